@@ -1,0 +1,11 @@
+/* atomo-bench.c -- the table of subcommands. */
+#include "bench.h"
+
+static const Subcommand commands[] = {
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    return cli_main("atomo-bench", "compare gradient compressors on saved gradients", commands, argc, argv);
+}

@@ -1,0 +1,161 @@
+/* arena.c -- a list of chunks that double in size up to 64 MB; the only caller of malloc in the library. */
+#include "arena.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASAN 1
+#endif
+#endif
+#ifdef ASAN
+#include <sanitizer/asan_interface.h>
+enum { RED_ZONE = 64 };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+enum { RED_ZONE = 0 };
+#endif
+
+enum { ALIGN = 64, CHUNKS = 48, FIRST_CHUNK = 1 << 16 };
+
+typedef struct {
+    uint8_t *data;
+    size_t size, used;
+} Chunk;
+
+struct Arena {
+    Chunk chunk[CHUNKS];
+    size_t current; /* the chunk that takes come from; those above it are empty */
+    size_t taken, peak, limit, failed;
+};
+
+static Arena no_arena; /* what arena_open gives when there is no memory even for the list: every take fails */
+
+Arena *arena_open(size_t limit)
+{
+    Arena *a = calloc(1, sizeof *a);
+    if (!a)
+        return &no_arena;
+    a->limit = limit;
+    return a;
+}
+
+void arena_close(Arena *a)
+{
+    if (!a || a == &no_arena)
+        return;
+    for (size_t i = 0; i < CHUNKS; i++) {
+        if (a->chunk[i].data)
+            ASAN_UNPOISON_MEMORY_REGION(a->chunk[i].data, a->chunk[i].size);
+        free(a->chunk[i].data);
+    }
+    free(a);
+}
+
+/* Makes chunk `i` hold at least `need` bytes; it is empty now. */
+static bool grow(Arena *a, size_t i, size_t need)
+{
+    Chunk *c = &a->chunk[i];
+    if (c->data && c->size >= need)
+        return true;
+    if (c->data) {
+        ASAN_UNPOISON_MEMORY_REGION(c->data, c->size);
+        free(c->data);
+        *c = (Chunk){0};
+    }
+    size_t size = (size_t)FIRST_CHUNK << (i < 10 ? i : 10); /* 64 KB, 128 KB, .. 64 MB */
+    if (size < need)
+        size = need;
+    c->data = aligned_alloc(ALIGN, size);
+    if (!c->data)
+        return false;
+    c->size = size;
+    ASAN_POISON_MEMORY_REGION(c->data, c->size);
+    return true;
+}
+
+static void *out_of_memory(Arena *a, size_t bytes)
+{
+    if (a != &no_arena)
+        a->failed = bytes;
+    return NULL;
+}
+
+void *arena_take(Arena *a, size_t count, size_t size)
+{
+    size_t bytes, need;
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)(ALIGN - 1 + RED_ZONE), &need))
+        return out_of_memory(a, SIZE_MAX);
+    need &= ~(size_t)(ALIGN - 1);
+    if (a == &no_arena || (a->limit && need > a->limit - a->taken))
+        return out_of_memory(a, bytes);
+    Chunk *c = &a->chunk[a->current];
+    if (!c->data || need > c->size - c->used) {
+        size_t next = c->used ? a->current + 1 : a->current;
+        if (next == CHUNKS || !grow(a, next, need))
+            return out_of_memory(a, bytes);
+        a->current = next;
+        c = &a->chunk[next];
+    }
+    void *p = c->data + c->used;
+    c->used += need;
+    a->taken += need;
+    if (a->taken > a->peak)
+        a->peak = a->taken;
+    ASAN_UNPOISON_MEMORY_REGION(p, bytes);
+    return p;
+}
+
+void *arena_zeroed(Arena *a, size_t count, size_t size)
+{
+    void *p = arena_take(a, count, size);
+    return p ? memset(p, 0, count * size) : NULL;
+}
+
+Status arena_fail(const Arena *a, Error *err)
+{
+    if (a->failed == SIZE_MAX)
+        return FAIL(err, ERR_MEMORY, "out of memory: a size beyond this machine's address space was asked for");
+    return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", a->failed);
+}
+
+ArenaMark arena_mark(const Arena *a)
+{
+    return (ArenaMark){a->current, a->chunk[a->current].used};
+}
+
+void arena_rewind(Arena *a, ArenaMark mark)
+{
+    assert(mark.chunk <= a->current);
+    for (size_t i = a->current + 1; i-- > mark.chunk;) {
+        Chunk *c = &a->chunk[i];
+        size_t keep = i == mark.chunk ? mark.used : 0;
+        assert(keep <= c->used);
+        a->taken -= c->used - keep;
+        if (c->data)
+            ASAN_POISON_MEMORY_REGION(c->data + keep, c->used - keep);
+        c->used = keep;
+    }
+    a->current = mark.chunk;
+}
+
+size_t arena_used(const Arena *a)
+{
+    return a->taken;
+}
+
+size_t arena_peak(const Arena *a)
+{
+    return a->peak;
+}
+
+void arena_reset_peak(Arena *a)
+{
+    a->peak = a->taken;
+}

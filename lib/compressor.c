@@ -1,0 +1,374 @@
+/* compressor.c -- specs, and the checks that would otherwise stand in every codec. */
+#include "compressor.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const Compressor *compressor_find(const char *name)
+{
+    for (size_t i = 0; compressors[i]; i++)
+        if (!strcmp(compressors[i]->name, name))
+            return compressors[i];
+    return NULL;
+}
+
+static const char *compressor_name(const void *data, size_t i)
+{
+    (void)data;
+    return compressors[i] ? compressors[i]->name : NULL;
+}
+
+/* ---- specs ---- */
+
+/* The end of the stage that begins at s: a '+' before a letter, or the end of the text. */
+static const char *stage_end(const char *s)
+{
+    while (*s && !(s[0] == '+' && isalpha((unsigned char)s[1])))
+        s++;
+    return s;
+}
+
+static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
+{
+    char *text = text_slice(a, stage, length);
+    if (!text)
+        return arena_fail(a, err);
+    char *keys = strchr(text, ':');
+    if (keys)
+        *keys++ = 0;
+    codec->ops = compressor_find(text);
+    if (!codec->ops) {
+        const char *near = text_nearest(text, compressor_name, NULL);
+        FAIL(err, ERR_USAGE, "no codec is called \"%s\"%s%s%s", text, near ? " (did you mean " : "",
+             near ? near : "", near ? "?)" : "");
+        return error_hint(err, "atomo-bench list shows them all");
+    }
+    void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);
+    if (!params)
+        return arena_fail(a, err);
+    codec->params = params;
+    return param_parse(codec->ops->params, params, text, keys ? keys : "", err);
+}
+
+Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
+{
+    const Codec *first = NULL;
+    Codec *outer = NULL;
+    for (const char *stage = spec, *end;; stage = end + 1) {
+        end = stage_end(stage);
+        Codec *codec = NEW_ZERO(a, Codec, 1);
+        if (!codec)
+            return arena_fail(a, err);
+        if (open_stage(codec, stage, (size_t)(end - stage), a, err) != OK)
+            return error_at(err, "codec %s", spec);
+        if (outer)
+            outer->inner = codec;
+        else
+            first = codec;
+        if (*end && !codec->ops->wraps)
+            return FAIL(err, ERR_USAGE, "codec %s: %s wraps nothing; a wrapper such as ef stands first", spec,
+                        codec->ops->name);
+        if (!*end && codec->ops->wraps) {
+            FAIL(err, ERR_USAGE, "codec %s: %s needs a codec to wrap", spec, codec->ops->name);
+            return error_hint(err, "write %s+none, or another codec after the +", spec);
+        }
+        outer = codec;
+        if (!*end)
+            break;
+    }
+    for (const Codec *codec = first; codec; codec = codec->inner)
+        if (codec->ops->check && codec->ops->check(codec, err) != OK)
+            return error_at(err, "codec %s", spec);
+    *out = first;
+    return OK;
+}
+
+char *codec_text(const Codec *codec, Arena *a)
+{
+    char *text = NULL;
+    for (; codec; codec = codec->inner) {
+        const char *keys = param_text(codec->ops->params, codec->params, a);
+        if (!keys)
+            return NULL;
+        text = text ? text_format(a, "%s+%s%s", text, codec->ops->name, keys)
+                    : text_format(a, "%s%s", codec->ops->name, keys);
+        if (!text)
+            return NULL;
+    }
+    return text;
+}
+
+unsigned codec_traits(const Codec *codec)
+{
+    return codec->ops->traits(codec);
+}
+
+int codec_rounds(const Codec *codec)
+{
+    return codec->ops->rounds ? codec->ops->rounds(codec) : 1;
+}
+
+bool codec_keeps_state(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->state_size)
+            return true;
+    return false;
+}
+
+/* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
+
+/* The span of slash-separated text around the first '/' of spec: from behind the last of ":=,+" to the next ",+". */
+static bool find_alternatives(const char *spec, size_t *from, size_t *to)
+{
+    const char *slash = strchr(spec, '/');
+    if (!slash)
+        return false;
+    const char *start = slash, *end = slash;
+    while (start > spec && !strchr(":=,+", start[-1]))
+        start--;
+    while (*end && *end != ',' && !(*end == '+' && isalpha((unsigned char)end[1])) &&
+           !(*end == ':' && start == spec))
+        end++;
+    *from = (size_t)(start - spec);
+    *to = (size_t)(end - spec);
+    return true;
+}
+
+typedef struct {
+    const Codec **codec;
+    const char **text;
+    size_t count, cap;
+} CodecSet;
+
+enum { CODECS_MAX = 4096 };
+
+static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
+{
+    size_t from, to;
+    if (find_alternatives(spec, &from, &to)) {
+        for (size_t start = from, end; start <= to; start = end + 1) {
+            for (end = start; end < to && spec[end] != '/'; end++)
+                ;
+            const char *one = text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start,
+                                          spec + to);
+            if (!one)
+                return arena_fail(a, err);
+            TRY(add_spec(set, one, a, err));
+        }
+        return OK;
+    }
+    const Codec *codec;
+    TRY(codec_open(&codec, spec, a, err));
+    const char *text = codec_text(codec, a);
+    if (!text)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < set->count; i++)
+        if (!strcmp(set->text[i], text))
+            return OK;
+    if (set->count == set->cap)
+        return FAIL(err, ERR_USAGE, "more than %d codecs in one run", CODECS_MAX);
+    set->codec[set->count] = codec;
+    set->text[set->count++] = text;
+    return OK;
+}
+
+Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
+{
+    CodecSet set = {NEW(a, const Codec *, CODECS_MAX), NEW(a, const char *, CODECS_MAX), 0, CODECS_MAX};
+    if (!set.codec || !set.text)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < specs->count; i++)
+        TRY(add_spec(&set, specs->item[i], a, err));
+    *out = set.codec;
+    *count = set.count;
+    return OK;
+}
+
+/* ---- running ---- */
+
+size_t codec_bound(const Call *c)
+{
+    const size_t method = c->self->ops->bound(c);
+    return method > raw_size(c) ? method : raw_size(c);
+}
+
+Status raw_put(const Call *c, const float *x, Buf *out)
+{
+    buf_u8(out, PAYLOAD_RAW);
+    buf_copy(out, x, 4 * c->shape->n);
+    streams_floats(c->streams, c->shape->n);
+    if (c->streams)
+        c->streams->raw = true;
+    return OK;
+}
+
+static Status raw_get(const Call *c, Bytes in, float *x)
+{
+    if (in.size != raw_size(c))
+        return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
+    memcpy(x, in.data + 1, in.size - 1);
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+}
+
+Status payload_bad(const Call *c, const char *format, ...)
+{
+    char why[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    return FAIL(c->err, ERR_CORRUPT, "%s payload: %s", c->self->ops->name, why);
+}
+
+/* A draw that came out larger than raw: what it decodes to travels as floats (never x, or the choice would bias). */
+static Status send_drawn(const Call *c, Buf *out, size_t start)
+{
+    float *drawn = NEW(c->scratch, float, c->shape->n);
+    if (!drawn)
+        return arena_fail(c->scratch, c->err);
+    TRY(codec_decode(c, (Bytes){out->data + start, out->size - start}, drawn));
+    out->size = start;
+    buf_u8(out, PAYLOAD_RAW);
+    buf_copy(out, drawn, 4 * c->shape->n);
+    return OK;
+}
+
+Status codec_encode(const Call *c, const float *x, Buf *out)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const size_t start = out->size, bound = codec_bound(c);
+    assert(out->cap - start >= bound);
+    const bool last = c->round == codec_rounds(c->self) - 1;
+    Status status = c->self->ops->encode(c, x, out);
+    assert(out->size - start <= bound);
+    if (status == OK && last && !c->self->ops->wraps && out->size - start > raw_size(c))
+        status = send_drawn(c, out, start);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+/* Kind 0 is the same for every codec, so it is read here; `none` has no kind byte, wrappers have their inner's. */
+Status codec_decode(const Call *c, Bytes in, float *x)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const bool bare = c->self->ops->wraps || !strcmp(c->self->ops->name, "none");
+    Status status;
+    if (!bare && in.size == 0)
+        status = payload_bad(c, "it is empty");
+    else if (!bare && in.data[0] == PAYLOAD_RAW)
+        status = raw_get(c, in, x);
+    else
+        status = c->self->ops->decode(c, in, x);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+double codec_variance(const Call *c, const float *x)
+{
+    if (!c->self->ops->variance)
+        return NAN;
+    const ArenaMark mark = arena_mark(c->scratch);
+    const double v = c->self->ops->variance(c, x);
+    arena_rewind(c->scratch, mark);
+    return v;
+}
+
+size_t codec_state_size(const Call *c)
+{
+    return c->self->ops->state_size ? c->self->ops->state_size(c) : 0;
+}
+
+Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    if (!c->self->ops->settle)
+        return OK;
+    const ArenaMark mark = arena_mark(c->scratch);
+    const Status status = c->self->ops->settle(c, x, sent, agreed, state);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+size_t state_round(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+Call call_inner(const Call *c, size_t own_state)
+{
+    Call inner = *c;
+    inner.self = c->self->inner;
+    const size_t own = state_round(own_state);
+    inner.state = NULL;
+    if (c->state && codec_state_size(&inner))
+        inner.state = (const char *)c->state + own;
+    return inner;
+}
+
+size_t codec_message_bound(const Call *c)
+{
+    size_t total = 0;
+    Call round = *c;
+    for (round.round = 0; round.round < codec_rounds(c->self); round.round++)
+        total += codec_bound(&round);
+    return total;
+}
+
+Status codec_send(const Call *c, const float *x, Buf *out, Message *m)
+{
+    Call call = *c;
+    m->rounds = codec_rounds(c->self);
+    assert(m->rounds <= ROUNDS_MAX);
+    call.heard = m->round;
+    for (call.round = 0; call.round < m->rounds; call.round++) {
+        const size_t start = out->size;
+        TRY(codec_encode(&call, x, out));
+        m->round[call.round] = (Bytes){out->data + start, out->size - start};
+    }
+    return OK;
+}
+
+Status codec_receive(const Call *c, const Message *m, float *x)
+{
+    Call call = *c;
+    call.heard = m->round;
+    call.round = m->rounds - 1;
+    return codec_decode(&call, m->round[m->rounds - 1], x);
+}
+
+/* ---- streams ---- */
+
+void streams_bits(Streams *s, double bits)
+{
+    if (!s)
+        return;
+    s->entropy_bits += bits;
+    s->reported = true;
+}
+
+void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
+{
+    double total = 0, sum = 0; /* n H = n log2 n - sum c log2 c */
+    for (size_t i = 0; s && i < symbols; i++)
+        if (count[i]) {
+            total += (double)count[i];
+            sum += (double)count[i] * log2((double)count[i]);
+        }
+    streams_bits(s, total > 0 ? total * log2(total) - sum : 0);
+}
+
+void streams_floats(Streams *s, size_t count)
+{
+    streams_bits(s, 32.0 * (double)count);
+}
+
+void streams_subset(Streams *s, uint64_t n, uint64_t k)
+{
+    const double dn = (double)n, dk = (double)k;
+    if (s)
+        streams_bits(s, (lgamma(dn + 1) - lgamma(dk + 1) - lgamma(dn - dk + 1)) * M_LOG2E);
+}

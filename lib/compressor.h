@@ -1,0 +1,134 @@
+/* compressor.h -- what a gradient compressor is: a table of functions and promises (docs/adding-a-compressor.md).
+ *
+ * encode, decode and merge are pure: they read the Call and write their output, nothing else, so a timing loop may
+ * run them a million times. Only settle writes state. A payload begins with a kind byte (`none`'s excepted) and is
+ * all that a receiver needs beside what both sides know: spec, shape and random address. */
+#ifndef ATOMO_COMPRESSOR_H
+#define ATOMO_COMPRESSOR_H
+
+#include "arena.h"
+#include "bytes.h"
+#include "param.h"
+#include "rng.h"
+#include "tensor.h"
+
+/* Promises; the property tests hold every codec to its own. */
+enum {
+    UNBIASED = 1 << 0,  /* over seeds, the mean of decode(encode(x)) is x */
+    LINEAR = 1 << 1,    /* decode(merge(a, b)) == decode(a) + decode(b), to rounding */
+    MERGEABLE = 1 << 2, /* payloads merge undecoded; the estimate need not be linear */
+    RANDOM = 1 << 3,    /* draws random numbers: repeats differ */
+    EXACT_BYTES = 1 << 4, /* same bytes on every machine: calls no BLAS, LAPACK or FFT */
+};
+
+typedef struct Compressor Compressor;
+
+/* A parsed spec. `inner` is what a wrapper wraps, NULL otherwise: the only composition there is. */
+typedef struct Codec {
+    const Compressor *ops;
+    const void *params;
+    const struct Codec *inner;
+} Codec;
+
+/* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and raw_fallbacks. */
+typedef struct {
+    double entropy_bits;
+    bool reported;
+    bool raw;
+} Streams;
+
+/* Every function takes NULL for "nobody asked". */
+void streams_symbols(Streams *s, const uint64_t *count, size_t symbols); /* n times the order-0 entropy */
+void streams_floats(Streams *s, size_t count);                           /* 32 bits each */
+void streams_bits(Streams *s, double bits);                              /* incompressible: signs, counts */
+void streams_subset(Streams *s, uint64_t n, uint64_t k);                 /* which k of n: log2 C(n, k) */
+
+enum { ROUNDS_MAX = 4 };
+
+/* All that a compressor may depend on. */
+typedef struct {
+    const Codec *self;
+    const void *state;  /* as settle left it; NULL when the codec keeps none */
+    const Shape *shape;
+    Rng rng;            /* addressed by (seed, repeat, worker, step, tensor) */
+    Rng rng_shared;     /* the same with worker = everyone */
+    int worker, workers, threads;
+    int round;          /* which exchange this is, 0 .. rounds - 1 */
+    const Bytes *heard; /* what everyone heard in the rounds before this one */
+    Streams *streams;   /* NULL, or where encode reports */
+    Arena *scratch;     /* the caller rewinds it */
+    Error *err;         /* says why whenever a Status is not OK */
+} Call;
+
+struct Compressor {
+    const char *name, *brief, *formula, *paper; /* formula: lines of plain text for `list NAME` */
+    const Param *params;                        /* ends in {0}; NULL: none */
+    size_t params_size;
+    bool wraps; /* takes an inner codec */
+
+    unsigned (*traits)(const Codec *codec);
+    int (*rounds)(const Codec *codec);                         /* NULL: one */
+    size_t (*bound)(const Call *c);                            /* most bytes encode writes */
+    Status (*encode)(const Call *c, const float *x, Buf *out); /* x (shape->n) -> payload */
+    Status (*decode)(const Call *c, Bytes in, float *x);       /* payload -> x, or refuse; kinds 1 and 2 only */
+
+    /* NULL means "not this one" */
+    Status (*check)(const Codec *codec, Error *err);                     /* rules between parameters */
+    Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* one round's payloads, undecoded */
+    double (*variance)(const Call *c, const float *x);                   /* E |decode(encode(x)) - x|^2; NaN: unknown */
+    size_t (*state_size)(const Call *c);                                 /* bytes, flat, starts zeroed */
+    /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common estimate. */
+    Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
+    double (*residual)(const Call *c); /* l2 norm of what the state still owes */
+};
+
+extern const Compressor *const compressors[]; /* compress/all.c, ends in NULL */
+const Compressor *compressor_find(const char *name);
+
+/* ---- specs: [WRAPPER[:KEYS]+]...CODEC[:KEYS] ---- */
+
+Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
+char *codec_text(const Codec *codec, Arena *a); /* canonical spec */
+unsigned codec_traits(const Codec *codec);
+int codec_rounds(const Codec *codec);
+bool codec_keeps_state(const Codec *codec); /* itself or what it wraps */
+
+/* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of appearance. */
+Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
+
+/* ---- running: these wrap the hooks with the checks every codec would repeat ---- */
+
+/* Payload kinds. RAW carries the floats themselves: x where the spec and x say so before any draw, or a drawn
+ * estimate whose payload would have been longer. */
+enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
+
+size_t codec_bound(const Call *c);
+Status codec_encode(const Call *c, const float *x, Buf *out);
+Status codec_decode(const Call *c, Bytes in, float *x);
+double codec_variance(const Call *c, const float *x); /* NaN where there is no closed form */
+size_t codec_state_size(const Call *c);
+Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
+
+/* One worker by itself: every round's payload, one after another in `out`; what is heard is its own. */
+typedef struct {
+    Bytes round[ROUNDS_MAX];
+    int rounds;
+} Message;
+size_t codec_message_bound(const Call *c);
+Status codec_send(const Call *c, const float *x, Buf *out, Message *m);
+Status codec_receive(const Call *c, const Message *m, float *x);
+
+/* ---- for codecs ---- */
+
+/* The Call of what a wrapper wraps; its state stands behind `own` bytes (rounded up to 64) of the wrapper's. */
+Call call_inner(const Call *c, size_t own_state);
+size_t state_round(size_t bytes);
+
+/* Sends x as floats: kind byte and 4 n bytes. A codec whose method's form would not be smaller ends with this. */
+Status raw_put(const Call *c, const float *x, Buf *out);
+static inline size_t raw_size(const Call *c) { return 4 * c->shape->n + 1; }
+
+/* ERR_CORRUPT with "NAME payload: ..." */
+Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
+
+#endif

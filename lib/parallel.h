@@ -1,0 +1,29 @@
+/* parallel.h -- the one door to threads.
+ *
+ * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece
+ * writes to its own place and sums are added in the order of the pieces. So results are equal to the byte for any
+ * number of threads. */
+#ifndef ATOMO_PARALLEL_H
+#define ATOMO_PARALLEL_H
+
+#include "base.h"
+
+enum { BLOCK = 1 << 16 }; /* elements in a piece of a large tensor; random numbers are keyed by it too */
+
+static inline size_t blocks_of(size_t n)
+{
+    return n / BLOCK + (n % BLOCK != 0);
+}
+static inline size_t block_size(size_t n, size_t block)
+{
+    size_t left = n - block * BLOCK;
+    return left < BLOCK ? left : BLOCK;
+}
+
+/* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
+void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
+
+/* How many cores this process may use. */
+int parallel_cores(void);
+
+#endif

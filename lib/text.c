@@ -1,0 +1,171 @@
+/* text.c -- see text.h. */
+#include "text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *text_slice(Arena *a, const char *s, size_t length)
+{
+    char *copy = NEW(a, char, length + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, s, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *text_copy(Arena *a, const char *s)
+{
+    return text_slice(a, s, strlen(s));
+}
+
+char *text_format(Arena *a, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    char *s = NEW(a, char, (size_t)length + 1);
+    if (s)
+        vsnprintf(s, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return s;
+}
+
+char *text_double(char out[32], double v)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, 32, "%.*g", digits, v);
+        if (strtod(out, NULL) == v)
+            break;
+    }
+    return out;
+}
+
+char *text_float(char out[32], float v)
+{
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(out, 32, "%.*g", digits, (double)v);
+        if (strtof(out, NULL) == v)
+            break;
+    }
+    return out;
+}
+
+bool text_to_int(const char *s, int64_t *v)
+{
+    char *end;
+    errno = 0;
+    const long long parsed = strtoll(s, &end, 10);
+    if (end == s || *end || errno || *s == ' ' || *s == '+')
+        return false;
+    *v = parsed;
+    return true;
+}
+
+bool text_to_real(const char *s, double *v)
+{
+    char *end;
+    const double parsed = strtod(s, &end);
+    const bool hex = strpbrk(s, "xX") != NULL;
+    if (end == s || *end || *s == ' ' || hex || isnan(parsed) || (isinf(parsed) && !strpbrk(s, "iI")))
+        return false;
+    *v = parsed;
+    return true;
+}
+
+/* Optimal string alignment distance; anything above `most` may come out as most + 1. */
+static size_t distance(const char *s, const char *t, size_t most)
+{
+    enum { LONGEST = 63 };
+    const size_t m = strlen(s), n = strlen(t);
+    if (m > LONGEST || n > LONGEST || (m > n ? m - n : n - m) > most)
+        return most + 1;
+    size_t d[LONGEST + 1][LONGEST + 1];
+    for (size_t i = 0; i <= m; i++)
+        d[i][0] = i;
+    for (size_t j = 0; j <= n; j++)
+        d[0][j] = j;
+    for (size_t i = 1; i <= m; i++)
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = d[i - 1][j - 1] + (s[i - 1] != t[j - 1]);
+            if (d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && s[i - 1] == t[j - 2] && s[i - 2] == t[j - 1] && d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[m][n];
+}
+
+const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data)
+{
+    const char *nearest = NULL, *candidate;
+    size_t most = strlen(s) / 3 + 1;
+    for (size_t i = 0; (candidate = name(data, i)); i++) {
+        const size_t d = distance(s, candidate, most);
+        if (d < most || (d == most && !nearest)) {
+            most = d;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+const char *text_list_name(const void *names, size_t i)
+{
+    return ((const char *const *)names)[i];
+}
+
+static bool same(char p, char c)
+{
+    return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
+}
+
+/* Matches one character against the class that opens at p ('[' already seen); *past is set behind its ']'. */
+static bool in_class(const char *p, char c, const char **past)
+{
+    const bool negated = *p == '!' || *p == '^';
+    bool hit = false;
+    p += negated;
+    for (const char *first = p; *p && (*p != ']' || p == first); p++) {
+        char low = *p;
+        if (p[1] == '-' && p[2] && p[2] != ']')
+            p += 2;
+        hit |= low <= c && c <= *p;
+    }
+    *past = *p ? p + 1 : p;
+    return hit != negated;
+}
+
+bool text_glob(const char *p, const char *s)
+{
+    const char *star = NULL, *retry = NULL;
+    while (*s) {
+        const char *past = p + 1;
+        if (*p == '*') {
+            star = p++;
+            retry = s;
+            continue;
+        }
+        if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
+            p = past;
+            s++;
+        } else if (star) { /* let the last star swallow one more */
+            p = star + 1;
+            s = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*p == '*')
+        p++;
+    return !*p;
+}

@@ -1,0 +1,35 @@
+/* text.h -- small things about strings: copies in an arena, nearest names, numbers that read back. */
+#ifndef ATOMO_TEXT_H
+#define ATOMO_TEXT_H
+
+#include "arena.h"
+
+#include <stdarg.h>
+
+typedef struct {
+    const char **item;
+    size_t count;
+} TextList;
+
+/* Copies in the arena; NULL when it is out of memory. */
+char *text_copy(Arena *a, const char *s);
+char *text_slice(Arena *a, const char *s, size_t length);
+char *text_format(Arena *a, const char *format, ...) PRINTF(2);
+
+/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
+char *text_double(char out[32], double v);
+char *text_float(char out[32], float v); /* reads back as the same float */
+
+/* Whole-string parses: false on anything left over, overflow or nothing there. Reals accept "inf". */
+bool text_to_int(const char *s, int64_t *v);
+bool text_to_real(const char *s, double *v);
+
+/* The name nearest to `s` (edit distance with transpositions, at most a third of its length + 1), or NULL.
+ * name(data, i) gives the candidates, NULL after the last. */
+const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data);
+const char *text_list_name(const void *names, size_t i); /* for a NULL-ended const char *[] */
+
+/* Glob with *, ?, [..] over the whole string, in which '.' and '/' are equal and '*' crosses both. */
+bool text_glob(const char *pattern, const char *s);
+
+#endif

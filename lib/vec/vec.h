@@ -1,0 +1,50 @@
+/* vec.h -- vectors of this instruction set's own width. A row is always 16 lanes: one 64-byte vector, two of 32 or
+ * four of 16, so that reductions see the same lanes everywhere. */
+#ifndef ATOMO_VEC_H
+#define ATOMO_VEC_H
+
+#include "../kernels.h"
+
+#include <string.h>
+
+#if defined(__AVX512BW__)
+#define ISA_NAME(f) f##_avx512
+#define VEC_BYTES   64
+#include <immintrin.h>
+#elif defined(__AVX2__)
+#define ISA_NAME(f) f##_avx2
+#define VEC_BYTES   32
+#include <immintrin.h>
+#else
+#define ISA_NAME(f) f##_base
+#define VEC_BYTES   16
+#endif
+
+enum { LANES = VEC_BYTES / 4, ROW = 16, PARTS = ROW / LANES };
+
+typedef float VecF __attribute__((vector_size(VEC_BYTES)));
+typedef int32_t VecI __attribute__((vector_size(VEC_BYTES)));
+typedef uint32_t VecU __attribute__((vector_size(VEC_BYTES)));
+typedef double VecD __attribute__((vector_size(VEC_BYTES)));
+typedef float VecH __attribute__((vector_size(VEC_BYTES / 2))); /* as many floats as VecD has doubles */
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE VecF load_f(const float *p) { VecF v; memcpy(&v, p, sizeof v); return v; }
+INLINE void store_f(float *p, VecF v) { memcpy(p, &v, sizeof v); }
+INLINE VecU load_u(const void *p) { VecU v; memcpy(&v, p, sizeof v); return v; }
+INLINE void store_u(void *p, VecU v) { memcpy(p, &v, sizeof v); }
+INLINE VecD load_d(const float *p) { VecH h; memcpy(&h, p, sizeof h); return __builtin_convertvector(h, VecD); }
+
+/* The fixed tree at the end of every reduction. */
+INLINE double tree16(const double lane[ROW])
+{
+    double s[8];
+    for (int i = 0; i < 8; i++)
+        s[i] = lane[i] + lane[i + 8];
+    for (int i = 0; i < 4; i++)
+        s[i] += s[i + 4];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+#endif
