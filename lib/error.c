@@ -27,7 +27,7 @@ Status error_set(Error *err, Status status, const char *format, ...)
 
 Status error_at(Error *err, const char *format, ...)
 {
-    char where[sizeof err->text], what[sizeof err->text];
+    char where[sizeof err->text / 2], what[sizeof err->text];
     va_list args;
     va_start(args, format);
     vsnprintf(where, sizeof where, format, args);
@@ -35,7 +35,7 @@ Status error_at(Error *err, const char *format, ...)
     memcpy(what, err->text, sizeof what);
     const size_t used = strlen(where);
     memcpy(err->text, where, used);
-    snprintf(err->text + used, sizeof err->text - used, ": %s", what);
+    snprintf(err->text + used, sizeof err->text - used, ": %.*s", (int)(sizeof err->text - used - 3), what);
     make_printable(err->text);
     return err->status;
 }
