@@ -119,6 +119,14 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
+const char *codec_caution(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->caution && codec->ops->caution(codec))
+            return codec->ops->caution(codec);
+    return NULL;
+}
+
 /* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
 
 /* The span of slash-separated text around the first '/' of spec: from behind the last of ":=,+" to the next ",+". */
@@ -268,6 +276,14 @@ Status codec_decode(const Call *c, Bytes in, float *x)
     return status;
 }
 
+Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const Status status = c->self->ops->merge(c, in, count, out);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
 double codec_variance(const Call *c, const float *x)
 {
     if (!c->self->ops->variance)
@@ -281,6 +297,11 @@ double codec_variance(const Call *c, const float *x)
 size_t codec_state_size(const Call *c)
 {
     return c->self->ops->state_size ? c->self->ops->state_size(c) : 0;
+}
+
+double codec_residual(const Call *c)
+{
+    return c->self->ops->residual && c->state ? c->self->ops->residual(c) : NAN;
 }
 
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)

@@ -80,6 +80,7 @@ struct Compressor {
     /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common estimate. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
     double (*residual)(const Call *c); /* l2 norm of what the state still owes */
+    const char *(*caution)(const Codec *codec); /* what a user of this spec should know; NULL: nothing */
 };
 
 extern const Compressor *const compressors[]; /* compress/all.c, ends in NULL */
@@ -92,6 +93,7 @@ char *codec_text(const Codec *codec, Arena *a); /* canonical spec */
 unsigned codec_traits(const Codec *codec);
 int codec_rounds(const Codec *codec);
 bool codec_keeps_state(const Codec *codec); /* itself or what it wraps */
+const char *codec_caution(const Codec *codec); /* the first caution of its stages, or NULL */
 
 /* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of appearance. */
 Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
@@ -105,8 +107,10 @@ enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 size_t codec_bound(const Call *c);
 Status codec_encode(const Call *c, const float *x, Buf *out);
 Status codec_decode(const Call *c, Bytes in, float *x);
+Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out); /* the codec has a merge hook */
 double codec_variance(const Call *c, const float *x); /* NaN where there is no closed form */
 size_t codec_state_size(const Call *c);
+double codec_residual(const Call *c); /* NaN where the codec keeps none */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
 /* One worker by itself: every round's payload, one after another in `out`; what is heard is its own. */

@@ -1,9 +1,10 @@
 /* all.c -- the registry: add a line, get a codec. */
 #include "../compressor.h"
 
-extern const Compressor compressor_none;
+extern const Compressor compressor_ef, compressor_none;
 
 const Compressor *const compressors[] = {
     &compressor_none,
+    &compressor_ef,
     NULL,
 };
