@@ -1,0 +1,159 @@
+/* test_golden.c -- stored payloads: what a codec writes today it must write for ever, on every machine.
+ *
+ * golden/CODEC.txt has a line for each spec and source:  spec | source | bytes | payload | decoded,  where payload is
+ * the bytes in hex when there are at most 48 of them and else, like decoded, a 64-bit FNV-1a hash. Codecs that call
+ * BLAS, LAPACK or FFT are equal only to rounding across machines: their hashes are "-". `make golden` rewrites the
+ * files; the difference is for a person to review. golden/refuse/ has payloads that must be refused. */
+#include "codec_rig.h"
+#include "sources.h"
+
+#include <dirent.h>
+
+#define GOLDEN "test/golden"
+
+enum { LARGEST = 70001, LINE = 512, HEX_MOST = 48 };
+
+/* Beside each codec's default and choices: rates and odd shapes of its own. */
+static const char *const more_specs[] = {
+    "qsgd:bits=8,code=fixed", "qsgd:levels=1,bucket=0", "qsgd:bits=12", "qsgd:levels=5,bucket=100,norm=linf",
+    "entry:ratio=0.1",        "entry:budget=2.5",       "lq:q=inf",     "terngrad:clip=2.5",
+};
+
+static bool writing;
+
+static void describe(char line[LINE], const char *spec, const Source *source, const float *x)
+{
+    Rig rig;
+    rig_open(&rig, spec, source_shape(source));
+    const bool exact = codec_traits(rig.codec) & EXACT_BYTES;
+    int used = snprintf(line, LINE, "%s | %s | ", codec_text(rig.codec, rig.forever), source->name);
+    if (rig_encode(&rig, x, 0) != OK) {
+        snprintf(line + used, LINE - (size_t)used, "refused");
+        rig_close(&rig);
+        return;
+    }
+    check_ok(rig_decode(&rig), &rig.err);
+    used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
+    if (exact && rig.payload.size <= HEX_MOST)
+        for (size_t i = 0; i < rig.payload.size; i++)
+            used += snprintf(line + used, LINE - (size_t)used, "%02x", rig.payload.data[i]);
+    else if (exact)
+        used += snprintf(line + used, LINE - (size_t)used, "#%016llx",
+                         (unsigned long long)hash_bytes(rig.payload.data, rig.payload.size));
+    else
+        used += snprintf(line + used, LINE - (size_t)used, "-");
+    if (exact)
+        snprintf(line + used, LINE - (size_t)used, " | #%016llx",
+                 (unsigned long long)hash_bytes(rig.decoded, rig.shape.n * sizeof(float)));
+    else
+        snprintf(line + used, LINE - (size_t)used, " | -");
+    rig_close(&rig);
+}
+
+static void one_spec(FILE *file, const char *spec, float *x)
+{
+    char line[LINE], stored[LINE];
+    for (size_t s = 0; s < countof(sources); s++) {
+        source_fill(&sources[s], x);
+        describe(line, spec, &sources[s], x);
+        if (writing) {
+            fprintf(file, "%s\n", line);
+            continue;
+        }
+        if (!fgets(stored, sizeof stored, file))
+            stored[0] = 0;
+        stored[strcspn(stored, "\n")] = 0;
+        if (strcmp(stored, line))
+            print_error("stored: %s\nnow:    %s\n", stored, line);
+        check(!strcmp(stored, line));
+    }
+}
+
+/* The default, each value of each choice, and more_specs of this codec. */
+static void one_codec(const Compressor *ops)
+{
+    Arena *a = arena_open(0);
+    float *x = NEW(a, float, LARGEST);
+    char path[128];
+    snprintf(path, sizeof path, GOLDEN "/%s.txt", ops->name);
+    FILE *file = fopen(path, writing ? "w" : "r");
+    if (!file)
+        print_error("%s is missing: make golden writes it\n", path);
+    check(file != NULL);
+    const char *name = ops->wraps ? text_format(a, "%s+none", ops->name) : ops->name;
+    one_spec(file, name, x);
+    for (const Param *p = ops->params; p && p->key && !ops->wraps; p++) {
+        static const char *const switches[] = {"off", "on", NULL};
+        const char *const *value = p->type == PARAM_BOOL ? switches : p->choices;
+        for (; value && *value; value++)
+            if (strcmp(*value, p->fallback))
+                one_spec(file, text_format(a, "%s:%s=%s", ops->name, p->key, *value), x);
+    }
+    for (size_t i = 0; i < countof(more_specs); i++)
+        if (!strncmp(more_specs[i], ops->name, strlen(ops->name)) && more_specs[i][strlen(ops->name)] == ':')
+            one_spec(file, more_specs[i], x);
+    if (!writing)
+        check(fgetc(file) == EOF);
+    fclose(file);
+    arena_close(a);
+}
+
+static void payloads_are_what_they_were(void **state)
+{
+    (void)state;
+    for (size_t i = 0; compressors[i]; i++)
+        one_codec(compressors[i]);
+}
+
+/* A refuse file: the spec, the shape as numbers, then the payload in hex, white space ignored. */
+static void refuse_one(const char *path)
+{
+    char spec[128], shape_line[64];
+    unsigned byte;
+    uint8_t bytes[4096];
+    size_t size = 0;
+    size_t dim[4] = {0};
+    FILE *file = fopen(path, "r");
+    check(file && fscanf(file, "%127s %63[0-9x]", spec, shape_line) == 2);
+    while (size < sizeof bytes && fscanf(file, "%2x", &byte) == 1)
+        bytes[size++] = (uint8_t)byte;
+    fclose(file);
+    const int rank = sscanf(shape_line, "%zux%zux%zux%zu", &dim[0], &dim[1], &dim[2], &dim[3]);
+    Shape shape;
+    check(shape_make(&shape, rank, dim));
+    Rig rig;
+    rig_open(&rig, spec, shape);
+    rig.message = (Message){.rounds = 1};
+    uint8_t *copy = malloc(size + 1); /* its own block, so that a sanitizer sees a read past the end */
+    memcpy(copy, bytes, size);
+    const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);
+    if (status != ERR_CORRUPT)
+        print_error("%s was accepted\n", path);
+    check(status == ERR_CORRUPT);
+    free(copy);
+    rig_close(&rig);
+}
+
+static void payloads_that_no_encoder_writes_are_refused(void **state)
+{
+    (void)state;
+    DIR *dir = opendir(GOLDEN "/refuse");
+    check(dir != NULL);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[512];
+        snprintf(path, sizeof path, GOLDEN "/refuse/%s", entry->d_name);
+        if (entry->d_name[0] != '.')
+            refuse_one(path);
+    }
+    closedir(dir);
+}
+
+int main(int argc, char **argv)
+{
+    writing = argc > 1 && !strcmp(argv[1], "--write");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(payloads_are_what_they_were),
+        cmocka_unit_test(payloads_that_no_encoder_writes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}
