@@ -46,7 +46,8 @@ BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/ben
 TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench
 
-.PHONY: all check demo bench fuzz golden format lint depcheck coverage docs deps clean help tests
+.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck coverage docs \
+        rng-quality install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -82,10 +83,154 @@ $(B)/test/%: test/%.c $(B)/libatomo.a
 
 tests: $(TESTS)
 
-check: all tests
-	@for t in $(TESTS); do echo "== $$t"; $$t || exit 1; done
+# ---- the two commands of the README ----
+
+# Installs what is missing, nothing when all is there. It asks for what the build uses, not for packages by name.
+deps:
+	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
+	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
+	[ -z "$$missing" ] && exit 0; \
+	echo "missing:$$missing"; \
+	command -v apt-get >/dev/null || { echo "this is not Debian or a relative: install the equivalents of:" \
+	    "$(DEB_BUILD)"; exit 1; }; \
+	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; [ -z "$$sudo" ] || command -v sudo >/dev/null || \
+	    { echo "run as root:  apt-get install $(DEB_BUILD)"; exit 1; }; \
+	echo "running: $$sudo apt-get update && $$sudo apt-get install $(DEB_BUILD)"; \
+	$$sudo apt-get -q update && \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends $(DEB_BUILD)
+
+PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
+
+check: deps
+	@$(PARALLEL) all tests $(REPLAYS)
+	@$(PARALLEL) -O check-run
+	@echo; echo "all tests passed; $$(cat $(B)/test/*.log | grep -c 'SKIP' || true) skipped"
+
+demo: deps
+	@$(PARALLEL) all
+	@$(MAKE) --no-print-directory demo-run
+
+DUMP := datasets/lenet-mnist.h5
+
+demo-run:
+	@mkdir -p build/demo
+	@echo; echo "== every compressor of the ATOMO paper on a real gradient ($(DUMP))"; echo
+	@$(B)/bin/atomo-bench compare $(DUMP) -o build/demo/compare.csv
+	@$(B)/bin/atomo-bench compare $(DUMP) --repeats 3
+	@$(B)/bin/atomo-bench plot pareto build/demo/compare.csv -o build/demo/pareto.svg
+	@echo; echo "program  $(CURDIR)/$(B)/bin/atomo-bench"
+	@echo "results  $(CURDIR)/build/demo/compare.csv"
+	@echo "figure   $(CURDIR)/build/demo/pareto.svg"
+	@echo "next     $(B)/bin/atomo-bench --help, then README.md"
+
+# ---- tests ----
+
+RUNS    := $(TESTS:$(B)/test/%=run-%)
+FUZZERS := $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
+
+.PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests
+
+check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck
+
+$(RUNS): run-%: $(B)/test/%
+	@$< >$(B)/test/$*.log 2>&1 && { grep -h SKIP $(B)/test/$*.log; tail -n 2 $(B)/test/$*.log | head -n 1; } || \
+	    { cat $(B)/test/$*.log; echo "FAILED: $<"; exit 1; }
+
+# Fuzz targets run here over their stored inputs and made-up ones; `make fuzz` searches for new ones.
+$(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+
+$(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
+	@$< test/fuzz/corpus/$*
+
+cli-tests: $(PROGRAMS)
+	@sh test/cli/run.sh $(B)/bin
+
+golden: $(B)/test/test_golden
+	$< --write
+
+FUZZ_SECONDS ?= 60
+FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+# Needs clang and its runtime (Debian: clang, libclang-rt-14-dev).
+fuzz: $(FUZZERS:%=build/fuzz/%)
+	@for f in $^; do name=$$(basename $$f); mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+	        build/fuzz/corpus/$$name $$(ls -d test/fuzz/corpus/$$name 2>/dev/null) 2>&1 | \
+	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
+	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
+
+build/fuzz/%: test/fuzz/%.c $(LIB_SRC) $(VEC_SRC)
+	@mkdir -p $(@D)
+	$(SAY) CLANG $<
+	$(Q)clang $(filter-out -fopenmp,$(FLAGS)) -Wno-unknown-pragmas -Wno-everything $(FUZZ_FLAGS) -DFUZZ_BASE_ONLY -o $@ $< \
+	    $(LIB_SRC) $(VEC_SRC) $(LIBS)
+
+coverage:
+	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
+	gcovr --exclude test --print-summary -r . build/coverage || lcov --capture -d build/coverage -o build/coverage.info
+
+# ---- speed ----
+
+$(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+
+# Ratios to a memcpy, or to a peer, measured in the same run. Peers (h5py, scipy) are skipped where absent.
+bench: all $(B)/test/bench/bench $(B)/test/bench/bench_svd $(B)/test/bench/bench_peers
+	$(B)/test/bench/bench
+	$(B)/test/bench/bench_svd
+	$(PYTHON) test/bench/peers.py $(B)/test/bench/bench_peers
+
+rng-quality: $(B)/test/bench/rng_stream
+	$< | dieharder -a -g 200
+
+# ---- the source ----
+
+SOURCES := $(wildcard cmd/*.[ch] lib/*.[ch] lib/*/*.[ch] test/*.[ch] test/*/*.[ch])
+
+format:
+	clang-format -i $(SOURCES)
+
+lint: depcheck
+	clang-format --dry-run -Werror $(SOURCES)
+	cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr -Ilib lib cmd
+
+depcheck:
+	@sh test/depcheck.sh
+
+prefix  ?= /usr/local
+bindir  ?= $(prefix)/bin
+datadir ?= $(prefix)/share
+
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/atomo/datasets $(DESTDIR)$(datadir)/atomo/plots
+	install $(PROGRAMS) $(DESTDIR)$(bindir)
+	install -m 644 datasets/lenet-mnist.h5 datasets/dump_torch.py $(DESTDIR)$(datadir)/atomo/datasets
+	install -m 644 plots/*.gp $(DESTDIR)$(datadir)/atomo/plots
+
+uninstall:
+	rm -f $(PROGRAMS:$(B)/bin/%=$(DESTDIR)$(bindir)/%)
+	rm -rf $(DESTDIR)$(datadir)/atomo
+
+dist:
+	git archive --prefix=atomo-$(VERSION)/ -o build/atomo-$(VERSION).tar.gz HEAD
 
 clean:
 	rm -rf build
+
+help:
+	@echo "make demo      set up, build, compare the paper's compressors on a real gradient, draw a figure"
+	@echo "make check     set up, build, run every test            (SAN=1: under ASan and UBSan)"
+	@echo "make           build                                    (DEBUG=1, V=1)"
+	@echo "make bench     speed, as ratios to memcpy and to peers"
+	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
+	@echo "make golden    rewrite the stored payloads; review the difference"
+	@echo "make docs      regenerate docs/compressors.md"
+	@echo "make format lint depcheck coverage rng-quality install uninstall dist clean deps"
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,131 @@
+/* bench.c -- speed of the codecs as a ratio to a warm memcpy of the same vector, measured in the same run.
+ *
+ * One thread, 64 MB of gradient-like floats (normal, scales that vary by 100 between runs of 1024), process CPU
+ * time. memcpy is warmed twelve times (its first calls pay for page tables) and measured again before each codec;
+ * encode and decode are the best of seven and go through codec_encode and codec_decode. The floor is what this
+ * project promises on a machine with AVX-512 (0.6 of it with AVX2). */
+#include "compressor.h"
+#include "kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { WARM = 12, BEST_OF = 7 };
+
+typedef struct {
+    const char *spec;
+    double encode_floor, decode_floor; /* 0: none promised */
+} Case;
+
+static const Case cases[] = {
+    {"none", 0, 0},
+    {"fp16", 0.5, 0},
+    {"fp16:rounding=stochastic", 0, 0},
+    {"bf16", 0, 0},
+    {"qsgd:bits=3,code=fixed", 0, 0},
+    {"qsgd:bits=4,code=fixed", 0.35, 0.5},
+    {"qsgd:bits=8,code=fixed", 0, 0},
+    {"qsgd:bits=4", 0.15, 0},
+    {"qsgd:bits=2", 0, 0},
+    {"qsgd:levels=1", 0, 0},
+    {"qsgd:bits=4,code=elias-dense", 0, 0},
+    {"terngrad", 0.35, 0},
+    {"terngrad:code=2bit", 0, 0},
+    {"terngrad:clip=2.5", 0.35, 0},
+    {"entry:ratio=0.01", 0.25, 0},
+    {"entry:ratio=0.1", 0, 0},
+    {"lq:q=2", 0, 0},
+    {"svd:rank=3", 0, 0},
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double best_copy(float *to, const float *from, size_t n, int times)
+{
+    double best = INFINITY;
+    for (int i = 0; i < times; i++) {
+        const double start = cpu_seconds();
+        memcpy(to, from, n * sizeof *to);
+        __asm__ volatile("" : : "r"(to) : "memory");
+        best = fmin(best, cpu_seconds() - start);
+    }
+    return best;
+}
+
+static void fill(float *x, size_t n)
+{
+    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("bench"));
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(1e-3 * pow(100, -rng_unit(&rng, USE_DATA, n + i / 1024)) * rng_normal(&rng, USE_DATA, i));
+}
+
+/* True when the floors hold. */
+static bool run_case(const Case *k, const float *x, float *y, size_t n, double scale)
+{
+    Arena *forever = arena_open(0), *scratch = arena_open(0);
+    const Shape shape = shape_vector(n);
+    const Codec *codec;
+    Error err;
+    Message m;
+    if (codec_open(&codec, k->spec, forever, &err) != OK) {
+        printf("%-30s %s\n", k->spec, err.text);
+        return false;
+    }
+    Call call = {.self = codec, .shape = &shape, .rng = rng_open(1, 0, 0, 0, 1), .workers = 1, .threads = 1,
+                 .scratch = scratch, .err = &err};
+    call.rng_shared = call.rng;
+    Buf payload = {.cap = codec_message_bound(&call)};
+    payload.data = NEW_ZERO(forever, uint8_t, payload.cap);
+    double encode = INFINITY, decode = INFINITY;
+    const double copy = best_copy(y, x, n, BEST_OF);
+    for (int i = 0; i < BEST_OF + 1; i++) {
+        payload.size = 0;
+        double start = cpu_seconds();
+        if (codec_send(&call, x, &payload, &m) != OK)
+            break;
+        if (i)
+            encode = fmin(encode, cpu_seconds() - start);
+        start = cpu_seconds();
+        if (codec_receive(&call, &m, y) != OK)
+            break;
+        if (i)
+            decode = fmin(decode, cpu_seconds() - start);
+    }
+    const bool ok = copy / encode >= scale * k->encode_floor && copy / decode >= scale * k->decode_floor;
+    printf("%-30s %8.3f %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f  %s\n", k->spec, 8 * (double)payload.size / (double)n,
+           copy / encode, copy / decode, 1e9 * encode / (double)n, 1e9 * decode / (double)n,
+           scale * k->encode_floor, scale * k->decode_floor,
+           ok ? k->encode_floor > 0 ? "ok" : "" : "BELOW ITS FLOOR");
+    fflush(stdout);
+    arena_close(forever);
+    arena_close(scratch);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const size_t n = (size_t)1 << (argc > 1 ? atoi(argv[1]) : 24);
+    const double scale = !strcmp(kernels()->name, "avx512") ? 1 : 0.6;
+    Arena *a = arena_open(0);
+    float *x = NEW(a, float, n), *y = NEW(a, float, n);
+    bool ok = true;
+    fill(x, n);
+    best_copy(y, x, n, WARM);
+    const double copy = best_copy(y, x, n, BEST_OF);
+    printf("%zu floats, %s kernels, one thread; memcpy %.2f ms (%.1f GB/s)\n", n, kernels()->name, 1e3 * copy,
+           4e-9 * (double)n / copy);
+    printf("%-30s %8s %8s %8s %8s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns", "dec ns", "floor",
+           "floor");
+    for (size_t i = 0; i < countof(cases); i++)
+        if (argc < 3 || strstr(cases[i].spec, argv[2]))
+            ok &= run_case(&cases[i], x, y, n, scale);
+    arena_close(a);
+    return ok ? 0 : 1;
+}

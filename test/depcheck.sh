@@ -1,0 +1,56 @@
+#!/bin/sh
+# depcheck.sh -- fails when a file includes one from a higher layer, or a foreign library where it has no business.
+# Layers from the bottom; a file's layer is that of the first pattern that its name matches.
+cd "$(dirname "$0")/.." || exit 1
+awk '
+function rank(file,   i) {
+    sub(/\.[ch]$/, "", file)
+    for (i = 1; i <= layers; i++)
+        if (file ~ ("^(" layer[i] ")$"))
+            return i
+    return 0
+}
+BEGIN {
+    layer[1] = "lib/(base|error|arena|bytes|text|cli|param|parallel)"
+    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json)"
+    layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
+    layer[4] = "lib/(compressor|atoms|compress/.*)"
+    layer[5] = "lib/(stats|timing|metrics.*|compare.*)"
+    layer[6] = "lib/(report.*|plot.*|progress|doctor)"
+    layer[7] = "cmd/.*"
+    layers = 7
+    only["hdf5.h"] = "lib/tensor_hdf5.*"
+    only["cblas.h"] = only["lapacke.h"] = "lib/linalg.*"
+    only["fftw3.h"] = "lib/fourier.*"
+}
+FNR == 1 {
+    mine = rank(FILENAME)
+    if (!mine) {
+        print FILENAME ": in no layer; add it to test/depcheck.sh"
+        bad = 1
+    }
+}
+/^#include "/ {
+    split($0, part, "\"")
+    path = FILENAME
+    sub(/[^\/]*$/, "", path)
+    path = path part[2]
+    while (sub(/[^\/.]+\/\.\.\//, "", path)) {}
+    theirs = rank(path)
+    if (theirs > mine) {
+        print FILENAME ":" FNR ": includes " path ", which stands above it"
+        bad = 1
+    }
+}
+/^#include </ {
+    header = $2
+    gsub(/[<>]/, "", header)
+    allowed = FILENAME
+    sub(/\.[ch]$/, "", allowed)
+    if (header in only && allowed !~ ("^(" only[header] ")$")) {
+        print FILENAME ":" FNR ": " header " belongs in " only[header] " alone"
+        bad = 1
+    }
+}
+END { exit bad }
+' $(git ls-files -co --exclude-standard 'lib/*.[ch]' 'cmd/*.[ch]' 2>/dev/null || find lib cmd -name '*.[ch]')
