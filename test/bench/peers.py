@@ -1,0 +1,71 @@
+"""peers.py -- reading a dump against h5py, and the Wasserstein distance against scipy, each pair in the same run.
+
+    peers.py BENCH_PEERS [DUMP.h5]
+
+BENCH_PEERS is the program built from bench_peers.c. Without h5py or scipy that comparison is left out, saying so.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+program = sys.argv[1]
+dump = sys.argv[2] if len(sys.argv) > 2 else None
+failed = False
+
+
+def ours(*arguments):
+    return float(subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout)
+
+
+def best(run, times):
+    took = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        took.append(time.perf_counter() - start)
+    return min(took)
+
+
+def verdict(what, peer, mine, want):
+    global failed
+    ratio = peer / mine
+    failed |= ratio < want
+    print(f"{what}: {1e3 * mine:.1f} ms, peer {1e3 * peer:.1f} ms: ratio {ratio:.2f}, want {want}"
+          f"{'' if ratio >= want else '  BELOW ITS FLOOR'}", flush=True)
+
+
+def reading(path):
+    import h5py
+
+    def read_all():
+        with h5py.File(path, "r") as file:
+            file.visititems(lambda name, item: item[...] if isinstance(item, h5py.Dataset) else None)
+    read_all()
+    rounds = [(best(read_all, 3), ours("read", path)) for _ in range(5)]
+    verdict("read " + os.path.basename(path), min(p for p, _ in rounds), min(m for _, m in rounds), 0.9)
+
+
+def wasserstein():
+    import numpy
+    from scipy.stats import wasserstein_distance
+    n = 11_173_962
+    rng = numpy.random.default_rng(1)
+    g = rng.standard_normal(n).astype(numpy.float32) * numpy.repeat(
+        10.0 ** -rng.uniform(0, 2, n // 1024 + 1), 1024)[:n].astype(numpy.float32)
+    h = g.astype(numpy.float16).astype(numpy.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pair")
+        numpy.concatenate([g, h]).tofile(path)
+        mine = ours("wasserstein", path)
+    verdict("W1 of 11 M elements", best(lambda: wasserstein_distance(g, h), 1), mine, 20)
+
+
+for run, needs in [(lambda: reading(dump) if dump else print("read: no dump named, left out"), "h5py"),
+                   (wasserstein, "scipy")]:
+    try:
+        run()
+    except ImportError:
+        print(f"python3-{needs} is not installed: that comparison is left out")
+sys.exit(failed)
