@@ -8,9 +8,9 @@
  *         {0},
  *     };
  *
- * The target's type chooses the parser: bool a switch, int64_t a whole number in [low, high], double a real in
- * [low, high], const char * text, TextList a repeatable text, int a choice (`choices`), Bytecount a size ("512M").
- * What stands in a target before parsing is the default that help shows. */
+ * The target's type chooses the parser: bool a switch, int64_t a whole number in [low, high], double a real
+ * in [low, high], const char * text, TextList a repeatable text, int a choice (`choices`), Bytecount a size
+ * ("512M"). What stands in a target before parsing is the default that help shows. */
 #ifndef ATOMO_CLI_H
 #define ATOMO_CLI_H
 
@@ -43,31 +43,48 @@ typedef struct {
         .help = __VA_ARGS__                                                                                  \
     }
 
+extern const char *const report_formats[]; /* "table" ... NULL, in the order of report.h's Format */
+
 /* What every command has; cli_parse adds their rows to the command's table. */
 typedef struct {
-    int64_t seed, threads; /* threads 0: the cores this process may use; cli_parse puts that number in */
+    int64_t seed, threads; /* 0 before parsing: seed 1, and the cores this process may use */
     int format;            /* index into report_formats */
     bool format_given, quiet, verbose;
-    int color;             /* 0 auto, 1 always, 2 never */
-    const char *output;    /* -o FILE, NULL: stdout */
+    int color;          /* 0 auto, 1 always, 2 never */
+    const char *output; /* -o FILE, NULL: stdout */
     bool resume;
 } Common;
 
-/* Which of Common's rows a command takes. */
+/* Which of Common's rows a command takes; --quiet, --verbose and --color are everyone's. */
 enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
 
 typedef struct {
-    const char *program, *command, *usage, *brief, *details; /* usage: "FILE.h5 [-c SPEC]..."; details: paragraphs */
+    const char *program, *command;
+    const char *usage, *brief; /* usage: "FILE.h5 [-c SPEC]..." */
+    const char
+        *details; /* paragraphs, a line each; lines that begin with a space are printed as they stand */
     const Option *options;
     Common *common;
     unsigned takes;
     int arguments_min, arguments_max; /* what is left beside options; -1: any number */
 } Command;
 
-/* Parses argv (argv[0] is the command's name). Positional arguments land in `arguments`. `*helped` is set when help
- * was printed to stdout and there is nothing else to do. */
+/* Parses argv (argv[0] is the command's name). Positional arguments land in `arguments`. `*helped` is set
+ * when help was printed to stdout and there is nothing else to do. A list's default gives way to the first
+ * item named. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
+
+/* Whether stdout takes colour: --color, else NO_COLOR, TERM and whether it is a terminal. */
+bool cli_color(const Common *common);
+
+/* Prints the command's help, as --help does. */
+void cli_help(const Command *command, FILE *to, Arena *a);
+
+/* From the call of cli_catch_stop on, SIGINT and SIGTERM only make cli_stopped true: the command finishes
+ * what it writes and ends with ERR_STOPPED. A second signal kills. */
+void cli_catch_stop(void);
+bool cli_stopped(void);
 
 /* One subcommand of a program. */
 typedef struct {

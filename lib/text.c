@@ -1,7 +1,7 @@
 /* text.c -- see text.h. */
 #include "text.h"
 
-#include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +37,60 @@ char *text_format(Arena *a, const char *format, ...)
     return s;
 }
 
+void text_add_bytes(TextBuf *t, const char *s, size_t length)
+{
+    if (t->failed)
+        return;
+    if (length >= t->cap - t->size) { /* one byte stays for the NUL */
+        const size_t cap = 2 * (t->size + length) + 64;
+        char *data = NEW(t->arena, char, cap);
+        t->failed = !data;
+        if (t->failed)
+            return;
+        if (t->size)
+            memcpy(data, t->data, t->size);
+        t->data = data;
+        t->cap = cap;
+    }
+    memcpy(t->data + t->size, s, length);
+    t->size += length;
+}
+
+void text_add(TextBuf *t, const char *s)
+{
+    text_add_bytes(t, s, strlen(s));
+}
+
+void text_addf(TextBuf *t, const char *format, ...)
+{
+    char few[256];
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const size_t length = (size_t)vsnprintf(few, sizeof few, format, args);
+    if (length < sizeof few) {
+        text_add_bytes(t, few, length);
+    } else {
+        char *many = NEW(t->arena, char, length + 1);
+        t->failed |= !many;
+        if (many) {
+            vsnprintf(many, length + 1, format, again);
+            text_add_bytes(t, many, length);
+        }
+    }
+    va_end(again);
+    va_end(args);
+}
+
+char *text_done(TextBuf *t)
+{
+    text_add_bytes(t, "", 0); /* makes room for the NUL of an empty text */
+    if (t->failed)
+        return NULL;
+    t->data[t->size] = 0;
+    return t->data;
+}
+
 char *text_double(char out[32], double v)
 {
     for (int digits = 1; digits <= 17; digits++) {
@@ -62,7 +116,7 @@ bool text_to_int(const char *s, int64_t *v)
     char *end;
     errno = 0;
     const long long parsed = strtoll(s, &end, 10);
-    if (end == s || *end || errno || *s == ' ' || *s == '+')
+    if (end == s || *end || errno || isspace((unsigned char)*s) || *s == '+')
         return false;
     *v = parsed;
     return true;
@@ -73,9 +127,32 @@ bool text_to_real(const char *s, double *v)
     char *end;
     const double parsed = strtod(s, &end);
     const bool hex = strpbrk(s, "xX") != NULL;
-    if (end == s || *end || *s == ' ' || hex || isnan(parsed) || (isinf(parsed) && !strpbrk(s, "iI")))
+    if (end == s || *end || isspace((unsigned char)*s) || *s == '+' || hex || isnan(parsed) ||
+        (isinf(parsed) && !strpbrk(s, "iI")))
         return false;
     *v = parsed;
+    return true;
+}
+
+bool text_to_size(const char *s, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    if (!isdigit((unsigned char)*s) || strpbrk(s, "xX"))
+        return false;
+    double v = strtod(s, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit) {
+        v = ldexp(v, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    if (unit && !strncmp(end, "iB", 2))
+        end += 2;
+    else if (*end == 'B')
+        end++;
+    if (*end || v >= 0x1p53)
+        return false;
+    *bytes = (uint64_t)v;
     return true;
 }
 

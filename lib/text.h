@@ -16,13 +16,30 @@ char *text_copy(Arena *a, const char *s);
 char *text_slice(Arena *a, const char *s, size_t length);
 char *text_format(Arena *a, const char *format, ...) PRINTF(2);
 
-/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
+/* A text that grows in an arena. Sticky: once the arena is out of memory every add is ignored and text_done
+ * is NULL. */
+typedef struct {
+    Arena *arena;
+    char *data;
+    size_t size, cap;
+    bool failed;
+} TextBuf;
+
+void text_add(TextBuf *t, const char *s);
+void text_add_bytes(TextBuf *t, const char *s, size_t length);
+void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
+char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
+
+/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32
+ * characters. */
 char *text_double(char out[32], double v);
 char *text_float(char out[32], float v); /* reads back as the same float */
 
 /* Whole-string parses: false on anything left over, overflow or nothing there. Reals accept "inf". */
 bool text_to_int(const char *s, int64_t *v);
 bool text_to_real(const char *s, double *v);
+bool text_to_size(const char *s,
+                  uint64_t *bytes); /* "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
 
 /* The name nearest to `s` (edit distance with transpositions, at most a third of its length + 1), or NULL.
  * name(data, i) gives the candidates, NULL after the last. */

@@ -1,0 +1,25 @@
+/* outfile.h -- a file that appears whole or not at all.
+ *
+ * What is written goes to a temporary file beside the target, and takes its place at commit after it is on
+ * the disk. A target that is no regular file (/dev/stdout, a pipe) is written in place; one that is a
+ * symbolic link keeps being one. */
+#ifndef ATOMO_OUTFILE_H
+#define ATOMO_OUTFILE_H
+
+#include "arena.h"
+
+#include <stdio.h>
+
+typedef struct {
+    FILE *to;
+    char *path;      /* as it was named, for messages */
+    char *target;    /* where it really lands */
+    char *temporary; /* NULL: written in place */
+} OutFile;
+
+Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
+Status outfile_commit(OutFile *f,
+                      Error *err); /* closes it, whatever happens; on failure nothing is left behind */
+void outfile_abandon(OutFile *f);  /* a file that was never opened, or is closed, is fine */
+
+#endif

@@ -1,0 +1,101 @@
+/* report.c -- rows in, a file or stdout out, whole or not at all (report.h). */
+#include "report_writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const ReportWriter *writer_of(Format format)
+{
+    static const ReportWriter *const writers[] = {
+        [FORMAT_TABLE] = &report_table, [FORMAT_CSV] = &report_csv,     [FORMAT_JSON] = &report_json,
+        [FORMAT_MD] = &report_md,       [FORMAT_LATEX] = &report_latex,
+    };
+    return writers[format];
+}
+
+static Status cannot_write(const Report *r, Error *err)
+{
+    return FAIL(err, ERR_IO, "%s: cannot write: %s", r->spec.path ? r->spec.path : "standard output",
+                errno ? strerror(errno) : "some of it was lost");
+}
+
+static Status put_out(Report *r, TextBuf *text, Error *err)
+{
+    if (!text_done(text))
+        return arena_fail(r->a, err);
+    errno = 0;
+    return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
+}
+
+Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
+{
+    Report *r = NEW_ZERO(a, Report, 1);
+    if (!r)
+        return arena_fail(a, err);
+    r->spec = *spec;
+    r->a = a;
+    if (spec->path)
+        TRY(outfile_open(&r->out, spec->path, a, err));
+    else
+        r->out.to = stdout;
+    const ArenaMark mark = arena_mark(a);
+    TextBuf text = {.arena = a};
+    writer_of(spec->format)->begin(r, &text);
+    const Status status = put_out(r, &text, err);
+    arena_rewind(a, mark);
+    if (status != OK)
+        report_abandon(r);
+    *out = r;
+    return status;
+}
+
+Status report_row(Report *r, const Value *row, bool shown, Error *err)
+{
+    const ReportWriter *writer = writer_of(r->spec.format);
+    if (!writer->row)
+        return !shown || report_keep(r, row) ? OK : arena_fail(r->a, err);
+    const ArenaMark mark = arena_mark(r->a);
+    TextBuf text = {.arena = r->a};
+    writer->row(r, row, &text);
+    const Status status = put_out(r, &text, err);
+    arena_rewind(r->a, mark);
+    r->rows++;
+    return status;
+}
+
+Status report_close(Report *r, Error *err)
+{
+    TextBuf text = {.arena = r->a};
+    writer_of(r->spec.format)->end(r, &text);
+    const Status status = put_out(r, &text, err);
+    if (status != OK) {
+        report_abandon(r);
+        return status;
+    }
+    if (r->spec.path)
+        return outfile_commit(&r->out, err);
+    errno = 0;
+    return fflush(stdout) || ferror(stdout) ? cannot_write(r, err) : OK;
+}
+
+void report_abandon(Report *r)
+{
+    if (r && r->spec.path)
+        outfile_abandon(&r->out);
+}
+
+Format report_format_of(const char *path, Format otherwise)
+{
+    static const struct {
+        const char *ending;
+        Format format;
+    } endings[] = {{".csv", FORMAT_CSV}, {".json", FORMAT_JSON}, {".md", FORMAT_MD}, {".tex", FORMAT_LATEX}};
+    const size_t length = path ? strlen(path) : 0;
+    for (size_t i = 0; i < countof(endings); i++) {
+        const size_t end = strlen(endings[i].ending);
+        if (length > end && !strcmp(path + length - end, endings[i].ending))
+            return endings[i].format;
+    }
+    return otherwise;
+}

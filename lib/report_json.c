@@ -1,0 +1,123 @@
+/* report_json.c -- one object {"schema": .., "meta": {..}, "results": [..]}, a row a line, and strict: NaN
+ * and Inf are null, control characters are escaped, bytes that are no UTF-8 become U+FFFD. */
+#include "report_writer.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How many bytes the character at s takes; 0: they are no UTF-8 (overlong forms and surrogates included). */
+static size_t utf8_length(const unsigned char *s)
+{
+    const size_t length = s[0] < 0x80   ? 1
+                          : s[0] < 0xc2 ? 0
+                          : s[0] < 0xe0 ? 2
+                          : s[0] < 0xf0 ? 3
+                          : s[0] < 0xf5 ? 4
+                                        : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    const bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    const bool surrogate = s[0] == 0xed && s[1] >= 0xa0, beyond = s[0] == 0xf4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+static void put_text(TextBuf *out, const char *text)
+{
+    static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    text_add(out, "\"");
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        const size_t length = utf8_length(s);
+        const char *escape = strchr(special, *s);
+        if (escape)
+            text_addf(out, "\\%c", letter[escape - special]);
+        else if (*s < 0x20 || *s == 0x7f)
+            text_addf(out, "\\u%04x", *s);
+        else if (length)
+            text_add_bytes(out, (const char *)s, length);
+        else
+            text_add(out, "\xef\xbf\xbd");
+        s += length ? length : 1;
+    }
+    text_add(out, "\"");
+}
+
+static void put_shape(TextBuf *out, const Shape *shape)
+{
+    text_add(out, "[");
+    for (int i = 0; i < shape->rank; i++)
+        text_addf(out, "%s%zu", i ? ", " : "", shape->dim[i]);
+    text_add(out, "]");
+}
+
+static void put_value(TextBuf *out, const Value *v)
+{
+    char number[32];
+    switch (v->type) {
+    case VALUE_NONE:
+        text_add(out, "null");
+        break;
+    case VALUE_TEXT:
+        put_text(out, v->text);
+        break;
+    case VALUE_INT:
+        text_addf(out, "%lld", (long long)v->whole);
+        break;
+    case VALUE_REAL:
+        text_add(out, isfinite(v->real) ? text_double(number, v->real) : "null");
+        break;
+    case VALUE_BOOL:
+        text_add(out, v->on ? "true" : "false");
+        break;
+    case VALUE_SHAPE:
+        put_shape(out, v->shape);
+        break;
+    }
+}
+
+static void put_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
+{
+    text_add(out, "{");
+    for (size_t i = 0; i < count; i++) {
+        text_add(out, i ? ", " : "");
+        put_text(out, columns[i].name);
+        text_add(out, ": ");
+        put_value(out, &values[i]);
+    }
+    text_add(out, "}");
+}
+
+char *report_json_row(const Column *columns, size_t count, const Value *values, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    put_row(&out, columns, count, values);
+    return text_done(&out);
+}
+
+static void begin(const Report *r, TextBuf *out)
+{
+    text_add(out, "{\"schema\": ");
+    put_text(out, r->spec.schema);
+    text_add(out, ",\n\"meta\": {");
+    for (size_t i = 0; i < r->spec.facts; i++) {
+        text_add(out, i ? ",\n  " : "\n  ");
+        put_text(out, r->spec.meta[i].name);
+        text_add(out, ": ");
+        put_value(out, &r->spec.meta[i].value);
+    }
+    text_add(out, "},\n\"results\": [");
+}
+
+static void row(const Report *r, const Value *values, TextBuf *out)
+{
+    text_add(out, r->rows ? ",\n  " : "\n  ");
+    put_row(out, r->spec.columns, r->spec.column_count, values);
+}
+
+static void end(const Report *r, TextBuf *out)
+{
+    (void)r;
+    text_add(out, "\n]}\n");
+}
+
+const ReportWriter report_json = {begin, row, end};

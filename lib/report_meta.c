@@ -1,0 +1,119 @@
+/* report_meta.c -- what is worth knowing about a run beside its results. */
+#include "kernels.h"
+#include "libraries.h"
+#include "report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+enum { FACTS_OWN = 14, LINE = 512 };
+
+/* The value of the first line "KEY<blanks and separator>VALUE" of a small text file; NULL: no such line. */
+static char *file_value(const char *path, const char *key, const char *separator, Arena *a)
+{
+    char line[LINE], *found = NULL;
+    FILE *f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        const size_t length = strlen(key);
+        if (strncmp(line, key, length) != 0)
+            continue;
+        char *value = line + length + strspn(line + length, " \t");
+        if (strncmp(value, separator, strlen(separator)) != 0)
+            continue;
+        value += strlen(separator);
+        value += strspn(value, " \t\"");
+        found = text_slice(a, value, strcspn(value, "\"\n"));
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static const char *os_text(Arena *a)
+{
+    struct utsname u;
+    const char *name = file_value("/etc/os-release", "PRETTY_NAME", "=", a);
+    if (uname(&u) != 0)
+        return name;
+    return text_format(a, "%s%s%s %s %s", name ? name : "", name ? ", " : "", u.sysname, u.release,
+                       u.machine);
+}
+
+static void add(Fact *facts, size_t *count, const char *name, const char *text)
+{
+    facts[(*count)++] = (Fact){name, value_text(text)};
+}
+
+static void add_about(Fact *facts, size_t *count, Arena *a)
+{
+    const char *cpu = file_value("/proc/cpuinfo", "model name", ":", a);
+    add(facts, count, "version", ATOMO_VERSION);
+    add(facts, count, "revision", *ATOMO_REVISION ? ATOMO_REVISION : NULL);
+    add(facts, count, "cpu", cpu);
+    add(facts, count, "isa", kernels()->name);
+    add(facts, count, "os", os_text(a));
+    add(facts, count, "hdf5", library_hdf5(a));
+    add(facts, count, "openblas", library_openblas(a));
+    add(facts, count, "blas_core", library_blas_core());
+    add(facts, count, "lapack", library_lapack(a));
+    add(facts, count, "fftw", library_fftw(a));
+}
+
+Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
+{
+    *count = 0;
+    *facts = NEW_ZERO(a, Fact, FACTS_OWN + FACTS_SPARE);
+    if (!*facts)
+        return arena_fail(a, err);
+    add_about(*facts, count, a);
+    return OK;
+}
+
+/* The command line, quoted so that a shell would read it back. */
+static char *command_text(int argc, char **argv, Arena *a)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    TextBuf out = {.arena = a};
+    text_add(&out, program_invocation_short_name);
+    for (int i = 0; i < argc; i++) {
+        const char *s = argv[i];
+        text_add(&out, " ");
+        if (*s && !s[strspn(s, plain)]) {
+            text_add(&out, s);
+            continue;
+        }
+        text_add(&out, "'");
+        for (size_t length; (length = strcspn(s, "'")), s[length]; s += length + 1) {
+            text_add_bytes(&out, s, length);
+            text_add(&out, "'\\''");
+        }
+        text_addf(&out, "%s'", s);
+    }
+    return text_done(&out);
+}
+
+static char *time_text(Arena *a)
+{
+    char text[32];
+    struct tm utc;
+    const time_t now = time(NULL);
+    gmtime_r(&now, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text_copy(a, text);
+}
+
+Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
+                   Arena *a, Error *err)
+{
+    TRY(report_about(facts, count, a, err));
+    const char *command = command_text(argc, argv, a), *started = time_text(a);
+    if (!command || !started)
+        return arena_fail(a, err);
+    add(*facts, count, "command", command);
+    (*facts)[(*count)++] = (Fact){"seed", value_int(seed)};
+    (*facts)[(*count)++] = (Fact){"threads", value_int(threads)};
+    add(*facts, count, "started", started);
+    return OK;
+}

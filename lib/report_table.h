@@ -1,0 +1,16 @@
+/* report_table.h -- kept rows, for the formats that need them all: table, Markdown, LaTeX. */
+#ifndef ATOMO_REPORT_TABLE_H
+#define ATOMO_REPORT_TABLE_H
+
+#include "report_writer.h"
+
+struct TableRow {
+    const char **cell; /* one for each column; NULL in columns without a title */
+    bool *left;        /* the cell is text: its column is aligned to the left */
+    TableRow *next;
+};
+
+bool report_left(const Report *r, size_t column);
+void report_begin_nothing(const Report *r, TextBuf *out);
+
+#endif
