@@ -1,9 +1,12 @@
-/* tensor.c -- shapes, matrix views, kinds, and looking for numbers that are none. */
+/* tensor.c -- shapes, matrix views, kinds, and the search for numbers that are none. */
 #include "tensor.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 const char *const reshape_names[] = {"paper", "rows", "square", NULL};
+const char *const kind_names[] = {"conv", "fc", "norm", "bias", "embedding", "other", NULL};
 
 bool shape_make(Shape *shape, int rank, const size_t *dim)
 {
@@ -72,6 +75,41 @@ void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols
         *rows = shape->dim[0];
         *cols = shape->n / *rows;
     }
+}
+
+/* Has a word of the name (they end at '.', '/', '_', '-' and digits) one of these beginnings? An entry that
+ * ends in '$' must be the whole word. */
+static bool has_word(const char *name, const char *const *words)
+{
+    bool begins = true;
+    for (const char *p = name; *p; p++) {
+        for (size_t i = 0; begins && words[i]; i++) {
+            const size_t length = strcspn(words[i], "$");
+            if (!strncasecmp(p, words[i], length) && !(words[i][length] && isalpha((unsigned char)p[length])))
+                return true;
+        }
+        begins = !isalpha((unsigned char)*p);
+    }
+    return false;
+}
+
+Kind kind_guess(const char *name, const Shape *shape)
+{
+    static const char *const norms[] = {"norm", "layernorm", "batchnorm", "groupnorm", "rmsnorm",
+                                        "bn$",  "ln$",       "gn$",       "scale$",    NULL};
+    static const char *const embeddings[] = {"emb", "wte$", "wpe$", "tok$", "pos$", NULL};
+    static const char *const biases[] = {"bias", "b$", NULL};
+    if (shape->rank == 4)
+        return KIND_CONV;
+    if (shape->rank == 2)
+        return has_word(name, embeddings) ? KIND_EMBEDDING : KIND_FC;
+    if (shape->rank != 1)
+        return KIND_OTHER;
+    if (has_word(name, norms))
+        return KIND_NORM;
+    if (has_word(name, biases))
+        return KIND_BIAS;
+    return has_word(name, (const char *const[]){"weight", "gamma", "beta", NULL}) ? KIND_NORM : KIND_BIAS;
 }
 
 size_t first_nonfinite(const float *x, size_t n, size_t *count)

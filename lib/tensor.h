@@ -75,7 +75,8 @@ size_t dump_count(const Dump *d);
 const TensorInfo *dump_tensor(const Dump *d, size_t i); /* in file order */
 size_t dump_skipped(const Dump *d);                     /* datasets that hold no floats */
 const AttrList *dump_attrs(const Dump *d);              /* of the root group */
-const AttrList *dump_step_attrs(const Dump *d, const char *step_group); /* NULL: no such group */
+/* Of any group by its path, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
+const AttrList *dump_step_attrs(const Dump *d, const char *group);
 
 /* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);

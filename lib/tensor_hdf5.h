@@ -1,0 +1,55 @@
+/* tensor_hdf5.h -- what the two sides of reading a dump, and its writer, share. Only tensor_hdf5*.c include
+ * it. */
+#ifndef ATOMO_TENSOR_HDF5_H
+#define ATOMO_TENSOR_HDF5_H
+
+#define H5_USE_110_API
+#include <hdf5.h>
+
+#include "tensor_stream.h"
+
+/* What went wrong inside the library: its innermost message, on one line. */
+const char *hdf5_reason(char out[160]);
+
+/* ---- the reader process ---- */
+
+/* A tensor as the walk found it. */
+typedef struct {
+    const char *path;
+    uint64_t n;
+    size_t bytes;  /* of an element in the file */
+    bool bfloat16; /* kept as uint16 */
+} Found;
+
+typedef struct {
+    int socket;
+    const char *file; /* its path */
+    uint64_t file_size;
+    hid_t id;
+    Arena *arena;
+    Found *found;
+    size_t count, room;
+} Source;
+
+/* Lists everything below the root: sends 'G', 'T' and 'S' messages and remembers the tensors. */
+Status walk_file(Source *s, Error *err);
+
+/* Carries an object's attributes: one number or one text each; others are left out. */
+Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
+
+/* Is the dataset float (or bfloat16 in uint16), does it lie in the file, are its filters built in? */
+typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
+Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
+                     Error *err);
+
+/* Appends, or says that the message would be too long. */
+bool put_room(const Buf *b, size_t size);
+void put_text(Buf *b, const char *s, size_t size); /* after put_room(b, 4 + size) */
+
+/* Sends a message that stands in `b` behind 4 bytes left for its size. */
+Status message_send(int socket, Buf *b, Error *err);
+
+/* Never returns. `socket` and `memory` are its only ties to the parent. */
+_Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size);
+
+#endif

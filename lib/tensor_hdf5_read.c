@@ -1,0 +1,239 @@
+/* tensor_hdf5_read.c -- the reader process: the only place where the HDF5 library meets files that others
+ * wrote.
+ *
+ * It is a child that holds nothing of value, may open no further files, and has limits on memory and
+ * processor time, so that whatever a damaged or hostile file makes the library do ends here. */
+#include "tensor_hdf5.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SOCKET_FD = 3, MEMORY_FD = 4, FIRST_FREE_FD = 5 };
+
+static const uint64_t MIB = 1 << 20;
+
+/* ---- limits ---- */
+
+static uint64_t address_space_used(void)
+{
+    char text[64] = "";
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    return size > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void set_limit(int which, uint64_t soft)
+{
+    struct rlimit limit;
+    if (getrlimit(which, &limit))
+        return;
+    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+    setrlimit(which, &limit);
+}
+
+static void limit_memory(uint64_t more)
+{
+    const uint64_t used = address_space_used();
+    if (used)
+        set_limit(RLIMIT_AS, used + more);
+}
+
+/* So many seconds from now. */
+static void limit_seconds(uint64_t seconds)
+{
+    struct timespec used = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    set_limit(RLIMIT_CPU, (uint64_t)used.tv_sec + seconds + 1);
+}
+
+/* The two ties to descriptors 3 and 4, nothing else open; the library's cries go nowhere. */
+static void keep_only(int socket, int memory)
+{
+    const int s = fcntl(socket, F_DUPFD, 16), m = fcntl(memory, F_DUPFD, 16),
+              null = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; fd++)
+        dup2(null, fd);
+    if (s < 0 || m < 0 || dup2(s, SOCKET_FD) < 0 || dup2(m, MEMORY_FD) < 0 ||
+        close_range(FIRST_FREE_FD, ~0u, 0) < 0)
+        _exit(1);
+}
+
+static void confine(uint64_t file_size)
+{
+    static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
+    for (size_t i = 0; i < countof(plain); i++)
+        signal(plain[i], SIG_DFL);
+    signal(SIGINT, SIG_IGN); /* the parent ends this process when it is done with it */
+    signal(SIGTERM, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_FSIZE, 0);
+    limit_memory(1024 * MIB);
+    limit_seconds(8 + file_size / (16 * MIB));
+}
+
+/* ---- answers ---- */
+
+static herr_t innermost(unsigned n, const H5E_error2_t *error, void *data)
+{
+    char *out = data;
+    if (n == 0 && error->desc)
+        snprintf(out, 160, "%.150s", error->desc);
+    return 0;
+}
+
+const char *hdf5_reason(char out[160])
+{
+    snprintf(out, 160, "no reason given");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
+    char *time = strstr(out, ": time = "); /* what follows is addresses */
+    if (time)
+        *time = 0;
+    out[strcspn(out, "\n")] = 0;
+    return out;
+}
+
+Status message_send(int socket, Buf *b, Error *err)
+{
+    store_u32(b->data, (uint32_t)(b->size - 4));
+    for (size_t sent = 0; sent < b->size;) {
+        const ssize_t part = send(socket, b->data + sent, b->size - sent, MSG_NOSIGNAL);
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_IO, "the parent process is gone");
+        sent += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+static void send_error(int socket, const Error *err)
+{
+    uint8_t room[4 + 16 + sizeof err->text + sizeof err->hint];
+    Buf b = {room, 4, sizeof room};
+    Error ignored;
+    buf_u8(&b, 'E');
+    buf_u8(&b, (uint8_t)err->status);
+    put_text(&b, err->text, strlen(err->text));
+    put_text(&b, err->hint, strlen(err->hint));
+    (void)message_send(socket, &b, &ignored);
+}
+
+static void send_done(int socket)
+{
+    uint8_t room[5];
+    Buf b = {room, 4, sizeof room};
+    Error ignored;
+    buf_u8(&b, 'D');
+    (void)message_send(socket, &b, &ignored);
+}
+
+/* ---- reading ---- */
+
+/* Upper halves of floats, widened in place from the end. */
+static void widen_bfloat16(float *x, size_t n)
+{
+    const uint8_t *halves = (const uint8_t *)x;
+    for (size_t i = n; i-- > 0;)
+        x[i] = bits_float((uint32_t)load_u16(halves + 2 * i) << 16);
+}
+
+static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
+{
+    char reason[160];
+    const hid_t dataset = H5Dopen2(s->id, f->path, H5P_DEFAULT);
+    const hid_t type = f->bfloat16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_FLOAT;
+    Status status = OK;
+    Shape shape = {0};
+    Content content = NOT_FLOATS;
+    size_t bytes;
+    if (dataset >= 0)
+        status = dataset_check(dataset, s->file_size, &content, &shape, &bytes, err);
+    if (status == OK && (content == NOT_FLOATS || shape.n != f->n))
+        status = FAIL(err, ERR_CORRUPT, "changed since it was listed");
+    if (status == OK && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+        status = FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
+    if (status == OK && f->bfloat16)
+        widen_bfloat16(x, f->n);
+    H5Dclose(dataset);
+    return status;
+}
+
+static Status open_file(Source *s, Error *err)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0);
+    s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    set_limit(RLIMIT_NOFILE, 0); /* whatever the file says, no other one is opened */
+    if (s->id >= 0)
+        return OK;
+    char reason[160];
+    FAIL(err, ERR_CORRUPT, "not a readable HDF5 file (%s)", hdf5_reason(reason));
+    if (strstr(reason, "lock"))
+        error_hint(
+            err,
+            "another program may be writing it; where locks do not work set HDF5_USE_FILE_LOCKING=FALSE");
+    if (strstr(reason, "already open for write"))
+        error_hint(err, "its writer may have died: h5clear -s FILE clears the mark");
+    return err->status;
+}
+
+static bool take_request(uint8_t request[REQUEST_SIZE])
+{
+    for (size_t got = 0; got < REQUEST_SIZE;) {
+        const ssize_t part = recv(SOCKET_FD, request + got, REQUEST_SIZE - got, 0);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return false;
+        got += part > 0 ? (size_t)part : 0;
+    }
+    return true;
+}
+
+static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float **x, size_t *room, Error *err)
+{
+    const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
+    if (!*x) {
+        limit_memory(8 * bytes + 512 * MIB);
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY_FD, 0);
+        if (memory == MAP_FAILED)
+            return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
+        *x = memory;
+        *room = bytes;
+    }
+    if (i >= s->count || s->found[i].n > *room / sizeof **x)
+        return FAIL(err, ERR_CORRUPT, "a request for what is not there");
+    limit_seconds(8 + s->found[i].n * sizeof **x / (8 * MIB));
+    return read_tensor(s, &s->found[i], *x, err);
+}
+
+_Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size)
+{
+    Source s = {.socket = SOCKET_FD, .file = file, .file_size = file_size, .arena = arena_open(0)};
+    Error err = {0};
+    float *x = NULL;
+    size_t room = 0;
+    uint8_t request[REQUEST_SIZE];
+    keep_only(socket, memory);
+    confine(file_size);
+    if (open_file(&s, &err) != OK || walk_file(&s, &err) != OK) {
+        send_error(SOCKET_FD, &err);
+        _exit(1);
+    }
+    while (take_request(request)) {
+        err = (Error){0};
+        if (serve(&s, request, &x, &room, &err) == OK)
+            send_done(SOCKET_FD);
+        else
+            send_error(SOCKET_FD, &err);
+    }
+    _exit(0);
+}

@@ -1,0 +1,152 @@
+/* tensor_stream.c -- the reader's messages, parsed with full distrust (the layout is in tensor_stream.h). */
+#include "tensor_stream.h"
+
+#include <stdio.h>
+
+static Status bad_message(Error *err, const char *what)
+{
+    return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
+}
+
+/* A copy of the next text, or NULL and r->bad; text with a zero byte or above `limit` is bad too. */
+static const char *take_text(Reader *r, size_t limit, Arena *a)
+{
+    const uint32_t size = take_u32(r);
+    const uint8_t *text = size <= limit ? take_bytes(r, size) : NULL;
+    char *copy = text && !memchr(text, 0, size) ? text_slice(a, (const char *)text, size) : NULL;
+    r->bad |= !copy;
+    return copy;
+}
+
+static void take_attr(Reader *r, Attr *attr, Arena *a)
+{
+    attr->name = take_text(r, MESSAGE_MAX, a);
+    const uint8_t type = take_u8(r);
+    if (type == ATTR_INT)
+        attr->whole = (int64_t)take_u64(r);
+    else if (type == ATTR_REAL)
+        attr->real = take_f64(r);
+    else if (type == ATTR_TEXT)
+        attr->text = take_text(r, MESSAGE_MAX, a);
+    else
+        r->bad = true;
+    attr->type = type;
+}
+
+static void take_attrs(Reader *r, AttrList *list, Arena *a)
+{
+    enum { ATTR_BYTES = 4 + 1 + 4 }; /* the least one can have */
+    const uint32_t count = take_u32(r);
+    *list = (AttrList){0};
+    if (r->bad || count > reader_left(r) / ATTR_BYTES || !(list->item = NEW_ZERO(a, Attr, count))) {
+        r->bad = true;
+        return;
+    }
+    for (; list->count < count && !r->bad; list->count++)
+        take_attr(r, &list->item[list->count], a);
+}
+
+/* "a/b.c/d": components neither empty nor ".". */
+static bool path_valid(const char *path)
+{
+    for (const char *c = path;; c++) {
+        const size_t length = strcspn(c, "/");
+        if (length == 0 || (length == 1 && *c == '.'))
+            return false;
+        c += length;
+        if (!*c)
+            return true;
+    }
+}
+
+/* Room for one more of `size` bytes: doubled when full. */
+static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
+{
+    if (count < *room)
+        return items;
+    const size_t wider = *room ? 2 * *room : 64;
+    void *moved = arena_take(a, wider, size);
+    if (moved && count)
+        memcpy(moved, items, count * size);
+    if (moved)
+        *room = wider;
+    return moved;
+}
+
+static Status take_group(Listing *l, Reader *r, Error *err)
+{
+    ListedGroup g = {.path = take_text(r, PATH_LIMIT, l->arena)};
+    take_attrs(r, &g.attrs, l->arena);
+    if (!reader_done(r) || (*g.path && !path_valid(g.path)))
+        return bad_message(err, "a group");
+    l->group = more(l->group, l->groups, &l->group_room, sizeof g, l->arena);
+    if (!l->group)
+        return arena_fail(l->arena, err);
+    l->group[l->groups++] = g;
+    return OK;
+}
+
+static Status take_tensor(Listing *l, Reader *r, Error *err)
+{
+    Listed t = {.number = l->tensors};
+    size_t dim[RANK_MAX] = {0};
+    t.info.path = take_text(r, PATH_LIMIT, l->arena);
+    const int rank = take_u8(r);
+    for (int i = 0; i < rank && i < RANK_MAX; i++)
+        dim[i] = take_u64(r);
+    if (r->bad || !path_valid(t.info.path) || !shape_make(&t.info.shape, rank, dim) ||
+        t.info.shape.n > elements_limit(l->file_size))
+        return bad_message(err, "a tensor");
+    take_attrs(r, &t.info.attrs, l->arena);
+    if (!reader_done(r))
+        return bad_message(err, "a tensor's attributes");
+    l->tensor = more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
+    if (!l->tensor)
+        return arena_fail(l->arena, err);
+    l->tensor[l->tensors++] = t;
+    return OK;
+}
+
+Status message_error(Bytes message, Error *err)
+{
+    Reader r = reader_open(message);
+    const uint8_t type = take_u8(&r), status = take_u8(&r);
+    const uint32_t size = take_u32(&r);
+    const char *text = (const char *)take_bytes(&r, size);
+    const uint32_t hint_size = take_u32(&r);
+    const char *hint = (const char *)take_bytes(&r, hint_size);
+    if (type != 'E' || !reader_done(&r) || status < ERR_USAGE || status > ERR_MEMORY)
+        return bad_message(err, "an answer of unknown type");
+    FAIL(err, (Status)status, "%.*s", (int)(size < 500 ? size : 500), text);
+    return error_hint(err, "%.*s", (int)(hint_size < 200 ? hint_size : 200), hint);
+}
+
+Status listing_take(Listing *l, Bytes message, Error *err)
+{
+    Reader r = reader_open(message);
+    const uint8_t type = take_u8(&r);
+    l->heard += message.size;
+    if (type == 'E')
+        return message_error(message, err);
+    if (l->ended || message.size > MESSAGE_MAX || l->heard > ((uint64_t)64 << 20) + 16 * l->file_size ||
+        l->groups + l->tensors + l->skipped > OBJECTS_MAX)
+        return bad_message(err, "more than a file of this size can hold");
+    if (type == 'G')
+        return take_group(l, &r, err);
+    if (type == 'T')
+        return take_tensor(l, &r, err);
+    if (type == 'S' && reader_done(&r)) {
+        l->skipped++;
+        return OK;
+    }
+    l->ended = type == 'Z' && take_u64(&r) == l->tensors && reader_done(&r);
+    return l->ended ? OK : bad_message(err, "a message of unknown type");
+}
+
+const AttrList *listing_attrs(const Listing *l, const char *path)
+{
+    for (size_t i = 0; i < l->groups; i++)
+        if (!strcmp(l->group[i].path, path))
+            return &l->group[i].attrs;
+    return NULL;
+}
