@@ -8,8 +8,10 @@
 
 #include "tensor_stream.h"
 
-/* What went wrong inside the library: its innermost message, on one line. */
-const char *hdf5_reason(char out[160]);
+enum { HDF5_REASON = 256 };
+
+/* What went wrong inside the library: the system's error where there is one, else its innermost message. */
+const char *hdf5_reason(char out[HDF5_REASON]);
 
 /* ---- the reader process ---- */
 

@@ -117,7 +117,7 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err)
     if (!put_room(out, 4))
         return FAIL(err, ERR_USAGE, "its attributes are beyond %d bytes", MESSAGE_MAX);
     buf_u32(out, 0);
-    char reason[160];
+    char reason[HDF5_REASON];
     if (H5Aiterate2(object, order, H5_ITER_INC, NULL, visit, &sink) < 0)
         return FAIL(err, ERR_CORRUPT, "its attributes cannot be read (%s)", hdf5_reason(reason));
     if (sink.full)

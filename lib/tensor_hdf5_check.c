@@ -101,7 +101,7 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
 static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, uint64_t file_size,
                           Content *content, Shape *shape, size_t *bytes, Error *err)
 {
-    char reason[160];
+    char reason[HDF5_REASON];
     if (type < 0 || space < 0 || creation < 0)
         return FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
     *content = NOT_FLOATS;

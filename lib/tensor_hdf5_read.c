@@ -85,25 +85,6 @@ static void confine(uint64_t file_size)
 
 /* ---- answers ---- */
 
-static herr_t innermost(unsigned n, const H5E_error2_t *error, void *data)
-{
-    char *out = data;
-    if (n == 0 && error->desc)
-        snprintf(out, 160, "%.150s", error->desc);
-    return 0;
-}
-
-const char *hdf5_reason(char out[160])
-{
-    snprintf(out, 160, "no reason given");
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
-    char *time = strstr(out, ": time = "); /* what follows is addresses */
-    if (time)
-        *time = 0;
-    out[strcspn(out, "\n")] = 0;
-    return out;
-}
-
 Status message_send(int socket, Buf *b, Error *err)
 {
     store_u32(b->data, (uint32_t)(b->size - 4));
@@ -149,7 +130,7 @@ static void widen_bfloat16(float *x, size_t n)
 
 static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
 {
-    char reason[160];
+    char reason[HDF5_REASON];
     const hid_t dataset = H5Dopen2(s->id, f->path, H5P_DEFAULT);
     const hid_t type = f->bfloat16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_FLOAT;
     Status status = OK;
@@ -176,7 +157,7 @@ static Status open_file(Source *s, Error *err)
     set_limit(RLIMIT_NOFILE, 0); /* whatever the file says, no other one is opened */
     if (s->id >= 0)
         return OK;
-    char reason[160];
+    char reason[HDF5_REASON];
     FAIL(err, ERR_CORRUPT, "not a readable HDF5 file (%s)", hdf5_reason(reason));
     if (strstr(reason, "lock"))
         error_hint(

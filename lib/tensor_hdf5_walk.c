@@ -87,7 +87,7 @@ static Status visit_group(Walk *w, hid_t group)
     TRY(status);
     TRY(message_send(w->source->socket, b, w->err));
     const H5_index_t order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-    char reason[160];
+    char reason[HDF5_REASON];
     if (H5Literate(group, order, H5_ITER_INC, NULL, visit_link, w) < 0 && w->status == OK)
         w->status = FAIL(w->err, ERR_CORRUPT, "the group cannot be listed (%s)", hdf5_reason(reason));
     return w->status;
@@ -107,7 +107,7 @@ static bool enter_once(Walk *w, const H5O_info_t *info)
 static Status visit_object(Walk *w, hid_t object)
 {
     H5O_info_t info;
-    char reason[160];
+    char reason[HDF5_REASON];
     if (object < 0 || H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0)
         return FAIL(w->err, ERR_CORRUPT, "cannot be opened (%s)", hdf5_reason(reason));
     if (++w->objects > OBJECTS_MAX - 1)
