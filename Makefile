@@ -23,8 +23,8 @@ PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(PKGS)))
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             $(if $(CI),-Werror)
 OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
-SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 , := ,
+SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
 FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -fopenmp -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 LIBS     := $(PKG_LIBS) -lm -lpthread
