@@ -1,0 +1,183 @@
+/* waterfill.c -- a radix search for the water level.
+ *
+ * Positive doubles order like integers, so one pass counts and sums the entries by their leading 12 bits and
+ * a scan from the largest bin down finds the one bin the level lies in; the next pass looks at that bin's
+ * next bits. Floats are done after three passes, doubles after six, whatever the data. With K entries at or
+ * above a value v, all of them are heavy iff v (s - K) > sum of the entries under v: products rather than
+ * quotients, and tails added up from the small end, so that one entry 1e30 times the rest does no harm. */
+#include "waterfill.h"
+
+#include "bytes.h"
+#include "parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+enum {
+    DIGIT = 12,
+    BINS = 1 << DIGIT,
+    SIGNLESS = 63,   /* bits of a double without its sign */
+    FLOAT_ZEROS = 29 /* trailing mantissa bits that a float turned double never sets */
+};
+
+#define BALANCED (1 + 4 * DBL_EPSILON)
+
+typedef struct {
+    const float *single; /* one of the two is set */
+    const double *twice;
+    size_t n;
+    int low; /* the lowest bit that can differ */
+} Entries;
+
+typedef struct {
+    uint64_t count[BINS];
+    double sum[BINS];
+} Bins;
+
+static inline double magnitude(const Entries *e, size_t i)
+{
+    return e->single ? fabs((double)e->single[i]) : fabs(e->twice[i]);
+}
+
+static inline uint64_t double_bits(double v)
+{
+    uint64_t u;
+    memcpy(&u, &v, sizeof u);
+    return u;
+}
+
+static inline double bits_double(uint64_t u)
+{
+    double v;
+    memcpy(&v, &u, sizeof v);
+    return v;
+}
+
+/* ---- counting, in pieces that depend on n alone ---- */
+
+enum { PIECES = 64 };
+
+typedef struct {
+    const Entries *entries;
+    Bins *piece; /* (pieces) */
+    size_t pieces;
+    uint64_t prefix;  /* the bits above the digit that an entry must have */
+    int shift, width; /* of the digit */
+} Count;
+
+static void count_piece(void *data, size_t p)
+{
+    const Count *c = data;
+    const Entries e = *c->entries;
+    Bins *bins = &c->piece[p];
+    const size_t blocks = blocks_of(e.n), from = blocks * p / c->pieces * BLOCK;
+    const size_t end = blocks * (p + 1) / c->pieces * BLOCK, to = end < e.n ? end : e.n;
+    const uint64_t mask = (UINT64_C(1) << c->width) - 1, prefix = c->prefix;
+    const int shift = c->shift, above = c->shift + c->width;
+    memset(bins, 0, sizeof *bins);
+    for (size_t i = from; i < to; i++) {
+        const double v = magnitude(&e, i);
+        const uint64_t u = double_bits(v), digit = u >> shift & mask;
+        if (u >> above == prefix && u) {
+            bins->count[digit]++;
+            bins->sum[digit] += v;
+        }
+    }
+}
+
+/* piece[0] becomes the sum over all pieces, in their order. */
+static void count_digit(Count *c, int threads)
+{
+    parallel_for(threads, c->pieces, count_piece, c);
+    for (size_t p = 1; p < c->pieces; p++)
+        for (size_t d = 0; d < BINS; d++) {
+            c->piece[0].count[d] += c->piece[p].count[d];
+            c->piece[0].sum[d] += c->piece[p].sum[d];
+        }
+}
+
+/* ---- searching ---- */
+
+typedef struct {
+    double s;
+    size_t above; /* entries known to be heavy */
+    double below; /* sum of those known to be light */
+} Search;
+
+/* Walks down from the largest bin while its entries are heavy. Gives the bin that holds the first light one,
+ * or -1 when there is none; `under` is the sum of what lies under that bin. */
+static int find_bin(Search *f, const Count *c, bool last)
+{
+    const Bins *bins = &c->piece[0];
+    double under[BINS];
+    double sum = f->below;
+    for (int d = 0; d < BINS; d++) {
+        under[d] = sum;
+        sum += bins->sum[d];
+    }
+    for (int d = BINS - 1; d >= 0; d--) {
+        if (!bins->count[d])
+            continue;
+        const double edge = bits_double((c->prefix << c->width | (uint64_t)d) << c->shift);
+        const double left = f->s - (double)f->above;
+        const bool heavy = last ? edge * left > (under[d] + bins->sum[d]) * BALANCED
+                                : edge * (left - (double)bins->count[d]) > under[d] * BALANCED;
+        if (!heavy) {
+            f->below = last ? under[d] + bins->sum[d] : under[d];
+            return d;
+        }
+        f->above += bins->count[d];
+    }
+    return -1;
+}
+
+static bool search(const Entries *e, double budget, int threads, Arena *scratch, Level *out)
+{
+    const size_t blocks = blocks_of(e->n);
+    Count c = {
+        .entries = e, .pieces = blocks < PIECES ? blocks : PIECES, .shift = SIGNLESS - DIGIT, .width = DIGIT};
+    Search f = {.s = budget};
+    const ArenaMark mark = arena_mark(scratch);
+    *out = (Level){0};
+    if (!e->n)
+        return true;
+    c.piece = NEW(scratch, Bins, c.pieces);
+    if (!c.piece)
+        return false;
+    for (bool first = true;; first = false) {
+        count_digit(&c, threads);
+        uint64_t nonzero = 0;
+        for (int d = 0; first && d < BINS; d++)
+            nonzero += c.piece[0].count[d];
+        if (first && budget >= (double)nonzero) {
+            out->heavy = nonzero;
+            break;
+        }
+        const bool last = c.shift == e->low;
+        const int bin = find_bin(&f, &c, last);
+        if (bin < 0 || last) {
+            *out = (Level){f.below / (budget - (double)f.above), f.above, f.below};
+            break;
+        }
+        c.prefix = c.prefix << c.width | (uint64_t)bin;
+        c.width = c.shift - e->low < DIGIT ? c.shift - e->low : DIGIT;
+        c.shift -= c.width;
+    }
+    arena_rewind(scratch, mark);
+    return true;
+}
+
+bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out)
+{
+    const Entries e = {.single = x, .n = n, .low = FLOAT_ZEROS};
+    assert(budget > 0);
+    return search(&e, budget, threads, scratch, out);
+}
+
+double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch)
+{
+    const Entries e = {.twice = lambda, .n = n, .low = 0};
+    Level level;
+    assert(budget > 0);
+    return search(&e, budget, 1, scratch, &level) ? level.tau : NAN;
+}
