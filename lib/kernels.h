@@ -7,15 +7,57 @@
 #define ATOMO_KERNELS_H
 
 #include "base.h"
-#include "rng.h"
+#include "quantise.h"
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
+
+/* What the exact length of a run's universal codes depends on: how many numbers have k + 1 bits or more. */
+typedef struct {
+    uint64_t level[17]; /* level >= 2^k */
+    uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
+    uint64_t gap[17];   /* non-zero levels at least 2^k behind the one before (or the run's start) */
+} Census;
 
 typedef struct {
     const char *name; /* "avx512" */
 
     /* Sum of x_i^2, exact products added in double. */
     double (*sum_squares)(const float *x, size_t n);
+    float (*abs_max)(const float *x, size_t n);                     /* 0 for n = 0 */
+    void (*moments)(const float *x, size_t n, double *sum, double *squares);
+
+    /* Codes of x[0..n), whose random words are those of elements first, first + 1, ... of the key's block. */
+    void (*quantise8)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code);
+    void (*quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code);
+    void (*toss8)(const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code);
+
+    /* Values of codes; false when one has a level above s or a sign without a level. */
+    bool (*dequantise8)(const uint8_t *code, size_t n, Dequantiser d, float *x);
+    bool (*dequantise32)(const uint32_t *code, size_t n, Dequantiser d, float *x);
+
+    /* Bit planes of groups of 64 codes (planes.h): word k of a group has bit k of each code. Bits of a
+     * code from `width` on are left out; width <= 8 for bytes. */
+    void (*pack8)(const uint8_t *code, size_t groups, int width, uint8_t *plane);
+    void (*pack32)(const uint32_t *code, size_t groups, int width, uint8_t *plane);
+    void (*unpack8)(const uint8_t *plane, size_t groups, int width, uint8_t *code);
+    void (*unpack32)(const uint8_t *plane, size_t groups, int width, uint32_t *code);
+
+    /* Trits of groups of 320 codes 0, 1, 3 in 64 bytes each (planes.h); false when a byte is above 242. */
+    void (*pack_trits)(const uint8_t *code, size_t groups, uint8_t *byte);
+    bool (*unpack_trits)(const uint8_t *byte, size_t groups, uint8_t *code);
+
+    /* 16-bit floats, little-endian; magnitudes beyond the largest finite one become it. The stochastic ones take a
+     * neighbour with the probability that keeps the mean. Back: false when one is infinite or no number. */
+    void (*fp16_nearest)(const float *x, size_t n, uint8_t *out);
+    void (*fp16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
+    bool (*fp16_floats)(const uint8_t *in, size_t n, float *x);
+    void (*bf16_nearest)(const float *x, size_t n, uint8_t *out);
+    void (*bf16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
+    bool (*bf16_floats)(const uint8_t *in, size_t n, float *x);
+
+    /* Adds what the lengths of one run's codes depend on (levels.h). */
+    void (*census8)(const uint8_t *code, size_t n, int bits, Census *census);
+    void (*census32)(const uint32_t *code, size_t n, int bits, Census *census);
 } Kernels;
 
 const Kernels *kernels(void);

@@ -1,5 +1,6 @@
-/* sums.c -- norms in double, 16 lanes and a tree. */
-#include "vec.h"
+/* sums.c -- norms in double, 16 lanes and a tree; the largest magnitude. */
+#include "kernel.h"
+#include "lane.h"
 
 double ISA_NAME(sum_squares)(const float *x, size_t n);
 
@@ -21,4 +22,47 @@ double ISA_NAME(sum_squares)(const float *x, size_t n)
     for (int l = 0; i < n; i++, l++)
         lane[l] += (double)x[i] * (double)x[i];
     return tree16(lane);
+}
+
+void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares)
+{
+    VecD first[DPARTS], second[DPARTS];
+    double lane[ROW], lane2[ROW];
+    size_t i = 0;
+    for (int v = 0; v < DPARTS; v++)
+        first[v] = second[v] = (VecD){0};
+    for (; i + ROW <= n; i += ROW)
+        for (int v = 0; v < DPARTS; v++) {
+            const VecD d = load_d(x + i + v * (LANES / 2));
+            first[v] += d;
+            second[v] += d * d;
+        }
+    memcpy(lane, first, sizeof lane);
+    memcpy(lane2, second, sizeof lane2);
+    for (int l = 0; i < n; i++, l++) {
+        lane[l] += (double)x[i];
+        lane2[l] += (double)x[i] * (double)x[i];
+    }
+    *sum = tree16(lane);
+    *squares = tree16(lane2);
+}
+
+float ISA_NAME(abs_max)(const float *x, size_t n)
+{
+    VecI top[PARTS]; /* magnitudes order like their bits */
+    int32_t lane[ROW], most = 0;
+    size_t i = 0;
+    for (int v = 0; v < PARTS; v++)
+        top[v] = (VecI){0};
+    for (; i + ROW <= n; i += ROW)
+        for (int v = 0; v < PARTS; v++)
+            top[v] = max_i(top[v], (VecI)abs_f(load_f(x + i + v * LANES)));
+    memcpy(lane, top, sizeof lane);
+    for (int l = 0; l < ROW; l++)
+        most = lane[l] > most ? lane[l] : most;
+    float largest;
+    memcpy(&largest, &most, sizeof largest);
+    for (; i < n; i++)
+        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+    return largest;
 }

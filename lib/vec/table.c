@@ -1,5 +1,5 @@
 /* table.c -- this instruction set's table. */
-#include "vec.h"
+#include "kernel.h"
 
 double ISA_NAME(sum_squares)(const float *x, size_t n);
 
@@ -14,4 +14,25 @@ const Kernels ISA_NAME(kernels) = {
     .name = "base",
 #endif
     .sum_squares = ISA_NAME(sum_squares),
+    .abs_max = ISA_NAME(abs_max),
+    .moments = ISA_NAME(moments),
+    .quantise8 = ISA_NAME(quantise8),
+    .quantise32 = ISA_NAME(quantise32),
+    .toss8 = ISA_NAME(toss8),
+    .dequantise8 = ISA_NAME(dequantise8),
+    .dequantise32 = ISA_NAME(dequantise32),
+    .pack8 = ISA_NAME(pack8),
+    .pack32 = ISA_NAME(pack32),
+    .unpack8 = ISA_NAME(unpack8),
+    .unpack32 = ISA_NAME(unpack32),
+    .pack_trits = ISA_NAME(pack_trits),
+    .unpack_trits = ISA_NAME(unpack_trits),
+    .fp16_nearest = ISA_NAME(fp16_nearest),
+    .fp16_random = ISA_NAME(fp16_random),
+    .fp16_floats = ISA_NAME(fp16_floats),
+    .bf16_nearest = ISA_NAME(bf16_nearest),
+    .bf16_random = ISA_NAME(bf16_random),
+    .bf16_floats = ISA_NAME(bf16_floats),
+    .census8 = ISA_NAME(census8),
+    .census32 = ISA_NAME(census32),
 };

@@ -1,0 +1,29 @@
+/* kernel.h -- this instruction set's functions, as the table lists them (kernels.h says what each does). */
+#ifndef ATOMO_VEC_KERNEL_H
+#define ATOMO_VEC_KERNEL_H
+
+#include "vec.h"
+
+float ISA_NAME(abs_max)(const float *x, size_t n);
+void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares);
+void ISA_NAME(quantise8)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code);
+void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code);
+void ISA_NAME(toss8)(const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code);
+bool ISA_NAME(dequantise8)(const uint8_t *code, size_t n, Dequantiser d, float *x);
+bool ISA_NAME(dequantise32)(const uint32_t *code, size_t n, Dequantiser d, float *x);
+void ISA_NAME(pack8)(const uint8_t *code, size_t groups, int width, uint8_t *plane);
+void ISA_NAME(pack32)(const uint32_t *code, size_t groups, int width, uint8_t *plane);
+void ISA_NAME(unpack8)(const uint8_t *plane, size_t groups, int width, uint8_t *code);
+void ISA_NAME(unpack32)(const uint8_t *plane, size_t groups, int width, uint32_t *code);
+void ISA_NAME(pack_trits)(const uint8_t *code, size_t groups, uint8_t *byte);
+bool ISA_NAME(unpack_trits)(const uint8_t *byte, size_t groups, uint8_t *code);
+void ISA_NAME(fp16_nearest)(const float *x, size_t n, uint8_t *out);
+void ISA_NAME(fp16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
+bool ISA_NAME(fp16_floats)(const uint8_t *in, size_t n, float *x);
+void ISA_NAME(bf16_nearest)(const float *x, size_t n, uint8_t *out);
+void ISA_NAME(bf16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
+bool ISA_NAME(bf16_floats)(const uint8_t *in, size_t n, float *x);
+void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census);
+void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census);
+
+#endif

@@ -1,0 +1,128 @@
+/* lane.h -- what the vector extension lacks: minimum, any lane, lanes to bytes and back, random words. */
+#ifndef ATOMO_LANE_H
+#define ATOMO_LANE_H
+
+#include "vec.h"
+
+#if !defined(__AVX2__) && defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+INLINE uint32_t float_word(float f) { uint32_t u; memcpy(&u, &f, sizeof u); return u; }
+INLINE VecF set_f(float a) { return a - (VecF){0}; }
+INLINE VecU set_u(uint32_t a) { return a - (VecU){0}; }
+INLINE VecF abs_f(VecF x) { return (VecF)((VecU)x & 0x7fffffffu); }
+INLINE VecI whole(VecF x) { return __builtin_convertvector(x, VecI); } /* towards zero */
+INLINE VecF real(VecI x) { return __builtin_convertvector(x, VecF); }
+
+INLINE VecF min_f(VecF a, VecF b)
+{
+#if VEC_BYTES == 64
+    return (VecF)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VEC_BYTES == 32
+    return (VecF)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (VecF)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    const VecI less = a < b;
+    return (VecF)(((VecI)a & less) | ((VecI)b & ~less));
+#endif
+}
+
+INLINE VecI max_i(VecI a, VecI b)
+{
+    const VecI more = a > b;
+    return (a & more) | (b & ~more);
+}
+
+/* Any lane not 0. */
+INLINE bool any(VecI v)
+{
+#if VEC_BYTES == 64
+    return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
+#elif VEC_BYTES == 32
+    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+    uint64_t part[2];
+    memcpy(part, &v, sizeof part);
+    return (part[0] | part[1]) != 0;
+#endif
+}
+
+typedef uint8_t Bytes4 __attribute__((vector_size(VEC_BYTES / 4))); /* as many bytes as there are lanes */
+
+/* The lanes, each under 256, as bytes. */
+INLINE void store_bytes(uint8_t *p, VecU v)
+{
+#if VEC_BYTES == 64
+    _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtepi32_epi8((__m512i)v));
+#elif VEC_BYTES == 32
+    const __m128i low = _mm256_castsi256_si128((__m256i)v), high = _mm256_extracti128_si256((__m256i)v, 1);
+    const __m128i b = _mm_packus_epi16(_mm_packus_epi32(low, high), _mm_setzero_si128());
+    _mm_storel_epi64((__m128i *)(void *)p, b);
+#else
+    const Bytes4 b = __builtin_convertvector(v, Bytes4);
+    memcpy(p, &b, sizeof b);
+#endif
+}
+
+INLINE VecU load_bytes(const uint8_t *p)
+{
+#if VEC_BYTES == 64
+    return (VecU)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+#elif VEC_BYTES == 32
+    return (VecU)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+#else
+    Bytes4 b;
+    memcpy(&b, p, sizeof b);
+    return __builtin_convertvector(b, VecU);
+#endif
+}
+
+typedef uint16_t Halves __attribute__((vector_size(VEC_BYTES / 2)));
+
+/* The lanes, each under 65536, as 16-bit words. */
+INLINE void store_halves(uint8_t *p, VecU v)
+{
+#if VEC_BYTES == 64
+    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16((__m512i)v));
+#elif VEC_BYTES == 32
+    const __m128i low = _mm256_castsi256_si128((__m256i)v), high = _mm256_extracti128_si256((__m256i)v, 1);
+    _mm_storeu_si128((__m128i *)(void *)p, _mm_packus_epi32(low, high));
+#else
+    const Halves h = __builtin_convertvector(v, Halves);
+    memcpy(p, &h, sizeof h);
+#endif
+}
+
+INLINE VecU load_halves(const uint8_t *p)
+{
+    Halves h;
+    memcpy(&h, p, sizeof h);
+    return __builtin_convertvector(h, VecU);
+}
+
+/* Lane l's index times RNG_STRIDE, for words from element i on: rng_word's argument before the key. */
+INLINE VecU stride_lanes(uint32_t i)
+{
+#if VEC_BYTES == 64
+    const VecU lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif VEC_BYTES == 32
+    const VecU lane = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+    const VecU lane = {0, 1, 2, 3};
+#endif
+    return (lane + i) * RNG_STRIDE;
+}
+
+/* rng_mix, lane by lane. */
+INLINE VecU mix_lanes(VecU x, uint32_t b)
+{
+    x ^= x >> 16;
+    x *= RNG_MUL1;
+    x ^= (x >> 15) ^ b;
+    x *= RNG_MUL2;
+    return x ^ (x >> 16);
+}
+
+#endif
