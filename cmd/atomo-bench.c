@@ -2,6 +2,7 @@
 #include "bench.h"
 
 static const Subcommand commands[] = {
+    {"list", bench_list, "what can be compared, and the keys of each codec"},
     {0},
 };
 

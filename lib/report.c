@@ -85,6 +85,23 @@ void report_abandon(Report *r)
         outfile_abandon(&r->out);
 }
 
+char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a)
+{
+    const ReportWriter *writer = writer_of(spec->format);
+    Report r = {.spec = *spec, .a = a};
+    TextBuf text = {.arena = a};
+    writer->begin(&r, &text);
+    for (; r.rows < count; r.rows++) {
+        const Value *row = rows + r.rows * spec->column_count;
+        if (writer->row)
+            writer->row(&r, row, &text);
+        else if (!report_keep(&r, row))
+            return NULL;
+    }
+    writer->end(&r, &text);
+    return text_done(&text);
+}
+
 Format report_format_of(const char *path, Format otherwise)
 {
     static const struct {

@@ -97,14 +97,14 @@ bool report_keep(Report *r, const Value *row)
     if (!kept)
         return false;
     kept->cell = NEW_ZERO(r->a, const char *, columns + 1);
-    kept->left = NEW_ZERO(r->a, bool, columns + 1);
-    if (!kept->cell || !kept->left)
+    kept->type = NEW_ZERO(r->a, ValueType, columns + 1);
+    if (!kept->cell || !kept->type)
         return false;
     for (size_t i = 0; i < columns; i++) {
         if (!r->spec.columns[i].title)
             continue;
         kept->cell[i] = cell_text(&r->spec.columns[i], &row[i], r->a);
-        kept->left[i] = row[i].type == VALUE_TEXT || row[i].type == VALUE_BOOL;
+        kept->type[i] = row[i].type;
         if (!kept->cell[i])
             return false;
     }
@@ -115,10 +115,14 @@ bool report_keep(Report *r, const Value *row)
 
 bool report_left(const Report *r, size_t column)
 {
-    for (const TableRow *row = r->first; row; row = row->next)
-        if (row->left[column])
+    bool numbers = false;
+    for (const TableRow *row = r->first; row; row = row->next) {
+        const ValueType type = row->type[column];
+        if (type == VALUE_TEXT || type == VALUE_BOOL)
             return true;
-    return false;
+        numbers |= type != VALUE_NONE;
+    }
+    return !numbers;
 }
 
 void report_begin_nothing(const Report *r, TextBuf *out)

@@ -6,11 +6,11 @@
 
 struct TableRow {
     const char **cell; /* one for each column; NULL in columns without a title */
-    bool *left;        /* the cell is text: its column is aligned to the left */
+    ValueType *type;   /* of each cell */
     TableRow *next;
 };
 
-bool report_left(const Report *r, size_t column);
+bool report_left(const Report *r, size_t column); /* whether it is aligned to the left: not only numbers */
 void report_begin_nothing(const Report *r, TextBuf *out);
 
 #endif

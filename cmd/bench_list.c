@@ -1,0 +1,176 @@
+/* bench_list.c -- list [CODEC]: what can be compared, and what its keys are. */
+#include "bench.h"
+
+#include "../lib/codec_doc.h"
+#include "../lib/outfile.h"
+
+#include <string.h>
+
+typedef struct {
+    Common common;
+    bool details;
+    Format format;
+    Arena *a;
+    Error *err;
+} List;
+
+static Status write_text(List *l, const char *text)
+{
+    OutFile out;
+    if (!text)
+        return arena_fail(l->a, l->err);
+    if (!l->common.output) {
+        fputs(text, stdout);
+        return OK; /* stdout is checked at the end of main */
+    }
+    TRY(outfile_open(&out, l->common.output, l->a, l->err));
+    fputs(text, out.to);
+    return outfile_commit(&out, l->err);
+}
+
+static Status write_rows(List *l, const ReportSpec *spec, const Value *rows, size_t count)
+{
+    const char *text = rows ? report_text(spec, rows, count, l->a) : NULL;
+    return write_text(l, text);
+}
+
+/* ---- one codec ---- */
+
+static Status show(List *l, const Compressor *ops)
+{
+    const CodecDoc doc = codec_doc(ops, l->a);
+    if (l->format == FORMAT_TABLE || l->format == FORMAT_MD)
+        return write_text(l, codec_doc_page(&doc, l->format, l->a));
+    size_t count;
+    const Value *rows = codec_doc_keys(ops, &count, l->a);
+    const double v1 = codec_doc_gain_variance(&doc, l->a);
+    const Fact facts[] = {
+        {"codec", value_text(ops->name)},
+        {"brief", value_text(ops->brief)},
+        {"formula", value_text(ops->formula)},
+        {"flags", value_text(codec_doc_flags(&doc, l->a))},
+        {"choices", value_text(codec_doc_choices(&doc, l->a))},
+        {"gain_variance", value_real(v1)},
+        {"reference", value_text(ops->paper)},
+    };
+    const ReportSpec spec = {.schema = "atomo-list/1",
+                             .meta = facts,
+                             .facts = countof(facts),
+                             .columns = codec_doc_columns,
+                             .column_count = KEY_COLUMNS,
+                             .format = l->format};
+    return write_rows(l, &spec, rows, count);
+}
+
+static const char *codec_name(const void *data, size_t i)
+{
+    (void)data;
+    return compressors[i] ? compressors[i]->name : NULL;
+}
+
+static Status show_named(List *l, const char *name)
+{
+    const Compressor *ops = compressor_find(name);
+    if (ops)
+        return show(l, ops);
+    const char *near = text_nearest(name, codec_name, NULL);
+    FAIL(l->err, ERR_USAGE, "list: no codec is called \"%s\"%s%s%s", name, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    return error_hint(l->err, "atomo-bench list shows them all");
+}
+
+/* ---- all codecs ---- */
+
+static Status show_all(List *l)
+{
+    enum { COLUMNS = 8 };
+    static const Column columns[COLUMNS] = {
+        {"codec", "codec", 0}, {"flags", "flags", 0}, {"rate", "rate key", 0}, {"brief", "what it is", 0},
+        {"unbiased", NULL, 0}, {"linear", NULL, 0},   {"stateful", NULL, 0},   {"wrapper", NULL, 0},
+    };
+    size_t count = 0;
+    while (compressors[count])
+        count++;
+    Value *rows = NEW(l->a, Value, count * COLUMNS);
+    for (size_t i = 0; rows && i < count; i++) {
+        const CodecDoc doc = codec_doc(compressors[i], l->a);
+        const Param *rate = param_rate(doc.ops->params);
+        const unsigned traits = doc.codec ? codec_traits(doc.codec) : 0;
+        const bool known = doc.codec && !doc.ops->wraps; /* a wrapper's promises are those of what it wraps */
+        const char *flags = codec_doc_flags(&doc, l->a);
+        Value *row = rows + i * COLUMNS;
+        row[0] = value_text(doc.ops->name);
+        row[1] = value_text(flags && *flags ? flags : NULL);
+        row[2] = value_text(rate ? rate->key : NULL);
+        row[3] = value_text(doc.ops->brief);
+        row[4] = known ? value_bool(traits & UNBIASED) : value_none();
+        row[5] = known ? value_bool(traits & LINEAR) : value_none();
+        row[6] = value_bool(doc.stateful);
+        row[7] = value_bool(doc.ops->wraps);
+    }
+    const ReportSpec spec = {
+        .schema = "atomo-list/1", .columns = columns, .column_count = COLUMNS, .format = l->format};
+    return write_rows(l, &spec, rows, count);
+}
+
+/* docs/compressors.md */
+static Status show_details(List *l)
+{
+    TextBuf out = {.arena = l->a};
+    if (l->format == FORMAT_MD)
+        text_add(&out, "# Compressors\n\nMade by `make docs` from the codecs themselves; `atomo-bench list` "
+                       "shows the same. "
+                       "Flags hold at the defaults.\n\n");
+    for (size_t i = 0; compressors[i]; i++) {
+        const CodecDoc doc = codec_doc(compressors[i], l->a);
+        const char *page = codec_doc_page(&doc, l->format, l->a);
+        if (!page)
+            return arena_fail(l->a, l->err);
+        text_addf(&out, "%s%s", i ? "\n" : "", page);
+    }
+    return write_text(l, text_done(&out));
+}
+
+static Status run(List *l, const TextList *arguments)
+{
+    l->format = report_format_of(l->common.format_given ? NULL : l->common.output, (Format)l->common.format);
+    if (arguments->count)
+        return show_named(l, arguments->item[0]);
+    if (!l->details)
+        return show_all(l);
+    if (l->format != FORMAT_TABLE && l->format != FORMAT_MD)
+        return FAIL(l->err, ERR_USAGE, "list: --details is for people: want --format table or md");
+    return show_details(l);
+}
+
+int bench_list(int argc, char **argv)
+{
+    Error err;
+    TextList arguments;
+    bool helped;
+    List l = {.a = arena_open(0), .err = &err};
+    const Option options[] = {
+        OPTION(0, "details", NULL, &l.details, "everything about every codec"),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "list",
+        .usage = "[CODEC]",
+        .brief = "every codec with one line and its flags; with a name: formula, keys, reference",
+        .details =
+            "unbiased: over draws, the mean of what is decoded is the gradient. linear: merged payloads "
+            "decode to "
+            "the sum. mergeable: payloads merge undecoded. stateful: keeps something between steps. wrapper: "
+            "stands before another codec, as in ef+topk.\n",
+        .options = options,
+        .common = &l.common,
+        .takes = TAKES_FORMAT | TAKES_OUTPUT,
+        .arguments_max = 1,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, l.a, &err);
+    if (status == OK && !helped)
+        status = run(&l, &arguments);
+    arena_close(l.a);
+    return status == OK ? 0 : cli_report("atomo-bench", &err);
+}
