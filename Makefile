@@ -149,6 +149,11 @@ $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 cli-tests: $(PROGRAMS)
 	@sh test/cli/run.sh $(B)/bin
 
+# What the codecs say of themselves; a cli test holds the committed page to it.
+docs: $(PROGRAMS)
+	@mkdir -p docs
+	$(B)/bin/atomo-bench list --details --format md -o docs/compressors.md
+
 golden: $(B)/test/test_golden
 	$< --write
 

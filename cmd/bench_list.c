@@ -108,8 +108,11 @@ static Status show_all(List *l)
         row[6] = value_bool(doc.stateful);
         row[7] = value_bool(doc.ops->wraps);
     }
-    const ReportSpec spec = {
-        .schema = "atomo-list/1", .columns = columns, .column_count = COLUMNS, .format = l->format};
+    const ReportSpec spec = {.schema = "atomo-list/1",
+                             .columns = columns,
+                             .column_count = COLUMNS,
+                             .format = l->format,
+                             .color = !l->common.output && cli_color(&l->common)};
     return write_rows(l, &spec, rows, count);
 }
 

@@ -92,7 +92,7 @@ Status report_row(Report *r, const Value *row, bool shown, Error *err);
 Status report_close(Report *r, Error *err);
 void report_abandon(Report *r); /* removes the temporary file; NULL is fine */
 
-/* A small report as text: `rows` rows of column_count values. Path and colour of the spec are not looked at.
+/* A small report as text: `rows` rows of column_count values. The spec's path is not looked at.
  * NULL: out of memory. */
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);
 

@@ -1,0 +1,107 @@
+# a full disk behind stdout
+$ atomo-bench list >/dev/full
+2> atomo-bench: standard output: cannot write: No space left on device
+= 1
+
+# the same for help and version
+$ atomo-bench --help >/dev/full || atomo-bench --version >/dev/full
+2> atomo-bench: standard output: cannot write: No space left on device
+= 1
+
+# a closed stdout
+$ atomo-bench list >&-
+2> atomo-bench: standard output: cannot write: *
+= 1
+
+# a pipe that nobody reads
+$ { sleep 0.2; atomo-bench list --details; echo $? >code; } | :; cat code
+> 1
+2> atomo-bench: standard output: cannot write: Broken pipe
+= 0
+
+# a full disk behind -o
+$ atomo-bench list -o /dev/full
+2> atomo-bench: /dev/full: cannot write: No space left on device
+= 1
+
+# a directory that is not there
+$ atomo-bench list -o nowhere/list.csv
+2> atomo-bench: nowhere/list.csv: cannot write: No such file or directory
+= 1
+
+# a directory in place of a file
+$ mkdir d; atomo-bench list -o d
+2> atomo-bench: d: is a directory, want a file
+= 1
+
+# a failed write leaves the earlier file as it was and nothing beside it
+$ echo before >list.csv; (ulimit -f 0; atomo-bench list -o list.csv 2>&1; echo $?) | cat; cat list.csv; ls -A
+> atomo-bench: list.csv: cannot write: File too large
+> 1
+> before
+> list.csv
+- *.tmp
+= 0
+
+# the file appears under its name alone, with the mode it had
+$ : >list.csv; chmod 600 list.csv; atomo-bench list -o list.csv; ls -A; stat -c %a list.csv
+> list.csv
+> 600
+- *.tmp
+= 0
+
+# a symbolic link stays one
+$ : >real; ln -s real list.csv; atomo-bench list -o list.csv; test -L list.csv && head -n 1 real
+> codec,flags,*
+= 0
+
+# the ending sets the format
+$ atomo-bench list -o a.csv; atomo-bench list -o a.json; atomo-bench list -o a.md; atomo-bench list -o a.tex; head -qn 1 a.*
+> codec,flags,*
+> {"schema": "atomo-list/1",
+> [|] codec [|]*
+> \\begin{tabular}*
+= 0
+
+# --format has the last word
+$ atomo-bench list -o a.csv --format json; head -n 1 a.csv
+> {"schema": "atomo-list/1",
+= 0
+
+# -o /dev/stdout writes there
+$ atomo-bench list none -f csv -o /dev/stdout
+> key,type,*
+= 0
+
+# a file name with blanks, quotes and a leading dash
+$ atomo-bench list -o "-a 'b' \"c\".csv" && ls
+> -a 'b' "c".csv
+= 0
+
+# colours only where asked for
+$ atomo-bench list --color always | od -c | head -n 1
+> *033*
+= 0
+
+# not in a pipe
+$ atomo-bench list | od -c | head -n 1
+- *033*
+= 0
+
+# NO_COLOR and --color never on a terminal
+? command -v script
+$ TERM=xterm NO_COLOR=1 script -qc 'atomo-bench list' /dev/null | od -c | head -n 1; TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | od -c | head -n 1
+- *033*
+= 0
+
+# colours on a terminal
+? command -v script
+$ TERM=xterm script -qc 'atomo-bench list' /dev/null | od -c | head -n 1
+> *033*
+= 0
+
+# JSON that a strict parser reads
+? command -v python3
+$ atomo-bench list ef -f json | python3 -c 'import json, sys; print(json.load(sys.stdin)["schema"])'
+> atomo-list/1
+= 0

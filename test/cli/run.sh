@@ -1,0 +1,109 @@
+#!/bin/sh
+# run.sh -- runs the programs as a user would: sh test/cli/run.sh BIN_DIRECTORY [FILE.t]...
+#
+# A case in a .t file:
+#     # what it shows
+#     ? command             only where this succeeds (optional)
+#     $ command             run by sh in a new empty directory; the programs are in PATH, $SRC is the source tree
+#     > glob                some line of stdout matches; alone: stdout is empty
+#     2> glob               some line of stderr matches; alone: stderr is empty
+#     - glob                no line of either matches
+#     = code                the exit code; ends the case
+# In a glob a backslash quotes the character behind it.
+here=$(cd "$(dirname "$0")" && pwd)
+bin=$(cd "${1:?usage: run.sh BIN_DIRECTORY [FILE.t]...}" && pwd) || exit 2
+shift
+[ $# -gt 0 ] || set -- "$here"/*.t
+SRC=$(cd "$here/../.." && pwd)
+PATH=$bin:$PATH
+export SRC PATH
+unset NO_COLOR
+TERM=dumb
+export TERM
+work=$(mktemp -d "${TMPDIR:-/tmp}/atomo-cli.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+passed=0 failed=0 skipped=0
+
+# Whether some line of the file $1 matches the glob $2.
+has_line() {
+    while IFS= read -r text || [ -n "$text" ]; do
+        # shellcheck disable=SC2254  # the pattern is meant to be one
+        case $text in $2) return 0 ;; esac
+    done <"$1"
+    return 1
+}
+
+run_case() {
+    rm -rf "$work/dir"
+    mkdir "$work/dir"
+    (cd "$work/dir" && timeout 60 sh -c "$command") >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    why=
+}
+
+complain() {
+    why="$why
+    $1"
+}
+
+expect() { # file, name, glob
+    if [ -z "$3" ]; then
+        [ -s "$1" ] && complain "$2 is not empty"
+    elif ! has_line "$1" "$3"; then
+        complain "$2 has no line like: $3"
+    fi
+}
+
+refuse() { # glob
+    if has_line "$work/out" "$1" || has_line "$work/err" "$1"; then
+        complain "a line is like: $1"
+    fi
+}
+
+end_case() { # wanted exit code
+    [ "$code" = "$1" ] || complain "exit code $code, want $1"
+    if [ -z "$why" ]; then
+        passed=$((passed + 1))
+        return
+    fi
+    failed=$((failed + 1))
+    printf '%s\n' "FAILED: $file:$number: $title$why" "    command: $command"
+    sed -e 's/^/    stdout: /' -e 20q "$work/out"
+    sed -e 's/^/    stderr: /' -e 20q "$work/err"
+}
+
+run_file() {
+    number=0 title= skip=
+    while IFS= read -r line || [ -n "$line" ]; do
+        number=$((number + 1))
+        case $line in
+        '#'*) title=${line#'# '} ;;
+        '? '*) sh -c "${line#'? '}" >"$work/out" 2>&1 </dev/null || skip=yes ;;
+        '$ '*) command=${line#'$ '}
+               if [ -n "$skip" ]; then
+                   skipped=$((skipped + 1))
+                   echo "SKIP $title"
+               else
+                   run_case
+               fi ;;
+        '' ) ;;
+        '>') [ -n "$skip" ] || expect "$work/out" stdout '' ;;
+        '> '*) [ -n "$skip" ] || expect "$work/out" stdout "${line#'> '}" ;;
+        '2>') [ -n "$skip" ] || expect "$work/err" stderr '' ;;
+        '2> '*) [ -n "$skip" ] || expect "$work/err" stderr "${line#'2> '}" ;;
+        '- '*) [ -n "$skip" ] || refuse "${line#'- '}" ;;
+        '= '*) [ -n "$skip" ] || end_case "${line#'= '}"
+               skip= ;;
+        *) echo "FAILED: $file:$number: not a case line: $line"
+           failed=$((failed + 1)) ;;
+        esac
+    done <"$1"
+}
+
+for path; do
+    file=$(basename "$path")
+    run_file "$path"
+done
+echo "cli: $passed cases passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
