@@ -1,8 +1,8 @@
 /* kernels.h -- the hot loops, each compiled for several instruction sets that give the same bytes.
  *
- * The sources stand in lib/vec/; the Makefile compiles them once per instruction set and each compilation fills one
- * table. kernels() gives the best table this CPU can run. Sums are taken in 16 fixed lanes that end in a fixed
- * tree, so they do not depend on the vector width. */
+ * The sources stand in lib/vec/; the Makefile compiles them once per instruction set and each compilation
+ * fills one table. kernels() gives the best table this CPU can run. Sums are taken in 16 fixed lanes that end
+ * in a fixed tree, so they do not depend on the vector width. */
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H
 
@@ -17,6 +17,28 @@ typedef struct {
     uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
     uint64_t gap[17];   /* non-zero levels at least 2^k behind the one before (or the run's start) */
 } Census;
+/* What gradient_sums adds up; ABOVE stands for one sum per threshold. */
+enum { THRESHOLDS = 3 };
+enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
+
+/* What error_sums adds up, d = y - x, q = |d| / |x| where x is not 0. */
+enum {
+    E_SQUARES, /* d^2 */
+    E_ERRORS,  /* |d| */
+    E_NORM,    /* y^2 */
+    E_DOT,     /* x y */
+    E_NONZERO, /* y != 0 */
+    E_AGREE,   /* x y > 0 */
+    E_UNDER,   /* q where y < x */
+    E_UNDERS,  /* how many those are */
+    E_OVER,    /* q where y > x */
+    E_OVERS,
+    E_ABOVE, /* q where |x| is above each threshold */
+    E_SUMS = E_ABOVE + THRESHOLDS,
+};
+
+/* What spread_sums adds up. */
+enum { S_M2, S_M2_SQUARES, S_M2_WEIGHTED /* m2 x^2 */, S_BIAS /* mean^2 */, S_BIAS_DOT /* mean x */, S_SUMS };
 
 typedef struct {
     const char *name; /* "avx512" */
@@ -58,6 +80,18 @@ typedef struct {
     /* Adds what the lengths of one run's codes depend on (levels.h). */
     void (*census8)(const uint8_t *code, size_t n, int bits, Census *census);
     void (*census32)(const uint32_t *code, size_t n, int bits, Census *census);
+
+    /* Sum of |x_i - y_i|. */
+    double (*sum_gaps)(const float *x, const float *y, size_t n);
+
+    /* Measuring a decoded y against x, all in double. `above`: thresholds on |x|, none negative. */
+    void (*gradient_sums)(const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS]);
+    void (*error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
+                       double sum[E_SUMS], double *largest /* |d| */);
+
+    /* Welford's recurrence on d = y - x, the count-th (from 1): mean and squared deviations per element. */
+    void (*spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
+    void (*spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
 } Kernels;
 
 const Kernels *kernels(void);

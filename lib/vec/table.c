@@ -2,7 +2,12 @@
 #include "kernel.h"
 
 double ISA_NAME(sum_squares)(const float *x, size_t n);
-
+double ISA_NAME(sum_gaps)(const float *x, const float *y, size_t n);
+void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS]);
+void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
+                          double sum[E_SUMS], double *largest);
+void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
+void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
 
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {
@@ -35,4 +40,9 @@ const Kernels ISA_NAME(kernels) = {
     .bf16_floats = ISA_NAME(bf16_floats),
     .census8 = ISA_NAME(census8),
     .census32 = ISA_NAME(census32),
+    .sum_gaps = ISA_NAME(sum_gaps),
+    .gradient_sums = ISA_NAME(gradient_sums),
+    .error_sums = ISA_NAME(error_sums),
+    .spread_add = ISA_NAME(spread_add),
+    .spread_sums = ISA_NAME(spread_sums),
 };

@@ -1,0 +1,41 @@
+/* vectors.h -- vectors that reference/metrics.py makes, too: integers hashed, then exact or correctly rounded
+ * steps. */
+#ifndef ATOMO_REFERENCE_VECTORS_H
+#define ATOMO_REFERENCE_VECTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Uniform on [0, 1), 24 bits. */
+static inline double reference_unit(uint32_t i, uint32_t seed)
+{
+    uint32_t h = i * 2654435761u + seed * 2246822519u;
+    h ^= h >> 15;
+    h *= 2246822519u;
+    h ^= h >> 13;
+    h *= 3266489917u;
+    h ^= h >> 16;
+    return (double)(h >> 8) * 0x1p-24;
+}
+
+/* Heavy-tailed, both signs, every 16th element zero, some of those negative zeros. */
+static inline void reference_gradient(float *x, size_t n, uint32_t seed)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const double u = 2 * reference_unit(i, seed) - 1;
+        x[i] = (float)(i % 16 == 5 ? u < 0 ? -0.0 : 0.0 : u * u * u * 0.25);
+    }
+}
+
+/* Rounds to a grid of 1/64 up or down by a hashed coin: what a decoder might give in repeat r. */
+static inline void reference_decoded(const float *x, float *y, size_t n, uint32_t repeat)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const double level = (double)x[i] * 64 + 1024;
+        const double low = (double)(uint32_t)level;
+        const double up = reference_unit(i, 1000 + repeat) < level - low ? 1 : 0;
+        y[i] = (float)((low + up - 1024) / 64);
+    }
+}
+
+#endif
