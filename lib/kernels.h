@@ -9,6 +9,8 @@
 #include "base.h"
 #include "quantise.h"
 
+enum { FEW_COLS = 32 };
+
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
 /* What the exact length of a run's universal codes depends on: how many numbers have k + 1 bits or more. */
@@ -92,6 +94,15 @@ typedef struct {
     /* Welford's recurrence on d = y - x, the count-th (from 1): mean and squared deviations per element. */
     void (*spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
     void (*spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
+
+    /* Tall matrices, row-major, of at most FEW_COLS columns (outer_rows: any number).
+     * g (cols, cols) = a' a, exact products added in double, row by row. */
+    void (*gram_rows)(const float *a, size_t rows, size_t cols, double *g);
+    /* u[k] (rows) = a v[k] for four vectors that lie interleaved: v is (cols, 4). Summed in double. */
+    void (*project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
+    /* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]', onto what is there when `add`. */
+    void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols,
+                       bool add, float *x);
 } Kernels;
 
 const Kernels *kernels(void);
