@@ -101,8 +101,8 @@ typedef struct {
     /* u[k] (rows) = a v[k] for four vectors that lie interleaved: v is (cols, 4). Summed in double. */
     void (*project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
     /* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]', onto what is there when `add`. */
-    void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols,
-                       bool add, float *x);
+    void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                       size_t cols, bool add, float *x);
 } Kernels;
 
 const Kernels *kernels(void);

@@ -1,10 +1,11 @@
 /* all.c -- the registry: add a line, get a codec. */
 #include "../compressor.h"
 
-extern const Compressor compressor_ef, compressor_none;
+extern const Compressor compressor_ef, compressor_none, compressor_svd;
 
 const Compressor *const compressors[] = {
     &compressor_none,
+    &compressor_svd,
     &compressor_ef,
     NULL,
 };

@@ -1,15 +1,15 @@
-/* spectral.c -- the three loops of spectral ATOMO on tall matrices of few columns: Gram matrix, projection, and the sum
- * of rank-one terms.
+/* spectral.c -- the three loops of spectral ATOMO on tall matrices of few columns: Gram matrix, projection,
+ * and the sum of rank-one terms.
  *
- * Products of floats are exact in double, so a fused multiply-add rounds once just as a multiplication and an addition
- * do, and each entry of the Gram matrix is summed row by row: same bytes from every instruction set. The other two
- * keep multiplication and addition apart for that reason. */
+ * Products of floats are exact in double, so a fused multiply-add rounds once just as a multiplication and an
+ * addition do, and each entry of the Gram matrix is summed row by row: same bytes from every instruction set.
+ * The other two keep multiplication and addition apart for that reason. */
 #include "vec.h"
 
 void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
-void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols,
-                          bool add, float *x);
+void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                          size_t cols, bool add, float *x);
 
 enum { DLANES = VEC_BYTES / 8, PANEL = 64, TILE = 12 };
 
@@ -46,18 +46,42 @@ INLINE void tile(const Padded *p, size_t rows, size_t i, size_t j, const int cou
 static void tile_of(const Padded *p, size_t rows, size_t i, size_t j, size_t count, Padded *g)
 {
     switch (count) {
-    case 1: tile(p, rows, i, j, 1, g); break;
-    case 2: tile(p, rows, i, j, 2, g); break;
-    case 3: tile(p, rows, i, j, 3, g); break;
-    case 4: tile(p, rows, i, j, 4, g); break;
-    case 5: tile(p, rows, i, j, 5, g); break;
-    case 6: tile(p, rows, i, j, 6, g); break;
-    case 7: tile(p, rows, i, j, 7, g); break;
-    case 8: tile(p, rows, i, j, 8, g); break;
-    case 9: tile(p, rows, i, j, 9, g); break;
-    case 10: tile(p, rows, i, j, 10, g); break;
-    case 11: tile(p, rows, i, j, 11, g); break;
-    default: tile(p, rows, i, j, TILE, g); break;
+    case 1:
+        tile(p, rows, i, j, 1, g);
+        break;
+    case 2:
+        tile(p, rows, i, j, 2, g);
+        break;
+    case 3:
+        tile(p, rows, i, j, 3, g);
+        break;
+    case 4:
+        tile(p, rows, i, j, 4, g);
+        break;
+    case 5:
+        tile(p, rows, i, j, 5, g);
+        break;
+    case 6:
+        tile(p, rows, i, j, 6, g);
+        break;
+    case 7:
+        tile(p, rows, i, j, 7, g);
+        break;
+    case 8:
+        tile(p, rows, i, j, 8, g);
+        break;
+    case 9:
+        tile(p, rows, i, j, 9, g);
+        break;
+    case 10:
+        tile(p, rows, i, j, 10, g);
+        break;
+    case 11:
+        tile(p, rows, i, j, 11, g);
+        break;
+    default:
+        tile(p, rows, i, j, TILE, g);
+        break;
     }
 }
 
@@ -107,21 +131,23 @@ typedef double Four __attribute__((vector_size(32))); /* one row against four ve
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4])
 {
     enum { GROUP = 4 };
-    _Alignas(64) double wide[GROUP * FEW_COLS];
+    _Alignas(64) Padded wide[GROUP]; /* four rows, a few columns at a time */
+    memset(wide, 0, sizeof wide);
     for (size_t r = 0; r < rows; r += GROUP) {
         const size_t some = rows - r < GROUP ? rows - r : GROUP;
-        widen_row(a + r * cols, some * cols, wide);
-        if (some < GROUP)
-            memset(wide + some * cols, 0, (GROUP - some) * cols * sizeof *wide);
         Four s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-        const double *w0 = wide, *w1 = wide + cols, *w2 = w1 + cols, *w3 = w2 + cols;
-        for (size_t c = 0; c < cols; c++) {
-            Four f;
-            memcpy(&f, v + 4 * c, sizeof f);
-            s0 += f * w0[c];
-            s1 += f * w1[c];
-            s2 += f * w2[c];
-            s3 += f * w3[c];
+        for (size_t from = 0; from < cols; from += FEW_COLS) {
+            const size_t few = cols - from < FEW_COLS ? cols - from : FEW_COLS;
+            for (size_t q = 0; q < some; q++)
+                widen_row(a + (r + q) * cols + from, few, wide[q]);
+            for (size_t c = 0; c < few; c++) {
+                Four f;
+                memcpy(&f, v + 4 * (from + c), sizeof f);
+                s0 += f * wide[0][c];
+                s1 += f * wide[1][c];
+                s2 += f * wide[2][c];
+                s3 += f * wide[3][c];
+            }
         }
         const Four s[GROUP] = {s0, s1, s2, s3};
         for (int k = 0; k < 4; k++)
@@ -131,8 +157,8 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
 }
 
 /* Rows of at least a vector: x[r] (+)= sum over k of u[k][r] v[k], along the row. */
-static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols, bool add,
-                       float *x)
+static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                       size_t cols, bool add, float *x)
 {
     for (size_t r = 0; r < rows; r++, x += cols) {
         size_t c = 0;
@@ -151,9 +177,10 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* Short rows: LANES of them are `cols` whole vectors, each with the same pattern of rows and columns every time. */
-void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols,
-                          bool add, float *x)
+/* Short rows: LANES of them are `cols` whole vectors, each with the same pattern of rows and columns every
+ * time. */
+void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                          size_t cols, bool add, float *x)
 {
     VecF pattern[4][FEW_COLS];
     VecI row[FEW_COLS];

@@ -10,9 +10,8 @@ void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count
 void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
 void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
-void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols,
-                          bool add, float *x);
-
+void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                          size_t cols, bool add, float *x);
 
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {

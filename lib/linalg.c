@@ -1,0 +1,233 @@
+/* linalg.c -- products: Gram matrices, projections, rank-one sums, gemm. */
+#include "linalg_blas.h"
+#include "kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+Tall tall_of(const float *x, size_t rows, size_t cols)
+{
+    return rows >= cols ? (Tall){x, rows, cols, false} : (Tall){x, cols, rows, true};
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows of a piece: about BLOCK elements, from the shape alone. */
+static size_t piece_rows(size_t cols)
+{
+    return cols < BLOCK / 64 ? BLOCK / cols / 64 * 64 : 64;
+}
+
+/* ---- Gram matrices ---- */
+
+typedef struct {
+    const Tall *a;
+    size_t step;     /* rows in a piece */
+    double *partial; /* (pieces, cols, cols) */
+} FewGram;
+
+static void few_gram_piece(void *data, size_t piece)
+{
+    const FewGram *f = data;
+    const size_t cols = f->a->cols, from = piece * f->step, rows = smaller(f->step, f->a->rows - from);
+    kernels()->gram_rows(f->a->x + from * cols, rows, cols, f->partial + piece * cols * cols);
+}
+
+static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
+{
+    const size_t cells = a->cols * a->cols, step = piece_rows(a->cols), pieces = (a->rows + step - 1) / step;
+    FewGram f = {a, step, NEW(scratch, double, pieces *cells)};
+    if (!f.partial)
+        return arena_fail(scratch, err);
+    parallel_for(threads, pieces, few_gram_piece, &f);
+    memset(g, 0, cells * sizeof *g);
+    for (size_t p = 0; p < pieces; p++)
+        for (size_t i = 0; i < cells; i++)
+            g[i] += f.partial[p * cells + i];
+    return OK;
+}
+
+enum { STRIP = 128 }; /* columns of g that one piece makes */
+
+/* A panel of A in double, as A is stored: (rows, cols), or (cols, rows) when turned. */
+typedef struct {
+    const Tall *a;
+    size_t from, rows;
+    double *panel, *g;
+} ManyGram;
+
+static void widen_panel(ManyGram *m)
+{
+    const size_t rows = m->rows, cols = m->a->cols;
+    const float *x = m->a->x;
+    if (!m->a->turned)
+        for (size_t i = 0; i < rows * cols; i++)
+            m->panel[i] = (double)x[m->from * cols + i];
+    else
+        for (size_t j = 0; j < cols; j++)
+            for (size_t i = 0; i < rows; i++)
+                m->panel[j * rows + i] = (double)x[j * m->a->rows + m->from + i];
+}
+
+/* g[0 .. to)[from .. to) += panel' panel: the upper triangle's columns from .. to, and a little below it. */
+static void many_gram_strip(void *data, size_t strip)
+{
+    const ManyGram *m = data;
+    const size_t cols = m->a->cols, from = strip * STRIP, to = smaller(from + STRIP, cols);
+    const bool turned = m->a->turned;
+    const size_t lead = turned ? m->rows : cols;
+    cblas_dgemm(CblasRowMajor, turned ? CblasNoTrans : CblasTrans, turned ? CblasTrans : CblasNoTrans,
+                blas_int(to), blas_int(to - from), blas_int(m->rows), 1, m->panel, blas_int(lead),
+                m->panel + (turned ? from * lead : from), blas_int(lead), 1, m->g + from, blas_int(cols));
+}
+
+static Status many_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
+{
+    const size_t cols = a->cols, step = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
+    ManyGram m = {a, 0, smaller(step, a->rows), NEW(scratch, double, smaller(step, a->rows) * cols), g};
+    if (!m.panel)
+        return arena_fail(scratch, err);
+    memset(g, 0, cols * cols * sizeof *g);
+    for (; m.from < a->rows; m.from += step) {
+        m.rows = smaller(step, a->rows - m.from);
+        widen_panel(&m);
+        parallel_for(threads, (cols + STRIP - 1) / STRIP, many_gram_strip, &m);
+    }
+    for (size_t i = 0; i < cols; i++)
+        for (size_t j = 0; j < i; j++)
+            g[i * cols + j] = g[j * cols + i];
+    return OK;
+}
+
+Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
+{
+    blas_one_thread();
+    const ArenaMark mark = arena_mark(scratch);
+    const bool few = a->cols <= FEW_COLS && !a->turned && a->cols > 0;
+    const Status status = (few ? few_gram : many_gram)(a, threads, g, scratch, err);
+    arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- projections ---- */
+
+typedef struct {
+    const Tall *a;
+    const double *v; /* (cols, 4): four vectors, interleaved */
+    float *u[4];
+    size_t step;
+} Projection;
+
+static void project_piece(void *data, size_t piece)
+{
+    const Projection *p = data;
+    const size_t from = piece * p->step, rows = smaller(p->step, p->a->rows - from);
+    float *const u[4] = {p->u[0] + from, p->u[1] + from, p->u[2] + from, p->u[3] + from};
+    kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, u);
+}
+
+/* The columns of a turned matrix are contiguous: add v_j times column j, a few rows at a time. */
+static void project_turned_piece(void *data, size_t piece)
+{
+    enum { SOME = 256 };
+    const Projection *p = data;
+    const size_t end = smaller((piece + 1) * p->step, p->a->rows);
+    for (size_t from = piece * p->step; from < end; from += SOME) {
+        const size_t rows = smaller(SOME, end - from);
+        double sum[4][SOME] = {{0}};
+        for (size_t j = 0; j < p->a->cols; j++) {
+            const float *column = p->a->x + j * p->a->rows + from;
+            for (size_t k = 0; k < 4; k++) {
+                const double v = p->v[4 * j + k];
+                for (size_t i = 0; i < rows; i++)
+                    sum[k][i] += v * (double)column[i];
+            }
+        }
+        for (size_t k = 0; k < 4; k++)
+            for (size_t i = 0; i < rows; i++)
+                p->u[k][from + i] = (float)sum[k][i];
+    }
+}
+
+Status linalg_project(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
+                      Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    double *four = NEW(scratch, double, 4 * a->cols);
+    float *unused = NEW(scratch, float, a->rows);
+    if (!four || !unused)
+        return arena_fail(scratch, err);
+    Projection p = {a, four, {0}, a->turned ? 4096 : piece_rows(a->cols)};
+    for (size_t k = 0; k < count; k += 4) {
+        for (size_t q = 0; q < 4; q++) {
+            p.u[q] = k + q < count ? u + (k + q) * a->rows : unused;
+            for (size_t j = 0; j < a->cols; j++)
+                four[4 * j + q] = k + q < count ? v[(k + q) * a->cols + j] : 0;
+        }
+        parallel_for(threads, (a->rows + p.step - 1) / p.step,
+                     a->turned ? project_turned_piece : project_piece, &p);
+    }
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+/* ---- rank-one sums ---- */
+
+typedef struct {
+    const float *l, *r;
+    size_t count, rows, cols, step;
+    float *x;
+} Outer;
+
+static void outer_piece(void *data, size_t piece)
+{
+    const Outer *o = data;
+    const size_t from = piece * o->step, rows = smaller(o->step, o->rows - from);
+    for (size_t k = 0; k < o->count; k += 4) {
+        const float *l[4], *r[4];
+        const size_t some = smaller(4, o->count - k);
+        for (size_t q = 0; q < some; q++) {
+            l[q] = o->l + (k + q) * o->rows + from;
+            r[q] = o->r + (k + q) * o->cols;
+        }
+        kernels()->outer_rows(l, r, some, rows, o->cols, k > 0, o->x + from * o->cols);
+    }
+}
+
+void linalg_outer(const float *l, const float *r, size_t count, size_t rows, size_t cols, int threads,
+                  float *x)
+{
+    if (count == 0 || rows * cols == 0) {
+        memset(x, 0, rows * cols * sizeof *x);
+        return;
+    }
+    Outer o = {l, r, count, rows, cols, piece_rows(cols), x};
+    parallel_for(threads, (rows + o.step - 1) / o.step, outer_piece, &o);
+}
+
+/* ---- gemm ---- */
+
+enum { PANEL_ROWS = 256 };
+
+static void multiply_panel(void *data, size_t panel)
+{
+    const Product *p = data;
+    const size_t from = panel * PANEL_ROWS, rows = smaller(PANEL_ROWS, p->m - from);
+    cblas_sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
+                p->b_turned ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(p->n), blas_int(p->k),
+                p->scale, p->a + (p->a_turned ? from : from * p->k), blas_int(p->a_turned ? p->m : p->k),
+                p->b, blas_int(p->b_turned ? p->k : p->n), p->add ? 1 : 0, p->c + from * p->n,
+                blas_int(p->n));
+}
+
+void linalg_multiply(const Product *p, int threads)
+{
+    if (p->m == 0 || p->n == 0)
+        return;
+    blas_one_thread();
+    Product copy = *p;
+    parallel_for(threads, (p->m + PANEL_ROWS - 1) / PANEL_ROWS, multiply_panel, &copy);
+}

@@ -1,0 +1,112 @@
+/* spectral.c -- see spectral.h. */
+#include "spectral.h"
+#include "kernels.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Eigenvalues of A'A under this share of the largest carry no more than two right digits. */
+#define DUST 1e-12
+
+/* What stands beside lambda[i]: eigenvalues ascend, atoms descend. */
+static size_t eigen_index(const Spectral *s, size_t i)
+{
+    return s->k - 1 - i;
+}
+
+/* The atoms from `first` on have eigenvalues that are mostly rounding error, so their lengths are measured.
+ */
+static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
+{
+    enum { AT_ONCE = 4 };
+    TRY(eigen_all(&s->eigen, arena, err));
+    const ArenaMark mark = arena_mark(arena);
+    float *u = NEW(arena, float, AT_ONCE * s->a.rows);
+    if (!u)
+        return arena_fail(arena, err);
+    for (size_t i = first; i < s->k; i += AT_ONCE) { /* rows of the basis from the smallest eigenvalue up */
+        const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
+        TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, u, arena, err));
+        for (size_t q = 0; q < some; q++)
+            s->lambda[i + some - 1 - q] = sqrt(kernels()->sum_squares(u + q * s->a.rows, s->a.rows));
+    }
+    arena_rewind(arena, mark);
+    return OK;
+}
+
+static Status open_gram(Spectral *s, Arena *arena, Error *err)
+{
+    double *g = NEW(arena, double, s->k * s->k);
+    if (!g)
+        return arena_fail(arena, err);
+    TRY(linalg_gram(&s->a, s->threads, g, arena, err));
+    TRY(eigen_open(&s->eigen, g, s->k, arena, err));
+    const double most = s->k ? s->eigen.value[s->k - 1] : 0;
+    size_t clean = 0;
+    for (; clean < s->k && s->eigen.value[eigen_index(s, clean)] > DUST * most; clean++)
+        s->lambda[clean] = sqrt(s->eigen.value[eigen_index(s, clean)]);
+    return clean < s->k ? measure_dust(s, clean, arena, err) : OK;
+}
+
+static Status open_gesdd(Spectral *s, Arena *arena, Error *err)
+{
+    s->u = NEW(arena, double, s->k * s->a.rows);
+    s->v = NEW(arena, double, s->k * s->k);
+    if (!s->u || !s->v)
+        return arena_fail(arena, err);
+    return linalg_svd(&s->a, s->u, s->lambda, s->v, arena, err);
+}
+
+Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err)
+{
+    *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
+    if (!s->lambda)
+        return arena_fail(arena, err);
+    TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
+    /* The basis itself is only known to rounding: lengths under that are lengths of nothing. */
+    for (size_t i = 1; i < s->k; i++)
+        if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
+            s->lambda[i] = 0;
+    return OK;
+}
+
+static void copy_pairs(const Spectral *s, const size_t *index, const double *scale, size_t count, float *u,
+                       float *v)
+{
+    for (size_t q = 0; q < count; q++) {
+        const double *from_u = s->u + index[q] * s->a.rows, *from_v = s->v + index[q] * s->k;
+        const double times = s->lambda[index[q]] * scale[q];
+        for (size_t i = 0; i < s->a.rows; i++)
+            u[q * s->a.rows + i] = (float)(from_u[i] * times);
+        for (size_t j = 0; j < s->k; j++)
+            v[q * s->k + j] = (float)from_v[j];
+    }
+}
+
+Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, float *u, float *v,
+                      Arena *arena, Error *err)
+{
+    if (s->u) {
+        copy_pairs(s, index, scale, count, u, v);
+        return OK;
+    }
+    size_t *wanted = NEW(arena, size_t, count);
+    double *basis = NEW(arena, double, count * s->k);
+    if (!wanted || !basis)
+        return arena_fail(arena, err);
+    for (size_t q = 0; q < count; q++)
+        wanted[count - 1 - q] = eigen_index(s, index[q]);
+    TRY(eigen_some(&s->eigen, wanted, count, basis, arena, err));
+    double *scaled = NEW(arena, double, count * s->k);
+    if (!scaled)
+        return arena_fail(arena, err);
+    for (size_t q = 0; q < count; q++) {
+        const double *from = basis + (count - 1 - q) * s->k;
+        for (size_t j = 0; j < s->k; j++) {
+            v[q * s->k + j] = (float)from[j];
+            scaled[q * s->k + j] = from[j] * scale[q];
+        }
+    }
+    return linalg_project(&s->a, scaled, count, s->threads, u, arena, err);
+}
