@@ -15,7 +15,7 @@ typedef struct {
     double gain, gain_error, gain_step;       /* mean, standard error, largest |gain_r - mean| / R */
     double mse, mse_error, mse_step;          /* the same of e_r */
     double variance;                          /* 1/(R-1) sum |decoded_r - mean|^2 */
-    double bias_ratio, freedom;               /* R |mean - g|^2 / variance, and nu = (sum v)^2 / sum v^2 */
+    double bias_ratio, freedom;               /* R |mean - g|^2 / variance, and its degrees of freedom */
     double off, rounding;                     /* |mean - g|^2, and how much of it may be float32's rounding */
 } Draws;
 
@@ -24,21 +24,25 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
 {
     const size_t n = rig->shape.n;
     double *mean = NEW_ZERO(rig->forever, double, n), *m2 = NEW_ZERO(rig->forever, double, n);
-    double norm2 = 0, gain2 = 0, mse2 = 0, gain_most = 0, mse_most = 0;
+    float *last = NEW_ZERO(rig->forever, float, n);
+    double norm2 = 0, gain2 = 0, mse2 = 0, gain_most = 0, mse_most = 0, cross2 = 0;
     Draws d = {.repeats = repeats};
     for (size_t i = 0; i < n; i++)
         norm2 += (double)x[i] * (double)x[i];
     for (size_t r = 0; r < repeats; r++) {
-        double dot = 0, error = 0;
+        double dot = 0, error = 0, cross = 0;
         check_ok(rig_encode(rig, x, r), &rig->err);
         check_ok(rig_decode(rig), &rig->err);
         for (size_t i = 0; i < n; i++) {
             const double y = distort * (double)rig->decoded[i], e = y - (double)x[i], step = y - mean[i];
             dot += e * (double)x[i];
             error += e * e;
+            cross += e * (double)last[i];
+            last[i] = (float)e;
             mean[i] += step / (double)(r + 1);
             m2[i] += step * (y - mean[i]);
         }
+        cross2 += cross * cross;
         const double gain = dot / norm2; /* less one, for precision */
         const double gain_off = gain - d.gain, mse_off = error - d.mse;
         d.gain += gain_off / (double)(r + 1);
@@ -49,12 +53,10 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
         mse_most = fmax(mse_most, error);
     }
     const double R = (double)repeats;
-    double off = 0, sum = 0, sum2 = 0;
+    double off = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
-        const double v = m2[i] / (R - 1);
         off += (mean[i] - (double)x[i]) * (mean[i] - (double)x[i]);
-        sum += v;
-        sum2 += v * v;
+        sum += m2[i] / (R - 1);
     }
     d.gain += 1;
     d.gain_error = sqrt(gain2 / (R - 1) / R);
@@ -65,7 +67,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
     d.off = off;
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
-    d.freedom = sum2 > 0 ? sum * sum / sum2 : 0;
+    d.freedom = cross2 > 0 ? sum * sum / (cross2 / (R - 1)) : 0;
     return d;
 }
 
