@@ -19,6 +19,7 @@ enum {
     MERGEABLE = 1 << 2, /* payloads merge undecoded; the estimate need not be linear */
     RANDOM = 1 << 3,    /* draws random numbers: repeats differ */
     EXACT_BYTES = 1 << 4, /* same bytes on every machine: calls no BLAS, LAPACK or FFT */
+    DECODES_STATE = 1 << 5, /* decode reads the state; settle then does with x = NULL, which no receiver has */
 };
 
 typedef struct Compressor Compressor;

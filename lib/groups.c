@@ -78,6 +78,7 @@ static size_t vector_for(Grouper *g, const TensorInfo *t)
         .worker = t->worker,
         .kind = t->kind,
         .raw = t->shape.n < g->spec->min_elements,
+        .joined = !alone(g->spec, t),
         .shape = alone(g->spec, t) ? t->shape : shape_vector(0),
     };
     return l->count++;

@@ -1,7 +1,7 @@
 /* groups.h -- which tensors of a dump are compressed, and which of them together.
  *
- * A Vector is what a codec sees in one call: one tensor, or all of a kind, or the whole gradient of one step and
- * worker, end to end in file order. */
+ * A Vector is what a codec sees in one call: one tensor, or all of a kind, or the whole gradient of one step
+ * and worker, end to end in file order. */
 #ifndef ATOMO_GROUPS_H
 #define ATOMO_GROUPS_H
 
@@ -14,7 +14,8 @@ typedef struct {
     Selection selection;
     Grouping grouping;
     size_t min_elements; /* tensors under it travel as floats, each by itself, whatever the codec; 0: none */
-    bool skip_nonfinite; /* leave tensors with NaN or Inf out; costs one more reading of everything selected */
+    bool
+        skip_nonfinite; /* leave tensors with NaN or Inf out; costs one more reading of everything selected */
 } GroupSpec;
 
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
     int64_t step, worker;
     Kind kind;            /* KIND_OTHER where kinds are mixed */
     bool raw;             /* under min_elements: send with the codec `none` */
+    bool joined;          /* its shape is a vector of its members; else it is one tensor */
     Shape shape;          /* a lone tensor's own; a vector of n when grouped */
     const size_t *member; /* indices into the dump, in file order */
     size_t members;
@@ -40,8 +42,8 @@ typedef struct {
 /* The vectors that `spec` asks for. Nothing selected, or nothing left, is an error. */
 Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Error *err);
 
-/* Reads the members end to end into x (shape.n floats). NaN or Inf in one is ERR_NUMERIC with the member's name,
- * how many there are and where the first stands. The vector's random address is rng_hash(v->name). */
+/* Reads the members end to end into x (shape.n floats). NaN or Inf in one is ERR_NUMERIC with the member's
+ * name, how many there are and where the first stands. The vector's random address is rng_hash(v->name). */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
 #endif

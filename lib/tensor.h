@@ -78,6 +78,10 @@ const AttrList *dump_attrs(const Dump *d);              /* of the root group */
 /* Of any group by its path, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);
 
+/* Every group in file order, the root ("") first: its path and attributes. */
+size_t dump_groups(const Dump *d);
+const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
+
 /* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
 

@@ -231,6 +231,17 @@ const AttrList *dump_step_attrs(const Dump *d, const char *group)
     return listing_attrs(&d->listing, group);
 }
 
+size_t dump_groups(const Dump *d)
+{
+    return d->listing.groups;
+}
+
+const char *dump_group(const Dump *d, size_t i, const AttrList **attrs)
+{
+    *attrs = &d->listing.group[i].attrs;
+    return d->listing.group[i].path;
+}
+
 /* ---- reading ---- */
 
 /* Memory for the largest tensor, at the first reading. */

@@ -44,10 +44,6 @@ typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Appends, or says that the message would be too long. */
-bool put_room(const Buf *b, size_t size);
-void put_text(Buf *b, const char *s, size_t size); /* after put_room(b, 4 + size) */
-
 /* Sends a message that stands in `b` behind 4 bytes left for its size. */
 Status message_send(int socket, Buf *b, Error *err);
 

@@ -2,17 +2,11 @@
  * that are neither one number nor one text of up to 64 KB are left out. */
 #include "tensor_hdf5.h"
 
-enum { TEXT_LIMIT = 1 << 16, CONVERT_ROOM = 64 };
+enum { STRING_LIMIT = 1 << 16, CONVERT_ROOM = 64 };
 
-bool put_room(const Buf *b, size_t size)
+static bool has_room(const Buf *b, size_t size)
 {
     return size <= b->cap - b->size;
-}
-
-void put_text(Buf *b, const char *s, size_t size)
-{
-    buf_u32(b, (uint32_t)size);
-    buf_copy(b, s, size);
 }
 
 typedef struct {
@@ -25,11 +19,11 @@ typedef struct {
 static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
 {
     const size_t length = strlen(name);
-    if (length > TEXT_LIMIT || !put_room(sink->out, 4 + length + 1 + value)) {
+    if (length > STRING_LIMIT || !has_room(sink->out, 4 + length + 1 + value)) {
         sink->full = true;
         return false;
     }
-    put_text(sink->out, name, length);
+    put_slice(sink->out, name, length);
     buf_u8(sink->out, type);
     sink->count++;
     return true;
@@ -53,8 +47,8 @@ static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
 
 static void put_string(AttrSink *sink, const char *name, const char *text, size_t length)
 {
-    if (length <= TEXT_LIMIT && begin(sink, name, ATTR_TEXT, 4 + length))
-        put_text(sink->out, text, length);
+    if (length <= STRING_LIMIT && begin(sink, name, ATTR_TEXT, 4 + length))
+        put_slice(sink->out, text, length);
 }
 
 static void put_string_attr(AttrSink *sink, const char *name, hid_t attr, hid_t type)
@@ -63,12 +57,12 @@ static void put_string_attr(AttrSink *sink, const char *name, hid_t attr, hid_t 
         char *text = NULL;
         const hid_t memory = H5Tget_native_type(type, H5T_DIR_ASCEND);
         if (H5Aread(attr, memory, &text) >= 0)
-            put_string(sink, name, text ? text : "", text ? strnlen(text, TEXT_LIMIT + 1) : 0);
+            put_string(sink, name, text ? text : "", text ? strnlen(text, STRING_LIMIT + 1) : 0);
         H5free_memory(text);
         H5Tclose(memory);
         return;
     }
-    char text[TEXT_LIMIT];
+    char text[STRING_LIMIT];
     const size_t size = H5Tget_size(type);
     if (size > sizeof text || H5Aread(attr, type, text) < 0)
         return;
@@ -114,7 +108,7 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err)
     const H5_index_t order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     AttrSink sink = {.out = out};
     const size_t start = out->size;
-    if (!put_room(out, 4))
+    if (!has_room(out, 4))
         return FAIL(err, ERR_USAGE, "its attributes are beyond %d bytes", MESSAGE_MAX);
     buf_u32(out, 0);
     char reason[HDF5_REASON];

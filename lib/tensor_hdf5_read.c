@@ -104,8 +104,8 @@ static void send_error(int socket, const Error *err)
     Error ignored;
     buf_u8(&b, 'E');
     buf_u8(&b, (uint8_t)err->status);
-    put_text(&b, err->text, strlen(err->text));
-    put_text(&b, err->hint, strlen(err->hint));
+    put_text(&b, err->text);
+    put_text(&b, err->hint);
     (void)message_send(socket, &b, &ignored);
 }
 

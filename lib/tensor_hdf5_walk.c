@@ -51,7 +51,7 @@ static Status remember(Walk *w, Found found)
 static Status list_tensor(Walk *w, hid_t dataset, const Shape *shape)
 {
     Buf *b = message_begin(w, 'T');
-    put_text(b, w->path, w->length);
+    put_text(b, w->path);
     buf_u8(b, (uint8_t)shape->rank);
     for (int i = 0; i < shape->rank; i++)
         buf_u64(b, shape->dim[i]);
@@ -79,7 +79,7 @@ static Status visit_group(Walk *w, hid_t group)
 {
     const hid_t creation = H5Gget_create_plist(group);
     Buf *b = message_begin(w, 'G');
-    put_text(b, w->path, w->length);
+    put_text(b, w->path);
     Status status = attrs_put(group, creation, b, w->err);
     unsigned flags = 0;
     H5Pget_link_creation_order(creation, &flags);

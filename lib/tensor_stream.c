@@ -8,57 +8,6 @@ static Status bad_message(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
 }
 
-/* A copy of the next text, or NULL and r->bad; text with a zero byte or above `limit` is bad too. */
-static const char *take_text(Reader *r, size_t limit, Arena *a)
-{
-    const uint32_t size = take_u32(r);
-    const uint8_t *text = size <= limit ? take_bytes(r, size) : NULL;
-    char *copy = text && !memchr(text, 0, size) ? text_slice(a, (const char *)text, size) : NULL;
-    r->bad |= !copy;
-    return copy;
-}
-
-static void take_attr(Reader *r, Attr *attr, Arena *a)
-{
-    attr->name = take_text(r, MESSAGE_MAX, a);
-    const uint8_t type = take_u8(r);
-    if (type == ATTR_INT)
-        attr->whole = (int64_t)take_u64(r);
-    else if (type == ATTR_REAL)
-        attr->real = take_f64(r);
-    else if (type == ATTR_TEXT)
-        attr->text = take_text(r, MESSAGE_MAX, a);
-    else
-        r->bad = true;
-    attr->type = type;
-}
-
-static void take_attrs(Reader *r, AttrList *list, Arena *a)
-{
-    enum { ATTR_BYTES = 4 + 1 + 4 }; /* the least one can have */
-    const uint32_t count = take_u32(r);
-    *list = (AttrList){0};
-    if (r->bad || count > reader_left(r) / ATTR_BYTES || !(list->item = NEW_ZERO(a, Attr, count))) {
-        r->bad = true;
-        return;
-    }
-    for (; list->count < count && !r->bad; list->count++)
-        take_attr(r, &list->item[list->count], a);
-}
-
-/* "a/b.c/d": components neither empty nor ".". */
-static bool path_valid(const char *path)
-{
-    for (const char *c = path;; c++) {
-        const size_t length = strcspn(c, "/");
-        if (length == 0 || (length == 1 && *c == '.'))
-            return false;
-        c += length;
-        if (!*c)
-            return true;
-    }
-}
-
 /* Room for one more of `size` bytes: doubled when full. */
 static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
 {

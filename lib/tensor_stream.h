@@ -4,27 +4,25 @@
  *
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
- *     'G' group     path:str attrs            in the order of the walk; the root has the path ""
- *     'T' tensor    path:str rank:u8 dim:u64 x rank attrs
+ *     'G' group     path:text attrs            in the order of the walk; the root has the path ""
+ *     'T' tensor    path:text rank:u8 dim:u64 x rank attrs
  *     'S' skipped   nothing: one dataset that holds no floats
  *     'Z' end       count:u64                 of tensors; closes the listing
  *     'D' done      nothing: the floats asked for are in the shared memory
- *     'E' error     status:u8 text:str hint:str
+ *     'E' error     status:u8 text:text hint:text
  *
- *     str = size:u32 bytes    attrs = count:u32 { name:str type:u8 (whole:u64 | real:f64 | text:str) } x
+ *     str = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x
  * count
  *
  * and is asked by requests of REQUEST_SIZE bytes: tensor:u64 (its number in order of sending) room:u64. */
 #ifndef ATOMO_TENSOR_STREAM_H
 #define ATOMO_TENSOR_STREAM_H
 
-#include "bytes.h"
-#include "tensor.h"
+#include "tensor_wire.h"
 
 enum {
     MESSAGE_MAX = 1 << 20, /* type and body */
     REQUEST_SIZE = 16,
-    PATH_LIMIT = 4000,     /* bytes in a path */
     DEPTH_LIMIT = 64,      /* groups in groups */
     OBJECTS_MAX = 1 << 20, /* groups, tensors and skipped datasets in one file */
 };

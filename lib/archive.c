@@ -1,0 +1,280 @@
+/* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
+#include "archive.h"
+
+/* ---- states: one for each worker and vector, from its first step on ---- */
+
+typedef struct {
+    uint64_t tensor;
+    int64_t worker;
+    const char *name;
+    size_t n;
+    void *state;
+} State;
+
+typedef struct {
+    State *item;
+    size_t count, room;
+    uint64_t elements, elements_max; /* of all vectors that have one */
+    Arena *arena;
+} States;
+
+static Status states_grow(States *s, Error *err)
+{
+    const size_t room = s->room ? 2 * s->room : 64;
+    State *wider = NEW(s->arena, State, room);
+    if (!wider)
+        return arena_fail(s->arena, err);
+    if (s->count)
+        memcpy(wider, s->item, s->count * sizeof *wider);
+    s->item = wider;
+    s->room = room;
+    return OK;
+}
+
+static Status states_add(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name)
+{
+    s->elements += c->shape->n;
+    if (s->elements > s->elements_max)
+        return FAIL(c->err, ERR_CORRUPT, "%s: more state than a file of this size can justify", name);
+    if (s->count == s->room)
+        TRY(states_grow(s, c->err));
+    State added = {tensor, worker, text_copy(s->arena, name), c->shape->n, NULL};
+    added.state = arena_zeroed(s->arena, codec_state_size(c), 1);
+    if (!added.name || !added.state)
+        return arena_fail(s->arena, c->err);
+    s->item[s->count++] = added;
+    return OK;
+}
+
+/* The state of the vector, zeroed at its first use. */
+static Status states_find(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name,
+                          void **state)
+{
+    size_t i = 0;
+    while (i < s->count &&
+           !(s->item[i].tensor == tensor && s->item[i].worker == worker && !strcmp(s->item[i].name, name)))
+        i++;
+    if (i == s->count)
+        TRY(states_add(s, c, worker, tensor, name));
+    if (s->item[i].n != c->shape->n)
+        return FAIL(c->err, ERR_CORRUPT, "%s has %zu elements where it had %zu before; %s keeps a state",
+                    name, c->shape->n, s->item[i].n, c->self->ops->name);
+    *state = s->item[i].state;
+    return OK;
+}
+
+/* ---- what both directions do ---- */
+
+typedef struct {
+    const ArchiveJob *job;
+    const Codec *none; /* for vectors sent as they are */
+    States states;
+    Arena *scratch; /* rewound for each vector */
+    ArchiveSum *sum;
+    Error *err;
+} Work;
+
+static Status work_open(Work *w, const ArchiveJob *job, uint64_t elements_max, ArchiveSum *sum, Arena *a,
+                        Error *err)
+{
+    *sum = (ArchiveSum){0};
+    *w = (Work){.job = job, .states = {.arena = a, .elements_max = elements_max}, .sum = sum, .err = err};
+    TRY(codec_open(&w->none, "none", a, err));
+    w->scratch = arena_open(0);
+    return OK;
+}
+
+static Call call_for(const Work *w, const FrameRecord *r, const Shape *shape)
+{
+    return (Call){
+        .self = r->raw ? w->none : w->job->codec,
+        .shape = shape,
+        .rng = rng_open(r->seed, r->repeat, r->worker, r->step, r->tensor),
+        .rng_shared = rng_open(r->seed, r->repeat, RNG_EVERYONE, r->step, r->tensor),
+        .workers = 1,
+        .threads = w->job->threads,
+        .scratch = w->scratch,
+        .err = w->err,
+    };
+}
+
+static Status count(Work *w, const FrameRecord *r, size_t n)
+{
+    w->sum->vectors++;
+    w->sum->tensors += r->members;
+    w->sum->raw_bytes += 4 * (uint64_t)n;
+    for (int i = 0; i < r->rounds; i++)
+        w->sum->payload_bytes += r->round[i].size;
+    if (w->job->tick && !w->job->tick(w->job->tick_data, w->sum->vectors))
+        return FAIL(w->err, ERR_STOPPED, "stopped after %zu vectors; nothing was written", w->sum->vectors);
+    return OK;
+}
+
+/* ---- encoding ---- */
+
+static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRecord *r, Arena *a, Error *err)
+{
+    *r = (FrameRecord){
+        .seed = job->seed,
+        .worker = v->worker,
+        .step = v->step,
+        .tensor = rng_hash(v->name),
+        .name = v->name,
+        .raw = v->raw,
+        .joined = v->joined,
+        .member = NEW(a, FrameMember, v->members),
+        .members = v->members,
+    };
+    if (!r->member)
+        return arena_fail(a, err);
+    for (size_t m = 0; m < v->members; m++) {
+        const TensorInfo *t = dump_tensor(d, v->member[m]);
+        r->member[m] = (FrameMember){t->path, t->shape, t->attrs};
+    }
+    return OK;
+}
+
+/* After sending: everyone has heard the estimate, and the state moves on. */
+static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
+{
+    if (!codec_keeps_state(c->self))
+        return OK;
+    float *agreed = NEW(w->scratch, float, c->shape->n);
+    if (!agreed)
+        return arena_fail(w->scratch, w->err);
+    TRY(codec_receive(c, m, agreed));
+    c->heard = m->round;
+    c->round = m->rounds - 1;
+    return codec_settle(c, x, m->round, agreed, state);
+}
+
+static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
+{
+    FrameRecord r;
+    Message m = {.rounds = 0};
+    void *state = NULL;
+    TRY(describe(d, v, w->job, &r, w->scratch, w->err));
+    Call c = call_for(w, &r, &v->shape);
+    if (codec_keeps_state(c.self))
+        TRY(states_find(&w->states, &c, v->worker, r.tensor, v->name, &state));
+    c.state = state;
+    Buf payload = {.cap = codec_message_bound(&c)};
+    float *x = NEW(w->scratch, float, v->shape.n);
+    payload.data = NEW(w->scratch, uint8_t, payload.cap);
+    if (!x || !payload.data)
+        return arena_fail(w->scratch, w->err);
+    TRY(vector_load(d, v, x, w->err));
+    if (codec_send(&c, x, &payload, &m) != OK)
+        return error_at(w->err, "%.200s", r.member[0].path);
+    r.rounds = m.rounds;
+    for (int i = 0; i < m.rounds; i++)
+        r.round[i] = m.round[i];
+    TRY(frame_put(to, &r, w->err));
+    if (settle(w, &c, x, &m, state) != OK)
+        return error_at(w->err, "%.200s", r.member[0].path);
+    return count(w, &r, v->shape.n);
+}
+
+static bool holds_a_member(const Dump *d, const char *group, const VectorList *list)
+{
+    const size_t length = strlen(group);
+    for (size_t v = 0; v < list->count; v++)
+        for (size_t m = 0; m < list->item[v].members; m++) {
+            const char *path = dump_tensor(d, list->item[v].member[m])->path;
+            if (!length || (!strncmp(path, group, length) && path[length] == '/'))
+                return true;
+        }
+    return false;
+}
+
+/* The attributes of the root and of every group on the way to what is sent. */
+static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Error *err)
+{
+    for (size_t i = 0; i < dump_groups(d); i++) {
+        const AttrList *attrs;
+        const char *group = dump_group(d, i, &attrs);
+        if (attrs->count && holds_a_member(d, group, list))
+            TRY(frame_put_attrs(to, group, attrs, err));
+    }
+    return OK;
+}
+
+Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *to,
+                      ArchiveSum *sum, Arena *a, Error *err)
+{
+    Work w;
+    TRY(put_groups(d, list, to, err));
+    TRY(work_open(&w, job, UINT64_MAX, sum, a, err));
+    Status status = OK;
+    for (size_t v = 0; v < list->count && status == OK; v++) {
+        const ArenaMark mark = arena_mark(w.scratch);
+        status = encode_vector(&w, d, &list->item[v], to);
+        arena_rewind(w.scratch, mark);
+    }
+    arena_close(w.scratch);
+    return status;
+}
+
+/* ---- decoding ---- */
+
+/* The estimate, and the state moved on where decoding the next step needs that. */
+static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
+{
+    const bool replay = codec_traits(c->self) & DECODES_STATE;
+    void *state = NULL;
+    Message m = {.rounds = r->rounds};
+    if (r->rounds != codec_rounds(c->self))
+        return FAIL(w->err, ERR_CORRUPT, "%d rounds, %s has %d", r->rounds, c->self->ops->name,
+                    codec_rounds(c->self));
+    for (int i = 0; i < r->rounds; i++)
+        m.round[i] = r->round[i];
+    if (replay)
+        TRY(states_find(&w->states, c, r->worker, r->tensor, r->name, &state));
+    c->state = state;
+    TRY(codec_receive(c, &m, x));
+    c->heard = m.round;
+    c->round = m.rounds - 1;
+    return replay ? codec_settle(c, NULL, m.round, x, state) : OK;
+}
+
+static Status decode_record(Work *w, const FrameReader *from, const FrameRecord *r, DumpWriter *to)
+{
+    const Shape shape = frame_shape(r);
+    Call c = call_for(w, r, &shape);
+    float *x = NEW(w->scratch, float, shape.n);
+    if (!x)
+        return arena_fail(w->scratch, w->err);
+    if (receive(w, &c, r, x) != OK)
+        return error_at(w->err, "at byte %llu: %.200s", (unsigned long long)frame_offset(from), r->name);
+    for (size_t m = 0; m < r->members; m++) {
+        TRY(dump_write(to, r->member[m].path, &r->member[m].shape, x, &r->member[m].attrs, w->err));
+        x += r->member[m].shape.n;
+    }
+    return count(w, r, shape.n);
+}
+
+static Status decode_next(Work *w, FrameReader *from, DumpWriter *to, bool *ended)
+{
+    FrameItem item;
+    TRY(frame_next(from, &item, w->scratch, w->err));
+    *ended = item.type == FRAME_END;
+    if (item.type == FRAME_ATTRS)
+        return dump_write_attrs(to, item.group, &item.attrs, w->err);
+    return *ended ? OK : decode_record(w, from, &item.record, to);
+}
+
+Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, ArchiveSum *sum, Arena *a,
+                      Error *err)
+{
+    Work w;
+    bool ended = false;
+    TRY(work_open(&w, job, frame_elements_limit(frame_size(from)), sum, a, err));
+    Status status = OK;
+    while (status == OK && !ended) {
+        const ArenaMark mark = arena_mark(w.scratch);
+        status = decode_next(&w, from, to, &ended);
+        arena_rewind(w.scratch, mark);
+    }
+    arena_close(w.scratch);
+    return status;
+}
