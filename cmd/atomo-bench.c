@@ -3,6 +3,9 @@
 
 static const Subcommand commands[] = {
     {"list", bench_list, "what can be compared, and the keys of each codec"},
+    {"encode", bench_encode, "real payloads to disk"},
+    {"decode", bench_decode, "payloads back to a dump"},
+    {"synth", bench_synth, "a gradient dump with known properties"},
     {0},
 };
 

@@ -168,9 +168,9 @@ Status frame_create(FrameWriter **out, const char *path, const char *spec, uint6
     return status;
 }
 
-uint64_t frame_written(const FrameWriter *w)
+uint64_t frame_bytes(const FrameWriter *w)
 {
-    return w->at;
+    return w->at + BLOCK_HEAD + 8 + BLOCK_TAIL;
 }
 
 Status frame_commit(FrameWriter *w, Error *err)

@@ -50,7 +50,7 @@ Status frame_create(FrameWriter **out, const char *path, const char *spec, uint6
 Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
                        Error *err); /* "": the root */
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
-uint64_t frame_written(const FrameWriter *w);    /* bytes so far */
+uint64_t frame_bytes(const FrameWriter *w);      /* of the finished file, once all is put */
 Status frame_commit(FrameWriter *w, Error *err); /* closes it, whatever happens */
 void frame_abandon(FrameWriter *w);              /* NULL is fine */
 

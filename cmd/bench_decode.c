@@ -1,0 +1,78 @@
+/* bench_decode.c -- decode FILE.atomo -o FILE.h5: what the receivers of the payloads hold. */
+#include "bench.h"
+
+#include "../lib/archive.h"
+#include "../lib/progress.h"
+
+typedef struct {
+    Common common;
+    Arena *a;
+    Error *err;
+} Options;
+
+static bool tick(void *progress, uint64_t done)
+{
+    progress_step(progress, done);
+    return !cli_stopped();
+}
+
+static Status write_dump(const Options *o, FrameReader *from, const Codec *codec)
+{
+    Progress progress;
+    ArchiveSum sum;
+    DumpWriter *to;
+    TRY(dump_create(&to, o->common.output, o->err));
+    progress_open(&progress, "decoding", frame_records(from), o->common.quiet);
+    const ArchiveJob job = {codec, 0, (int)o->common.threads, tick, &progress};
+    const Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    progress_close(&progress);
+    if (status != OK) {
+        dump_abandon(to);
+        return status;
+    }
+    TRY(dump_commit(to, o->err));
+    printf("%s: %s, %zu tensors, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
+           sum.tensors, (unsigned long long)sum.payload_bytes, (unsigned long long)sum.raw_bytes);
+    return OK;
+}
+
+static Status run(const Options *o, const char *path)
+{
+    const Codec *codec;
+    FrameReader *from;
+    if (!o->common.output)
+        return FAIL(o->err, ERR_USAGE, "decode: no output file; want -o FILE.h5");
+    TRY(frame_open(&from, path, o->a, o->err));
+    cli_catch_stop();
+    Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
+    if (status != OK)
+        error_at(o->err, "%s", path);
+    else
+        status = write_dump(o, from, codec);
+    frame_close(from);
+    return status;
+}
+
+int bench_decode(int argc, char **argv)
+{
+    Error err;
+    TextList arguments;
+    bool helped;
+    Options o = {.a = arena_open(0), .err = &err};
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "decode",
+        .usage = "FILE.atomo -o FILE.h5",
+        .brief = "payloads that encode wrote, back to a dump",
+        .details = "Paths, shapes and attributes are those of the dump that was encoded.\n",
+        .common = &o.common,
+        .takes = TAKES_THREADS | TAKES_OUTPUT,
+        .arguments_min = 1,
+        .arguments_max = 1,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
+    if (status == OK && !helped)
+        status = run(&o, arguments.item[0]);
+    arena_close(o.a);
+    return status == OK ? 0 : cli_report("atomo-bench", &err);
+}

@@ -1,0 +1,109 @@
+/* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: real payloads on the disk. */
+#include "bench.h"
+
+#include "../lib/archive.h"
+#include "../lib/progress.h"
+
+typedef struct {
+    Common common;
+    const char *spec;
+    GroupSpec groups;
+    int grouping;
+    int64_t min_elements;
+    Arena *a;
+    Error *err;
+} Options;
+
+static bool tick(void *progress, uint64_t done)
+{
+    progress_step(progress, done);
+    return !cli_stopped();
+}
+
+static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
+{
+    Progress progress;
+    ArchiveSum sum;
+    FrameWriter *to;
+    const char *spec = codec_text(codec, o->a);
+    if (!spec)
+        return arena_fail(o->a, o->err);
+    TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
+    progress_open(&progress, "encoding", list->count, o->common.quiet);
+    const ArchiveJob job = {codec, (uint64_t)o->common.seed, (int)o->common.threads, tick, &progress};
+    const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
+    progress_close(&progress);
+    if (status != OK) {
+        frame_abandon(to);
+        return status;
+    }
+    const uint64_t size = frame_bytes(to);
+    TRY(frame_commit(to, o->err));
+    printf("%s: %s, %zu tensors, %llu -> %llu payload bytes, ratio %.4g; %llu bytes on disk\n",
+           o->common.output, spec, sum.tensors, (unsigned long long)sum.raw_bytes,
+           (unsigned long long)sum.payload_bytes,
+           (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
+           (unsigned long long)size);
+    if (list->skipped)
+        printf("%zu tensors with NaN or Inf were left out\n", list->skipped);
+    return OK;
+}
+
+static Status run(Options *o, const char *path)
+{
+    const Codec *codec;
+    VectorList list;
+    Dump *d;
+    if (!o->spec)
+        return FAIL(o->err, ERR_USAGE, "encode: no compressor; want -c SPEC");
+    if (!o->common.output)
+        return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
+    TRY(codec_open(&codec, o->spec, o->a, o->err));
+    TRY(dump_open(&d, path, o->a, o->err));
+    cli_catch_stop();
+    o->groups.grouping = (Grouping)o->grouping;
+    o->groups.min_elements = (size_t)o->min_elements;
+    Status status = groups_make(&list, d, &o->groups, o->a, o->err);
+    if (status == OK)
+        status = write_container(o, d, &list, codec);
+    dump_close(d);
+    return status;
+}
+
+int bench_encode(int argc, char **argv)
+{
+    Error err;
+    TextList arguments;
+    bool helped;
+    Options o = {.a = arena_open(0), .err = &err};
+    Selection *s = &o.groups.selection;
+    const Option options[] = {
+        OPTION('c', "codec", "SPEC", &o.spec, "the compressor; atomo-bench list shows them"),
+        OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
+        OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
+        OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
+        OPTION(0, "group", "G", &o.grouping, "what is compressed together", .choices = grouping_names),
+        OPTION(0, "min-elements", "N", &o.min_elements, "send smaller tensors as floats", .high = 1e15),
+        OPTION(0, "skip-nonfinite", NULL, &o.groups.skip_nonfinite, "leave tensors with NaN or Inf out"),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "encode",
+        .usage = "FILE.h5 -c SPEC -o FILE.atomo",
+        .brief = "real payloads to disk; decode reads them back",
+        .details =
+            "Every tensor is sent as repeat 0 of the seed; each worker by itself. A codec that keeps a state "
+            "takes it from step to step in the order of the file.\n",
+        .options = options,
+        .common = &o.common,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
+        .arguments_min = 1,
+        .arguments_max = 1,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
+    if (status == OK && !helped)
+        status = run(&o, arguments.item[0]);
+    arena_close(o.a);
+    return status == OK ? 0 : cli_report("atomo-bench", &err);
+}

@@ -1,0 +1,105 @@
+/* bench_synth.c -- synth -o FILE.h5: a gradient dump with known properties. */
+#include "bench.h"
+
+#include "../lib/synth.h"
+
+typedef struct {
+    Common common;
+    TextList shapes;
+    int law;
+    double scale, alpha, noise, density;
+    int64_t rank, steps, workers;
+    Arena *a;
+    Error *err;
+} Options;
+
+static Status parse_shapes(const Options *o, SynthLayout *layout)
+{
+    Shape *shape = NEW(o->a, Shape, o->shapes.count);
+    if (!shape)
+        return arena_fail(o->a, o->err);
+    for (size_t i = 0; i < o->shapes.count; i++)
+        if (!synth_shape(o->shapes.item[i], &shape[i]))
+            return FAIL(o->err, ERR_USAGE, "synth: --shape %s: want 1 to %d axes, as in 64x3x3x3",
+                        o->shapes.item[i], RANK_MAX);
+    layout->shape = shape;
+    layout->shapes = o->shapes.count;
+    return OK;
+}
+
+static Status run(const Options *o)
+{
+    SynthLayout layout = {.steps = o->steps, .workers = o->workers};
+    const Synth synth = {.law = (Law)o->law,
+                         .scale = o->scale,
+                         .alpha = o->alpha,
+                         .rank = o->rank,
+                         .noise = o->noise,
+                         .density = o->density,
+                         .seed = (uint64_t)o->common.seed,
+                         .threads = (int)o->common.threads};
+    DumpWriter *to;
+    TRY(parse_shapes(o, &layout));
+    if (!o->common.output)
+        return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
+    TRY(dump_create(&to, o->common.output, o->err));
+    const Status status = synth_dump(&synth, &layout, to, o->a, o->err);
+    if (status == OK)
+        TRY(dump_commit(to, o->err));
+    else
+        dump_abandon(to);
+    if (status == OK)
+        printf("%s: %zu %s tensors\n", o->common.output,
+               layout.shapes * (size_t)(layout.steps * layout.workers), law_names[o->law]);
+    return status;
+}
+
+int bench_synth(int argc, char **argv)
+{
+    static const char *shapes[] = {"64x3x3x3", "128x64x3x3", "512x512", "512"};
+    Error err;
+    TextList arguments;
+    bool helped;
+    Options o = {.shapes = {shapes, countof(shapes)},
+                 .scale = 0.01,
+                 .alpha = 3,
+                 .density = 0.01,
+                 .rank = 3,
+                 .steps = 1,
+                 .workers = 1,
+                 .a = arena_open(0),
+                 .err = &err};
+    const Option options[] = {
+        OPTION(0, "law", "LAW", &o.law, "how the elements are distributed", .choices = law_names),
+        OPTION(0, "shape", "AxBx..", &o.shapes, "a tensor of this shape; repeatable"),
+        OPTION(0, "steps", "N", &o.steps, "steps", .low = 1, .high = 1e6),
+        OPTION(0, "workers", "N", &o.workers, "workers, each with gradients of its own", .low = 1,
+               .high = 1e5),
+        OPTION(0, "scale", "X", &o.scale, "typical size of an element", .low = 1e-30, .high = 1e20),
+        OPTION(0, "alpha", "X", &o.alpha, "power: the tail's exponent", .low = 0.5, .high = 100),
+        OPTION(0, "rank", "N", &o.rank, "lowrank: rank of the signal", .low = 1, .high = 4096),
+        OPTION(0, "noise", "X", &o.noise, "lowrank: noise beside the signal", .low = 0, .high = 1e6),
+        OPTION(0, "density", "P", &o.density, "sparse: share of elements that are not zero", .low = 0,
+               .high = 1),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "synth",
+        .usage = "-o FILE.h5 [--law LAW] [--shape AxBx..]...",
+        .brief = "a gradient dump with known properties",
+        .details =
+            "normal: scale z, with z ~ N(0, 1). laplace: mean magnitude scale. power: |x| exceeds t with "
+            "probability (scale/t)^alpha. lowrank: scale (U V'/sqrt(rank) + noise Z), seen as the paper's "
+            "matrix. sparse: scale z with probability density, else 0.\n"
+            "The law and its parameters stand in the file's attributes; the seed fixes every element.\n",
+        .options = options,
+        .common = &o.common,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
+    if (status == OK && !helped)
+        status = run(&o);
+    arena_close(o.a);
+    return status == OK ? 0 : cli_report("atomo-bench", &err);
+}
