@@ -10,6 +10,7 @@
 #include "quantise.h"
 
 enum { FEW_COLS = 32 };
+#include "coin.h"
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
@@ -103,6 +104,15 @@ typedef struct {
     /* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]', onto what is there when `add`. */
     void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x);
+
+    /* Sum of |x_i| in double, and the candidates of a coin: every element that coin_keep(coin, x, key, i) would
+     * keep, with coin's scale or a larger one, and about one in 2^30 of the others. n <= BLOCK. Writes each one's
+     * place i and value in order, and returns their number; `at` and `value` have room for n + 16. */
+    size_t (*coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
+                        double *sum);
+
+    /* The same sum, and the largest |x_i| (0 for n = 0). */
+    double (*sum_magnitudes)(const float *x, size_t n, float *largest);
 } Kernels;
 
 const Kernels *kernels(void);

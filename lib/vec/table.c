@@ -12,6 +12,9 @@ void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x);
+size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
+                           double *sum);
+double ISA_NAME(sum_magnitudes)(const float *x, size_t n, float *largest);
 
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {
@@ -52,4 +55,6 @@ const Kernels ISA_NAME(kernels) = {
     .gram_rows = ISA_NAME(gram_rows),
     .project_rows = ISA_NAME(project_rows),
     .outer_rows = ISA_NAME(outer_rows),
+    .coin_sift = ISA_NAME(coin_sift),
+    .sum_magnitudes = ISA_NAME(sum_magnitudes),
 };
