@@ -6,6 +6,12 @@ extern const Compressor compressor_ef, compressor_none, compressor_svd;
 const Compressor *const compressors[] = {
     &compressor_none,
     &compressor_svd,
+extern const Compressor compressor_ef, compressor_entry, compressor_lq, compressor_none;
+
+const Compressor *const compressors[] = {
+    &compressor_none,
+    &compressor_entry,
+    &compressor_lq,
     &compressor_ef,
     NULL,
 };
