@@ -1,21 +1,22 @@
 /* bits.c -- the ends of bit streams, where eight bytes at once would be too many. */
 #include "bits.h"
 
-void bits_spill(BitWriter *w)
+BitWriter bits_spill(BitWriter w)
 {
-    for (; w->count >= 8; w->count -= 8, w->held <<= 8) {
-        if (w->at == w->end)
-            w->full = true;
+    for (; w.count >= 8; w.count -= 8, w.held <<= 8) {
+        if (w.at == w.end)
+            w.full = true;
         else
-            *w->at++ = (uint8_t)(w->held >> 56);
+            *w.at++ = (uint8_t)(w.held >> 56);
     }
+    return w;
 }
 
 void bits_close(BitWriter *w)
 {
     if (w->count)
         w->count = 8;
-    bits_spill(w);
+    *w = bits_spill(*w);
 }
 
 uint64_t bits_tail(const BitReader *r, uint64_t from)

@@ -22,8 +22,9 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Stores the whole bytes that are held when fewer than eight bytes of room are left. */
-void bits_spill(BitWriter *w);
+/* The writer after it has stored the whole bytes that it holds, where fewer than eight bytes of room are left. By
+ * value, so that a writer whose address nobody takes can live in registers. */
+BitWriter bits_spill(BitWriter w);
 
 /* The low `count` bits of v, which has no others; count <= BITS_MAX. */
 static inline void bits_put(BitWriter *w, uint64_t v, unsigned count)
@@ -36,7 +37,7 @@ static inline void bits_put(BitWriter *w, uint64_t v, unsigned count)
         w->held <<= w->count & ~7u;
         w->count &= 7;
     } else {
-        bits_spill(w);
+        *w = bits_spill(*w);
     }
 }
 

@@ -43,12 +43,14 @@ enum {
 /* What spread_sums adds up. */
 enum { S_M2, S_M2_SQUARES, S_M2_WEIGHTED /* m2 x^2 */, S_BIAS /* mean^2 */, S_BIAS_DOT /* mean x */, S_SUMS };
 
+enum { ROOM_BEHIND = 16 };
+
 typedef struct {
     const char *name; /* "avx512" */
 
     /* Sum of x_i^2, exact products added in double. */
     double (*sum_squares)(const float *x, size_t n);
-    float (*abs_max)(const float *x, size_t n);                     /* 0 for n = 0 */
+    float (*abs_max)(const float *x, size_t n); /* 0 for n = 0 */
     void (*moments)(const float *x, size_t n, double *sum, double *squares);
 
     /* Codes of x[0..n), whose random words are those of elements first, first + 1, ... of the key's block. */
@@ -71,14 +73,20 @@ typedef struct {
     void (*pack_trits)(const uint8_t *code, size_t groups, uint8_t *byte);
     bool (*unpack_trits)(const uint8_t *byte, size_t groups, uint8_t *code);
 
-    /* 16-bit floats, little-endian; magnitudes beyond the largest finite one become it. The stochastic ones take a
-     * neighbour with the probability that keeps the mean. Back: false when one is infinite or no number. */
+    /* 16-bit floats, little-endian; magnitudes beyond the largest finite one become it. The stochastic ones
+     * take a neighbour with the probability that keeps the mean. Back: false when one is infinite or no
+     * number. */
     void (*fp16_nearest)(const float *x, size_t n, uint8_t *out);
     void (*fp16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
     bool (*fp16_floats)(const uint8_t *in, size_t n, float *x);
     void (*bf16_nearest)(const float *x, size_t n, uint8_t *out);
     void (*bf16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
     bool (*bf16_floats)(const uint8_t *in, size_t n, float *x);
+
+    /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND
+     * places. */
+    size_t (*places8)(const uint8_t *code, size_t n, uint16_t *at);
+    size_t (*places32)(const uint32_t *code, size_t n, uint16_t *at);
 
     /* Adds what the lengths of one run's codes depend on (levels.h). */
     void (*census8)(const uint8_t *code, size_t n, int bits, Census *census);

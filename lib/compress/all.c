@@ -13,5 +13,11 @@ const Compressor *const compressors[] = {
     &compressor_entry,
     &compressor_lq,
     &compressor_ef,
+extern const Compressor compressor_none;
+extern const Compressor compressor_qsgd;
+
+const Compressor *const compressors[] = {
+    &compressor_none,
+    &compressor_qsgd,
     NULL,
 };
