@@ -14,10 +14,11 @@ const Compressor *const compressors[] = {
     &compressor_lq,
     &compressor_ef,
 extern const Compressor compressor_none;
+extern const Compressor compressor_fp16;
+extern const Compressor compressor_bf16;
 extern const Compressor compressor_qsgd;
+extern const Compressor compressor_terngrad;
 
 const Compressor *const compressors[] = {
-    &compressor_none,
-    &compressor_qsgd,
-    NULL,
+    &compressor_none, &compressor_fp16, &compressor_bf16, &compressor_qsgd, &compressor_terngrad, NULL,
 };

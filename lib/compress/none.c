@@ -1,4 +1,5 @@
-/* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison. */
+/* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison.
+ */
 #include "../compressor.h"
 
 #include <math.h>

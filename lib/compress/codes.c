@@ -1,0 +1,194 @@
+/* codes.c -- quantise, pack; unpack, dequantise: block by block, in any order. */
+#include "codes.h"
+#include "../planes.h"
+
+static size_t plane_bytes(const Codes *codes, size_t n)
+{
+    return planes_size(n, level_bits(codes->s) + 1);
+}
+
+size_t codes_most(const Codes *codes)
+{
+    const size_t n = codes->c->shape->n;
+    if (codes->kind == CODE_FIXED)
+        return plane_bytes(codes, n);
+    const size_t sparse = levels_most(n, codes->run, codes->s, LEVELS_SPARSE),
+                 dense = levels_most(n, codes->run, codes->s, LEVELS_DENSE);
+    if (codes->kind == CODE_ELIAS)
+        return 1 + (sparse < dense ? sparse : dense);
+    return codes->kind == CODE_SPARSE ? sparse : dense;
+}
+
+/* ---- fixed width: a block is packed while it is in the cache ---- */
+
+typedef struct {
+    const Codes *codes;
+    uint8_t *out;
+    const uint8_t *in;
+    Levels levels;
+    LevelsSize *size;
+    bool *bad; /* for each block */
+} Job;
+
+static void put_planes(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->codes->c->shape->n, block);
+    const int width = level_bits(job->codes->s) + 1;
+    uint8_t *out = job->out + plane_bytes(job->codes, block * BLOCK);
+    if (level_bits(job->codes->s) > CODE_BYTE_BITS) {
+        uint32_t code[BLOCK];
+        job->codes->quantise(job->codes->data, block, code);
+        planes_put32(code, n, width, out);
+    } else {
+        uint8_t code[BLOCK];
+        job->codes->quantise(job->codes->data, block, code);
+        planes_put8(code, n, width, out);
+    }
+}
+
+static void get_planes(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->codes->c->shape->n, block);
+    const int width = level_bits(job->codes->s) + 1;
+    const uint8_t *in = job->in + plane_bytes(job->codes, block * BLOCK);
+    if (level_bits(job->codes->s) > CODE_BYTE_BITS) {
+        uint32_t code[BLOCK];
+        job->bad[block] =
+            !planes_get32(in, n, width, code) || !job->codes->dequantise(job->codes->data, block, code);
+    } else {
+        uint8_t code[BLOCK];
+        job->bad[block] =
+            !planes_get8(in, n, width, code) || !job->codes->dequantise(job->codes->data, block, code);
+    }
+}
+
+/* ---- Elias: all codes first, as their form depends on all of them ---- */
+
+static void *block_codes(const Job *job, size_t block)
+{
+    return (char *)job->levels.code + levels_room(block * BLOCK, job->codes->s);
+}
+
+static void quantise_block(void *data, size_t block)
+{
+    const Job *job = data;
+    job->codes->quantise(job->codes->data, block, block_codes(job, block));
+    job->size[block] = levels_measure(&job->levels, block);
+}
+
+static void dequantise_block(void *data, size_t block)
+{
+    const Job *job = data;
+    job->bad[block] = !job->codes->dequantise(job->codes->data, block, block_codes(job, block));
+}
+
+static Levels levels_of(const Codes *codes)
+{
+    const size_t n = codes->c->shape->n;
+    return (Levels){.n = n,
+                    .run = codes->run,
+                    .s = codes->s,
+                    .bits = level_bits(codes->s),
+                    .code = NEW(codes->c->scratch, char, levels_room(n, codes->s))};
+}
+
+static Status put_elias(Job *job, Buf *out)
+{
+    const Call *c = job->codes->c;
+    const CodeKind kind = job->codes->kind;
+    const size_t blocks = blocks_of(c->shape->n);
+    job->levels = levels_of(job->codes);
+    job->size = NEW(c->scratch, LevelsSize, blocks);
+    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks);
+    if (!job->levels.code || !job->size || !stream)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, quantise_block, job);
+    const size_t sparse = levels_bytes(&job->levels, job->size, LEVELS_SPARSE),
+                 dense = levels_bytes(&job->levels, job->size, LEVELS_DENSE);
+    const LevelsForm form =
+        kind == CODE_SPARSE || (kind == CODE_ELIAS && sparse <= dense) ? LEVELS_SPARSE : LEVELS_DENSE;
+    if (kind == CODE_ELIAS)
+        buf_u8(out, (uint8_t)form);
+    uint8_t *room = buf_room(out, form == LEVELS_SPARSE ? sparse : dense);
+    levels_put(&job->levels, job->size, form, c->threads, stream, room);
+    return OK;
+}
+
+static Status get_elias(Job *job, Reader *r)
+{
+    const Call *c = job->codes->c;
+    const CodeKind kind = job->codes->kind;
+    const unsigned form = kind == CODE_ELIAS    ? take_u8(r)
+                          : kind == CODE_SPARSE ? LEVELS_SPARSE
+                                                : LEVELS_DENSE;
+    if (r->bad || form >= LEVELS_FORMS)
+        return payload_bad(c, "neither sparse nor dense");
+    const size_t left = reader_left(r);
+    const uint8_t *in = take_bytes(r, left);
+    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(c->shape->n));
+    job->levels = levels_of(job->codes);
+    if (!job->levels.code || !stream)
+        return arena_fail(c->scratch, c->err);
+    if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, (Bytes){in, left}))
+        return payload_bad(c, "damaged %s streams", form == LEVELS_SPARSE ? "sparse" : "dense");
+    parallel_for(c->threads, blocks_of(c->shape->n), dequantise_block, job);
+    return OK;
+}
+
+/* ---- both ---- */
+
+Status codes_put(const Codes *codes, Buf *out)
+{
+    Job job = {.codes = codes};
+    const size_t n = codes->c->shape->n;
+    if (codes->kind != CODE_FIXED)
+        return put_elias(&job, out);
+    job.out = buf_room(out, plane_bytes(codes, n));
+    parallel_for(codes->c->threads, blocks_of(n), put_planes, &job);
+    return OK;
+}
+
+Status codes_get(const Codes *codes, Reader *r)
+{
+    const Call *c = codes->c;
+    const size_t n = c->shape->n, want = plane_bytes(codes, n);
+    Job job = {.codes = codes, .bad = NEW_ZERO(c->scratch, bool, blocks_of(n))};
+    if (!job.bad)
+        return arena_fail(c->scratch, c->err);
+    if (codes->kind == CODE_FIXED) {
+        if (reader_left(r) != want)
+            return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
+        job.in = take_bytes(r, want);
+        parallel_for(c->threads, blocks_of(n), get_planes, &job);
+    } else {
+        TRY(get_elias(&job, r));
+    }
+    for (size_t b = 0; b < blocks_of(n); b++)
+        if (job.bad[b])
+            return payload_bad(c, "levels that no encoder writes, in block %zu", b);
+    return OK;
+}
+
+Status codes_report(const Codes *codes)
+{
+    const Call *c = codes->c;
+    const size_t n = c->shape->n;
+    const int bits = level_bits(codes->s);
+    uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
+    uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);
+    if (!count || !code)
+        return arena_fail(c->scratch, c->err);
+    for (size_t b = 0; b < blocks_of(n); b++) {
+        codes->quantise(codes->data, b, code);
+        for (size_t i = 0; i < block_size(n, b); i++) {
+            const uint32_t one = bits > CODE_BYTE_BITS ? code[i] : ((const uint8_t *)code)[i];
+            count[one & ((1u << bits) - 1)]++;
+            signs += one != 0;
+        }
+    }
+    streams_symbols(c->streams, count, codes->s + 1);
+    streams_bits(c->streams, (double)signs);
+    return OK;
+}

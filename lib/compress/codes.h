@@ -1,0 +1,35 @@
+/* codes.h -- the part of a payload that holds signed levels, for every quantiser that sends some.
+ *
+ *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
+ *     elias-sparse|-dense  that stream
+ *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
+ *
+ * The quantiser gives two functions that work on a block of 2^16 elements; everything else is here. */
+#ifndef ATOMO_CODES_H
+#define ATOMO_CODES_H
+
+#include "../compressor.h"
+#include "../levels.h"
+
+typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED } CodeKind;
+
+typedef struct {
+    const Call *c;
+    CodeKind kind;
+    uint32_t s; /* the highest level */
+    size_t run; /* elements that share a scale: the sparse stream's runs */
+    const void *data;
+    void (*quantise)(const void *data, size_t block, void *code);
+    bool (*dequantise)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
+} Codes;
+
+/* The most bytes that codes_put writes, whatever the levels are. */
+size_t codes_most(const Codes *codes);
+
+Status codes_put(const Codes *codes, Buf *out);
+Status codes_get(const Codes *codes, Reader *r); /* takes all that is left */
+
+/* Tells c->streams about levels and signs; quantises again. */
+Status codes_report(const Codes *codes);
+
+#endif
