@@ -41,7 +41,8 @@ ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
 LIB_SRC  := $(sort $(wildcard lib/*.c lib/compress/*.c))
 VEC_SRC  := $(sort $(wildcard lib/vec/*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o))
+PLOT_SRC := build/plot_scripts.c
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o))
 BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/bench_*.c)))
 TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench
@@ -60,6 +61,17 @@ $(B)/bin/atomo-bench: $(BENCH_OBJ) $(B)/libatomo.a
 
 $(B)/libatomo.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
+
+# The gnuplot scripts travel inside the program.
+$(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
+	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f .gp)\","; \
+	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
+
+$(B)/plot_scripts.o: $(PLOT_SRC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -168,11 +180,11 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
 
-build/fuzz/%: test/fuzz/%.c $(LIB_SRC) $(VEC_SRC)
+build/fuzz/%: test/fuzz/%.c $(LIB_SRC) $(VEC_SRC) $(PLOT_SRC)
 	@mkdir -p $(@D)
 	$(SAY) CLANG $<
 	$(Q)clang $(filter-out -fopenmp,$(FLAGS)) -Wno-unknown-pragmas -Wno-everything $(FUZZ_FLAGS) -DFUZZ_BASE_ONLY -o $@ $< \
-	    $(LIB_SRC) $(VEC_SRC) $(LIBS)
+	    $(LIB_SRC) $(VEC_SRC) $(PLOT_SRC) $(LIBS)
 
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check

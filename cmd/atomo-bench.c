@@ -6,6 +6,7 @@ static const Subcommand commands[] = {
     {"encode", bench_encode, "real payloads to disk"},
     {"decode", bench_decode, "payloads back to a dump"},
     {"synth", bench_synth, "a gradient dump with known properties"},
+    {"plot", bench_plot, "draw a figure of results"},
     {0},
 };
 

@@ -1,0 +1,153 @@
+/* csv.c -- see csv.h. */
+#include "csv.h"
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *at, *end;
+    Arena *a;
+    bool quote_open, row_end; /* row_end: the field that was read last ends its row */
+} Scanner;
+
+/* The next field, unquoted; NULL: out of memory. */
+static char *next_field(Scanner *s)
+{
+    TextBuf out = {.arena = s->a};
+    bool quoted = s->at < s->end && *s->at == '"';
+    s->at += quoted;
+    for (; s->at < s->end; s->at++) {
+        if (quoted && *s->at == '"') {
+            if (s->at + 1 < s->end && s->at[1] == '"')
+                s->at++; /* a doubled quote is one */
+            else {
+                quoted = false;
+                continue;
+            }
+        } else if (!quoted && (*s->at == ',' || *s->at == '\n' || *s->at == '\r')) {
+            break;
+        }
+        text_add_bytes(&out, s->at, 1);
+    }
+    s->quote_open = quoted;
+    s->row_end = s->at == s->end || *s->at != ',';
+    if (s->at < s->end && *s->at == '\r')
+        s->at++;
+    if (s->at < s->end && (*s->at == '\n' || *s->at == ','))
+        s->at++;
+    return text_done(&out);
+}
+
+static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
+{
+    enum { COLUMNS_MAX = 256 };
+    out->name = NEW(s->a, const char *, COLUMNS_MAX);
+    if (!out->name)
+        return arena_fail(s->a, err);
+    do {
+        if (out->columns == COLUMNS_MAX)
+            return FAIL(err, ERR_CORRUPT, "%s: more than %d columns", name, COLUMNS_MAX);
+        const char *field = next_field(s);
+        if (!field)
+            return arena_fail(s->a, err);
+        out->name[out->columns++] = field;
+    } while (!s->row_end);
+    return OK;
+}
+
+/* One row into the cells from `cell` on. */
+static Status read_row(Scanner *s, const Csv *out, const char **cell, const char *name, Error *err)
+{
+    for (size_t i = 0; i < out->columns; i++)
+        cell[i] = "";
+    size_t i = 0;
+    do {
+        const char *field = next_field(s);
+        if (!field)
+            return arena_fail(s->a, err);
+        if (i == out->columns)
+            return FAIL(err, ERR_CORRUPT, "%s: row %zu has more than the header's %zu fields", name,
+                        out->rows + 1, out->columns);
+        cell[i++] = field;
+    } while (!s->row_end);
+    return OK;
+}
+
+static size_t count_lines(const char *text, size_t length)
+{
+    size_t lines = 1;
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n' || text[i] == '\r';
+    return lines;
+}
+
+Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err)
+{
+    *out = (Csv){0};
+    if (memchr(text, 0, length))
+        return FAIL(err, ERR_CORRUPT, "%s: holds a NUL byte: want CSV text", name);
+    Scanner s = {.at = text, .end = text + length, .a = a};
+    TRY(read_header(&s, out, name, err));
+    const size_t most = count_lines(s.at, (size_t)(s.end - s.at));
+    out->cell = arena_take(a, most, out->columns * sizeof *out->cell);
+    if (!out->cell)
+        return arena_fail(a, err);
+    while (s.at < s.end) {
+        if (*s.at == '\n' || *s.at == '\r') { /* an empty line is no row */
+            s.at++;
+            continue;
+        }
+        TRY(read_row(&s, out, out->cell + out->rows * out->columns, name, err));
+        out->rows++;
+    }
+    if (s.quote_open)
+        return FAIL(err, ERR_CORRUPT, "%s: ends inside a quoted field", name);
+    return OK;
+}
+
+Status csv_load(Csv *out, const char *path, Arena *a, Error *err)
+{
+    TextBuf text = {.arena = a};
+    char piece[1 << 14];
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return FAIL(err, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    errno = 0;
+    for (size_t size; (size = fread(piece, 1, sizeof piece, f)) > 0;)
+        text_add_bytes(&text, piece, size);
+    const bool bad = ferror(f);
+    const int why = errno;
+    fclose(f);
+    if (bad)
+        return FAIL(err, ERR_IO, "%s: cannot read: %s", path, strerror(why));
+    const char *all = text_done(&text);
+    return all ? csv_parse(out, path, all, text.size, a, err) : arena_fail(a, err);
+}
+
+static size_t find_column(const Csv *csv, const char *column)
+{
+    size_t i = 0;
+    while (i < csv->columns && strcmp(csv->name[i], column) != 0)
+        i++;
+    return i;
+}
+
+bool csv_has(const Csv *csv, const char *column)
+{
+    return find_column(csv, column) < csv->columns;
+}
+
+const char *csv_cell(const Csv *csv, size_t row, const char *column)
+{
+    const size_t i = find_column(csv, column);
+    return i < csv->columns ? csv->cell[row * csv->columns + i] : "";
+}
+
+double csv_real(const Csv *csv, size_t row, const char *column)
+{
+    double v;
+    return text_to_real(csv_cell(csv, row, column), &v) ? v : NAN;
+}

@@ -1,0 +1,78 @@
+/* plot.c -- the kinds of figures, and the way from data to figure. */
+#include "plot.h"
+#include "outfile.h"
+
+#include <string.h>
+
+typedef struct {
+    const char *name;
+    const Column *columns;
+    size_t column_count;
+    Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+} Figure;
+
+static const Figure figures[] = {
+    {"pareto", pareto_columns, PARETO_COLUMNS, pareto_rows},
+};
+const char *const plot_kinds[] = {"pareto", NULL};
+
+static const Figure *find_figure(const char *name)
+{
+    for (size_t i = 0; i < countof(figures); i++)
+        if (!strcmp(figures[i].name, name))
+            return &figures[i];
+    return NULL;
+}
+
+static const char *find_script(const char *name)
+{
+    const PlotScript *s = plot_scripts;
+    while (s->name && strcmp(s->name, name) != 0)
+        s++;
+    return s->text;
+}
+
+static Status check_ending(const char *figure, Error *err)
+{
+    static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
+    const size_t length = strlen(figure);
+    for (size_t i = 0; i < countof(endings); i++)
+        if (length > 4 && !strcmp(figure + length - 4, endings[i]))
+            return OK;
+    return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", figure);
+}
+
+static Status write_beside(const char *figure, const char *data, Arena *a, Error *err)
+{
+    OutFile out;
+    const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
+    if (!path)
+        return arena_fail(a, err);
+    TRY(outfile_open(&out, path, a, err));
+    fputs(data, out.to);
+    return outfile_commit(&out, err);
+}
+
+Status plot_draw(const char *kind, const char *data, const char *figure, Arena *a, Error *err)
+{
+    const Figure *k = find_figure(kind);
+    if (!k) {
+        const char *near = text_nearest(kind, text_list_name, plot_kinds);
+        FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", kind, near ? " (did you mean " : "",
+             near ? near : "", near ? "?)" : "");
+        return error_hint(err, "atomo-bench plot --help lists the kinds");
+    }
+    TRY(check_ending(figure, err));
+    Csv csv;
+    Value *rows;
+    size_t count;
+    TRY(csv_load(&csv, data, a, err));
+    if (k->pick(&csv, &rows, &count, a, err) != OK)
+        return error_at(err, "%s", data);
+    const ReportSpec spec = {.columns = k->columns, .column_count = k->column_count, .format = FORMAT_CSV};
+    const char *text = report_text(&spec, rows, count, a);
+    if (!text)
+        return arena_fail(a, err);
+    TRY(write_beside(figure, text, a, err));
+    return gnuplot_draw(find_script(kind), text, figure, a, err);
+}

@@ -1,0 +1,37 @@
+/* plot.h -- figures of results through gnuplot.
+ *
+ * A kind is a script in plots/ and a function that picks the data it draws. The data go to FIGURE's base name
+ * +
+ * ".plot.csv", so that a figure can be drawn again by hand: gnuplot -d -c plots/KIND.gp DATA.plot.csv FIGURE.
+ */
+#ifndef ATOMO_PLOT_H
+#define ATOMO_PLOT_H
+
+#include "csv.h"
+#include "report.h"
+
+extern const char *const plot_kinds[]; /* NULL-ended */
+
+/* Draws `data` (our CSV) as `figure`, whose ending says how: pdf, svg, png or tex. */
+Status plot_draw(const char *kind, const char *data, const char *figure, Arena *a, Error *err);
+
+/* The scripts, built in from plots/ so that the program works wherever it is. */
+typedef struct {
+    const char *name, *text;
+} PlotScript;
+extern const PlotScript plot_scripts[]; /* ends in {0} */
+
+/* What plot_pareto keeps of compare's or sweep's rows, as values of its columns. */
+enum { PARETO_COLUMNS = 6 };
+extern const Column pareto_columns[PARETO_COLUMNS];
+Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+
+/* Runs gnuplot on a script and a data file's text in a private directory; checks what it drew and puts it at
+ * `figure`. */
+Status gnuplot_draw(const char *script, const char *data, const char *figure, Arena *a, Error *err);
+
+/* gnuplot's version, "5.4 patchlevel 4", and its terminals, one to a line; ERR_IO when there is no gnuplot.
+ */
+Status gnuplot_ask(char **version, char **terminals, Arena *a, Error *err);
+
+#endif

@@ -1,0 +1,159 @@
+/* plot_pareto.c -- the data of the size-against-error figure: one row per compressor over the whole
+ * selection, its series, whether it is unbiased, and whether it stands on the Pareto front among its like. */
+#include "compressor.h"
+#include "plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The compressor comes last: gnuplot loses count of columns at a doubled quote. */
+const Column pareto_columns[PARETO_COLUMNS] = {
+    {"series", NULL, 0},   {"bits_per_element", NULL, 0}, {"relative_error", NULL, 0},
+    {"unbiased", NULL, 0}, {"pareto", NULL, 0},           {"compressor", NULL, 0},
+};
+
+typedef struct {
+    const char *compressor, *series;
+    double bits, error;
+    enum { UNKNOWN, BIASED, PROMISED } promise;
+    bool front;
+} Point;
+
+/* One character as gnuplot's CSV reader takes it for what it is: it ends a text at a comma even inside
+ * quotes, loses count of columns at a doubled quote, and undoes backslashes. What is no printable ASCII
+ * becomes '?'. */
+static void put_plain(TextBuf *out, char c)
+{
+    const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
+    text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
+}
+
+/* A spec without its keys: "ef:decay=0.9+topk:ratio=0.01" is drawn as "ef+topk". */
+static char *series_of(const char *spec, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    bool keys = false;
+    for (const char *s = spec; *s; s++) {
+        const bool stage = s[0] == '+' && ((s[1] >= 'a' && s[1] <= 'z') || (s[1] >= 'A' && s[1] <= 'Z'));
+        keys = stage ? false : keys || *s == ':';
+        if (!keys)
+            put_plain(&out, *s);
+    }
+    return text_done(&out);
+}
+
+/* What the data says, else what the codec promises. */
+static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
+{
+    Error err;
+    const Codec *codec;
+    const char *said = csv_cell(data, row, "unbiased");
+    if (!strcmp(said, "true"))
+        return PROMISED;
+    if (!strcmp(said, "false"))
+        return BIASED;
+    if (codec_open(&codec, spec, a, &err) != OK)
+        return UNKNOWN;
+    return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
+}
+
+static bool cell_is(const Csv *data, size_t row, const char *column, const char *text)
+{
+    return !strcmp(csv_cell(data, row, column), text);
+}
+
+static bool any_is(const Csv *data, const char *column, const char *text)
+{
+    for (size_t i = 0; i < data->rows; i++)
+        if (cell_is(data, i, column, text))
+            return true;
+    return false;
+}
+
+/* The rows over the whole selection, where there are such. */
+static size_t pick_points(const Csv *data, Point *point, Arena *a)
+{
+    const bool whole = any_is(data, "tensor", "*"), steps = any_is(data, "step", "*");
+    size_t count = 0;
+    for (size_t i = 0; i < data->rows; i++) {
+        if ((whole && !cell_is(data, i, "tensor", "*")) || (steps && !cell_is(data, i, "step", "*")))
+            continue;
+        Point p = {.bits = csv_real(data, i, "bits_per_element"),
+                   .error = csv_real(data, i, "relative_error")};
+        if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
+            continue;
+        p.compressor = csv_cell(data, i, "compressor");
+        p.series = series_of(p.compressor, a);
+        if (!p.series)
+            return 0;
+        p.promise = promise_of(data, i, p.compressor, a);
+        point[count++] = p;
+    }
+    return count;
+}
+
+/* On the front of its like: nobody is smaller without more error, nor has less error without being larger. */
+static void mark_front(Point *point, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        point[i].front = true;
+        for (size_t j = 0; j < count && point[i].front; j++) {
+            const bool like = (point[i].promise == BIASED) == (point[j].promise == BIASED);
+            const bool no_worse = point[j].bits <= point[i].bits && point[j].error <= point[i].error;
+            const bool better = point[j].bits < point[i].bits || point[j].error < point[i].error;
+            point[i].front = !(like && no_worse && better);
+        }
+    }
+}
+
+/* Series in order of appearance, each from small to large, so that its line runs one way. */
+static void sort_points(Point *point, size_t count)
+{
+    size_t start = 0;
+    while (start < count) {
+        size_t end = start + 1;
+        for (size_t i = end; i < count; i++)
+            if (!strcmp(point[i].series, point[start].series)) { /* moves in behind its like */
+                const Point moved = point[i];
+                memmove(point + end + 1, point + end, (i - end) * sizeof *point);
+                point[end++] = moved;
+            }
+        for (size_t i = start + 1; i < end; i++)
+            for (size_t j = i; j > start && point[j].bits < point[j - 1].bits; j--) {
+                const Point swapped = point[j];
+                point[j] = point[j - 1];
+                point[j - 1] = swapped;
+            }
+        start = end;
+    }
+}
+
+Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    static const char *const needed[] = {"compressor", "bits_per_element", "relative_error"};
+    for (size_t i = 0; i < countof(needed); i++)
+        if (!csv_has(data, needed[i])) {
+            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", needed[i]);
+            return error_hint(err, "pareto draws what atomo-bench compare or sweep writes with -o FILE.csv");
+        }
+    Point *point = NEW(a, Point, data->rows);
+    *rows = NEW(a, Value, data->rows * PARETO_COLUMNS);
+    if (!point || !*rows)
+        return arena_fail(a, err);
+    *count = pick_points(data, point, a);
+    if (*count == 0)
+        return FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
+    sort_points(point, *count);
+    mark_front(point, *count);
+    for (size_t i = 0; i < *count; i++) {
+        Value *row = *rows + i * PARETO_COLUMNS;
+        row[0] = value_text(point[i].series);
+        row[1] = value_real(point[i].bits);
+        row[2] = value_real(point[i].error);
+        row[3] = point[i].promise == UNKNOWN ? value_none() : value_bool(point[i].promise == PROMISED);
+        row[4] = value_bool(point[i].front);
+        row[5] = value_text(point[i].compressor);
+    }
+    return OK;
+}
