@@ -109,12 +109,13 @@ set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set xlabel 'bits per element' offset 0, 0.45
 set ylabel 'relative error' offset 0.8, 0
 set key outside below center horizontal Left reverse maxcols key_columns samplen 1.8 spacing 0.9 width 0 height 0.3
-if (!tex) { set key font ',7' }
+key_font = tex ? '' : ending eq '.svg' ? ',9.3' : ',7'
+set key font key_font
 set dashtype 2 (6, 3)
 set dashtype 3 (2, 2)
 set dashtype 4 (8, 3, 2, 3)
 set dashtype 5 (8, 3, 2, 3, 2, 3)
-if (mixed) { set key title 'filled marks: unbiased, open marks: biased' noenhanced font (tex ? '' : ',7') }
+if (mixed) { set key title 'filled marks: unbiased, open marks: biased' noenhanced font key_font }
 set datafile missing ''
 
 array colour[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
