@@ -2,6 +2,7 @@
 #include "bench.h"
 
 static const Subcommand commands[] = {
+    {"doctor", bench_doctor, "what this machine gives, and what to do where something is not right"},
     {"list", bench_list, "what can be compared, and the keys of each codec"},
     {"encode", bench_encode, "real payloads to disk"},
     {"decode", bench_decode, "payloads back to a dump"},

@@ -3,12 +3,9 @@
 #include "libraries.h"
 #include "text.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 extern int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
-extern char *openblas_get_corename(void);
-extern char *openblas_get_config(void);
 extern void ilaver_(int *major, int *minor, int *patch);
 extern const char fftwf_version[];
 
@@ -17,15 +14,6 @@ char *library_hdf5(Arena *a)
     unsigned major = 0, minor = 0, release = 0;
     H5get_libversion(&major, &minor, &release);
     return text_format(a, "%u.%u.%u", major, minor, release);
-}
-
-/* "OpenBLAS 0.3.21 NO_LAPACKE ..." */
-char *library_openblas(Arena *a)
-{
-    const char *config = openblas_get_config();
-    config += strcspn(config, " ");
-    config += strspn(config, " ");
-    return text_slice(a, config, strcspn(config, " "));
 }
 
 char *library_lapack(Arena *a)
@@ -40,16 +28,4 @@ char *library_fftw(Arena *a)
 {
     const char *version = fftwf_version + strcspn(fftwf_version, "0123456789");
     return text_slice(a, version, strcspn(version, "-"));
-}
-
-const char *library_blas_core(void)
-{
-    return openblas_get_corename();
-}
-
-const char *library_file(const char *function)
-{
-    Dl_info info;
-    void *address = dlsym(RTLD_DEFAULT, function);
-    return address && dladdr(address, &info) ? info.dli_fname : NULL;
 }

@@ -1,9 +1,11 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
+#include "linalg.h"
 #include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +67,16 @@ static int finish(const char *program, int code)
     return cli_report(program, &err);
 }
 
+/* OpenBLAS chooses its kernels before main; where its choice is several times too slow for this CPU the
+ * program starts itself once more with a better one. A choice that the user made stands. */
+static void choose_blas_kernels(char **argv)
+{
+    const char *wanted = linalg_wanted_core();
+    if (!wanted || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", wanted, 1) != 0)
+        return;
+    execv("/proc/self/exe", argv); /* on failure it goes on, slower; doctor tells */
+}
+
 /* ---- the words that are not commands ---- */
 
 static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)
@@ -121,6 +133,7 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv)
 {
     fill_standard_streams();
+    choose_blas_kernels(argv);
     signal(SIGPIPE,
            SIG_IGN); /* a closed pipe and a file size limit are write errors with a line, not deaths */
     signal(SIGXFSZ, SIG_IGN);

@@ -1,62 +1,40 @@
 /* report_meta.c -- what is worth knowing about a run beside its results. */
+#include "host.h"
 #include "kernels.h"
 #include "libraries.h"
+#include "linalg.h"
 #include "report.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 
-enum { FACTS_OWN = 14, LINE = 512 };
-
-/* The value of the first line "KEY<blanks and separator>VALUE" of a small text file; NULL: no such line. */
-static char *file_value(const char *path, const char *key, const char *separator, Arena *a)
-{
-    char line[LINE], *found = NULL;
-    FILE *f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f)) {
-        const size_t length = strlen(key);
-        if (strncmp(line, key, length) != 0)
-            continue;
-        char *value = line + length + strspn(line + length, " \t");
-        if (strncmp(value, separator, strlen(separator)) != 0)
-            continue;
-        value += strlen(separator);
-        value += strspn(value, " \t\"");
-        found = text_slice(a, value, strcspn(value, "\"\n"));
-    }
-    if (f)
-        fclose(f);
-    return found;
-}
-
-static const char *os_text(Arena *a)
-{
-    struct utsname u;
-    const char *name = file_value("/etc/os-release", "PRETTY_NAME", "=", a);
-    if (uname(&u) != 0)
-        return name;
-    return text_format(a, "%s%s%s %s %s", name ? name : "", name ? ", " : "", u.sysname, u.release,
-                       u.machine);
-}
+enum { FACTS_OWN = 14 };
 
 static void add(Fact *facts, size_t *count, const char *name, const char *text)
 {
     facts[(*count)++] = (Fact){name, value_text(text)};
 }
 
+/* The second word of "OpenBLAS 0.3.21 NO_LAPACKE ..." */
+static const char *blas_version(const char *config, Arena *a)
+{
+    config += strcspn(config, " ");
+    config += strspn(config, " ");
+    return text_slice(a, config, strcspn(config, " "));
+}
+
 static void add_about(Fact *facts, size_t *count, Arena *a)
 {
-    const char *cpu = file_value("/proc/cpuinfo", "model name", ":", a);
+    const BlasInfo blas = linalg_blas_info();
     add(facts, count, "version", ATOMO_VERSION);
     add(facts, count, "revision", *ATOMO_REVISION ? ATOMO_REVISION : NULL);
-    add(facts, count, "cpu", cpu);
+    add(facts, count, "cpu", host_cpu(a));
     add(facts, count, "isa", kernels()->name);
-    add(facts, count, "os", os_text(a));
+    add(facts, count, "os", host_os(a));
     add(facts, count, "hdf5", library_hdf5(a));
-    add(facts, count, "openblas", library_openblas(a));
-    add(facts, count, "blas_core", library_blas_core());
+    add(facts, count, "openblas", blas_version(blas.config, a));
+    add(facts, count, "blas_core", blas.core);
     add(facts, count, "lapack", library_lapack(a));
     add(facts, count, "fftw", library_fftw(a));
 }

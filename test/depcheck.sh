@@ -11,7 +11,7 @@ function rank(file,   i) {
     return 0
 }
 BEGIN {
-    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|csv)"
+    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv)"
     layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json)"
     layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
     layer[4] = "lib/(compressor|atoms|compress/.*)"

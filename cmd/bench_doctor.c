@@ -1,0 +1,60 @@
+/* bench_doctor.c -- doctor: what this machine gives, and what to do where something is not right. */
+#include "bench.h"
+
+#include "../lib/doctor.h"
+#include "../lib/report.h"
+
+static Status run(const Common *common, int argc, char **argv, Arena *a, Error *err)
+{
+    static const Column columns[] = {
+        {"what", "what", 0}, {"found", "found", 0}, {"ok", "ok", 0}, {"advice", "what to do", 0}};
+    Finding finding[FINDINGS_MAX];
+    Fact *facts;
+    size_t fact_count;
+    Report *report;
+    TRY(report_meta(&facts, &fact_count, argc, argv, common->seed, common->threads, a, err));
+    const size_t count = doctor_look(finding, a);
+    const ReportSpec spec = {
+        .schema = "atomo-doctor/1",
+        .meta = facts,
+        .facts = fact_count,
+        .columns = columns,
+        .column_count = countof(columns),
+        .format = report_format_of(common->format_given ? NULL : common->output, (Format)common->format),
+        .path = common->output,
+        .color = !common->output && cli_color(common),
+    };
+    TRY(report_open(&report, &spec, a, err));
+    for (size_t i = 0; i < count; i++) {
+        const Value row[] = {value_text(finding[i].what), value_text(finding[i].found),
+                             value_bool(!finding[i].advice), value_text(finding[i].advice)};
+        const Status status = report_row(report, row, true, err);
+        if (status != OK) {
+            report_abandon(report);
+            return status;
+        }
+    }
+    return report_close(report, err);
+}
+
+int bench_doctor(int argc, char **argv)
+{
+    Error err;
+    TextList arguments;
+    bool helped;
+    Common common = {0};
+    Arena *a = arena_open(0);
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "doctor",
+        .brief = "what this machine gives, and what to do where something is not right",
+        .usage = "",
+        .common = &common,
+        .takes = TAKES_FORMAT | TAKES_OUTPUT,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, a, &err);
+    if (status == OK && !helped)
+        status = run(&common, argc, argv, a, &err);
+    arena_close(a);
+    return status == OK ? 0 : cli_report("atomo-bench", &err);
+}
