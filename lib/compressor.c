@@ -31,6 +31,8 @@ static const char *stage_end(const char *s)
     return s;
 }
 
+enum { STAGES_MAX = 8 };
+
 static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
 {
     char *text = text_slice(a, stage, length);
@@ -57,7 +59,10 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
 {
     const Codec *first = NULL;
     Codec *outer = NULL;
+    int stages = 0;
     for (const char *stage = spec, *end;; stage = end + 1) {
+        if (stages++ == STAGES_MAX)
+            return FAIL(err, ERR_USAGE, "codec %s: more than %d stages", spec, STAGES_MAX);
         end = stage_end(stage);
         Codec *codec = NEW_ZERO(a, Codec, 1);
         if (!codec)
@@ -129,17 +134,25 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
 
-/* The span of slash-separated text around the first '/' of spec: from behind the last of ":=,+" to the next ",+". */
+/* Whether a new stage of the spec begins at s. */
+static bool stage_begins(const char *spec, const char *s)
+{
+    return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
+}
+
+/* The slash-separated text around the first '/' of spec: the codec's names up to the ':', or a key's value,
+ * which may hold ':' itself. */
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');
     if (!slash)
         return false;
     const char *start = slash, *end = slash;
-    while (start > spec && !strchr(":=,+", start[-1]))
+    while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')
         start--;
-    while (*end && *end != ',' && !(*end == '+' && isalpha((unsigned char)end[1])) &&
-           !(*end == ':' && start == spec))
+    const bool names = stage_begins(spec, start);
+    while (*end && *end != ',' && !(names && *end == ':') &&
+           !(end[0] == '+' && isalpha((unsigned char)end[1])))
         end++;
     *from = (size_t)(start - spec);
     *to = (size_t)(end - spec);
@@ -149,10 +162,10 @@ static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 typedef struct {
     const Codec **codec;
     const char **text;
-    size_t count, cap;
+    size_t count, tried;
 } CodecSet;
 
-enum { CODECS_MAX = 4096 };
+enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
 
 static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
 {
@@ -161,14 +174,16 @@ static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
         for (size_t start = from, end; start <= to; start = end + 1) {
             for (end = start; end < to && spec[end] != '/'; end++)
                 ;
-            const char *one = text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start,
-                                          spec + to);
+            const char *one =
+                text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start, spec + to);
             if (!one)
                 return arena_fail(a, err);
             TRY(add_spec(set, one, a, err));
         }
         return OK;
     }
+    if (set->tried++ == TRIED_MAX)
+        return FAIL(err, ERR_USAGE, "the alternatives come to more than %d codecs", TRIED_MAX);
     const Codec *codec;
     TRY(codec_open(&codec, spec, a, err));
     const char *text = codec_text(codec, a);
@@ -177,7 +192,7 @@ static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
     for (size_t i = 0; i < set->count; i++)
         if (!strcmp(set->text[i], text))
             return OK;
-    if (set->count == set->cap)
+    if (set->count == CODECS_MAX)
         return FAIL(err, ERR_USAGE, "more than %d codecs in one run", CODECS_MAX);
     set->codec[set->count] = codec;
     set->text[set->count++] = text;
@@ -186,7 +201,7 @@ static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
 
 Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
 {
-    CodecSet set = {NEW(a, const Codec *, CODECS_MAX), NEW(a, const char *, CODECS_MAX), 0, CODECS_MAX};
+    CodecSet set = {NEW(a, const Codec *, CODECS_MAX), NEW(a, const char *, CODECS_MAX), 0, 0};
     if (!set.codec || !set.text)
         return arena_fail(a, err);
     for (size_t i = 0; i < specs->count; i++)
@@ -233,7 +248,8 @@ Status payload_bad(const Call *c, const char *format, ...)
     return FAIL(c->err, ERR_CORRUPT, "%s payload: %s", c->self->ops->name, why);
 }
 
-/* A draw that came out larger than raw: what it decodes to travels as floats (never x, or the choice would bias). */
+/* A draw that came out larger than raw: what it decodes to travels as floats (never x, or the choice would
+ * bias). */
 static Status send_drawn(const Call *c, Buf *out, size_t start)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);
@@ -260,7 +276,8 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     return status;
 }
 
-/* Kind 0 is the same for every codec, so it is read here; `none` has no kind byte, wrappers have their inner's. */
+/* Kind 0 is the same for every codec, so it is read here; `none` has no kind byte, wrappers have their
+ * inner's. */
 Status codec_decode(const Call *c, Bytes in, float *x)
 {
     const ArenaMark mark = arena_mark(c->scratch);

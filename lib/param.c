@@ -18,11 +18,20 @@ static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
     switch (p->type) {
-    case PARAM_INT: *(int64_t *)field = whole; break;
-    case PARAM_REAL: *(double *)field = real; break;
-    case PARAM_BOOL: *(bool *)field = whole != 0; break;
-    case PARAM_CHOICE: *(int *)field = (int)whole; break;
-    case PARAM_END: assert(0);
+    case PARAM_INT:
+        *(int64_t *)field = whole;
+        break;
+    case PARAM_REAL:
+        *(double *)field = real;
+        break;
+    case PARAM_BOOL:
+        *(bool *)field = whole != 0;
+        break;
+    case PARAM_CHOICE:
+        *(int *)field = (int)whole;
+        break;
+    case PARAM_END:
+        assert(0);
     }
 }
 
@@ -40,10 +49,15 @@ const char *param_value(const Param *p, const void *params, char out[32])
     if (!is_set(p, params))
         return NULL;
     switch (p->type) {
-    case PARAM_INT: snprintf(out, 32, "%lld", (long long)*(const int64_t *)field); return out;
-    case PARAM_REAL: return text_double(out, *(const double *)field);
-    case PARAM_BOOL: return switches[*(const bool *)field];
-    default: return p->choices[*(const int *)field];
+    case PARAM_INT:
+        snprintf(out, 32, "%lld", (long long)*(const int64_t *)field);
+        return out;
+    case PARAM_REAL:
+        return text_double(out, *(const double *)field);
+    case PARAM_BOOL:
+        return switches[*(const bool *)field];
+    default:
+        return p->choices[*(const int *)field];
     }
 }
 
@@ -103,6 +117,8 @@ static Status assign(const Param *p, void *params, const char *owner, const char
         if (real < p->low || real > p->high || (p->above && real <= p->low))
             return FAIL(err, ERR_USAGE, "%s: %s=%s is out of range: want %s", owner, p->key, value,
                         param_range(p, range));
+        if (real == 0)
+            real = 0; /* -0 is no other setting than 0 */
     }
     store(p, params, real, whole);
     return OK;
@@ -157,7 +173,8 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
         if (length == 0 || (*end && !end[1]))
             return FAIL(err, ERR_USAGE, "%s: an empty key (a comma too many)", owner);
         if (length >= sizeof one)
-            return FAIL(err, ERR_USAGE, "%s: a key of %zu characters: want under %zu", owner, length, sizeof one);
+            return FAIL(err, ERR_USAGE, "%s: a key of %zu characters: want under %zu", owner, length,
+                        sizeof one);
         memcpy(one, keys, length);
         one[length] = 0;
         char *value = strchr(one, '=');
@@ -205,6 +222,7 @@ char *param_text(const Param *schema, const void *params, Arena *a)
     char *text = text_copy(a, ""), value[32];
     for (const Param *p = schema; p && p->key && text; p++)
         if (!is_default(p, params))
-            text = text_format(a, "%s%c%s=%s", text, *text ? ',' : ':', p->key, param_value(p, params, value));
+            text =
+                text_format(a, "%s%c%s=%s", text, *text ? ',' : ':', p->key, param_value(p, params, value));
     return text;
 }

@@ -91,10 +91,20 @@ char *text_done(TextBuf *t)
     return t->data;
 }
 
+/* So many digits of v, but "1000" rather than "1e+03" below ten million: there a value that needs no more
+ * digits is a whole number, and exact. */
+static void put_digits(char out[32], int digits, double v)
+{
+    int whole = 1; /* digits before the point */
+    for (double size = fabs(v); size >= 10 && whole < 8; size /= 10)
+        whole++;
+    snprintf(out, 32, "%.*g", whole < 8 && digits < whole ? whole : digits, v);
+}
+
 char *text_double(char out[32], double v)
 {
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out, 32, "%.*g", digits, v);
+        put_digits(out, digits, v);
         if (strtod(out, NULL) == v)
             break;
     }
@@ -104,7 +114,7 @@ char *text_double(char out[32], double v)
 char *text_float(char out[32], float v)
 {
     for (int digits = 1; digits <= 9; digits++) {
-        snprintf(out, 32, "%.*g", digits, (double)v);
+        put_digits(out, digits, (double)v);
         if (strtof(out, NULL) == v)
             break;
     }

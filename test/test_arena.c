@@ -1,0 +1,117 @@
+/* test_arena.c -- memory that is given back all at once. */
+#include "arena.h"
+#include "check.h"
+
+static void blocks_are_aligned_and_apart(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    uint8_t *last = NULL;
+    size_t last_size = 0;
+    for (size_t size = 0; size < 3000; size += 7) {
+        uint8_t *p = NEW(a, uint8_t, size);
+        check(p && (uintptr_t)p % 64 == 0);
+        check(!last || p >= last + last_size || p + size <= last);
+        memset(p, 0xff, size);
+        last = p;
+        last_size = size;
+    }
+    arena_close(a);
+}
+
+static void rewinding_gives_the_same_memory_again(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    NEW(a, char, 100);
+    const ArenaMark mark = arena_mark(a);
+    const size_t used = arena_used(a);
+    void *first = NEW(a, char, 1000);
+    NEW(a, char, 10 << 20); /* beyond the first chunk */
+    check(arena_used(a) > used + (10 << 20));
+    arena_rewind(a, mark);
+    check(arena_used(a) == used);
+    check(NEW(a, char, 1000) == first);
+    arena_close(a);
+}
+
+static void what_stands_before_the_mark_survives_a_rewind(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    char *kept = NEW(a, char, 1 << 17);
+    memset(kept, 'k', 1 << 17);
+    for (int i = 0; i < 50; i++) {
+        const ArenaMark mark = arena_mark(a);
+        for (int j = 0; j < 10; j++)
+            memset(NEW(a, char, 1 << 18), i, 1 << 18);
+        arena_rewind(a, mark);
+    }
+    for (size_t i = 0; i < 1 << 17; i++)
+        check(kept[i] == 'k');
+    arena_close(a);
+}
+
+static void the_peak_is_the_most_at_once(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(a);
+    NEW(a, char, 1 << 20);
+    arena_rewind(a, mark);
+    NEW(a, char, 1 << 10);
+    check(arena_peak(a) >= 1 << 20 && arena_peak(a) < (1 << 20) + 4096);
+    arena_reset_peak(a);
+    check(arena_peak(a) == arena_used(a));
+    arena_close(a);
+}
+
+static void a_limit_is_kept_and_named(void **state)
+{
+    (void)state;
+    Error err;
+    Arena *a = arena_open(1 << 20);
+    check(NEW(a, char, 1 << 19));
+    check(!NEW(a, char, 1 << 20));
+    assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
+    check(strstr(err.text, "1048576 bytes"));
+    check(NEW(a, char, 1 << 18)); /* a smaller one still fits */
+    arena_close(a);
+}
+
+static void sizes_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    Error err;
+    Arena *a = arena_open(0);
+    check(!arena_take(a, SIZE_MAX / 2, 3));
+    check(!arena_take(a, 1, SIZE_MAX - 3));
+    check(!arena_zeroed(a, SIZE_MAX, SIZE_MAX));
+    assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
+    check(NEW(a, char, 0));
+    arena_close(a);
+}
+
+static void zeroed_memory_is_zero_after_use(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(a);
+    memset(NEW(a, char, 5000), 0xff, 5000);
+    arena_rewind(a, mark);
+    const char *zero = NEW_ZERO(a, char, 5000);
+    for (size_t i = 0; i < 5000; i++)
+        check(zero[i] == 0);
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(blocks_are_aligned_and_apart),
+    cmocka_unit_test(rewinding_gives_the_same_memory_again),
+    cmocka_unit_test(what_stands_before_the_mark_survives_a_rewind),
+    cmocka_unit_test(the_peak_is_the_most_at_once),
+    cmocka_unit_test(a_limit_is_kept_and_named),
+    cmocka_unit_test(sizes_that_overflow_are_refused),
+    cmocka_unit_test(zeroed_memory_is_zero_after_use),
+};
+CHECK_MAIN(tests)
