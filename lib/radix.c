@@ -207,22 +207,17 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
     return OK;
 }
 
-Status radix_wasserstein(const float *x, const float *y, size_t n, int threads, double *w1, Arena *scratch,
-                         Error *err)
+Status radix_wasserstein(const float *x, const float *y, size_t n, float *work, int threads, double *w1,
+                         Arena *scratch, Error *err)
 {
-    const ArenaMark mark = arena_mark(scratch);
     *w1 = 0;
     if (!memcmp(x, y, n * sizeof *x))
         return OK;
-    float *sorted_x = NEW(scratch, float, n), *sorted_y = NEW(scratch, float, n);
-    uint32_t *spare = NEW(scratch, uint32_t, n);
-    if (!sorted_x || !sorted_y || !spare)
-        return arena_fail(scratch, err);
+    float *sorted_x = work, *sorted_y = work + n;
+    uint32_t *spare = (uint32_t *)(void *)(work + 2 * n);
     TRY(radix_sort(x, n, sorted_x, spare, threads, scratch, err));
     TRY(radix_sort(y, n, sorted_y, spare, threads, scratch, err));
-    TRY(radix_mean_gap(sorted_x, sorted_y, n, threads, w1, scratch, err));
-    arena_rewind(scratch, mark);
-    return OK;
+    return radix_mean_gap(sorted_x, sorted_y, n, threads, w1, scratch, err);
 }
 
 /* ---- quantiles of |x| ---- */

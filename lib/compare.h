@@ -1,0 +1,57 @@
+/* compare.h -- applies compressors to the vectors of a dump and measures what comes back.
+ *
+ * Codecs are the outermost loop, so that one codec's states live at once; within a codec every worker is
+ * replayed by itself, step after step. All repeats of a step start from the same state; repeat 0's payload
+ * moves it on.
+ *
+ * Records come vector by vector, each of a fixed place in the output: by step, worker and file order; behind
+ * the vectors of a step and worker (a cell) the record of all of them end to end; and, where there are
+ * several cells, one of everything last. */
+#ifndef ATOMO_COMPARE_H
+#define ATOMO_COMPARE_H
+
+#include "compressor.h"
+#include "groups.h"
+#include "metrics.h"
+
+typedef struct {
+    size_t codec, place; /* index into the codecs; 0 .. compare_places - 1 */
+    Level level;
+    const Vector *vector; /* LEVEL_CELL: the first of its cell; LEVEL_RUN: of all */
+    size_t vectors;       /* how many stand end to end, failed ones left out */
+    Tally tally;          /* meaningless when vectors is 0 */
+    const char *error;    /* why there are no figures, or what they leave out; NULL: nothing went wrong */
+} Record;
+
+typedef struct {
+    const Codec *const *codec;
+    const char *const *name; /* their canonical specs, for messages */
+    size_t codecs;
+    const bool *skip; /* codecs whose results are there already; NULL: none */
+    const VectorList *vectors;
+    size_t repeats;
+    uint64_t seed;
+    uint64_t memory; /* most bytes that pooled order statistics may hold */
+    int threads;
+    double sample; /* seconds that a timing sample lasts at least */
+
+    /* What the surroundings do; `data` is theirs. */
+    void *data;
+    Status (*load)(void *data, const Vector *v, float *x, Error *err);
+    Status (*record)(void *data, const Record *r, Error *err);
+    void (*progress)(void *data, size_t elements); /* done so far, of codecs times all elements; or NULL */
+    bool (*stopped)(void);                         /* or NULL */
+} Comparison;
+
+/* How many records each codec has. */
+size_t compare_places(const VectorList *vectors);
+
+/* The level that figures over several vectors reach with this much memory: LEVEL_RUN when everything fits,
+ * LEVEL_CELL when one step and worker does, else LEVEL_VECTOR. What is beyond has no wasserstein and no
+ * percentile classes. */
+Level compare_reach(const VectorList *vectors, uint64_t memory);
+
+/* `*failures`: records without figures because their codec failed. ERR_STOPPED when `stopped` says so. */
+Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
+
+#endif

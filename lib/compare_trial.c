@@ -1,0 +1,200 @@
+/* compare_trial.c -- one codec on one vector: every repeat is encoded, decoded from the payload bytes, timed
+ * and measured.
+ *
+ * A repeat runs once untimed, with the codec reporting its streams, and then again under the clock without;
+ * the same payload comes out. Where nothing is random, one decoding stands for all repeats and only the clock
+ * runs again. */
+#include "compare_parts.h"
+
+#include "radix.h"
+#include "stats.h"
+#include "timing.h"
+
+#include <string.h>
+
+typedef struct {
+    const Trial *t;
+    const Buffers *b;
+    Call call;
+    Buf payload;
+    Message message;
+} Run;
+
+static Status send(void *arg)
+{
+    Run *run = arg;
+    run->payload.size = 0;
+    return codec_send(&run->call, run->b->x, &run->payload, &run->message);
+}
+
+static Status receive(void *arg)
+{
+    Run *run = arg;
+    return codec_receive(&run->call, &run->message, run->b->y);
+}
+
+static void set_address(Run *run, uint64_t repeat)
+{
+    const Vector *v = run->t->vector;
+    const uint64_t seed = run->t->c->seed, tensor = rng_hash(v->name);
+    run->call.rng = rng_open(seed, repeat, v->worker, v->step, tensor);
+    run->call.rng_shared = rng_open(seed, repeat, RNG_EVERYONE, v->step, tensor);
+}
+
+/* Untimed: the payload, what the codec says of it, and how much working memory both directions take. */
+static Status exchange(Run *run, Streams *streams, double *scratch)
+{
+    Arena *a = run->call.scratch;
+    const size_t before = arena_used(a);
+    arena_reset_peak(a);
+    run->call.streams = streams;
+    const Status sent = send(run);
+    run->call.streams = NULL;
+    TRY(sent);
+    TRY(receive(run));
+    *scratch = fmax(*scratch, (double)(arena_peak(a) - before));
+    return OK;
+}
+
+static Status clock_repeat(Run *run, size_t r)
+{
+    const double least = run->t->c->sample;
+    TRY(time_loop(send, run, least, &run->b->encode[r]));
+    return time_loop(receive, run, least, &run->b->decode[r]);
+}
+
+static void note_size(const Run *run, const Streams *streams, bool first, Tally *tally)
+{
+    const double bytes = (double)run->payload.size;
+    tally->bytes += bytes;
+    tally->bytes_min = first ? bytes : fmin(tally->bytes_min, bytes);
+    tally->bytes_max = fmax(tally->bytes_max, bytes);
+    tally->entropy += streams->reported ? streams->entropy_bits : NAN;
+    tally->raw += streams->raw;
+}
+
+/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be. */
+static Status measure_first(const Run *run, const Subject *s, Tally *tally)
+{
+    const Buffers *b = run->b;
+    if (run->t->first)
+        memcpy(run->t->first, b->y, s->n * sizeof *b->y);
+    if (s->n == 0)
+        return OK;
+    return radix_wasserstein(s->x, b->y, s->n, (float *)(void *)b->work, s->threads, &tally->wasserstein,
+                             s->scratch, s->err);
+}
+
+static Status repeat(Run *run, const Subject *s, size_t r, Tally *tally)
+{
+    set_address(run, r);
+    if (r < tally->decoded) {
+        Streams streams = {0};
+        TRY(exchange(run, &streams, &tally->scratch));
+        note_size(run, &streams, r == 0, tally);
+    }
+    TRY(clock_repeat(run, r));
+    if (r >= tally->decoded)
+        return OK;
+    if (r == 0)
+        TRY(measure_first(run, s, tally));
+    return tally_repeat(tally, s, r, run->b->y);
+}
+
+/* Repeat 0's payload is the one that counts: it is sent again unless it still stands. */
+static Status settle(Run *run, Tally *tally)
+{
+    const Trial *t = run->t;
+    if (!t->state)
+        return OK;
+    set_address(run, 0);
+    if (tally->decoded > 1) {
+        TRY(send(run));
+        TRY(receive(run));
+    }
+    TRY(codec_settle(&run->call, run->b->x, run->message.round, run->b->y, t->state));
+    const double residual = codec_residual(&run->call);
+    tally->residual2 = residual * residual;
+    return OK;
+}
+
+static Status measure(Run *run, Tally *tally)
+{
+    const Trial *t = run->t;
+    const size_t n = t->vector->shape.n, repeats = t->c->repeats;
+    Subject s = {
+        .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
+    memcpy(s.above, t->above, sizeof s.above);
+    if (tally->decoded > 1) {
+        s.mean = run->b->work;
+        s.m2 = run->b->work + n;
+    }
+    TRY(tally_gradient(tally, &s));
+    for (size_t r = 0; r < repeats; r++) {
+        if (comparison_stopped(t->c))
+            return FAIL(run->call.err, ERR_STOPPED, "stopped");
+        TRY(repeat(run, &s, r, tally));
+    }
+    TRY(tally_spread(tally, &s));
+    tally->bytes /= (double)tally->decoded;
+    tally->entropy /= (double)tally->decoded;
+    tally->raw /= (double)tally->decoded;
+    set_address(run, 0);
+    tally->expected = codec_variance(&run->call, s.x);
+    tally->encode = stats_median(run->b->encode, repeats);
+    tally->decode = stats_median(run->b->decode, repeats);
+    tally->encode_min = run->b->encode[0]; /* sorted by now */
+    tally->decode_min = run->b->decode[0];
+    return settle(run, tally);
+}
+
+Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
+{
+    const ArenaMark mark = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
+    Run run = {.t = t, .b = b};
+    run.call = (Call){.self = t->codec,
+                      .state = t->state,
+                      .shape = &t->vector->shape,
+                      .workers = 1,
+                      .threads = t->c->threads,
+                      .scratch = b->scratch,
+                      .err = err};
+    set_address(&run, 0);
+    run.payload.cap = codec_message_bound(&run.call);
+    run.payload.data = NEW(b->payloads, uint8_t, run.payload.cap);
+    const Status status = run.payload.data ? measure(&run, tally) : arena_fail(b->payloads, err);
+    arena_rewind(b->scratch, scratch);
+    arena_rewind(b->payloads, mark);
+    return status;
+}
+
+Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
+{
+    const size_t n = c->vectors->largest;
+    const size_t held = l->reach == LEVEL_RUN    ? c->vectors->elements
+                        : l->reach == LEVEL_CELL ? l->largest
+                                                 : 0;
+    *b = (Buffers){.x = NEW(a, float, n),
+                   .y = NEW(a, float, n),
+                   .work = NEW(a, double, 2 * n),
+                   .encode = NEW(a, double, c->repeats),
+                   .decode = NEW(a, double, c->repeats)};
+    if (!b->x || !b->y || !b->work || !b->encode || !b->decode)
+        return arena_fail(a, err);
+    if (held) {
+        b->pool_x = NEW(a, float, held);
+        b->pool_y = NEW(a, float, held);
+        if (!b->pool_x || !b->pool_y)
+            return arena_fail(a, err);
+    }
+    TRY(codec_open(&b->none, "none", a, err));
+    b->payloads = arena_open(0);
+    b->scratch = arena_open(0);
+    return OK;
+}
+
+void buffers_close(Buffers *b)
+{
+    arena_close(b->payloads);
+    arena_close(b->scratch);
+}
