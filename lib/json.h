@@ -1,0 +1,30 @@
+/* json.h -- a strict reader of JSON (RFC 8259): one value and nothing behind it, UTF-8 only, at most 64
+ * levels deep.
+ *
+ * Refused beyond what the grammar refuses: numbers beyond double, lone surrogates, and \u0000, which no C
+ * string can hold. Of equal names in one object the first counts. */
+#ifndef ATOMO_JSON_H
+#define ATOMO_JSON_H
+
+#include "arena.h"
+
+typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT } JsonType;
+
+typedef struct Json {
+    JsonType type;
+    const char *name; /* of a member of an object */
+    const char *text; /* JSON_TEXT */
+    double number;    /* JSON_NUMBER */
+    int64_t whole;    /* the same where is_whole: no fraction, no exponent, fits */
+    bool is_whole, on;
+    const struct Json *first; /* of an array or object */
+    const struct Json *next;  /* behind this one in the same array or object */
+} Json;
+
+/* The value in `size` bytes at `data`; it lives in the arena. ERR_CORRUPT with the offset otherwise. */
+Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
+
+/* The member of that name; NULL where there is none, or `object` is NULL or no object. */
+const Json *json_member(const Json *object, const char *name);
+
+#endif
