@@ -76,7 +76,8 @@ struct Compressor {
     /* NULL means "not this one" */
     Status (*check)(const Codec *codec, Error *err);                     /* rules between parameters */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* one round's payloads, undecoded */
-    double (*variance)(const Call *c, const float *x);                   /* E |decode(encode(x)) - x|^2; NaN: unknown */
+    /* E |decode(encode(x)) - x|^2. NaN: unknown, or x is beyond the range in which UNBIASED holds (fp16 saturates). */
+    double (*variance)(const Call *c, const float *x);
     size_t (*state_size)(const Call *c);                                 /* bytes, flat, starts zeroed */
     /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common estimate. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
