@@ -67,6 +67,7 @@ static inline uint8_t *file_load(const char *path, size_t *size)
 
 static inline void file_save(const char *path, const void *data, size_t size)
 {
+    unlink(path); /* some file systems write a file that replaces its old content to the disk at once */
     FILE *f = fopen(path, "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }
