@@ -64,7 +64,7 @@ Status message_error(Bytes message, Error *err)
     const char *text = (const char *)take_bytes(&r, size);
     const uint32_t hint_size = take_u32(&r);
     const char *hint = (const char *)take_bytes(&r, hint_size);
-    if (type != 'E' || !reader_done(&r) || status < ERR_USAGE || status > ERR_MEMORY)
+    if (type != 'E' || !reader_done(&r) || !size || !*text || status < ERR_USAGE || status > ERR_MEMORY)
         return bad_message(err, "an answer of unknown type");
     FAIL(err, (Status)status, "%.*s", (int)(size < 500 ? size : 500), text);
     return error_hint(err, "%.*s", (int)(hint_size < 200 ? hint_size : 200), hint);

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Write PyTorch gradients to an HDF5 dump that atomo-bench reads.
+
+In a training loop, after loss.backward() and before the optimizer's step:
+
+    from dump_torch import GradientDump
+
+    with GradientDump("run.h5", model, model_name="ResNet-18", dataset="CIFAR-10", lr=0.1, batch_size=128) as dump:
+        for step, (x, y) in enumerate(loader, 1):
+            optimizer.zero_grad()
+            loss = criterion(model(x), y)
+            loss.backward()
+            if step in (1, 100, 1000):
+                dump.write(step, loss=loss.item(), epoch=epoch)
+            optimizer.step()
+
+Where workers are kept apart, each has a group of its own; one process writes, and gets the others' gradients by name:
+
+    dump.write(step, worker=0, loss=loss.item())
+    dump.write(step, worker=1, gradients={"conv1.weight": tensor, ...})
+
+The file appears under its name when the block ends without an exception; until then it is a hidden file beside it.
+
+    python3 dump_torch.py --demo out.h5      trains a tiny network and dumps three steps of two workers
+"""
+
+import argparse
+import os
+import sys
+
+import h5py
+import numpy as np
+import torch
+from torch import nn
+
+SCHEMA = "atomo-gradients/1"
+
+_NORMS = tuple(
+    getattr(nn, name)
+    for name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
+    if hasattr(nn, name)
+) + (nn.modules.batchnorm._NormBase,)
+
+
+def kind_of(module, name, tensor):
+    """conv, fc, norm, bias, embedding or other: by the module that owns the parameter."""
+    if isinstance(module, _NORMS):
+        return "norm"
+    if name.endswith("bias") or "bias" in name.split(".")[-1]:
+        return "bias"
+    if isinstance(module, (nn.Embedding, nn.EmbeddingBag)):
+        return "embedding"
+    if isinstance(module, nn.modules.conv._ConvNd):
+        return "conv"
+    return {2: "fc", 4: "conv", 1: "norm"}.get(tensor.dim(), "other")
+
+
+def kinds(model):
+    """Parameter name -> kind, in the order of model.named_parameters()."""
+    found = {}
+    owners = {id(p): m for m in model.modules() for p in m.parameters(recurse=False)}
+    for name, parameter in model.named_parameters():
+        found[name] = kind_of(owners[id(parameter)], name, parameter)
+    return found
+
+
+class GradientDump:
+    """An HDF5 file of gradients: one group per step, one dataset per parameter, float32.
+
+    Keyword arguments become attributes of the file: model_name, dataset, lr, batch_size, seed and whatever else is
+    worth knowing. Values are numbers or text.
+    """
+
+    def __init__(self, path, model, model_name=None, compress=False, **facts):
+        self.path = os.path.realpath(path)
+        self.model = model
+        self.compress = compress
+        self.kinds = kinds(model)
+        folder, name = os.path.split(self.path)
+        self.temporary = os.path.join(folder, ".%s.%d.tmp" % (name, os.getpid()))
+        # the 1.10 format guards its metadata with checksums
+        self.file = h5py.File(self.temporary, "w", libver=("v110", "v110"), track_order=True)
+        facts = {
+            "schema": SCHEMA,
+            "model": model_name or type(model).__name__,
+            "framework": "PyTorch " + torch.__version__,
+            "n_params": sum(p.numel() for p in model.parameters()),
+            **facts,
+        }
+        self._describe(self.file, facts)
+
+    @staticmethod
+    def _describe(thing, facts):
+        for name, value in facts.items():
+            if value is not None:
+                thing.attrs[name] = value
+
+    def _group(self, parent, name, facts):
+        group = parent[name] if name in parent else parent.create_group(name, track_order=True)
+        self._describe(group, {k: v for k, v in facts.items() if k not in group.attrs})
+        return group
+
+    def write(self, step, worker=None, gradients=None, **facts):
+        """Writes the gradients that stand in the model's parameters, or `gradients` (name -> tensor).
+
+        `facts` (loss, epoch, ...) become attributes of the step's group, or of the worker's where one is named.
+        Parameters without a gradient are left out.
+        """
+        group = self._group(self.file, "step_%06d" % step, {"step": step, **(facts if worker is None else {})})
+        if worker is not None:
+            group = self._group(group, "worker_%d" % worker, {"step": step, "worker": worker, **facts})
+        if gradients is None:
+            gradients = {n: p.grad for n, p in self.model.named_parameters() if p.grad is not None}
+        for name, gradient in gradients.items():
+            self._write_tensor(group, name, gradient)
+
+    def _write_tensor(self, group, name, gradient):
+        if gradient.is_sparse:
+            gradient = gradient.to_dense()
+        values = gradient.detach().to("cpu", torch.float32).numpy()
+        options = {}
+        if self.compress and values.size >= 1024:  # small chunks cost more than they save
+            rows = max(1, (1 << 18) // max(1, values.size // values.shape[0]))
+            options = dict(chunks=(min(rows, values.shape[0]),) + values.shape[1:], shuffle=True, compression=1)
+        dataset = group.create_dataset(name, data=values, track_times=False, **options)
+        dataset.attrs["kind"] = self.kinds.get(name, "other")
+
+    def close(self):
+        """Flushes, syncs and puts the file in its place."""
+        if self.file is None:
+            return
+        self.file.flush()
+        self.file.close()
+        self.file = None
+        descriptor = os.open(self.temporary, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(self.temporary, self.path)
+
+    def abandon(self):
+        """Drops what was written; an earlier file of the name stays."""
+        if self.file is None:
+            return
+        try:
+            self.file.close()
+        finally:
+            self.file = None
+            os.unlink(self.temporary)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+# ---- demo and self-test ----
+
+
+def demo_model():
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4 * 9, 10)
+    )
+
+
+def demo(path, workers=2, steps=(1, 10, 20)):
+    """Learns to tell the quadrant of the brightest pixel; checks what it wrote."""
+    torch.manual_seed(1)
+    model = demo_model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    expected = {}
+    with GradientDump(path, model, model_name="demo", dataset="quadrants", lr=0.1, batch_size=32, seed=1) as dump:
+        for step in range(1, max(steps) + 1):
+            total = {}
+            for worker in range(workers):
+                x = torch.rand(32, 1, 8, 8)
+                peak = x.flatten(1).argmax(1)
+                y = (peak // 8 >= 4).long() * 2 + (peak % 8 >= 4).long()
+                optimizer.zero_grad()
+                loss = nn.functional.cross_entropy(model(x), y)
+                loss.backward()
+                if step in steps:
+                    dump.write(step, worker=worker, loss=loss.item())
+                for name, parameter in model.named_parameters():
+                    total[name] = total.get(name, 0) + parameter.grad / workers
+                    if step in steps:
+                        expected["step_%06d/worker_%d/%s" % (step, worker, name)] = parameter.grad.numpy().copy()
+            for name, parameter in model.named_parameters():
+                parameter.grad = total[name]
+            optimizer.step()
+    check(path, model, expected)
+
+
+def check(path, model, expected):
+    found = {}
+    with h5py.File(path, "r") as file:
+        assert file.attrs["schema"] == SCHEMA
+        file.visititems(lambda name, thing: found.update({name: thing[()]}) if hasattr(thing, "shape") else None)
+        assert found.keys() == expected.keys(), found.keys() ^ expected.keys()
+        for name, value in expected.items():
+            assert found[name].dtype == np.float32 and np.array_equal(found[name], value), name
+            assert file[name].attrs["kind"] == kinds(model)[name.split("/")[-1]]
+    assert list(kinds(model).values()) == ["conv", "bias", "norm", "norm", "fc", "bias"]
+    print("%s: %d tensors, checked" % (path, len(found)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--demo", metavar="FILE.h5", required=True, help="train a tiny network and dump its gradients")
+    demo(parser.parse_args().demo)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
