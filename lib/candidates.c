@@ -206,9 +206,8 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 static double clipped_level(const Candidates *d, double s)
 {
     double sum = 0;
-    float largest;
     for (size_t b = 0; b < d->blocks; b++)
-        sum += kernels()->sum_magnitudes(d->x + b * BLOCK, block_size(d->n, b), &largest);
+        sum += kernels()->sum_magnitudes(d->x + b * BLOCK, block_size(d->n, b));
     return sum / s;
 }
 

@@ -2,9 +2,11 @@
  * quotient's loop reads on only while there are bytes, so it is bounded by the payload's length. */
 #include "golomb.h"
 
+#include "bits.h"
+
 #include <math.h>
 
-enum { RATIOS = 8, PEEK = 57 /* bits that an unaligned load of 64 always has */ };
+enum { RATIOS = 8, PEEK = 57 /* bits that bits_peek always has */ };
 
 /* Truncated binary for each ratio: the code of top t, and by the next three bits what t was. */
 typedef struct {
@@ -31,12 +33,12 @@ static Golomb open_code(GolombCode code)
         low++;
     const unsigned shorter = (2u << low) - g.ratio; /* tops that take `low` bits */
     for (unsigned t = 0; t < g.ratio; t++) {
-        const unsigned v = t < shorter ? t : t + shorter;
-        g.binary.bits[t] = (uint8_t)(low + (t >= shorter));
-        g.binary.code[t] = (uint8_t)(t < shorter ? v : v >> 1 | (v & 1) << low);
-        for (unsigned rest = 0; rest < 8; rest += 1u << g.binary.bits[t]) {
-            g.binary.top[g.binary.code[t] | rest] = (uint8_t)t;
-            g.binary.taken[g.binary.code[t] | rest] = g.binary.bits[t];
+        const unsigned bits = low + (t >= shorter), code_of_t = t < shorter ? t : t + shorter;
+        g.binary.bits[t] = (uint8_t)bits;
+        g.binary.code[t] = (uint8_t)code_of_t;
+        for (unsigned rest = 0; rest < 8u >> bits; rest++) {
+            g.binary.top[code_of_t << (3 - bits) | rest] = (uint8_t)t;
+            g.binary.taken[code_of_t << (3 - bits) | rest] = (uint8_t)bits;
         }
     }
     return g;
@@ -122,125 +124,82 @@ double golomb_mean_bits(double density)
 
 /* ---- writing ---- */
 
-typedef struct {
-    uint8_t *at;
-    uint64_t held; /* bits not yet stored: under 32 between puts */
-    unsigned count;
-} Put;
-
-/* v < 2^bits, bits <= 32. Stores four whole bytes at a time, so never behind the stream's end. */
-static inline void put(Put *w, uint64_t v, unsigned bits)
+static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    w->held |= v << w->count;
-    w->count += bits;
-    if (w->count >= 32) {
-        store_u32(w->at, (uint32_t)w->held);
-        w->at += 4;
-        w->held >>= 32;
-        w->count -= 32;
-    }
-}
-
-static inline void put_gap(Put *w, const Golomb *g, uint64_t gap)
-{
-    unsigned top;
+    unsigned top, apart = 0; /* low bits that want a put of their own */
     uint64_t q = split(g, gap, &top);
-    const unsigned bits = g->binary.bits[top];
-    for (; q > 24; q -= 24)
-        put(w, 0, 24);
-    put(w, (1 | (uint64_t)g->binary.code[top] << 1) << q, (unsigned)q + 1 + bits);
-    unsigned shift = g->shift;
-    uint64_t low = gap & ((UINT64_C(1) << shift) - 1);
-    for (; shift > 32; shift -= 32, low >>= 32)
-        put(w, (uint32_t)low, 32);
-    put(w, low, shift);
+    const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
+    uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
+    unsigned bits = 1u + g->binary.bits[top];
+    if (g->shift <= 32) {
+        code = code << g->shift | low;
+        bits += g->shift;
+    } else {
+        apart = g->shift;
+    }
+    for (; q > 16; q -= 16)
+        bits_put(w, 0, 16);
+    bits_put(w, code, (unsigned)q + bits);
+    if (apart)
+        bits_put(w, low, apart);
 }
 
 void golomb_put(GolombCode code, const size_t *index, size_t count, uint64_t bits, Buf *out)
 {
     const Golomb g = open_code(code);
-    uint8_t *const start = buf_room(out, (size_t)((bits + 7) / 8));
-    Put w = {.at = start};
+    const size_t bytes = (size_t)((bits + 7) / 8);
+    uint8_t *const start = buf_room(out, bytes);
+    BitWriter w = bits_writer(start, bytes);
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
         put_gap(&w, &g, index[i] - next);
         next = index[i] + 1;
     }
-    assert((uint64_t)(w.at - start) * 8 + w.count == bits);
-    for (unsigned done = 0; done < w.count; done += 8)
-        *w.at++ = (uint8_t)(w.held >> done);
+    bits_close(&w);
+    assert(!w.full && w.at == start + bytes);
 }
 
 /* ---- reading ---- */
 
-typedef struct {
-    const uint8_t *data;
-    uint64_t size, at; /* at, end: in bits */
-    uint64_t end;
-} Take;
-
-/* At least PEEK bits from here on; zeros behind the end. */
-static inline uint64_t peek(const Take *r)
-{
-    const uint64_t byte = r->at >> 3;
-    if (byte + 8 <= r->size)
-        return load_u64(r->data + byte) >> (r->at & 7);
-    uint64_t v = 0;
-    for (uint64_t i = byte; i < r->size; i++)
-        v |= (uint64_t)r->data[i] << 8 * (i - byte);
-    return v >> (r->at & 7);
-}
-
-/* The zeros before the next one; SIZE_MAX when no one comes. */
-static inline uint64_t take_unary(Take *r)
+/* The zeros before the next one, which is taken too; bad when no one comes. */
+static inline uint64_t take_unary(BitReader *r)
 {
     uint64_t q = 0;
-    while (r->at < r->end) {
-        const uint64_t v = peek(r) & ((UINT64_C(1) << PEEK) - 1);
+    for (; !r->bad; q += PEEK) {
+        const uint64_t v = bits_peek(r) >> (64 - PEEK);
         if (v) {
-            const unsigned zeros = (unsigned)__builtin_ctzll(v);
-            r->at += zeros + 1;
+            const unsigned zeros = (unsigned)__builtin_clzll(v) - (64 - PEEK);
+            bits_skip(r, zeros + 1);
             return q + zeros;
         }
-        r->at += PEEK;
-        q += PEEK;
+        bits_skip(r, PEEK);
     }
-    return SIZE_MAX;
+    return q;
 }
 
-static inline uint64_t take_low(Take *r, unsigned bits)
+static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
 {
-    uint64_t v = 0;
-    for (unsigned done = 0; done < bits;) {
-        const unsigned some = bits - done < 32 ? bits - done : 32;
-        v |= (peek(r) & ((UINT64_C(1) << some) - 1)) << done;
-        r->at += some;
-        done += some;
-    }
-    return v;
+    const unsigned three = (unsigned)(bits_peek(r) >> 61);
+    bits_skip(r, g->binary.taken[three]);
+    return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
 bool golomb_get(Reader *in, GolombCode code, size_t n, size_t *index, size_t count)
 {
     const Golomb g = open_code(code);
     const uint64_t m = (uint64_t)g.ratio << g.shift, most = n / m;
-    Take r = {in->at, reader_left(in), 0, 8 * (uint64_t)reader_left(in)};
+    BitReader r = bits_reader((Bytes){in->at, reader_left(in)});
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t q = take_unary(&r);
-        if (q > most)
+        const uint64_t q = take_unary(&r), rest = take_remainder(&r, &g);
+        if (r.bad || q > most || q * m + rest >= n - next)
             return false;
-        const unsigned three = (unsigned)peek(&r) & 7;
-        r.at += g.binary.taken[three];
-        const uint64_t gap = q * m + ((uint64_t)g.binary.top[three] << g.shift) + take_low(&r, g.shift);
-        if (gap >= n - next || r.at > r.end)
-            return false;
-        index[i] = next + gap;
+        index[i] = next + q * m + rest;
         next = index[i] + 1;
     }
     const unsigned padding = (unsigned)(-r.at & 7);
-    if (padding && peek(&r) & ((1u << padding) - 1))
+    if (padding && bits_get(&r, padding))
         return false;
-    take_bytes(in, (size_t)((r.at + 7) / 8));
+    take_bytes(in, (size_t)(r.at / 8));
     return true;
 }

@@ -1,8 +1,8 @@
 /* golomb.h -- Golomb codes for the gaps of an increasing sequence of indices (Golomb 1966; Rice's codes are
  * the ones with a power of two for m).
  *
- * READ ME FIRST: bits run from the low end of each byte on, a unary quotient is zeros closed by a one, and
- * the bits of the last byte behind the last code are zero. Nothing marks the end: the reader knows how many.
+ * READ ME FIRST: a unary quotient is zeros closed by a one, and the bits of the last byte behind the last
+ * code are zero (bits.h). Nothing marks the end: the reader knows how many.
  *
  *     gap = index - previous - 1 = q m + r           previous = -1 before the first
  *     { 0 x q  1  top(r)  low(r):shift } x count      m = ratio 2^shift

@@ -7,10 +7,10 @@
 #define ATOMO_KERNELS_H
 
 #include "base.h"
+#include "coin.h"
 #include "quantise.h"
 
 enum { FEW_COLS = 32 };
-#include "coin.h"
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
@@ -119,8 +119,7 @@ typedef struct {
     size_t (*coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                         double *sum);
 
-    /* The same sum, and the largest |x_i| (0 for n = 0). */
-    double (*sum_magnitudes)(const float *x, size_t n, float *largest);
+    double (*sum_magnitudes)(const float *x, size_t n); /* the same sum alone */
 } Kernels;
 
 const Kernels *kernels(void);

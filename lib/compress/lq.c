@@ -48,9 +48,12 @@ static void measure_block(void *data, size_t block)
     const Norm *s = data;
     const float *x = s->x + block * BLOCK;
     Part *p = &s->part[block];
-    p->sum = kernels()->sum_magnitudes(x, block_size(s->n, block), &p->largest);
+    const size_t n = block_size(s->n, block);
+    p->largest = kernels()->abs_max(x, n);
+    if (s->q == 1)
+        p->sum = kernels()->sum_magnitudes(x, n);
     if (s->q == 2)
-        p->sum = kernels()->sum_squares(x, block_size(s->n, block));
+        p->sum = kernels()->sum_squares(x, n);
 }
 
 static void power_block(void *data, size_t block)

@@ -3,18 +3,13 @@
  * A candidate has word / 4 <= floor(p 2^30): coin.h's "kept", and the ties it would settle with more bits.
  * The arithmetic is coin.h's, operation by operation, so a later coin_keep with the same or a larger scale
  * finds every element it would keep among the candidates. */
-#include "vec.h"
+#include "lane.h"
 
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum);
-double ISA_NAME(sum_magnitudes)(const float *x, size_t n, float *largest);
+double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
 
 enum { DPARTS = 2 * PARTS, HALF = LANES / 2 }; /* double vectors in a row, lanes in each */
-
-INLINE VecF magnitude_f(VecF v)
-{
-    return (VecF)((VecU)v & 0x7fffffffu);
-}
 
 INLINE VecD magnitude_d(const float *x)
 {
@@ -22,51 +17,18 @@ INLINE VecD magnitude_d(const float *x)
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
 }
 
-INLINE VecF smaller_f(VecF a, VecF b)
-{
-#if VEC_BYTES == 64
-    return _mm512_min_ps(a, b);
-#elif VEC_BYTES == 32
-    return _mm256_min_ps(a, b);
-#else
-    const VecI less = a < b;
-    return (VecF)(((VecI)a & less) | ((VecI)b & ~less));
-#endif
-}
-
-INLINE VecF larger_f(VecF a, VecF b)
-{
-#if VEC_BYTES == 64
-    return _mm512_max_ps(a, b);
-#elif VEC_BYTES == 32
-    return _mm256_max_ps(a, b);
-#else
-    const VecI more = a > b;
-    return (VecF)(((VecI)a & more) | ((VecI)b & ~more));
-#endif
-}
-
-INLINE VecU word(VecU counter, VecU b)
-{
-    VecU v = counter ^ counter >> 16;
-    v *= RNG_MUL1;
-    v ^= (v >> 15) ^ b;
-    v *= RNG_MUL2;
-    return v ^ v >> 16;
-}
-
-/* Appends the lanes of v where `r <= whole`; returns how many. Up to LANES entries are written in any case.
+/* Appends the lanes of v where r <= most; returns how many. Up to LANES entries are written in any case.
  */
-INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI whole)
+INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {
 #if VEC_BYTES == 64
-    const __mmask16 keep = _mm512_cmple_epi32_mask((__m512i)r, (__m512i)whole);
+    const __mmask16 keep = _mm512_cmple_epi32_mask((__m512i)r, (__m512i)most);
     _mm512_storeu_si512(at, _mm512_maskz_compress_epi32(keep, (__m512i)index));
     _mm512_storeu_ps(value, _mm512_maskz_compress_ps(keep, v));
     return (size_t)__builtin_popcount(keep);
 #elif VEC_BYTES == 32
     size_t count = 0;
-    unsigned keep = 0xffu ^ (unsigned)_mm256_movemask_ps((__m256)(r > whole));
+    unsigned keep = 0xffu ^ (unsigned)_mm256_movemask_ps((__m256)(r > most));
     for (; keep; keep &= keep - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(keep);
         at[count] = index[lane];
@@ -75,7 +37,7 @@ INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, Vec
     return count;
 #else
     size_t count = 0;
-    const VecI drop = r > whole;
+    const VecI drop = r > most;
     uint64_t half[2];
     memcpy(half, &drop, sizeof half);
     if ((half[0] & half[1]) == UINT64_MAX)
@@ -92,28 +54,26 @@ INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, Vec
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum)
 {
-    const VecU b = (VecU){0} + key->b, stride = (VecU){0} + RNG_STRIDE * (uint32_t)LANES;
-    const VecF lift = (VecF){0} + coin.lift, slope = (VecF){0} + coin.slope, most = (VecF){0} + 0x1p30f;
+    const VecU step = set_u(RNG_STRIDE * (uint32_t)LANES);
+    const VecF lift = set_f(coin.lift), slope = set_f(coin.slope), most = set_f(0x1p30f);
     VecD acc[DPARTS];
-    VecU index, counter;
+    VecU index = (VecU){0}, counter = stride_lanes(0) + key->a;
     double lane[ROW];
     size_t i = 0, count = 0;
     for (uint32_t l = 0; l < LANES; l++)
         index[l] = l;
-    counter = index * RNG_STRIDE + key->a;
     for (int v = 0; v < DPARTS; v++)
         acc[v] = (VecD){0};
     for (; i + ROW <= n; i += ROW)
         for (int part = 0; part < PARTS; part++) {
             const float *const from = x + i + part * LANES;
-            const VecF v = load_f(from);
-            const VecF level = smaller_f(magnitude_f(v) * lift * slope, most);
-            const VecI r = (VecI)(word(counter, b) >> 2);
+            const VecF v = load_f(from), level = min_f(abs_f(v) * lift * slope, most);
+            const VecI r = (VecI)(mix_lanes(counter, key->b) >> 2);
             acc[2 * part] += magnitude_d(from);
             acc[2 * part + 1] += magnitude_d(from + HALF);
-            count += append(at + count, value + count, index, v, r, __builtin_convertvector(level, VecI));
+            count += append(at + count, value + count, index, v, r, whole(level));
             index += (uint32_t)LANES;
-            counter += stride;
+            counter += step;
         }
     memcpy(lane, acc, sizeof lane);
     for (int l = 0; i < n; i++, l++) {
@@ -127,31 +87,18 @@ size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *ke
     return count;
 }
 
-double ISA_NAME(sum_magnitudes)(const float *x, size_t n, float *largest)
+double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
 {
     VecD acc[DPARTS];
-    VecF most[PARTS];
     double lane[ROW];
-    float top[ROW];
     size_t i = 0;
     for (int v = 0; v < DPARTS; v++)
         acc[v] = (VecD){0};
-    for (int v = 0; v < PARTS; v++)
-        most[v] = (VecF){0};
-    for (; i + ROW <= n; i += ROW) {
+    for (; i + ROW <= n; i += ROW)
         for (int v = 0; v < DPARTS; v++)
             acc[v] += magnitude_d(x + i + v * HALF);
-        for (int v = 0; v < PARTS; v++)
-            most[v] = larger_f(magnitude_f(load_f(x + i + v * LANES)), most[v]);
-    }
     memcpy(lane, acc, sizeof lane);
-    memcpy(top, most, sizeof top);
-    for (int l = 0; i < n; i++, l++) {
+    for (int l = 0; i < n; i++, l++)
         lane[l] += fabs((double)x[i]);
-        top[l] = fmaxf(top[l], fabsf(x[i]));
-    }
-    for (int l = 1; l < ROW; l++)
-        top[0] = fmaxf(top[0], top[l]);
-    *largest = top[0];
     return tree16(lane);
 }

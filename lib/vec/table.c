@@ -14,7 +14,7 @@ void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size
                           size_t cols, bool add, float *x);
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum);
-double ISA_NAME(sum_magnitudes)(const float *x, size_t n, float *largest);
+double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
 
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {
