@@ -12,6 +12,7 @@ function rank(file,   i) {
 }
 BEGIN {
     layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv)"
+    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|csv)"
     layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json)"
     layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
     layer[4] = "lib/(compressor|atoms|compress/.*)"
