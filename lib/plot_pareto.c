@@ -29,6 +29,16 @@ static void put_plain(TextBuf *out, char c)
     text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
 }
 
+/* A line end inside quotes would be the end of the row to gnuplot. */
+static char *one_line(const char *s, Arena *a)
+{
+    char *copy = text_copy(a, s);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c < 0x20)
+            *c = '?';
+    return copy;
+}
+
 /* A spec without its keys: "ef:decay=0.9+topk:ratio=0.01" is drawn as "ef+topk". */
 static char *series_of(const char *spec, Arena *a)
 {
@@ -83,8 +93,8 @@ static size_t pick_points(const Csv *data, Point *point, Arena *a)
                    .error = csv_real(data, i, "relative_error")};
         if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
             continue;
-        p.compressor = csv_cell(data, i, "compressor");
-        p.series = series_of(p.compressor, a);
+        p.compressor = one_line(csv_cell(data, i, "compressor"), a);
+        p.series = p.compressor ? series_of(p.compressor, a) : NULL;
         if (!p.series)
             return 0;
         p.promise = promise_of(data, i, p.compressor, a);
