@@ -43,6 +43,9 @@ typedef struct {
     bool (*stopped)(void);                         /* or NULL */
 } Comparison;
 
+/* Whether two neighbours in the list are of the same step and worker. */
+bool compare_same_cell(const Vector *a, const Vector *b);
+
 /* How many records each codec has. */
 size_t compare_places(const VectorList *vectors);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_cell(const Vector *a, const Vector *b)
+bool compare_same_cell(const Vector *a, const Vector *b)
 {
     return a->step == b->step && a->worker == b->worker && !a->step_group == !b->step_group &&
            !a->worker_group == !b->worker_group;
@@ -17,7 +17,7 @@ static size_t count_cells(const VectorList *v)
 {
     size_t cells = v->count > 0;
     for (size_t i = 1; i < v->count; i++)
-        cells += !same_cell(&v->item[i - 1], &v->item[i]);
+        cells += !compare_same_cell(&v->item[i - 1], &v->item[i]);
     return cells;
 }
 
@@ -30,7 +30,7 @@ size_t compare_places(const VectorList *vectors)
 static void find_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < v->count; i++) {
-        if (i == 0 || !same_cell(&v->item[i - 1], &v->item[i]))
+        if (i == 0 || !compare_same_cell(&v->item[i - 1], &v->item[i]))
             l->cell[l->cells++] = (Cell){.from = i, .above = NAN};
         Cell *cell = &l->cell[l->cells - 1];
         cell->to = i + 1;
@@ -96,7 +96,7 @@ Level compare_reach(const VectorList *vectors, uint64_t memory)
     const uint64_t held = memory / (2 * sizeof(float));
     size_t largest = 0, elements = 0;
     for (size_t i = 0; i < vectors->count; i++) {
-        elements = i && same_cell(&vectors->item[i - 1], &vectors->item[i]) ? elements : 0;
+        elements = i && compare_same_cell(&vectors->item[i - 1], &vectors->item[i]) ? elements : 0;
         elements += vectors->item[i].shape.n;
         largest = elements > largest ? elements : largest;
     }

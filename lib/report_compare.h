@@ -1,0 +1,52 @@
+/* report_compare.h -- a comparison's records as rows: which columns there are, which of them people see, in
+ * what order.
+ *
+ * Rows stand by place, then by codec; places as compare.h has them. A row may also come out of a journal. */
+#ifndef ATOMO_REPORT_COMPARE_H
+#define ATOMO_REPORT_COMPARE_H
+
+#include "compare.h"
+#include "report_journal.h"
+
+typedef struct {
+    const VectorList *vectors;
+    const char *const *codec; /* canonical specs */
+    size_t codecs, places;
+    size_t repeats;
+    const Column *columns; /* all fields */
+    size_t column_count;
+    Value *rows;          /* [places][codecs][column_count] */
+    bool *have;           /* [places][codecs] */
+    const Vector **first; /* per place: its vector, or the first of several */
+    Level *level;         /* per place */
+    Arena *a;
+} Results;
+
+Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
+                    size_t repeats, Arena *a, Error *err);
+
+Status results_put(Results *r, const Record *record, Error *err);
+
+/* The record's line for the journal. */
+char *results_line(const Results *r, const Record *record, Arena *a); /* NULL: out of memory */
+
+/* Takes over every codec whose records are all in the journal; `done` (codecs) says which those are. */
+Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
+
+/* How many rows of single vectors have no figures, because their codec failed. */
+size_t results_failed(const Results *r);
+size_t results_finished(const Results *r); /* rows there are */
+
+typedef struct {
+    const char *metrics; /* names with commas between them; NULL: all, and the usual ones in tables */
+    const char *sort;    /* a metric, or METRIC:desc; NULL: the codecs' own order */
+    bool per_tensor;     /* tables show every tensor, too */
+} View;
+
+/* What is wrong with the names, before any work is done. */
+Status view_check(const View *v, Error *err);
+
+/* Writes the rows there are; `spec` comes without columns. */
+Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err);
+
+#endif

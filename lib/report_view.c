@@ -1,0 +1,195 @@
+/* report_view.c -- a comparison as people asked to see it (report_compare.h): which fields, which rows, in
+ * what order. */
+#include "report_compare.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What tables show when nobody chooses. */
+static const char usual[] =
+    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,bias_z,wasserstein";
+
+/* Fields that are no metrics: always there. */
+static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
+                                    "n",    "compressor", "repeats", "error", NULL};
+
+static bool in_list(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, length) && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_fixed(const char *name)
+{
+    for (size_t i = 0; fixed[i]; i++)
+        if (!strcmp(fixed[i], name))
+            return true;
+    return false;
+}
+
+/* ---- the names a user gave ---- */
+
+static Status check_metric(const char *name, size_t length, const char *option, Error *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
+    if (metric_find(text))
+        return OK;
+    const char *near = text_nearest(text, metric_name, NULL);
+    FAIL(err, ERR_USAGE, "%s: no metric is called \"%s\"%s%s%s", option, text, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    return error_hint(err, "compare --help lists them");
+}
+
+Status view_check(const View *v, Error *err)
+{
+    for (const char *at = v->metrics, *next; at; at = next ? next + 1 : NULL) {
+        char name[64] = "";
+        next = strchr(at, ',');
+        const size_t length = next ? (size_t)(next - at) : strlen(at);
+        if (length < sizeof name)
+            memcpy(name, at, length);
+        if (!is_fixed(name))
+            TRY(check_metric(at, length, "--metrics", err));
+    }
+    if (!v->sort)
+        return OK;
+    const char *colon = strchr(v->sort, ':');
+    if (colon && strcmp(colon, ":desc"))
+        return FAIL(err, ERR_USAGE, "--sort %s: want METRIC or METRIC:desc", v->sort);
+    return check_metric(v->sort, colon ? (size_t)(colon - v->sort) : strlen(v->sort), "--sort", err);
+}
+
+/* ---- columns ---- */
+
+typedef struct {
+    const Results *r;
+    const View *v;
+    size_t *from; /* per column shown: which one of the results' */
+    Column *columns;
+    size_t count;
+    size_t *order; /* codecs, for the place at hand */
+    size_t key;    /* the column they are sorted by */
+    bool sorted, descending;
+    Value *row;
+} Sheet;
+
+/* Row of tables: everything selected, or with per_tensor each tensor as well. */
+static bool is_shown(const Sheet *s, size_t place)
+{
+    return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
+}
+
+static bool column_titled(const Sheet *s, const char *name, bool errors)
+{
+    const bool several = s->r->level[s->r->places - 1] == LEVEL_RUN, tensors = s->v->per_tensor;
+    if (!strcmp(name, "step") || !strcmp(name, "worker"))
+        return tensors && several;
+    if (!strcmp(name, "tensor"))
+        return tensors;
+    if (!strcmp(name, "compressor"))
+        return true;
+    if (!strcmp(name, "error"))
+        return errors;
+    return in_list(s->v->metrics ? s->v->metrics : usual, name);
+}
+
+static void choose_columns(Sheet *s)
+{
+    const Results *r = s->r;
+    const bool errors = results_failed(r) > 0;
+    for (size_t i = 0; i < r->column_count; i++) {
+        const char *name = r->columns[i].name;
+        if (s->v->metrics && !is_fixed(name) && !in_list(s->v->metrics, name))
+            continue;
+        Column *column = &s->columns[s->count];
+        s->from[s->count++] = i;
+        *column = r->columns[i];
+        column->title = column_titled(s, name, errors) ? column->title ? column->title : name : NULL;
+    }
+}
+
+/* ---- rows ---- */
+
+static const Value *cell(const Sheet *s, size_t place, size_t codec, size_t column)
+{
+    return &s->r->rows[(place * s->r->codecs + codec) * s->r->column_count + column];
+}
+
+/* NaN for what does not exist. */
+static double sort_value(const Sheet *s, size_t place, size_t codec)
+{
+    const Value *v = cell(s, place, codec, s->key);
+    const double number = v->type == VALUE_INT ? (double)v->whole : v->type == VALUE_REAL ? v->real : NAN;
+    return s->descending ? -number : number;
+}
+
+/* By insertion, stable: equal ones keep the codecs' order, what does not exist comes last. */
+static void order_codecs(Sheet *s, size_t place)
+{
+    for (size_t k = 0; k < s->r->codecs; k++) {
+        size_t at = k;
+        for (; s->sorted && at; at--) {
+            const double v = sort_value(s, place, k), before = sort_value(s, place, s->order[at - 1]);
+            if (!(v < before || (isnan(before) && !isnan(v))))
+                break;
+            s->order[at] = s->order[at - 1];
+        }
+        s->order[at] = k;
+    }
+}
+
+static void choose_order(Sheet *s)
+{
+    const char *key = s->v->sort;
+    const size_t length = key ? strcspn(key, ":") : 0;
+    s->sorted = key;
+    s->descending = key && key[length];
+    for (size_t i = 0; key && i < s->r->column_count; i++)
+        if (!strncmp(key, s->r->columns[i].name, length) && !s->r->columns[i].name[length])
+            s->key = i;
+}
+
+static Status write_rows(Sheet *s, Report *report, Error *err)
+{
+    for (size_t place = 0; place < s->r->places; place++) {
+        order_codecs(s, place);
+        for (size_t k = 0; k < s->r->codecs; k++) {
+            const size_t codec = s->order[k];
+            if (!s->r->have[place * s->r->codecs + codec])
+                continue;
+            for (size_t i = 0; i < s->count; i++)
+                s->row[i] = *cell(s, place, codec, s->from[i]);
+            TRY(report_row(report, s->row, is_shown(s, place), err));
+        }
+    }
+    return OK;
+}
+
+Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err)
+{
+    Report *report;
+    Sheet s = {.r = r,
+               .v = v,
+               .from = NEW(r->a, size_t, r->column_count),
+               .columns = NEW(r->a, Column, r->column_count),
+               .order = NEW(r->a, size_t, r->codecs),
+               .row = NEW(r->a, Value, r->column_count)};
+    if (!s.from || !s.columns || !s.order || !s.row)
+        return arena_fail(r->a, err);
+    choose_columns(&s);
+    choose_order(&s);
+    spec.columns = s.columns;
+    spec.column_count = s.count;
+    TRY(report_open(&report, &spec, r->a, err));
+    if (write_rows(&s, report, err) != OK) {
+        report_abandon(report);
+        return err->status;
+    }
+    return report_close(report, err);
+}
