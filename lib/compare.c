@@ -22,9 +22,9 @@ typedef struct {
     size_t codec; /* the one at work */
     void **state; /* of this codec and worker; NULL where none has been needed yet */
     Arena *states, *tallies;
-    Pool run;        /* everything so far */
-    size_t pooled;   /* elements in the pools: of this cell, or of everything (Layout's reach) */
-    size_t elements; /* done, for progress */
+    Pool run;       /* everything so far */
+    size_t pooled;  /* elements in the pools: of this cell, or of everything (Layout's reach) */
+    size_t vectors; /* done, for progress */
     size_t failures;
     Error *err;
 } Engine;
@@ -170,9 +170,9 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     }
     TRY(c->record(c->data, &r, e->err));
     arena_rewind(e->tallies, mark);
-    e->elements += v->shape.n;
+    e->vectors++;
     if (c->progress)
-        c->progress(c->data, e->elements);
+        c->progress(c->data, e->vectors);
     return OK;
 }
 
@@ -236,7 +236,7 @@ static Status run_all(Engine *e, Arena *a)
     TRY(find_percentiles(e));
     for (e->codec = 0; e->codec < c->codecs; e->codec++) {
         if (c->skip && c->skip[e->codec])
-            e->elements += c->vectors->elements;
+            e->vectors += c->vectors->count;
         else
             TRY(run_codec(e));
     }

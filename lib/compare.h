@@ -39,7 +39,7 @@ typedef struct {
     void *data;
     Status (*load)(void *data, const Vector *v, float *x, Error *err);
     Status (*record)(void *data, const Record *r, Error *err);
-    void (*progress)(void *data, size_t elements); /* done so far, of codecs times all elements; or NULL */
+    void (*progress)(void *data, size_t vectors); /* done so far, of codecs times all vectors; or NULL */
     bool (*stopped)(void);                         /* or NULL */
 } Comparison;
 

@@ -152,14 +152,14 @@ char *results_line(const Results *r, const Record *record, Arena *a)
 }
 
 /* Places a journal's record among the rows; lines of codecs that this run does not have are passed over. */
-static Status resume_record(Results *r, const Json *record, Error *err)
+static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
     const Json *place = json_member(record, "place"), *name = json_member(record, "compressor");
     if (!place || !name || place->type != JSON_NUMBER || !place->is_whole || name->type != JSON_TEXT ||
         place->whole < 0 || (uint64_t)place->whole >= r->places)
         return FAIL(err, ERR_CORRUPT, "a record of nothing that is compared here");
     for (size_t k = 0; k < r->codecs; k++)
-        if (!strcmp(r->codec[k], name->text)) {
+        if (!done[k] && r->codec[k] && !strcmp(r->codec[k], name->text)) {
             const size_t at = (size_t)place->whole;
             TRY(journal_row(record, r->columns, r->column_count, row_at(r, at, k), r->a, err));
             put_identity(r, at, k, row_at(r, at, k));
@@ -171,12 +171,13 @@ static Status resume_record(Results *r, const Json *record, Error *err)
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
 {
     for (size_t i = 0; i < j->old_count; i++)
-        if (resume_record(r, j->old[i], err) != OK)
+        if (resume_record(r, j->old[i], done, err) != OK)
             return error_at(err, "%s: line %zu", j->path, i + 2);
     for (size_t k = 0; k < r->codecs; k++) {
-        done[k] = true;
+        size_t have = 0;
         for (size_t place = 0; place < r->places; place++)
-            done[k] = done[k] && r->have[row_index(r, place, k)];
+            have += r->have[row_index(r, place, k)];
+        done[k] = have == r->places;
         for (size_t place = 0; place < r->places && !done[k]; place++)
             r->have[row_index(r, place, k)] = false;
     }

@@ -30,7 +30,8 @@ Status results_put(Results *r, const Record *record, Error *err);
 /* The record's line for the journal. */
 char *results_line(const Results *r, const Record *record, Arena *a); /* NULL: out of memory */
 
-/* Takes over every codec whose records are all in the journal; `done` (codecs) says which those are. */
+/* Takes over every codec that is not done yet and whose records are all in the journal, and marks it done.
+ * Codecs without a name yet are passed over. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
 
 /* How many rows of single vectors have no figures, because their codec failed. */

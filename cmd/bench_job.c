@@ -1,0 +1,221 @@
+/* bench_job.c -- see bench_job.h. */
+#include "bench_job.h"
+
+#include "../lib/timing.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- notes: on stderr, beside the results ---- */
+
+static void note_input(Job *j)
+{
+    const size_t skipped = dump_skipped(j->dump);
+    const Level reach = compare_reach(&j->list, j->memory);
+    const bool cells = compare_places(&j->list) > j->list.count + 1;
+    if (skipped)
+        progress_note(&j->progress, "note: %s: %zu datasets hold no floats and are left out", j->file,
+                      skipped);
+    if (j->list.skipped)
+        progress_note(&j->progress, "note: %s: %zu tensors with NaN or Inf are left out", j->file,
+                      j->list.skipped);
+    if (reach < (cells ? LEVEL_RUN : LEVEL_CELL))
+        progress_note(
+            &j->progress,
+            "note: wasserstein and percentile classes over %s are left out: %zu elements take %zu bytes, "
+            "more than --memory allows",
+            reach == LEVEL_CELL ? "all steps together" : "several tensors", j->list.elements,
+            8 * j->list.elements);
+}
+
+/* ---- opening ---- */
+
+Status job_open(Job *j, size_t codecs)
+{
+    TRY(view_check(&j->view, j->err));
+    if (j->common->resume && !j->common->output)
+        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run goes on from");
+    TRY(dump_open(&j->dump, j->file, j->a, j->err));
+    cli_catch_stop();
+    TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
+    j->codecs = codecs;
+    j->codec = NEW_ZERO(j->a, const Codec *, codecs);
+    j->name = NEW_ZERO(j->a, const char *, codecs);
+    j->done = NEW_ZERO(j->a, bool, codecs);
+    if (!j->codec || !j->name || !j->done)
+        return arena_fail(j->a, j->err);
+    progress_open(&j->progress, "comparing", codecs * j->list.count, j->common->quiet);
+    note_input(j);
+    return results_open(&j->results, &j->list, j->name, codecs, j->repeats, j->a, j->err);
+}
+
+void job_close(Job *j)
+{
+    progress_close(&j->progress);
+    journal_close(&j->journal);
+    dump_close(j->dump);
+}
+
+Status job_set_codec(Job *j, size_t k, const Codec *codec)
+{
+    j->codec[k] = codec;
+    j->name[k] = codec_text(codec, j->a);
+    if (!j->name[k])
+        return arena_fail(j->a, j->err);
+    if (codec_caution(codec))
+        progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
+    return OK;
+}
+
+/* ---- the journal: what the figures depend on ---- */
+
+static Value joined(const TextList *list, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    for (size_t i = 0; i < list->count; i++)
+        text_addf(&text, "%s%s", i ? " " : "", list->item[i]);
+    return value_text(text_done(&text));
+}
+
+Status job_begin(Job *j)
+{
+    const GroupSpec *g = &j->groups;
+    struct stat input = {0};
+    if (stat(j->file, &input))
+        return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
+    const Fact settings[] = {
+        {"journal", value_text("atomo-records/1")},
+        {"file", value_text(j->file)},
+        {"size", value_int(input.st_size)},
+        {"modified", value_int(input.st_mtim.tv_sec * 1000000000 + input.st_mtim.tv_nsec)},
+        {"tensor", joined(&g->selection.tensors, j->a)},
+        {"step", value_text(g->selection.step)},
+        {"worker", value_text(g->selection.worker)},
+        {"group", value_text(grouping_names[g->grouping])},
+        {"min_elements", value_int((int64_t)g->min_elements)},
+        {"skip_nonfinite", value_bool(g->skip_nonfinite)},
+        {"memory", value_int((int64_t)j->memory)},
+        {"repeats", value_int((int64_t)j->repeats)},
+        {"seed", value_int(j->common->seed)},
+        {"threads", value_int(j->common->threads)},
+    };
+    TRY(journal_open(&j->journal, j->common->output, j->common->resume, settings, countof(settings), j->a,
+                     j->err));
+    if (j->journal.replaced)
+        progress_note(&j->progress,
+                      "note: %s: an earlier run's records are gone; --resume would have taken them",
+                      j->journal.path);
+    return OK;
+}
+
+/* ---- running ---- */
+
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    const Job *j = data;
+    return vector_load(j->dump, v, x, err);
+}
+
+static Status keep(void *data, const Record *record, Error *err)
+{
+    Job *j = data;
+    const ArenaMark mark = arena_mark(j->a);
+    const char *line = results_line(&j->results, record, j->a);
+    const Status status = line ? journal_add(&j->journal, line, j->a, err) : arena_fail(j->a, err);
+    arena_rewind(j->a, mark);
+    return status == OK ? results_put(&j->results, record, err) : status;
+}
+
+static void step(void *data, size_t vectors)
+{
+    progress_step(&((Job *)data)->progress, vectors);
+}
+
+Status job_run(Job *j)
+{
+    size_t failures;
+    bool *skip = NEW(j->a, bool, j->codecs);
+    if (!skip)
+        return arena_fail(j->a, j->err);
+    TRY(results_resume(&j->results, &j->journal, j->done, j->err));
+    for (size_t k = 0; k < j->codecs; k++)
+        skip[k] = !j->codec[k] || j->done[k];
+    const Comparison c = {.codec = j->codec,
+                          .codecs = j->codecs,
+                          .skip = skip,
+                          .vectors = &j->list,
+                          .repeats = j->repeats,
+                          .seed = (uint64_t)j->common->seed,
+                          .memory = j->memory,
+                          .threads = (int)j->common->threads,
+                          .sample = sample_least(),
+                          .data = j,
+                          .load = load,
+                          .record = keep,
+                          .progress = step,
+                          .stopped = cli_stopped};
+    Arena *work = arena_open(0);
+    const Status status = compare_run(&c, &failures, work, j->err);
+    arena_close(work);
+    for (size_t k = 0; status == OK && k < j->codecs; k++)
+        j->done[k] = j->codec[k];
+    return status;
+}
+
+/* ---- finishing ---- */
+
+static Status write_results(Job *j, const char *schema, int argc, char **argv)
+{
+    const Common *o = j->common;
+    Fact *facts;
+    size_t count;
+    struct stat input = {0};
+    stat(j->file, &input);
+    TRY(report_meta(&facts, &count, argc, argv, o->seed, o->threads, j->a, j->err));
+    const Fact more[] = {
+        {"input", value_text(j->file)},
+        {"input_bytes", value_int(input.st_size)},
+        {"repeats", value_int((int64_t)j->repeats)},
+        {"tensors", value_int((int64_t)j->list.tensors)},
+        {"elements", value_int((int64_t)j->list.elements)},
+    };
+    _Static_assert(countof(more) <= FACTS_SPARE, "report_meta leaves room for these");
+    memcpy(facts + count, more, sizeof more);
+    const ReportSpec spec = {
+        .schema = schema,
+        .meta = facts,
+        .facts = count + countof(more),
+        .format = report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+        .path = o->output,
+        .color = !o->output && cli_color(o),
+    };
+    return results_write(&j->results, &j->view, spec, j->err);
+}
+
+static Status say_stopped(Job *j)
+{
+    const size_t finished = results_finished(&j->results), all = j->results.places * j->codecs;
+    FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
+    if (j->journal.path)
+        return error_hint(j->err, "the same command with --resume goes on from %s", j->journal.path);
+    return ERR_STOPPED;
+}
+
+Status job_finish(Job *j, Status status, const char *schema, int argc, char **argv)
+{
+    const bool stopped = status != OK && cli_stopped();
+    progress_close(&j->progress);
+    if (status != OK && !stopped)
+        return status;
+    if (stopped && j->journal.path)
+        return say_stopped(j);
+    TRY(write_results(j, schema, argc, argv));
+    if (stopped)
+        return say_stopped(j);
+    journal_remove(&j->journal);
+    const size_t failed = results_failed(&j->results);
+    if (failed)
+        return FAIL(j->err, ERR_NUMERIC, "%s: %zu records have no figures; their `error` says why", j->file,
+                    failed);
+    return OK;
+}
