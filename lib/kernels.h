@@ -104,7 +104,7 @@ typedef struct {
     void (*spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
     void (*spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
 
-    /* Tall matrices, row-major, of at most FEW_COLS columns (outer_rows: any number).
+    /* Matrices, row-major. gram_rows takes at most FEW_COLS columns.
      * g (cols, cols) = a' a, exact products added in double, row by row. */
     void (*gram_rows)(const float *a, size_t rows, size_t cols, double *g);
     /* u[k] (rows) = a v[k] for four vectors that lie interleaved: v is (cols, 4). Summed in double. */

@@ -52,48 +52,63 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
 
 enum { STRIP = 128 }; /* columns of g that one piece makes */
 
-/* A panel of A in double, as A is stored: (rows, cols), or (cols, rows) when turned. */
+/* Some rows of A in double, as A is stored: (rows, cols), or (cols, rows) when turned. */
 typedef struct {
     const Tall *a;
-    size_t from, rows;
-    double *panel, *g;
-} ManyGram;
+    size_t from, rows, step;
+    double *x;
+} Panel;
 
-static void widen_panel(ManyGram *m)
+/* Panels of 2 MB or so, from the shape alone. */
+static Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
-    const size_t rows = m->rows, cols = m->a->cols;
-    const float *x = m->a->x;
-    if (!m->a->turned)
+    const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
+    const size_t step = smaller(most, a->rows);
+    *p = (Panel){.a = a, .step = step, .x = NEW(scratch, double, step *cols)};
+    return p->x ? OK : arena_fail(scratch, err);
+}
+
+static void panel_load(Panel *p, size_t from)
+{
+    const float *x = p->a->x;
+    const size_t cols = p->a->cols, rows = smaller(p->step, p->a->rows - from);
+    p->from = from;
+    p->rows = rows;
+    if (!p->a->turned)
         for (size_t i = 0; i < rows * cols; i++)
-            m->panel[i] = (double)x[m->from * cols + i];
+            p->x[i] = (double)x[from * cols + i];
     else
         for (size_t j = 0; j < cols; j++)
             for (size_t i = 0; i < rows; i++)
-                m->panel[j * rows + i] = (double)x[j * m->a->rows + m->from + i];
+                p->x[j * rows + i] = (double)x[j * p->a->rows + from + i];
 }
+
+typedef struct {
+    Panel panel;
+    double *g;
+} ManyGram;
 
 /* g[0 .. to)[from .. to) += panel' panel: the upper triangle's columns from .. to, and a little below it. */
 static void many_gram_strip(void *data, size_t strip)
 {
     const ManyGram *m = data;
-    const size_t cols = m->a->cols, from = strip * STRIP, to = smaller(from + STRIP, cols);
-    const bool turned = m->a->turned;
-    const size_t lead = turned ? m->rows : cols;
+    const Panel *p = &m->panel;
+    const size_t cols = p->a->cols, from = strip * STRIP, to = smaller(from + STRIP, cols);
+    const bool turned = p->a->turned;
+    const size_t lead = turned ? p->rows : cols;
     cblas_dgemm(CblasRowMajor, turned ? CblasNoTrans : CblasTrans, turned ? CblasTrans : CblasNoTrans,
-                blas_int(to), blas_int(to - from), blas_int(m->rows), 1, m->panel, blas_int(lead),
-                m->panel + (turned ? from * lead : from), blas_int(lead), 1, m->g + from, blas_int(cols));
+                blas_int(to), blas_int(to - from), blas_int(p->rows), 1, p->x, blas_int(lead),
+                p->x + (turned ? from * lead : from), blas_int(lead), 1, m->g + from, blas_int(cols));
 }
 
 static Status many_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
 {
-    const size_t cols = a->cols, step = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
-    ManyGram m = {a, 0, smaller(step, a->rows), NEW(scratch, double, smaller(step, a->rows) * cols), g};
-    if (!m.panel)
-        return arena_fail(scratch, err);
+    const size_t cols = a->cols;
+    ManyGram m = {.g = g};
+    TRY(panel_open(&m.panel, a, scratch, err));
     memset(g, 0, cols * cols * sizeof *g);
-    for (; m.from < a->rows; m.from += step) {
-        m.rows = smaller(step, a->rows - m.from);
-        widen_panel(&m);
+    for (size_t from = 0; from < a->rows; from += m.panel.step) {
+        panel_load(&m.panel, from);
         parallel_for(threads, (cols + STRIP - 1) / STRIP, many_gram_strip, &m);
     }
     for (size_t i = 0; i < cols; i++)
@@ -152,10 +167,9 @@ static void project_turned_piece(void *data, size_t piece)
     }
 }
 
-Status linalg_project(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
-                      Error *err)
+static Status project_few(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
+                          Error *err)
 {
-    const ArenaMark mark = arena_mark(scratch);
     double *four = NEW(scratch, double, 4 * a->cols);
     float *unused = NEW(scratch, float, a->rows);
     if (!four || !unused)
@@ -170,8 +184,57 @@ Status linalg_project(const Tall *a, const double *v, size_t count, int threads,
         parallel_for(threads, (a->rows + p.step - 1) / p.step,
                      a->turned ? project_turned_piece : project_piece, &p);
     }
-    arena_rewind(scratch, mark);
     return OK;
+}
+
+typedef struct {
+    Panel panel;
+    const double *v;
+    double *product; /* (count, rows of the panel) */
+    size_t count;
+    float *u;
+} ManyProjection;
+
+/* product = v panel' for STRIP vectors, then to float. */
+static void project_strip(void *data, size_t strip)
+{
+    const ManyProjection *m = data;
+    const Panel *p = &m->panel;
+    const size_t cols = p->a->cols, from = strip * STRIP, count = smaller(STRIP, m->count - from);
+    double *out = m->product + from * p->rows;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, p->a->turned ? CblasNoTrans : CblasTrans, blas_int(count),
+                blas_int(p->rows), blas_int(cols), 1, m->v + from * cols, blas_int(cols), p->x,
+                blas_int(p->a->turned ? p->rows : cols), 0, out, blas_int(p->rows));
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < p->rows; i++)
+            m->u[(from + k) * p->a->rows + p->from + i] = (float)out[k * p->rows + i];
+}
+
+static Status project_many(const Tall *a, const double *v, size_t count, int threads, float *u,
+                           Arena *scratch, Error *err)
+{
+    ManyProjection m = {.v = v, .count = count, .u = u};
+    TRY(panel_open(&m.panel, a, scratch, err));
+    m.product = NEW(scratch, double, count *m.panel.step);
+    if (!m.product)
+        return arena_fail(scratch, err);
+    for (size_t from = 0; from < a->rows; from += m.panel.step) {
+        panel_load(&m.panel, from);
+        parallel_for(threads, (count + STRIP - 1) / STRIP, project_strip, &m);
+    }
+    return OK;
+}
+
+Status linalg_project(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
+                      Error *err)
+{
+    enum { MANY = 12 };
+    blas_one_thread();
+    const ArenaMark mark = arena_mark(scratch);
+    const bool many = count >= MANY && a->cols > FEW_COLS;
+    const Status status = (many ? project_many : project_few)(a, v, count, threads, u, scratch, err);
+    arena_rewind(scratch, mark);
+    return status;
 }
 
 /* ---- rank-one sums ---- */

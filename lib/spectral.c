@@ -19,10 +19,10 @@ static size_t eigen_index(const Spectral *s, size_t i)
  */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
-    enum { AT_ONCE = 4 };
+    enum { AT_ONCE = 256 };
     TRY(eigen_all(&s->eigen, arena, err));
     const ArenaMark mark = arena_mark(arena);
-    float *u = NEW(arena, float, AT_ONCE * s->a.rows);
+    float *u = NEW(arena, float, (s->k - first < AT_ONCE ? s->k - first : AT_ONCE) * s->a.rows);
     if (!u)
         return arena_fail(arena, err);
     for (size_t i = first; i < s->k; i += AT_ONCE) { /* rows of the basis from the smallest eigenvalue up */

@@ -174,10 +174,40 @@ bool waterfill_floats(const float *x, size_t n, double budget, int threads, Aren
     return search(&e, budget, threads, scratch, out);
 }
 
+/* ---- few entries: Algorithm 1 as the paper has it, one heavy entry after another ---- */
+
+enum { FEW = 64 };
+
+static double few_level(const double *lambda, size_t n, double budget)
+{
+    double light[FEW];
+    size_t left = 0, heavy = 0;
+    for (size_t i = 0; i < n; i++)
+        if (lambda[i] != 0)
+            light[left++] = fabs(lambda[i]);
+    if (budget >= (double)left)
+        return 0;
+    for (;;) {
+        size_t top = 0;
+        double under = 0;
+        for (size_t i = 1; i < left; i++)
+            top = light[i] > light[top] ? i : top;
+        for (size_t i = 0; i < left; i++)
+            under += i == top ? 0 : light[i];
+        const double tail = under + light[top], spare = budget - (double)heavy;
+        if (!(light[top] * spare > tail * BALANCED))
+            return tail / spare;
+        light[top] = light[--left];
+        heavy++;
+    }
+}
+
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const Entries e = {.twice = lambda, .n = n, .low = 0};
     Level level;
     assert(budget > 0);
+    if (n <= FEW)
+        return few_level(lambda, n, budget);
     return search(&e, budget, 1, scratch, &level) ? level.tau : NAN;
 }

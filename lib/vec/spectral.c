@@ -126,33 +126,67 @@ void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g)
 }
 
 typedef double Four __attribute__((vector_size(32))); /* one row against four vectors */
+typedef float FourF __attribute__((vector_size(16)));
+typedef int32_t FourI __attribute__((vector_size(16)));
+
+/* u[k][q] = s[q][k] for q < some <= 4. */
+INLINE void turn_four(const Four s[4], size_t some, float *const u[4], size_t r)
+{
+    FourF f[4];
+    for (int q = 0; q < 4; q++)
+        f[q] = __builtin_convertvector(s[q], FourF);
+    const FourI low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, front = {0, 1, 4, 5}, back = {2, 3, 6, 7};
+    const FourF a = __builtin_shuffle(f[0], f[1], low), b = __builtin_shuffle(f[2], f[3], low),
+                c = __builtin_shuffle(f[0], f[1], high), d = __builtin_shuffle(f[2], f[3], high);
+    const FourF column[4] = {__builtin_shuffle(a, b, front), __builtin_shuffle(a, b, back),
+                             __builtin_shuffle(c, d, front), __builtin_shuffle(c, d, back)};
+    for (int k = 0; k < 4; k++)
+        if (some == 4)
+            memcpy(u[k] + r, &column[k], 4 * sizeof(float));
+        else
+            for (size_t q = 0; q < some; q++)
+                u[k][r + q] = column[k][q];
+}
+
+enum { GROUP = 8 }; /* rows at a time: as many sums in flight */
+
+/* sum[q] += row q against the four vectors, over a few columns in double. */
+INLINE void add_columns(const double *wide, size_t cols, const double *v, Four sum[GROUP])
+{
+    Four s[GROUP];
+    for (int q = 0; q < GROUP; q++)
+        s[q] = sum[q];
+    for (size_t c = 0; c < cols; c++) {
+        Four f;
+        memcpy(&f, v + 4 * c, sizeof f);
+        for (size_t q = 0; q < GROUP; q++)
+            s[q] += f * wide[q * cols + c];
+    }
+    for (int q = 0; q < GROUP; q++)
+        sum[q] = s[q];
+}
 
 /* u[k][r] = a[r] . v[][k]; v is (cols, 4). */
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4])
 {
-    enum { GROUP = 4 };
-    _Alignas(64) Padded wide[GROUP]; /* four rows, a few columns at a time */
+    _Alignas(64) double wide[GROUP * FEW_COLS]; /* (GROUP, few) */
     memset(wide, 0, sizeof wide);
     for (size_t r = 0; r < rows; r += GROUP) {
         const size_t some = rows - r < GROUP ? rows - r : GROUP;
-        Four s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+        Four s[GROUP];
+        memset(s, 0, sizeof s);
         for (size_t from = 0; from < cols; from += FEW_COLS) {
             const size_t few = cols - from < FEW_COLS ? cols - from : FEW_COLS;
-            for (size_t q = 0; q < some; q++)
-                widen_row(a + (r + q) * cols + from, few, wide[q]);
-            for (size_t c = 0; c < few; c++) {
-                Four f;
-                memcpy(&f, v + 4 * (from + c), sizeof f);
-                s0 += f * wide[0][c];
-                s1 += f * wide[1][c];
-                s2 += f * wide[2][c];
-                s3 += f * wide[3][c];
-            }
+            if (few == cols)
+                widen_row(a + r * cols, some * cols, wide);
+            else
+                for (size_t q = 0; q < some; q++)
+                    widen_row(a + (r + q) * cols + from, few, wide + q * few);
+            add_columns(wide, few, v + 4 * from, s);
         }
-        const Four s[GROUP] = {s0, s1, s2, s3};
-        for (int k = 0; k < 4; k++)
-            for (size_t q = 0; q < some; q++)
-                u[k][r + q] = (float)s[q][k];
+        turn_four(s, some < 4 ? some : 4, u, r);
+        if (some > 4)
+            turn_four(s + 4, some - 4, u, r + 4);
     }
 }
 
