@@ -1,0 +1,122 @@
+/* bench_inspect.c -- inspect FILE.h5: what the tensors of a dump are like. */
+#include "bench.h"
+
+#include "../lib/inspect.h"
+
+typedef struct {
+    Common common;
+    Selection selection;
+    bool histogram, spectrum;
+    int64_t bins;
+    int reshape;
+    Arena *forever, *scratch;
+    Error *err;
+} Options;
+
+static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view)
+{
+    size_t *index, count;
+    TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
+    for (size_t i = 0; i < count; i++) {
+        if (cli_stopped())
+            return FAIL(o->err, ERR_STOPPED, "inspect: stopped");
+        const ArenaMark mark = arena_mark(o->scratch);
+        const TensorInfo *info = dump_tensor(d, index[i]);
+        float *x = NEW(o->scratch, float, info->shape.n);
+        if (!x)
+            return arena_fail(o->scratch, o->err);
+        TRY(dump_read(d, index[i], x, o->err));
+        const Inspected t = {info, x, describe(x, info->shape.n), (size_t)o->bins, (Reshape)o->reshape};
+        if (view->write(&t, to, o->scratch, o->err) != OK)
+            return error_at(o->err, "%s", info->path);
+        arena_rewind(o->scratch, mark);
+    }
+    return OK;
+}
+
+static Status inspect(const Options *o, Dump *d, const char *path, int argc, char **argv)
+{
+    const InspectView *view = &inspect_views[o->histogram  ? INSPECT_HISTOGRAM
+                                             : o->spectrum ? INSPECT_SPECTRUM
+                                                           : INSPECT_RECORD];
+    const Common *common = &o->common;
+    Report *report;
+    Fact *facts;
+    size_t count;
+    TRY(report_meta(&facts, &count, argc, argv, common->seed, common->threads, o->forever, o->err));
+    facts[count++] = (Fact){"input", value_text(path)};
+    facts[count++] = (Fact){"skipped", value_int((int64_t)dump_skipped(d))};
+    const ReportSpec spec = {
+        .schema = "atomo-inspect/1",
+        .meta = facts,
+        .facts = count,
+        .columns = view->columns,
+        .column_count = view->count,
+        .format = report_format_of(common->format_given ? NULL : common->output, (Format)common->format),
+        .path = common->output,
+        .color = !common->output && cli_color(common),
+    };
+    TRY(report_open(&report, &spec, o->forever, o->err));
+    const Status status = write_all(o, d, report, view);
+    if (status == OK)
+        return report_close(report, o->err);
+    report_abandon(report);
+    return status;
+}
+
+static Status run(Options *o, const char *path, int argc, char **argv)
+{
+    Dump *d;
+    if (o->histogram && o->spectrum)
+        return FAIL(o->err, ERR_USAGE, "inspect: --histogram and --spectrum are two tables; want one");
+    TRY(dump_open(&d, path, o->forever, o->err));
+    cli_catch_stop();
+    const Status status = inspect(o, d, path, argc, argv);
+    if (status == OK && dump_skipped(d) && !o->common.quiet)
+        fprintf(stderr, "atomo-bench: %s: %zu datasets that hold no floats were skipped\n", path,
+                dump_skipped(d));
+    dump_close(d);
+    return status;
+}
+
+int bench_inspect(int argc, char **argv)
+{
+    Error err;
+    TextList arguments;
+    bool helped;
+    Options o = {.bins = 100, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
+    const Option options[] = {
+        OPTION('t', "tensor", "GLOB", &o.selection.tensors,
+               "only tensors whose path or name matches; repeatable"),
+        OPTION('s', "step", "GLOB", &o.selection.step, "only these steps, by group or number"),
+        OPTION(0, "worker", "GLOB", &o.selection.worker, "only these workers, by group or number"),
+        OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's values"),
+        OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value"),
+        OPTION(0, "bins", "N", &o.bins, "bins of a histogram", .low = 1, .high = 1e6),
+        OPTION(0, "reshape", "R", &o.reshape, "how a tensor becomes a matrix", .choices = reshape_names),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "inspect",
+        .usage = "FILE.h5",
+        .brief = "what each tensor is like: norms, zeros, singular values, and what the theory says of them",
+        .details =
+            "NaN and infinities are counted and left out of the other numbers; such a tensor has no "
+            "spectrum.\n"
+            "theorem 6 names the cheaper atoms at equal variance: svd where (rows + cols) nuclear^2 <= "
+            "l1^2.\n"
+            "qsgd = s and terngrad = s are the budgets at which they equal ATOMO: l1/l2 and l1/linf.\n",
+        .options = options,
+        .common = &o.common,
+        .takes = TAKES_FORMAT | TAKES_OUTPUT,
+        .arguments_min = 1,
+        .arguments_max = 1,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.forever, &err);
+    if (status == OK && !helped)
+        status = run(&o, arguments.item[0], argc, argv);
+    arena_close(o.forever);
+    arena_close(o.scratch);
+    return status == OK ? 0 : cli_report("atomo-bench", &err);
+}

@@ -1,0 +1,27 @@
+/* inspect.h -- the rows that `inspect` writes of a tensor. */
+#ifndef ATOMO_INSPECT_H
+#define ATOMO_INSPECT_H
+
+#include "describe.h"
+#include "report.h"
+
+/* A tensor that has been read, and how to look at it. */
+typedef struct {
+    const TensorInfo *info;
+    const float *x;
+    Description about;
+    size_t bins;
+    Reshape reshape;
+} Inspected;
+
+/* One table: its columns, and what writes a tensor's rows. Scratch is the caller's to rewind. */
+typedef struct {
+    Status (*write)(const Inspected *t, Report *to, Arena *scratch, Error *err);
+    const Column *columns;
+    size_t count;
+} InspectView;
+
+enum { INSPECT_RECORD, INSPECT_HISTOGRAM, INSPECT_SPECTRUM };
+extern const InspectView inspect_views[];
+
+#endif
