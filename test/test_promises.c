@@ -193,7 +193,7 @@ static void survives_flips(Rig *rig, const Source *source, const float *x)
     const Bytes last = rig->message.round[rig->message.rounds - 1];
     uint8_t *bytes = malloc(last.size + 1);
     memcpy(bytes, last.data, last.size);
-    const size_t stride = 1 + 8 * last.size / 600;
+    const size_t stride = 1 + 8 * last.size / 250;
     for (size_t bit = 0; bit < 8 * last.size; bit += stride) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         const Status status = decode_copy(rig, bytes, last.size);
@@ -276,7 +276,7 @@ static void merged_payloads_of_linear_codecs_decode_to_the_sum(void **state)
 /* Enough draws to see a 1 % bias (1.08e6 V1), within what a test may cost. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
-    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 6e6 / (double)(n + 200);
+    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
     return (size_t)fmax(200, fmin(wanted, most));
 }
 
