@@ -71,6 +71,7 @@ typedef struct Dump Dump;
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
+const char *dump_file(const Dump *d); /* as it was named */
 size_t dump_count(const Dump *d);
 const TensorInfo *dump_tensor(const Dump *d, size_t i); /* in file order */
 size_t dump_skipped(const Dump *d);                     /* datasets that hold no floats */

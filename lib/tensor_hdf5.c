@@ -206,6 +206,11 @@ void dump_close(Dump *d)
 
 /* ---- what it holds ---- */
 
+const char *dump_file(const Dump *d)
+{
+    return d->file;
+}
+
 size_t dump_count(const Dump *d)
 {
     return d->listing.tensors;

@@ -27,6 +27,7 @@ typedef struct {
     int socket;
     const char *file; /* its path */
     uint64_t file_size;
+    uint64_t used; /* address space before the file was opened */
     hid_t id;
     Arena *arena;
     Found *found;

@@ -42,9 +42,9 @@ static void set_limit(int which, uint64_t soft)
     setrlimit(which, &limit);
 }
 
-static void limit_memory(uint64_t more)
+/* `used` is what this process began with; 0: unknown, no limit. */
+static void limit_memory(uint64_t used, uint64_t more)
 {
-    const uint64_t used = address_space_used();
     if (used)
         set_limit(RLIMIT_AS, used + more);
 }
@@ -69,7 +69,7 @@ static void keep_only(int socket, int memory)
         _exit(1);
 }
 
-static void confine(uint64_t file_size)
+static void confine(uint64_t used, uint64_t file_size)
 {
     static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
     for (size_t i = 0; i < countof(plain); i++)
@@ -79,7 +79,7 @@ static void confine(uint64_t file_size)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_FSIZE, 0);
-    limit_memory(1024 * MIB);
+    limit_memory(used, 1024 * MIB);
     limit_seconds(8 + file_size / (16 * MIB));
 }
 
@@ -183,7 +183,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
 {
     const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
     if (!*x) {
-        limit_memory(8 * bytes + 512 * MIB);
+        limit_memory(s->used, 8 * bytes + 1024 * MIB);
         void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY_FD, 0);
         if (memory == MAP_FAILED)
             return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
@@ -192,7 +192,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     }
     if (i >= s->count || s->found[i].n > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    limit_seconds(8 + s->found[i].n * sizeof **x / (8 * MIB));
+    limit_seconds(8 + s->found[i].n * sizeof **x / MIB); /* odd types convert at a few MB/s */
     return read_tensor(s, &s->found[i], *x, err);
 }
 
@@ -204,7 +204,8 @@ _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t fil
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
     keep_only(socket, memory);
-    confine(file_size);
+    s.used = address_space_used(); /* now: later no file can be opened */
+    confine(s.used, file_size);
     if (open_file(&s, &err) != OK || walk_file(&s, &err) != OK) {
         send_error(SOCKET_FD, &err);
         _exit(1);

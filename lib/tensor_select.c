@@ -76,11 +76,14 @@ static Status no_match(const Dump *d, const char *what, const char *glob, NameAt
     const char *near = text_nearest(glob, name, d);
     list_names(names, sizeof names, d, name);
     if (near && *near)
-        FAIL(err, ERR_USAGE, "no %s matches \"%.100s\" (did you mean %.100s?)", what, glob, near);
+        FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\" (did you mean %.100s?)", dump_file(d), what,
+             glob, near);
     else if (*names)
-        FAIL(err, ERR_USAGE, "no %s matches \"%.100s\"; there are %s", what, glob, names);
+        FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\"; there are %s", dump_file(d), what, glob,
+             names);
     else
-        FAIL(err, ERR_USAGE, "no %s matches \"%.100s\": the file has no %ss", what, glob, what);
+        FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\": the file has no %ss", dump_file(d), what,
+             glob, what);
     return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
 }
 
@@ -122,6 +125,7 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
             (*index)[(*count)++] = i;
     }
     if (*count == 0)
-        return FAIL(err, ERR_USAGE, "no tensor matches all of tensor, step and worker together");
+        return FAIL(err, ERR_USAGE, "%s: no tensor matches all of tensor, step and worker together",
+                    dump_file(d));
     return OK;
 }
