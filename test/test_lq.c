@@ -114,7 +114,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     static const struct {
         const char *spec;
         size_t repeats;
-    } some[] = {{"lq:q=inf", 1300}, {"lq:q=4", 2000}, {"lq", 9000}};
+    } some[] = {{"lq:q=inf", 1300}, {"lq:q=4", 4500}, {"lq:q=3", 8000}};
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(4096, 3);
     for (size_t r = 0; r < countof(some); r++) {
