@@ -1,0 +1,83 @@
+/* fuzz_elias.c -- Elias codes and the streams of levels. Bytes are refused, or they are what writing the
+ * numbers back gives: no two streams mean the same. */
+#include "elias.h"
+#include "levels.h"
+#include "planes.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void need(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* Numbers until the reader goes bad, written again bit for bit. */
+static void read_numbers(Bytes in, uint64_t (*get)(BitReader *), void (*put)(BitWriter *, uint64_t),
+                         unsigned (*bits)(uint64_t))
+{
+    uint8_t *out = malloc(in.size + 1);
+    BitReader r = bits_reader(in);
+    BitWriter w = bits_writer(out, in.size);
+    uint64_t total = 0;
+    for (uint64_t v; (v = get(&r)) != 0;) {
+        need(r.at - total == bits(v));
+        total = r.at;
+        put(&w, v);
+    }
+    need(r.bad && total <= 8 * in.size);
+    bits_close(&w);
+    need(!w.full && !memcmp(out, in.data, total / 8));
+    free(out);
+}
+
+static void read_levels(Bytes in, size_t n, size_t run, uint32_t s, LevelsForm form)
+{
+    const size_t blocks = blocks_of(n);
+    Levels l = {.n = n, .run = run, .s = s, .bits = level_bits(s), .code = malloc(levels_room(n, s) + 1)};
+    LevelsStream *stream = malloc(blocks * sizeof *stream + 1);
+    if (levels_get(&l, form, 1, stream, in)) {
+        LevelsSize *sizes = malloc(blocks * sizeof *sizes + 1);
+        for (size_t b = 0; b < blocks; b++)
+            sizes[b] = levels_measure(&l, b);
+        need(levels_bytes(&l, sizes, form) == in.size && in.size <= levels_most(n, run, s, form));
+        uint8_t *out = malloc(in.size + 1);
+        levels_put(&l, sizes, form, 1, stream, out);
+        need(!memcmp(out, in.data, in.size));
+        free(out);
+        free(sizes);
+    }
+    free(stream);
+    free(l.code);
+}
+
+static void read_trits(Bytes in, size_t n)
+{
+    uint8_t *code = malloc(n + 1), *out = malloc(in.size + 1);
+    if (in.size == trits_size(n) && trits_get(in.data, n, code)) {
+        trits_put(code, n, out);
+        need(!memcmp(out, in.data, in.size));
+    }
+    free(code);
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const size_t ns[] = {1, 3, 64, 100, 1000, 5000, BLOCK + 1, 5 * BLOCK + 7};
+    static const size_t runs[] = {1, 7, 64, 512, 1 << 20};
+    static const uint32_t levels[] = {1, 2, 3, 15, 100, 127, 128, 1023, 65535};
+    if (size < 4)
+        return 0;
+    const size_t n = ns[data[0] % countof(ns)];
+    const Bytes in = {data + 4, size - 4};
+    read_numbers(in, gamma_get, gamma_put, gamma_bits);
+    read_numbers(in, delta_get, delta_put, delta_bits);
+    read_numbers(in, omega_get, omega_put, omega_bits);
+    read_levels(in, n, runs[data[1] % countof(runs)], levels[data[2] % countof(levels)],
+                data[3] & 1 ? LEVELS_DENSE : LEVELS_SPARSE);
+    read_trits(in, 5 * in.size - (data[3] >> 1) % 5 * (in.size > 0));
+    return 0;
+}
