@@ -86,7 +86,8 @@ $(B)/lib/vec/%.$(1).o: lib/vec/%.c
 endef
 $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
 
-$(B)/lib/report_meta.o: FLAGS += -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
+VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
+$(B)/lib/report_meta.o: FLAGS += $(VERSION_FLAGS)
 
 $(B)/test/%: test/%.c $(B)/libatomo.a
 	@mkdir -p $(@D)
@@ -183,7 +184,7 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 build/fuzz/%: test/fuzz/%.c $(LIB_SRC) $(VEC_SRC) $(PLOT_SRC)
 	@mkdir -p $(@D)
 	$(SAY) CLANG $<
-	$(Q)clang $(filter-out -fopenmp,$(FLAGS)) -Wno-unknown-pragmas -Wno-everything $(FUZZ_FLAGS) -DFUZZ_BASE_ONLY -o $@ $< \
+	$(Q)clang $(filter-out -fopenmp,$(FLAGS)) -Wno-unknown-pragmas -Wno-everything $(FUZZ_FLAGS) -DFUZZ_BASE_ONLY $(VERSION_FLAGS) -o $@ $< \
 	    $(LIB_SRC) $(VEC_SRC) $(PLOT_SRC) $(LIBS)
 
 coverage:

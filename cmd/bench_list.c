@@ -4,6 +4,7 @@
 #include "../lib/codec_doc.h"
 #include "../lib/outfile.h"
 
+#include <errno.h>
 #include <string.h>
 
 typedef struct {
@@ -20,8 +21,8 @@ static Status write_text(List *l, const char *text)
     if (!text)
         return arena_fail(l->a, l->err);
     if (!l->common.output) {
-        fputs(text, stdout);
-        return OK; /* stdout is checked at the end of main */
+        const bool bad = fputs(text, stdout) < 0; /* the rest of stdout is checked at the end of main */
+        return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
     }
     TRY(outfile_open(&out, l->common.output, l->a, l->err));
     fputs(text, out.to);

@@ -2,9 +2,7 @@
 #include "csv.h"
 #include "text.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -106,25 +104,6 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     if (s.quote_open)
         return FAIL(err, ERR_CORRUPT, "%s: ends inside a quoted field", name);
     return OK;
-}
-
-Status csv_load(Csv *out, const char *path, Arena *a, Error *err)
-{
-    TextBuf text = {.arena = a};
-    char piece[1 << 14];
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return FAIL(err, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    errno = 0;
-    for (size_t size; (size = fread(piece, 1, sizeof piece, f)) > 0;)
-        text_add_bytes(&text, piece, size);
-    const bool bad = ferror(f);
-    const int why = errno;
-    fclose(f);
-    if (bad)
-        return FAIL(err, ERR_IO, "%s: cannot read: %s", path, strerror(why));
-    const char *all = text_done(&text);
-    return all ? csv_parse(out, path, all, text.size, a, err) : arena_fail(a, err);
 }
 
 static size_t find_column(const Csv *csv, const char *column)

@@ -12,7 +12,6 @@ typedef struct {
 
 /* Rows may be shorter than the header, not longer. `name` stands in messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
-Status csv_load(Csv *out, const char *path, Arena *a, Error *err);
 
 /* The cell's text, "" when the column is not there. */
 const char *csv_cell(const Csv *csv, size_t row, const char *column);

@@ -66,7 +66,7 @@ Status plot_draw(const char *kind, const char *data, const char *figure, Arena *
     Csv csv;
     Value *rows;
     size_t count;
-    TRY(csv_load(&csv, data, a, err));
+    TRY(plot_load(&csv, data, a, err));
     if (k->pick(&csv, &rows, &count, a, err) != OK)
         return error_at(err, "%s", data);
     const ReportSpec spec = {.columns = k->columns, .column_count = k->column_count, .format = FORMAT_CSV};

@@ -12,7 +12,7 @@
 
 extern const char *const plot_kinds[]; /* NULL-ended */
 
-/* Draws `data` (our CSV) as `figure`, whose ending says how: pdf, svg, png or tex. */
+/* Draws `data` (our CSV or JSON) as `figure`, whose ending says how: pdf, svg, png or tex. */
 Status plot_draw(const char *kind, const char *data, const char *figure, Arena *a, Error *err);
 
 /* The scripts, built in from plots/ so that the program works wherever it is. */
@@ -20,6 +20,9 @@ typedef struct {
     const char *name, *text;
 } PlotScript;
 extern const PlotScript plot_scripts[]; /* ends in {0} */
+
+/* Our CSV, or the records of our JSON as if they had been CSV. */
+Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
 /* What plot_pareto keeps of compare's or sweep's rows, as values of its columns. */
 enum { PARETO_COLUMNS = 6 };

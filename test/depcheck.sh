@@ -11,19 +11,12 @@ function rank(file,   i) {
     return 0
 }
 BEGIN {
-    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv)"
-    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|csv)"
-    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json)"
+    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|checksum|libraries|host|csv)"
+    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json|quantise|spectral)"
     layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
-    layer[4] = "lib/(compressor|atoms|compress/.*)"
-    layer[5] = "lib/(stats|timing|metrics.*|compare.*)"
-    layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program)"
-    layer[1] = "lib/(base|error|arena|bytes|text|cli|param|parallel|outfile|checksum)"
-    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json)"
-    layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
-    layer[4] = "lib/(compressor|atoms|compress/.*)"
+    layer[4] = "lib/(compressor|atoms.*|candidates|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
-    layer[6] = "lib/(report.*|plot.*|progress|doctor)"
+    layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program)"
     layer[7] = "cmd/.*"
     layers = 7
     only["hdf5.h"] = "lib/tensor_hdf5.*"

@@ -78,6 +78,40 @@ static void the_whole_selection_is_drawn_sorted_with_its_front(void **state)
                         "ef+svd,0.95,1.1,false,true,ef:decay=0.5+svd:rank=1\n");
 }
 
+static void json_and_csv_give_the_same_figure_data(void **state)
+{
+    (void)state;
+    Csv csv, json;
+    write_data(usual);
+    check_ok(plot_load(&csv, "data.csv", a, &err), &err);
+    TextBuf text = {.arena = a};
+    text_add(&text, "\n {\"schema\": \"atomo-compare/1\", \"meta\": {}, \"results\": [");
+    for (size_t i = 0; i < csv.rows; i++)
+        text_addf(&text,
+                  "%s{\"step\": 1, \"tensor\": \"%s\", \"compressor\": \"%s\", \"bits_per_element\": %s, "
+                  "\"relative_error\": %s, \"shape\": [3, 4]}",
+                  i ? ", " : "", csv_cell(&csv, i, "tensor"), csv_cell(&csv, i, "compressor"),
+                  *csv_cell(&csv, i, "bits_per_element") ? csv_cell(&csv, i, "bits_per_element") : "null",
+                  *csv_cell(&csv, i, "relative_error") ? csv_cell(&csv, i, "relative_error") : "null");
+    text_add(&text, "]}");
+    write_data(text_done(&text));
+    check_ok(plot_load(&json, "data.csv", a, &err), &err);
+    check(json.rows == csv.rows && csv_has(&json, "shape"));
+    for (size_t i = 0; i < csv.rows; i++)
+        for (size_t j = 0; j < csv.columns; j++)
+            assert_string_equal(csv_cell(&json, i, csv.name[j]), csv_cell(&csv, i, csv.name[j]));
+    static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}"};
+    for (size_t i = 0; i < countof(bad); i++) {
+        write_data(bad[i]);
+        assert_int_equal(plot_load(&json, "data.csv", a, &err), ERR_CORRUPT);
+        check(strstr(err.text, "data.csv: "));
+    }
+    write_data("{\"results\": []}");
+    check_ok(plot_load(&json, "data.csv", a, &err), &err);
+    check(json.rows == 0);
+    assert_int_equal(plot_load(&json, ".", a, &err), ERR_IO);
+}
+
 static void dominated_points_are_off_the_front(void **state)
 {
     (void)state;
@@ -207,6 +241,7 @@ static void without_gnuplot_the_data_still_stand(void **state)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(the_whole_selection_is_drawn_sorted_with_its_front),
+    IN_FOLDER(json_and_csv_give_the_same_figure_data),
     IN_FOLDER(dominated_points_are_off_the_front),
     IN_FOLDER(data_of_another_kind_is_refused),
     IN_FOLDER(every_ending_gives_a_whole_figure),

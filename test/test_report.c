@@ -239,8 +239,6 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
     assert_int_equal(csv_parse(&csv, "test", "a\0b", 3, a, &err), ERR_CORRUPT);
     check_ok(csv_parse(&csv, "test", "", 0, a, &err), &err);
     check(csv.rows == 0);
-    assert_int_equal(csv_load(&csv, path_of("nothing"), a, &err), ERR_IO);
-    assert_int_equal(csv_load(&csv, folder, a, &err), ERR_IO);
 }
 
 static void human_numbers_keep_their_digits(void **state)
