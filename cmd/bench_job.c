@@ -113,7 +113,7 @@ Status job_begin(Job *j)
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     const Job *j = data;
-    return vector_load(j->dump, v, x, err);
+    return vector_load(j->dump, v, x, err) == OK ? OK : error_at(err, "%s", j->file);
 }
 
 static Status keep(void *data, const Record *record, Error *err)
@@ -213,9 +213,8 @@ Status job_finish(Job *j, Status status, const char *schema, int argc, char **ar
     if (stopped)
         return say_stopped(j);
     journal_remove(&j->journal);
-    const size_t failed = results_failed(&j->results);
-    if (failed)
-        return FAIL(j->err, ERR_NUMERIC, "%s: %zu records have no figures; their `error` says why", j->file,
-                    failed);
-    return OK;
+    const char *failures = results_failures(&j->results, j->a);
+    if (!failures)
+        return arena_fail(j->a, j->err);
+    return *failures ? FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures) : OK;
 }

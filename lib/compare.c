@@ -103,8 +103,11 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
     p->tally.percentile_known = !p->failed && !isnan(above);
     r.tally = p->tally;
     if (p->failed) {
-        snprintf(text, sizeof text, "%zu of %zu tensors failed%s", p->failed, p->vectors + p->failed,
-                 p->vectors ? " and are left out" : "");
+        const size_t all = p->vectors + p->failed;
+        if (p->vectors)
+            snprintf(text, sizeof text, "without %zu of %zu tensors, which failed", p->failed, all);
+        else
+            snprintf(text, sizeof text, "all of %zu tensors failed", all);
         r.error = text;
     }
     return e->c->record(e->c->data, &r, e->err);

@@ -207,7 +207,7 @@ static double cosine(const Tally *t)
     double total = 0, repeats = 0;
     for (size_t r = 0; r < t->decoded; r++)
         if (t->error[r][E_NORM] > 0) {
-            total += t->error[r][E_DOT] / (sqrt(norm2(t)) * sqrt(t->error[r][E_NORM]));
+            total += fmax(-1, fmin(1, t->error[r][E_DOT] / sqrt(norm2(t) * t->error[r][E_NORM])));
             repeats++;
         }
     return norm2(t) > 0 ? ratio(total, repeats) : NAN;

@@ -184,19 +184,20 @@ Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
     return OK;
 }
 
-static bool has_error(const Results *r, size_t place, size_t codec)
+char *results_failures(const Results *r, Arena *a)
 {
-    return r->have[row_index(r, place, codec)] &&
-           row_at(r, place, codec)[r->column_count - 1].type != VALUE_NONE;
-}
-
-size_t results_failed(const Results *r)
-{
+    char *text = text_copy(a, "");
     size_t failed = 0;
     for (size_t place = 0; place < r->places; place++)
-        for (size_t k = 0; k < r->codecs; k++)
-            failed += r->level[place] == LEVEL_VECTOR && has_error(r, place, k);
-    return failed;
+        for (size_t k = 0; k < r->codecs; k++) {
+            const Value *row = row_at(r, place, k), *why = &row[r->column_count - 1];
+            if (r->level[place] != LEVEL_VECTOR || !r->have[row_index(r, place, k)] ||
+                why->type != VALUE_TEXT)
+                continue;
+            if (failed++ == 0)
+                text = text_format(a, "%s on %s: %s", r->codec[k], row[TENSOR].text, why->text);
+        }
+    return failed > 1 && text ? text_format(a, "%s (and %zu more failed)", text, failed - 1) : text;
 }
 
 size_t results_finished(const Results *r)

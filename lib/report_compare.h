@@ -34,8 +34,10 @@ char *results_line(const Results *r, const Record *record, Arena *a); /* NULL: o
  * Codecs without a name yet are passed over. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
 
-/* How many rows of single vectors have no figures, because their codec failed. */
-size_t results_failed(const Results *r);
+/* What failed, in words: the first codec, tensor and reason, and how many more there are; "" when nothing
+ * did. NULL: out of memory. */
+char *results_failures(const Results *r, Arena *a);
+
 size_t results_finished(const Results *r); /* rows there are */
 
 typedef struct {

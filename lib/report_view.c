@@ -102,7 +102,9 @@ static bool column_titled(const Sheet *s, const char *name, bool errors)
 static void choose_columns(Sheet *s)
 {
     const Results *r = s->r;
-    const bool errors = results_failed(r) > 0;
+    bool errors = false;
+    for (size_t i = 0; i < r->places * r->codecs; i++)
+        errors = errors || r->rows[(i + 1) * r->column_count - 1].type != VALUE_NONE;
     for (size_t i = 0; i < r->column_count; i++) {
         const char *name = r->columns[i].name;
         if (s->v->metrics && !is_fixed(name) && !in_list(s->v->metrics, name))

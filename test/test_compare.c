@@ -402,7 +402,7 @@ static void a_failure_costs_one_record(void **state)
     check_same_figures(kept(w, 0, 0), kept(w, 0, 1));
     check_same_figures(kept(w, 2, 0), kept(w, 2, 1));
     const Kept *pooled = kept(w, 3, 0);
-    assert_string_equal(pooled->error, "1 of 3 tensors failed and are left out");
+    assert_string_equal(pooled->error, "without 1 of 3 tensors, which failed");
     check(pooled->vectors == 2 && value(pooled, "raw_bytes") == 4 * 71000);
     check(isnan(value(pooled, "elem_error_big")) && value(pooled, "wasserstein") > 0);
     check(!*kept(w, 3, 1)->error);

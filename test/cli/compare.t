@@ -1,0 +1,153 @@
+# a row for each compressor
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd:bits=1/2 --repeats 2
+> compressor *bytes  ratio  bits/el  encode ms  decode ms *
+> none *
+> qsgd:bits=1 *
+> qsgd:bits=2 *
+2>
+= 0
+
+# without -c the paper's set, entry at the size that svd of rank 3 had
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --repeats 2
+> none *
+> qsgd *
+> qsgd:bits=8 *
+> terngrad *
+> svd *
+> svd:rank=4 *
+> entry:bits=*
+= 0
+
+# a row for each tensor, too
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c none --per-tensor
+> tensor *compressor *
+> layer0.weight *none *
+> layer1.weight *none *
+> [*] *none *
+= 0
+
+# one record for each step, worker, tensor and compressor, then those of everything
+$ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; atomo-bench compare g.h5 -c none -c terngrad -f csv --metrics bytes | cut -d, -f 1-3,7 | tr '\n' ' '
+> step,worker,tensor,compressor 1,0,layer0.weight,none 1,0,layer0.weight,terngrad 1,0,layer1.weight,none 1,0,layer1.weight,terngrad 1,0,[*],none 1,0,[*],terngrad 1,1,* 2,1,[*],terngrad [*],[*],[*],none [*],[*],[*],terngrad 
+= 0
+
+# the fields of the results
+$ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
+> step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,error
+= 0
+
+# JSON that a strict parser reads, nulls where there is nothing
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f json | python3 -c 'import json, sys; d = json.load(sys.stdin, parse_constant=int); print(d["schema"], d["results"][0]["shape"], d["results"][0]["worker"], d["results"][1]["tensor"], d["results"][0]["bias_z"], d["meta"]["repeats"])'
+> atomo-compare/1 [[]6, 5] None [*] None 10
+= 0
+
+# --metrics and --sort
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:bits=1/4/2 -f csv --metrics mse,bytes --sort bytes:desc --repeats 1 | cut -d, -f 7,9- | tail -n 3 | cut -d, -f 1 | tr '\n' ' '
+> qsgd qsgd:bits=2 qsgd:bits=1 
+= 0
+
+# an unknown metric
+$ atomo-bench compare g.h5 -c none --metrics mse,bytez
+2> atomo-bench: --metrics: no metric is called "bytez" (did you mean bytes[?])
+= 2
+
+# an unknown key to sort by
+$ atomo-bench compare g.h5 -c none --sort encode
+2> atomo-bench: --sort: no metric is called "encode"*
+= 2
+
+# an unknown compressor
+$ atomo-bench compare g.h5 -c terngrid
+2> atomo-bench: codec terngrid: no codec is called "terngrid" (did you mean terngrad[?])
+2> hint: atomo-bench list shows them all
+= 2
+
+# a file that is not there
+$ atomo-bench compare nowhere.h5
+2> atomo-bench: nowhere.h5: *
+= 1
+
+# tensors under --min-elements travel as floats
+$ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --min-elements 31 -f csv --metrics bytes | cut -d, -f 3,9 | tr '\n' ' '
+> tensor,bytes layer0.weight,120 layer1.weight,4* [*],5* 
+= 0
+
+# too little memory to sort everything as one
+$ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --memory 1K -f csv --metrics wasserstein | tail -n 1
+> 1,,[*],,,2078,terngrad,10,,
+2> note: wasserstein and percentile classes over several tensors are left out: *
+= 0
+
+# thread counts change no figure
+$ atomo-bench synth -o g.h5 --shape 300x250 --shape 7 -q; for t in 1 2 5; do atomo-bench compare g.h5 -c qsgd -c terngrad -c entry -c ef+lq --repeats 3 --threads $t -o $t.csv --metrics bytes,mse,variance,bias_z,gain_z,elem_error_big,wasserstein,cosine,entropy_bits,peak_scratch_bytes; done; cmp 1.csv 2.csv && cmp 1.csv 5.csv && echo same
+> same
+= 0
+
+# another seed, other draws
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; for s in 1 2; do atomo-bench compare g.h5 -c qsgd --repeats 3 --seed $s -o $s.csv --metrics mse; done; cmp -s 1.csv 2.csv || echo differ
+> differ
+= 0
+
+# the journal goes when the results are complete
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o r.csv; ls
+> g.h5
+> r.csv
+- *journal*
+= 0
+
+# a killed run leaves the earlier results, and is resumed to the same figures
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 60 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" -o r.csv & until [ "$(cat r.csv.journal 2>/dev/null | wc -l)" -ge 12 ]; do :; done; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
+> before
+> same
+- *.journal
+= 0
+
+# a stopped run says how to go on
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -c terngrad --repeats 300 -o r.csv & until [ "$(cat r.csv.journal 2>/dev/null | wc -l)" -ge 3 ]; do :; done; kill -TERM $!; wait $!; echo $?; ls
+> 130
+> r.csv.journal
+- r.csv
+2> atomo-bench: g.h5: stopped with * of 6 records finished
+2> hint: the same command with --resume goes on from r.csv.journal
+= 0
+
+# a stopped run without a file prints what is finished
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -c terngrad --repeats 300 -f csv --metrics bytes >out 2>err & sleep 2; kill -INT $!; wait $!; echo $?; cat out err
+> 130
+> step,worker,*
+> *stopped with * of 6 records finished
+= 0
+
+# a journal of other settings is not taken up
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd --repeats 300 -o r.csv & until [ "$(cat r.csv.journal 2>/dev/null | wc -l)" -ge 2 ]; do :; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
+2> atomo-bench: r.csv.journal: was begun with another repeats
+2> hint: *
+= 2
+
+# --resume without a file
+$ atomo-bench compare g.h5 -c none --resume
+2> atomo-bench: --resume: want -o FILE, *
+= 2
+
+# where no folder is, the run does not begin
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o nowhere/r.csv
+2> atomo-bench: nowhere/r.csv.journal: cannot write: No such file or directory
+= 1
+
+# a codec that fails costs its record
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 -c qsgd:bucket=0 -f csv --metrics bytes
+> ,,a,*,qsgd:bucket=0,10,1*,
+> ,,b,*,qsgd:bucket=0,10,,*beyond float32
+> ,,[*],*,10,qsgd:bucket=0,10,1*,"without 1 of 2 tensors, which failed"
+2> atomo-bench: g.h5: qsgd:bucket=0 on b: *beyond float32
+= 1
+
+# NaN stops the run, --skip-nonfinite leaves the tensor out
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
+2> atomo-bench: g.h5: b: 1 of 2 *
+> ,,[*],,,10,none,10,40,
+2> note: g.h5: 1 tensors with NaN or Inf are left out
+= 0
