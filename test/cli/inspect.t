@@ -1,0 +1,33 @@
+# one record a tensor
+$ atomo-bench synth -o g.h5 --shape 30x20 --shape 7 --seed 3 >/dev/null && atomo-bench inspect g.h5
+> step *tensor *shape *stable rank*
+> * 30x20 * 600 *
+> * 7 * 7 *
+= 0
+
+# fields of csv
+$ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5 --format csv
+> step,worker,tensor,kind,shape,n,min,max,mean,std,l1,l2,linf,zeros,nonfinite,stable_rank,nuclear_norm,theorem6_left,theorem6_right,theorem6_winner,qsgd_budget,terngrad_budget*
+= 0
+
+# as many singular values as columns
+$ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5 --spectrum --format csv | wc -l
+> 21
+= 0
+
+# bins hold every element
+$ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5 --histogram --bins 8 --format csv | awk -F, 'NR == 1 { print } NR > 1 { n += $4 } END { print NR - 1, n }'
+> tensor,bin_low,bin_high,count*
+> 8 600
+= 0
+
+# the two tables exclude each other
+$ atomo-bench synth -o g.h5 --shape 4 >/dev/null && atomo-bench inspect g.h5 --histogram --spectrum
+2> atomo-bench: inspect: --histogram and --spectrum are two tables; want one
+= 2
+
+# a file that is not there
+$ atomo-bench inspect nowhere.h5
+> 
+2> atomo-bench: nowhere.h5: *
+= 1
