@@ -17,6 +17,12 @@ BEGIN {
     layer[4] = "lib/(compressor|atoms.*|candidates|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
     layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program)"
+    layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv|checksum)"
+    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|spectral|select|waterfill|radix|synth|groups|describe|json)"
+    layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|quantise|frame.*)"
+    layer[4] = "lib/(compressor|atoms.*|candidates|compress/.*)"
+    layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
+    layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program|inspect)"
     layer[7] = "cmd/.*"
     layers = 7
     only["hdf5.h"] = "lib/tensor_hdf5.*"
