@@ -91,7 +91,6 @@ static const char *details(Arena *a)
         "The table has a row for each compressor over everything selected; csv and json have a record for "
         "each step, worker, tensor and compressor, and records \"*\" for what is concatenated.\n"
         "Codecs that keep a state take it from step to step, each worker by itself.\n"
-        "bias_z and gain_z take the elements' errors for independent, which svd's are not.\n"
         "--metrics and --sort take these (--sort METRIC:desc turns the order round):\n");
     for (const Metric *m = metrics; m->name; m++)
         text_addf(&text, "  %-20s %s\n", m->name, m->brief);

@@ -118,6 +118,18 @@ static Status settle(Run *run, Tally *tally)
     return OK;
 }
 
+/* Where atoms are independent and elements are not, the atoms' closed forms take the place of what the elements'
+ * deviations say about freedom and gain (m2 counts R - 1 times the variance). */
+static void use_moments(Run *run, Tally *tally)
+{
+    AtomMoments m;
+    const double times = (double)tally->repeats - 1;
+    if (tally->decoded < 2 || !codec_moments(&run->call, run->b->x, &m))
+        return;
+    tally->spread[S_M2_SQUARES] = times * times * m.squares;
+    tally->spread[S_M2_WEIGHTED] = times * m.weighted;
+}
+
 static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
@@ -141,6 +153,7 @@ static Status measure(Run *run, Tally *tally)
     tally->raw /= (double)tally->decoded;
     set_address(run, 0);
     tally->expected = codec_variance(&run->call, s.x);
+    use_moments(run, tally);
     tally->encode = stats_median(run->b->encode, repeats);
     tally->decode = stats_median(run->b->decode, repeats);
     tally->encode_min = run->b->encode[0]; /* sorted by now */

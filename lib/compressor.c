@@ -311,6 +311,16 @@ double codec_variance(const Call *c, const float *x)
     return v;
 }
 
+bool codec_moments(const Call *c, const float *x, AtomMoments *m)
+{
+    if (!c->self->ops->moments)
+        return false;
+    const ArenaMark mark = arena_mark(c->scratch);
+    const bool known = c->self->ops->moments(c, x, m);
+    arena_rewind(c->scratch, mark);
+    return known;
+}
+
 size_t codec_state_size(const Call *c)
 {
     return c->self->ops->state_size ? c->self->ops->state_size(c) : 0;

@@ -61,6 +61,12 @@ typedef struct {
     Error *err;         /* says why whenever a Status is not OK */
 } Call;
 
+/* Sums over independent parts of an estimate, each with variance v and size lambda: they give the degrees of freedom
+ * of its error, (sum v)^2 / sum v^2, and the variance of its gain, sum v lambda^2 / |g|^4. */
+typedef struct {
+    double squares, weighted; /* sum v^2, sum v lambda^2 */
+} AtomMoments;
+
 struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text for `list NAME` */
     const Param *params;                        /* ends in {0}; NULL: none */
@@ -78,6 +84,8 @@ struct Compressor {
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* one round's payloads, undecoded */
     /* E |decode(encode(x)) - x|^2. NaN: unknown, or x is beyond the range in which UNBIASED holds (fp16 saturates). */
     double (*variance)(const Call *c, const float *x);
+    /* For codecs whose errors are independent atom by atom, not element by element. False: not known. */
+    bool (*moments)(const Call *c, const float *x, AtomMoments *m);
     size_t (*state_size)(const Call *c);                                 /* bytes, flat, starts zeroed */
     /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common estimate. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -111,6 +119,7 @@ Status codec_encode(const Call *c, const float *x, Buf *out);
 Status codec_decode(const Call *c, Bytes in, float *x);
 Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out); /* the codec has a merge hook */
 double codec_variance(const Call *c, const float *x); /* NaN where there is no closed form */
+bool codec_moments(const Call *c, const float *x, AtomMoments *m); /* false: take elements for independent */
 size_t codec_state_size(const Call *c);
 double codec_residual(const Call *c); /* NaN where the codec keeps none */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);

@@ -304,7 +304,14 @@ static Status decode(const Call *c, Bytes in, float *x)
     return add_up(c, &a, x) ? OK : payload_bad(c, "a value is beyond float32");
 }
 
-/* sum lambda^2 (1/p - 1): the atoms are orthogonal, so coins that depend on one another change nothing. */
+/* lambda^2 (1/p - 1): of one atom. */
+static double atom_variance(const Plan *plan, size_t i)
+{
+    const double lambda = plan->s.lambda[i], p = plan->p[i];
+    return p > 0 ? lambda * lambda * ((1 - p) / p) : 0;
+}
+
+/* The atoms are orthogonal, so coins that depend on one another change nothing. */
 static double variance(const Call *c, const float *x)
 {
     const Svd *o = c->self->params;
@@ -312,11 +319,23 @@ static double variance(const Call *c, const float *x)
     if (make_plan(c, x, &plan) != OK)
         return NAN;
     double sum = 0;
-    for (size_t i = 0; i < plan.s.k; i++) {
-        const double lambda = plan.s.lambda[i], p = plan.p[i];
-        sum += p > 0 ? lambda * lambda * ((1 - p) / p) : 0;
-    }
+    for (size_t i = 0; i < plan.s.k; i++)
+        sum += atom_variance(&plan, i);
     return plan.raw ? 0 : o->empty == RESAMPLE ? NAN : sum;
+}
+
+static bool moments(const Call *c, const float *x, AtomMoments *m)
+{
+    Plan plan;
+    if (make_plan(c, x, &plan) != OK)
+        return false;
+    *m = (AtomMoments){0};
+    for (size_t i = 0; i < plan.s.k && !plan.raw; i++) {
+        const double v = atom_variance(&plan, i);
+        m->squares += v * v;
+        m->weighted += v * plan.s.lambda[i] * plan.s.lambda[i];
+    }
+    return true;
 }
 
 const Compressor compressor_svd = {
@@ -333,4 +352,5 @@ const Compressor compressor_svd = {
     .encode = encode,
     .decode = decode,
     .variance = variance,
+    .moments = moments,
 };
