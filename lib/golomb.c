@@ -184,6 +184,21 @@ static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
     return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
+/* A whole gap from one peek, as nearly all are: false, and nothing taken, where it may not fit. */
+static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
+{
+    uint64_t v = bits_peek(r);
+    const unsigned zeros = v ? (unsigned)__builtin_clzll(v) : 64;
+    if (zeros + 4 + g->shift > PEEK)
+        return false;
+    v = v << zeros << 1;
+    const unsigned three = (unsigned)(v >> 61), taken = g->binary.taken[three];
+    *q = zeros;
+    *rest = (uint64_t)g->binary.top[three] << g->shift | v << taken >> 1 >> (63 - g->shift);
+    bits_skip(r, zeros + 1 + taken + g->shift);
+    return true;
+}
+
 bool golomb_get(Reader *in, GolombCode code, size_t n, size_t *index, size_t count)
 {
     const Golomb g = open_code(code);
@@ -191,7 +206,11 @@ bool golomb_get(Reader *in, GolombCode code, size_t n, size_t *index, size_t cou
     BitReader r = bits_reader((Bytes){in->at, reader_left(in)});
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t q = take_unary(&r), rest = take_remainder(&r, &g);
+        uint64_t q, rest;
+        if (!take_short(&r, &g, &q, &rest)) {
+            q = take_unary(&r);
+            rest = take_remainder(&r, &g);
+        }
         if (r.bad || q > most || q * m + rest >= n - next)
             return false;
         index[i] = next + q * m + rest;

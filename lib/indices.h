@@ -18,7 +18,8 @@ size_t indices_bound(size_t n);
 void indices_put(const size_t *index, size_t count, size_t n, Buf *out);
 
 /* Takes a set out of n into scratch. False with in->bad set on what indices_put does not write; false without
- * it when scratch has no memory. What it takes is bounded by the bytes that are there, or is the whole set. */
+ * it when scratch has no memory. What it takes is bounded by the bytes that are there, or is the whole set.
+ */
 bool indices_get(Reader *in, size_t n, Arena *scratch, size_t **index, size_t *count);
 
 /* Mean bits of a set of which each of n indices is part with the same chance, `count` on average. */
