@@ -22,8 +22,8 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* The writer after it has stored the whole bytes that it holds, where fewer than eight bytes of room are left. By
- * value, so that a writer whose address nobody takes can live in registers. */
+/* The writer after it has stored the whole bytes that it holds, where fewer than eight bytes of room are
+ * left. By value, so that a writer whose address nobody takes can live in registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* The low `count` bits of v, which has no others; count <= BITS_MAX. */

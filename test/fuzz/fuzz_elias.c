@@ -78,6 +78,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_numbers(in, omega_get, omega_put, omega_bits);
     read_levels(in, n, runs[data[1] % countof(runs)], levels[data[2] % countof(levels)],
                 data[3] & 1 ? LEVELS_DENSE : LEVELS_SPARSE);
-    read_trits(in, 5 * in.size - (data[3] >> 1) % 5 * (in.size > 0));
+    read_trits(in, 5 * in.size - (in.size ? (size_t)(data[3] >> 1) % 5 : 0));
     return 0;
 }
