@@ -299,6 +299,28 @@ static void random_halves_equal_their_definition(void **state)
     }
 }
 
+static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
+{
+    (void)state;
+    float x[64];
+    uint8_t out[128];
+    size_t ups = 0;
+    for (uint32_t start = 0; start < 640; start += 64) {
+        for (uint32_t i = 0; i < 64; i++) /* 21 bits of the word, and half a unit of theirs */
+            x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
+        EACH_ISA(k)
+        {
+            k->fp16_random(x, 64, key, start, out);
+            for (uint32_t i = 0; i < 64; i++) {
+                const bool up = rng_word_more(&key, start + i) < 0x80000000u;
+                assert_int_equal(load_u16(out + 2 * i), up);
+                ups += up;
+            }
+        }
+    }
+    check(ups > 0);
+}
+
 static void infinite_halves_are_refused(void **state)
 {
     (void)state;
@@ -428,6 +450,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dequantising_gives_levels_and_refuses_the_rest),
     cmocka_unit_test(halves_are_the_nearest_ones_and_saturate),
     cmocka_unit_test(random_halves_equal_their_definition),
+    cmocka_unit_test(ties_of_fp16_denormals_go_to_the_continuation),
     cmocka_unit_test(infinite_halves_are_refused),
     cmocka_unit_test(packing_is_the_same_on_every_instruction_set),
     cmocka_unit_test(counts_of_lengths_and_places_equal_counting),
