@@ -2,13 +2,13 @@
 #include "kernels.h"
 
 extern const Kernels kernels_base;
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(FUZZ_BASE_ONLY)
 extern const Kernels kernels_avx2, kernels_avx512;
 #endif
 
 const Kernels *kernels_of(Isa isa)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(FUZZ_BASE_ONLY)
     if (isa == ISA_AVX512)
         return __builtin_cpu_supports("x86-64-v4") ? &kernels_avx512 : NULL;
     if (isa == ISA_AVX2)

@@ -1,4 +1,6 @@
-/* test_half.c -- fp16 and bf16 as codecs: sizes, refusals, saturation, and stochastic rounding's promises. */
+/* test_half.c -- fp16 and bf16: the kernels against all 65,536 halves, then as codecs: sizes, refusals,
+ * saturation, and stochastic rounding's promises. */
+#include "kernels.h"
 #include "try.h"
 
 #include <float.h>
@@ -6,6 +8,163 @@
 static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
                                511, 512, 513, 1000, 65535, 65536, 65537, 200000};
 static const char *const specs[] = {"fp16", "bf16", "fp16:rounding=stochastic", "bf16:rounding=stochastic"};
+
+enum { N = 1500 };
+static const size_t ends[] = {0, 1, 7, 16, 17, 33, 512, 1000, N};
+static const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+
+#define EACH_ISA(k)                                                                                          \
+    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
+        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+
+/* ---- kernels ---- */
+
+static double fp16_value(uint32_t half)
+{
+    const uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
+    return exponent ? ldexp(1024 + fraction, (int)exponent - 25) : ldexp(fraction, -24);
+}
+static double bf16_value(uint32_t half)
+{
+    const uint32_t exponent = half >> 7 & 255, fraction = half & 127;
+    return exponent ? ldexp(128 + fraction, (int)exponent - 134) : ldexp(fraction, -133);
+}
+
+/* The largest half not above |x|, by bisection over all of them. */
+static uint32_t below(double (*value)(uint32_t), uint32_t most, double v)
+{
+    uint32_t low = 0, high = most;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        if (value(middle) <= v)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static uint32_t nearest_ref(double (*value)(uint32_t), uint32_t most, double v)
+{
+    const uint32_t low = below(value, most, v);
+    if (low == most)
+        return low;
+    const double down = v - value(low), up = value(low + 1) - v;
+    return down < up || (down == up && low % 2 == 0) ? low : low + 1;
+}
+
+static void halve_fill(float *x)
+{
+    const Rng rng = rng_open(12, 0, 0, 0, 0);
+    static const float odd[] = {0,        -0.0f,      65504,      65519,      65520,
+                                1e6f,     FLT_MAX,    -FLT_MAX,   0x1p-14f,   0x1p-24f,
+                                0x1p-25f, 0x1.8p-25f, 0x1.002p0f, 0x1.006p0f, 0x1p-149f};
+    for (size_t i = 0; i < N; i++) {
+        uint32_t word = rng_u32(&rng, USE_TEST, i);
+        if (i % 2) /* around fp16's range */
+            word = (word & 0x807fffffu) | (85 + word % 60) << 23;
+        x[i] = (word & 0x7f800000u) == 0x7f800000u ? 1 : bits_float(word);
+        if (i < countof(odd))
+            x[i] = odd[i];
+    }
+}
+
+static void halves_are_the_nearest_ones_and_saturate(void **state)
+{
+    (void)state;
+    float x[N], back[N];
+    uint8_t out[2 * N];
+    halve_fill(x);
+    EACH_ISA(k)
+    for (size_t s = 0; s < countof(ends); s++) {
+        const size_t n = ends[s];
+        k->fp16_nearest(x, n, out);
+        check(k->fp16_floats(out, n, back));
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t want = nearest_ref(fp16_value, 0x7bff, fabs((double)x[i]));
+            assert_int_equal(load_u16(out + 2 * i), want | (signbit(x[i]) ? 0x8000 : 0));
+            check(fabs((double)back[i]) == fp16_value(want) && signbit(back[i]) == signbit(x[i]));
+        }
+        k->bf16_nearest(x, n, out);
+        check(k->bf16_floats(out, n, back));
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t want = nearest_ref(bf16_value, 0x7f7f, fabs((double)x[i]));
+            assert_int_equal(load_u16(out + 2 * i), want | (signbit(x[i]) ? 0x8000 : 0));
+            check(fabs((double)back[i]) == bf16_value(want));
+        }
+    }
+}
+
+/* Up iff u < frac, frac exact in double and u of as many bits as the format needs, then 32 more. */
+static void random_halves_equal_their_definition(void **state)
+{
+    (void)state;
+    float x[N];
+    uint8_t out[2 * N];
+    halve_fill(x);
+    EACH_ISA(k)
+    for (uint32_t first = 0; first < 60000; first += 1500) {
+        k->fp16_random(x, N, key, first, out);
+        for (uint32_t i = 0; i < N; i++) {
+            const double v = fabs((double)x[i]);
+            const uint32_t low = below(fp16_value, 0x7bff, v);
+            const double u = v < 0x1p-14 ? (double)(rng_word(&key, first + i) >> 11) * 0x1p-21 +
+                                               (double)rng_word_more(&key, first + i) * 0x1p-53
+                                         : (double)(rng_word(&key, first + i) >> 19) * 0x1p-13;
+            const bool up =
+                low < 0x7bff && u < (v - fp16_value(low)) / (fp16_value(low + 1) - fp16_value(low));
+            assert_int_equal(load_u16(out + 2 * i) & 0x7fff, low + up);
+        }
+        k->bf16_random(x, N, key, first, out);
+        for (uint32_t i = 0; i < N; i++) {
+            const double v = fabs((double)x[i]);
+            const uint32_t low = below(bf16_value, 0x7f7f, v);
+            const double u = (double)(rng_word(&key, first + i) >> 16) * 0x1p-16;
+            const bool up =
+                low < 0x7f7f && u < (v - bf16_value(low)) / (bf16_value(low + 1) - bf16_value(low));
+            assert_int_equal(load_u16(out + 2 * i) & 0x7fff, low + up);
+        }
+    }
+}
+
+static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
+{
+    (void)state;
+    float x[64];
+    uint8_t out[128];
+    size_t ups = 0;
+    for (uint32_t start = 0; start < 640; start += 64) {
+        for (uint32_t i = 0; i < 64; i++) /* 21 bits of the word, and half a unit of theirs */
+            x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
+        EACH_ISA(k)
+        {
+            k->fp16_random(x, 64, key, start, out);
+            for (uint32_t i = 0; i < 64; i++) {
+                const bool up = rng_word_more(&key, start + i) < 0x80000000u;
+                assert_int_equal(load_u16(out + 2 * i), up);
+                ups += up;
+            }
+        }
+    }
+    check(ups > 0);
+}
+
+static void infinite_halves_are_refused(void **state)
+{
+    (void)state;
+    uint8_t in[64] = {0};
+    float x[32];
+    EACH_ISA(k)
+    for (unsigned half = 0; half < 0x10000; half += 0x40) {
+        store_u16(in + 2 * 20, (uint16_t)half);
+        for (size_t n = 21; n <= 32; n += 11) {
+            check(k->fp16_floats(in, n, x) == ((half & 0x7c00) != 0x7c00));
+            check(k->bf16_floats(in, n, x) == ((half & 0x7f80) != 0x7f80));
+        }
+    }
+}
+
+/* ---- codecs ---- */
 
 static void every_size_takes_two_bytes_an_element_and_comes_back_close(void **state)
 {
@@ -137,6 +296,10 @@ static void only_stochastic_rounding_promises_a_mean(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(halves_are_the_nearest_ones_and_saturate),
+    cmocka_unit_test(random_halves_equal_their_definition),
+    cmocka_unit_test(ties_of_fp16_denormals_go_to_the_continuation),
+    cmocka_unit_test(infinite_halves_are_refused),
     cmocka_unit_test(every_size_takes_two_bytes_an_element_and_comes_back_close),
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(halves_themselves_pass_unchanged),
