@@ -211,6 +211,26 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
+/* Nearly equal atoms, of which 30 in 32 are kept: 3000 draws see half a percent of bias. */
+static void a_bias_of_one_percent_would_show(void **state)
+{
+    (void)state;
+    const Shape shape = {2, {600, 32}, 600 * 32};
+    const Rng rng = rng_open(5, 0, 0, 0, 0);
+    Arena *a = arena_open(0);
+    float *x = NEW(a, float, shape.n);
+    Rig rig;
+    for (size_t i = 0; i < shape.n; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    Expected e = expect(a, &shape, x);
+    fill_ref(&e, 30);
+    rig_open(&rig, "svd:rank=30", shape);
+    check(!goes_raw(&e, &shape));
+    check_draws(&rig, x, &e, 3000);
+    rig_close(&rig);
+    arena_close(a);
+}
+
 /* ---- real gradients ---- */
 
 #define DATA "../shared/data/"
@@ -451,6 +471,7 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(estimates_are_unbiased_on_the_shapes_of_networks),
     cmocka_unit_test(estimates_are_unbiased_when_singular_values_coincide),
+    cmocka_unit_test(a_bias_of_one_percent_would_show),
     cmocka_unit_test(real_gradients),
     cmocka_unit_test(a_budget_of_the_rank_sends_the_matrix_itself),
     cmocka_unit_test(zeros_are_sent_as_no_atoms),
