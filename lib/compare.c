@@ -56,7 +56,7 @@ static Status find_percentiles(Engine *e)
         else if (pool && at > begin)
             cell->above = radix_magnitude_quantile(pool + begin, at - begin, 0.95);
     }
-    if (l->reach == LEVEL_RUN && at)
+    if (pool && l->reach == LEVEL_RUN && at)
         l->above_run = radix_magnitude_quantile(pool, at, 0.95);
     return OK;
 }

@@ -184,7 +184,8 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    const size_t held = l->reach == LEVEL_RUN    ? c->vectors->elements
+    const size_t held = c->vectors->count == 1   ? 0 /* it is its own pool */
+                        : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest
                                                  : 0;
     *b = (Buffers){.x = NEW(a, float, n),

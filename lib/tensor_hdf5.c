@@ -15,7 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 60 /* seconds without a sign of life */ };
+enum {
+    PATIENCE = 60,  /* seconds without a sign of life */
+    KEEP = 1 << 26, /* bytes of shared memory that stay from one reading to the next */
+};
 
 struct Dump {
     const char *file;
@@ -287,12 +290,14 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     if (send(d->socket, request, sizeof request, MSG_NOSIGNAL) != sizeof request)
         return reader_lost(d, true, err);
     const size_t bytes = t->info.shape.n * sizeof *x;
-    TRY(receive(d, PATIENCE + (double)bytes / (1 << 20), &answer, err));
+    TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D') {
         message_error(answer, err);
         error_at(err, "%s", t->info.path);
         return error_at(err, "%s", d->file);
     }
     memcpy(x, d->x, bytes);
+    if (d->room > KEEP)
+        madvise(d->x, d->room, MADV_REMOVE); /* what the next reading takes again */
     return OK;
 }
