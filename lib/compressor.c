@@ -1,8 +1,8 @@
-/* compressor.c -- specs, and the checks that would otherwise stand in every codec. */
+/* compressor.c -- the checks that would otherwise stand in every codec, and what a spec's stages promise
+ * together. */
 #include "compressor.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,97 +13,6 @@ const Compressor *compressor_find(const char *name)
         if (!strcmp(compressors[i]->name, name))
             return compressors[i];
     return NULL;
-}
-
-static const char *compressor_name(const void *data, size_t i)
-{
-    (void)data;
-    return compressors[i] ? compressors[i]->name : NULL;
-}
-
-/* ---- specs ---- */
-
-/* The end of the stage that begins at s: a '+' before a letter, or the end of the text. */
-static const char *stage_end(const char *s)
-{
-    while (*s && !(s[0] == '+' && isalpha((unsigned char)s[1])))
-        s++;
-    return s;
-}
-
-enum { STAGES_MAX = 8 };
-
-static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
-{
-    char *text = text_slice(a, stage, length);
-    if (!text)
-        return arena_fail(a, err);
-    char *keys = strchr(text, ':');
-    if (keys)
-        *keys++ = 0;
-    codec->ops = compressor_find(text);
-    if (!codec->ops) {
-        const char *near = text_nearest(text, compressor_name, NULL);
-        FAIL(err, ERR_USAGE, "no codec is called \"%s\"%s%s%s", text, near ? " (did you mean " : "",
-             near ? near : "", near ? "?)" : "");
-        return error_hint(err, "atomo-bench list shows them all");
-    }
-    void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);
-    if (!params)
-        return arena_fail(a, err);
-    codec->params = params;
-    return param_parse(codec->ops->params, params, text, keys ? keys : "", err);
-}
-
-Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
-{
-    const Codec *first = NULL;
-    Codec *outer = NULL;
-    int stages = 0;
-    for (const char *stage = spec, *end;; stage = end + 1) {
-        if (stages++ == STAGES_MAX)
-            return FAIL(err, ERR_USAGE, "codec %s: more than %d stages", spec, STAGES_MAX);
-        end = stage_end(stage);
-        Codec *codec = NEW_ZERO(a, Codec, 1);
-        if (!codec)
-            return arena_fail(a, err);
-        if (open_stage(codec, stage, (size_t)(end - stage), a, err) != OK)
-            return error_at(err, "codec %s", spec);
-        if (outer)
-            outer->inner = codec;
-        else
-            first = codec;
-        if (*end && !codec->ops->wraps)
-            return FAIL(err, ERR_USAGE, "codec %s: %s wraps nothing; a wrapper such as ef stands first", spec,
-                        codec->ops->name);
-        if (!*end && codec->ops->wraps) {
-            FAIL(err, ERR_USAGE, "codec %s: %s needs a codec to wrap", spec, codec->ops->name);
-            return error_hint(err, "write %s+none, or another codec after the +", spec);
-        }
-        outer = codec;
-        if (!*end)
-            break;
-    }
-    for (const Codec *codec = first; codec; codec = codec->inner)
-        if (codec->ops->check && codec->ops->check(codec, err) != OK)
-            return error_at(err, "codec %s", spec);
-    *out = first;
-    return OK;
-}
-
-char *codec_text(const Codec *codec, Arena *a)
-{
-    char *text = NULL;
-    for (; codec; codec = codec->inner) {
-        const char *keys = param_text(codec->ops->params, codec->params, a);
-        if (!keys)
-            return NULL;
-        text = text ? text_format(a, "%s+%s%s", text, codec->ops->name, keys)
-                    : text_format(a, "%s%s", codec->ops->name, keys);
-        if (!text)
-            return NULL;
-    }
-    return text;
 }
 
 unsigned codec_traits(const Codec *codec)
@@ -130,85 +39,6 @@ const char *codec_caution(const Codec *codec)
         if (codec->ops->caution && codec->ops->caution(codec))
             return codec->ops->caution(codec);
     return NULL;
-}
-
-/* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
-
-/* Whether a new stage of the spec begins at s. */
-static bool stage_begins(const char *spec, const char *s)
-{
-    return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
-}
-
-/* The slash-separated text around the first '/' of spec: the codec's names up to the ':', or a key's value,
- * which may hold ':' itself. */
-static bool find_alternatives(const char *spec, size_t *from, size_t *to)
-{
-    const char *slash = strchr(spec, '/');
-    if (!slash)
-        return false;
-    const char *start = slash, *end = slash;
-    while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')
-        start--;
-    const bool names = stage_begins(spec, start);
-    while (*end && *end != ',' && !(names && *end == ':') &&
-           !(end[0] == '+' && isalpha((unsigned char)end[1])))
-        end++;
-    *from = (size_t)(start - spec);
-    *to = (size_t)(end - spec);
-    return true;
-}
-
-typedef struct {
-    const Codec **codec;
-    const char **text;
-    size_t count, tried;
-} CodecSet;
-
-enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
-
-static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
-{
-    size_t from, to;
-    if (find_alternatives(spec, &from, &to)) {
-        for (size_t start = from, end; start <= to; start = end + 1) {
-            for (end = start; end < to && spec[end] != '/'; end++)
-                ;
-            const char *one =
-                text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start, spec + to);
-            if (!one)
-                return arena_fail(a, err);
-            TRY(add_spec(set, one, a, err));
-        }
-        return OK;
-    }
-    if (set->tried++ == TRIED_MAX)
-        return FAIL(err, ERR_USAGE, "the alternatives come to more than %d codecs", TRIED_MAX);
-    const Codec *codec;
-    TRY(codec_open(&codec, spec, a, err));
-    const char *text = codec_text(codec, a);
-    if (!text)
-        return arena_fail(a, err);
-    for (size_t i = 0; i < set->count; i++)
-        if (!strcmp(set->text[i], text))
-            return OK;
-    if (set->count == CODECS_MAX)
-        return FAIL(err, ERR_USAGE, "more than %d codecs in one run", CODECS_MAX);
-    set->codec[set->count] = codec;
-    set->text[set->count++] = text;
-    return OK;
-}
-
-Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
-{
-    CodecSet set = {NEW(a, const Codec *, CODECS_MAX), NEW(a, const char *, CODECS_MAX), 0, 0};
-    if (!set.codec || !set.text)
-        return arena_fail(a, err);
-    for (size_t i = 0; i < specs->count; i++)
-        TRY(add_spec(&set, specs->item[i], a, err));
-    *out = set.codec;
-    *count = set.count;
-    return OK;
 }
 
 /* ---- running ---- */

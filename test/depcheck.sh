@@ -26,6 +26,7 @@ BEGIN {
     layer[2] = "lib/(rng|coin|quantise|kernels|vec/.*|tensor.*|linalg.*|select|waterfill|radix|synth|groups|describe|json)"
     layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
     layer[4] = "lib/(compressor|atoms|compress/.*)"
+    layer[4] = "lib/(compressor|spec|atoms.*|candidates|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
     layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program)"
     layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv|checksum)"
@@ -34,6 +35,7 @@ BEGIN {
     layer[4] = "lib/(compressor|atoms.*|candidates|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
     layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program|inspect)"
+    layer[6] = "lib/(report.*|inspect|codec_doc|plot.*|progress|doctor.*|program)"
     layer[7] = "cmd/.*"
     layers = 7
     only["hdf5.h"] = "lib/tensor_hdf5.*"
