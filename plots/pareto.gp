@@ -146,9 +146,9 @@ unset datafile columnheaders
 
 plot gauss(x) with lines linewidth 0.8 dashtype '.' linecolor rgb '#777777' \
         title (tex ? 'Gaussian $4^{-b}$' : 'Gaussian 4^{-b}'), \
-    (|$unbiased_front| ? '$unbiased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 3 \
+    (|$unbiased_front| ? '$unbiased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 \
         linecolor rgb '#cccccc' notitle, \
-    (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 3 \
+    (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 \
         linecolor rgb '#e4e4e4' notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(shown(column(c_y))) with linespoints \
         linewidth 1.2 dashtype dash(i) linecolor rgb rgb(i) pointtype mark(i) pointsize 0.55 title label(i) noenhanced

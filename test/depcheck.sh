@@ -36,7 +36,6 @@ BEGIN {
     layer[4] = "lib/(compressor|spec|atoms.*|candidates|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
     layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program|inspect)"
-    layer[6] = "lib/(report.*|inspect|codec_doc|plot.*|progress|doctor.*|program)"
     layer[7] = "cmd/.*"
     layers = 7
     only["hdf5.h"] = "lib/tensor_hdf5.*"
