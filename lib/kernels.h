@@ -122,6 +122,7 @@ typedef struct {
     double (*sum_magnitudes)(const float *x, size_t n); /* the same sum alone */
 } Kernels;
 
+Isa isa_of_cpu(void); /* the best this CPU can run */
 const Kernels *kernels(void);
 const Kernels *kernels_of(Isa isa); /* NULL: not in this build, or not on this CPU; for tests */
 

@@ -3,6 +3,7 @@
  * OpenBLAS picks kernels from a table of CPU models; a model newer than the table falls back to SSE3 ones,
  * several times slower than what the CPU could run. Debian's alternatives may also point BLAS at the
  * reference library. */
+#include "kernels.h"
 #include "linalg_blas.h"
 
 #include <dlfcn.h>
@@ -35,7 +36,6 @@ BlasInfo linalg_blas_info(void)
     return info;
 }
 
-#ifdef __x86_64__
 static bool is_among(const char *name, const char *const *names)
 {
     while (*names && strcmp(*names, name))
@@ -45,18 +45,12 @@ static bool is_among(const char *name, const char *const *names)
 
 const char *linalg_wanted_core(void)
 {
-    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", "Haswell", NULL};
+    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", NULL};
     static const char *const middle[] = {"Zen", "Haswell", "Excavator", NULL};
     const char *core = openblas_get_corename();
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return is_among(core, wide) ? NULL : "SkylakeX";
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return is_among(core, middle) ? NULL : "Haswell";
-    return NULL;
+    switch (isa_of_cpu()) {
+    case ISA_AVX512: return is_among(core, wide) ? NULL : "SkylakeX";
+    case ISA_AVX2: return is_among(core, middle) ? NULL : "Haswell";
+    default: return NULL;
+    }
 }
-#else
-const char *linalg_wanted_core(void)
-{
-    return NULL;
-}
-#endif
