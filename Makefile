@@ -117,7 +117,8 @@ PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 check: deps
 	@$(PARALLEL) all tests $(REPLAYS)
 	@$(PARALLEL) -O check-run
-	@echo; echo "all tests passed; $$(cat $(B)/test/*.log | grep -c 'SKIP' || true) skipped"
+	@cat $(TESTS:%=%.log) | awk '/^\[  PASSED/ {passed += $$4} /SKIPPED/ {skipped++} \
+	    END {printf "\n%d passed, 0 failed, %d skipped\n", passed, skipped}'
 
 demo: deps
 	@$(PARALLEL) all
@@ -147,8 +148,8 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck
 
 $(RUNS): run-%: $(B)/test/%
-	@$< >$(B)/test/$*.log 2>&1 && { grep -h SKIP $(B)/test/$*.log; tail -n 2 $(B)/test/$*.log | head -n 1; } || \
-	    { cat $(B)/test/$*.log; echo "FAILED: $<"; exit 1; }
+	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
+	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
 # Fuzz targets run here over their stored inputs and made-up ones; `make fuzz` searches for new ones.
 $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
