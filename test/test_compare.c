@@ -425,6 +425,27 @@ static void states_move_on_by_step_and_worker(void **state)
     check_rel(value(kept(w, 3, 0), "residual_norm"), sqrt(3), 1e-15);
 }
 
+/* Steps 1 and 2 lack the first vector, so that the others stand at other places there. */
+static void states_follow_names_not_places(void **state)
+{
+    (void)state;
+    World *w = open_world(3, 1);
+    add_codec(w, &counted);
+    w->vector[3] = w->vector[4];
+    w->vector[4] = w->vector[5];
+    w->vector[5] = w->vector[7];
+    w->vector[6] = w->vector[8];
+    w->list.count = 7;
+    w->list.elements -= 2 * sizes[0];
+    run(w);
+    static const struct {
+        size_t place;
+        double steps;
+    } expected[] = {{0, 1}, {1, 1}, {2, 1}, {4, 2}, {5, 2}, {7, 3}, {8, 3}};
+    for (size_t i = 0; i < countof(expected); i++)
+        check(value(kept(w, expected[i].place, 0), "residual_norm") == expected[i].steps);
+}
+
 static void small_tensors_travel_raw(void **state)
 {
     (void)state;
@@ -541,6 +562,7 @@ static const struct CMUnitTest tests[] = {
     TEST(a_random_codec_is_measured_as_one),
     TEST(a_failure_costs_one_record),
     TEST(states_move_on_by_step_and_worker),
+    TEST(states_follow_names_not_places),
     TEST(small_tensors_travel_raw),
     TEST(too_little_memory_costs_pooled_order_statistics),
     TEST(memory_does_not_change_what_both_have),

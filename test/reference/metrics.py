@@ -34,8 +34,9 @@ def gradient(n, seed):
 def decoded(x, repeat):
     level = x.astype(float) * 64 + 1024
     low = np.floor(level)
-    up = unit(x.size, 1000 + repeat) < level - low
-    return ((low + up - 1024) / 64).astype(np.float32)
+    u = unit(x.size, 1000 + repeat)
+    y = ((low + (u < level - low) - 1024) / 64).astype(np.float32)
+    return np.where((x == 0) & (np.arange(x.size) % 3 == 0), np.where(u < 0.5, 1 / 64, -1 / 64), y).astype(np.float32)
 
 
 def mean(values):
