@@ -39,9 +39,13 @@ def verdict(what, peer, mine, want):
 def reading(path):
     import h5py
 
+    def read(name, item):
+        if isinstance(item, h5py.Dataset):
+            item[...]  # returns nothing: a visitor that returns something ends the visit
+
     def read_all():
         with h5py.File(path, "r") as file:
-            file.visititems(lambda name, item: item[...] if isinstance(item, h5py.Dataset) else None)
+            file.visititems(read)
     read_all()
     rounds = [(best(read_all, 3), ours("read", path)) for _ in range(5)]
     verdict("read " + os.path.basename(path), min(p for p, _ in rounds), min(m for _, m in rounds), 0.9)
