@@ -1,7 +1,9 @@
 /* tensor_hdf5.c -- dumps as this process sees them: a reader process lists the file and delivers floats.
  *
- * The floats come through memory that both map, made by this side and sealed, so that the other can neither
- * shrink nor move it. Everything else comes as messages that tensor_stream.c takes apart. */
+ * Floats that stand in the file as they are, this side reads itself, from where the reader says they are: any
+ * bytes of the file are floats. Others the reader unpacks into memory that both map, made by this side and
+ * sealed, so that the other can neither shrink nor move it. All else comes as messages that tensor_stream.c
+ * takes apart. */
 #include "tensor_hdf5.h"
 
 #include <errno.h>
@@ -23,9 +25,9 @@ enum {
 struct Dump {
     const char *file;
     Listing listing;
-    pid_t reader; /* 0: gone */
-    int socket, memory;
-    float *x; /* shared */
+    pid_t reader;           /* 0: gone */
+    int socket, memory, fd; /* fd: the file itself */
+    const float *x;         /* shared */
     size_t room;
     uint8_t *inbox; /* what has come and is not yet taken: [from, to) */
     size_t from, to;
@@ -114,7 +116,8 @@ static bool has_signature(int fd, uint64_t size)
     return false;
 }
 
-static Status check_file(const char *path, uint64_t *size, Error *err)
+/* Opens the file and sees that it may be HDF5. */
+static Status open_file(const char *path, int *opened, uint64_t *size, Error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
@@ -131,7 +134,10 @@ static Status check_file(const char *path, uint64_t *size, Error *err)
                       S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
     else if (!has_signature(fd, *size))
         status = FAIL(err, ERR_CORRUPT, "%s: not an HDF5 file", path);
-    close(fd);
+    if (status == OK)
+        *opened = fd;
+    else
+        close(fd);
     return status;
 }
 
@@ -173,11 +179,13 @@ static Status list(Dump *d, Error *err)
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
 {
     uint64_t size = 0;
-    TRY(check_file(path, &size, err));
+    int fd = -1;
     Dump *d = NEW_ZERO(a, Dump, 1);
     if (!d || !(d->file = text_copy(a, path)) || !(d->inbox = NEW(a, uint8_t, INBOX)))
         return arena_fail(a, err);
+    TRY(open_file(path, &fd, &size, err));
     d->socket = d->memory = -1;
+    d->fd = fd;
     d->listing = (Listing){.arena = a, .file_size = size};
     Status status = start_reader(d, err);
     if (status == OK)
@@ -199,12 +207,14 @@ void dump_close(Dump *d)
             ;
     }
     if (d->x)
-        munmap(d->x, d->room);
+        munmap((void *)(uintptr_t)d->x, d->room);
     if (d->socket >= 0)
         close(d->socket);
     if (d->memory >= 0)
         close(d->memory);
-    *d = (Dump){.socket = -1, .memory = -1};
+    if (d->fd >= 0)
+        close(d->fd);
+    *d = (Dump){.socket = -1, .memory = -1, .fd = -1};
 }
 
 /* ---- what it holds ---- */
@@ -252,18 +262,19 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs)
 
 /* ---- reading ---- */
 
-/* Memory for the largest tensor, at the first reading. */
+/* Memory for the largest tensor that has to be unpacked, at the first reading of one. */
 static Status share_memory(Dump *d, Error *err)
 {
     size_t largest = 1;
     for (size_t i = 0; i < dump_count(d); i++)
-        largest = dump_tensor(d, i)->shape.n > largest ? dump_tensor(d, i)->shape.n : largest;
+        if (d->listing.tensor[i].at == NOWHERE && dump_tensor(d, i)->shape.n > largest)
+            largest = dump_tensor(d, i)->shape.n;
     const size_t bytes = largest * sizeof(float);
     if (ftruncate(d->memory, (off_t)bytes) ||
         fcntl(d->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
         return FAIL(err, ERR_MEMORY, "%s: no %zu bytes of shared memory: %s", d->file, bytes,
                     strerror(errno));
-    void *x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->memory, 0);
+    void *x = mmap(NULL, bytes, PROT_READ, MAP_SHARED, d->memory, 0);
     if (x == MAP_FAILED)
         return FAIL(err, ERR_MEMORY, "%s: no %zu bytes of shared memory: %s", d->file, bytes,
                     strerror(errno));
@@ -272,32 +283,53 @@ static Status share_memory(Dump *d, Error *err)
     return OK;
 }
 
-Status dump_read(Dump *d, size_t i, float *x, Error *err)
+static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
 {
-    const Listed *t = &d->listing.tensor[i];
+    const size_t bytes = t->info.shape.n * sizeof *x;
+    for (size_t got = 0; got < bytes;) {
+        const ssize_t part = pread(d->fd, (char *)x + got, bytes - got, (off_t)(t->at + got));
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
+        if (part == 0)
+            return FAIL(err, ERR_CORRUPT, "the file ends in the middle of it");
+        got += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+/* The reader unpacks the tensor into shared memory. */
+static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
+{
+    const size_t bytes = t->info.shape.n * sizeof *x;
     uint8_t request[REQUEST_SIZE];
     Bytes answer;
-    if (t->info.shape.n == 0)
-        return OK;
-    if (!d->reader) {
-        *err = d->death;
-        return err->status;
-    }
     if (!d->x)
         TRY(share_memory(d, err));
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
     if (send(d->socket, request, sizeof request, MSG_NOSIGNAL) != sizeof request)
         return reader_lost(d, true, err);
-    const size_t bytes = t->info.shape.n * sizeof *x;
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
-    if (answer.size != 1 || *answer.data != 'D') {
-        message_error(answer, err);
-        error_at(err, "%s", t->info.path);
-        return error_at(err, "%s", d->file);
-    }
+    if (answer.size != 1 || *answer.data != 'D')
+        return message_error(answer, err);
     memcpy(x, d->x, bytes);
-    if (d->room > KEEP)
-        madvise(d->x, d->room, MADV_REMOVE); /* what the next reading takes again */
+    if (d->room > KEEP) /* what the next reading takes again */
+        fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)d->room);
     return OK;
+}
+
+Status dump_read(Dump *d, size_t i, float *x, Error *err)
+{
+    const Listed *t = &d->listing.tensor[i];
+    if (t->info.shape.n == 0)
+        return OK;
+    if (!d->reader) {
+        *err = d->death;
+        return err->status;
+    }
+    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
+    if (status == OK || !d->reader) /* a dead reader has been named with the file already */
+        return status;
+    error_at(err, "%s", t->info.path);
+    return error_at(err, "%s", d->file);
 }

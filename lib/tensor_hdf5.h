@@ -28,6 +28,7 @@ typedef struct {
     const char *file; /* its path */
     uint64_t file_size;
     uint64_t used; /* address space before the file was opened */
+    bool has_user_block; /* then addresses are not counted from the file's first byte */
     hid_t id;
     Arena *arena;
     Found *found;
@@ -44,6 +45,9 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
+
+/* Where a dataset of little-endian float32 stands in one piece as it is, NOWHERE: packed, converted, not there. */
+uint64_t dataset_plain_at(hid_t dataset);
 
 /* Sends a message that stands in `b` behind 4 bytes left for its size. */
 Status message_send(int socket, Buf *b, Error *err);

@@ -123,6 +123,16 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
     return OK;
 }
 
+uint64_t dataset_plain_at(hid_t dataset)
+{
+    const hid_t type = H5Dget_type(dataset), creation = H5Dget_create_plist(dataset);
+    const bool plain = H5Tequal(type, H5T_IEEE_F32LE) > 0 && H5Pget_layout(creation) == H5D_CONTIGUOUS;
+    const haddr_t at = plain ? H5Dget_offset(dataset) : HADDR_UNDEF;
+    H5Tclose(type);
+    H5Pclose(creation);
+    return at == HADDR_UNDEF ? NOWHERE : at;
+}
+
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err)
 {

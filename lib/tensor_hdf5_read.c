@@ -149,11 +149,21 @@ static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
     return status;
 }
 
+static hsize_t user_block(hid_t file)
+{
+    hsize_t size = 1;
+    const hid_t creation = H5Fget_create_plist(file);
+    H5Pget_userblock(creation, &size);
+    H5Pclose(creation);
+    return size;
+}
+
 static Status open_file(Source *s, Error *err)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    s->has_user_block = user_block(s->id) != 0;
     set_limit(RLIMIT_NOFILE, 0); /* whatever the file says, no other one is opened */
     if (s->id >= 0)
         return OK;
@@ -184,7 +194,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
     if (!*x) {
         limit_memory(s->used, 8 * bytes + 1024 * MIB);
-        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY_FD, 0);
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, MEMORY_FD, 0);
         if (memory == MAP_FAILED)
             return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
         *x = memory;

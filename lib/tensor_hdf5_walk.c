@@ -55,6 +55,7 @@ static Status list_tensor(Walk *w, hid_t dataset, const Shape *shape)
     buf_u8(b, (uint8_t)shape->rank);
     for (int i = 0; i < shape->rank; i++)
         buf_u64(b, shape->dim[i]);
+    buf_u64(b, w->source->has_user_block ? NOWHERE : dataset_plain_at(dataset));
     const hid_t creation = H5Dget_create_plist(dataset);
     const Status status = attrs_put(dataset, creation, b, w->err);
     H5Pclose(creation);

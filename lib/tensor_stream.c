@@ -35,6 +35,11 @@ static Status take_group(Listing *l, Reader *r, Error *err)
     return OK;
 }
 
+static bool stands_in_file(const Listed *t, uint64_t file_size)
+{
+    return t->at == NOWHERE || (t->at <= file_size && t->info.shape.n <= (file_size - t->at) / sizeof(float));
+}
+
 static Status take_tensor(Listing *l, Reader *r, Error *err)
 {
     Listed t = {.number = l->tensors};
@@ -43,8 +48,9 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     const int rank = take_u8(r);
     for (int i = 0; i < rank && i < RANK_MAX; i++)
         dim[i] = take_u64(r);
+    t.at = take_u64(r);
     if (r->bad || !path_valid(t.info.path) || !shape_make(&t.info.shape, rank, dim) ||
-        t.info.shape.n > elements_limit(l->file_size))
+        t.info.shape.n > elements_limit(l->file_size) || !stands_in_file(&t, l->file_size))
         return bad_message(err, "a tensor");
     take_attrs(r, &t.info.attrs, l->arena);
     if (!reader_done(r))

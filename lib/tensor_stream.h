@@ -5,7 +5,8 @@
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
  *     'G' group     path:text attrs            in the order of the walk; the root has the path ""
- *     'T' tensor    path:text rank:u8 dim:u64 x rank attrs
+ *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: where its floats stand in the file
+ *                   as float32 one after another, NOWHERE: as something else
  *     'S' skipped   nothing: one dataset that holds no floats
  *     'Z' end       count:u64                 of tensors; closes the listing
  *     'D' done      nothing: the floats asked for are in the shared memory
@@ -27,9 +28,12 @@ enum {
     OBJECTS_MAX = 1 << 20, /* groups, tensors and skipped datasets in one file */
 };
 
+#define NOWHERE UINT64_MAX
+
 typedef struct {
     TensorInfo info;
     size_t number; /* in the order of sending */
+    uint64_t at;   /* of plain float32 in the file, or NOWHERE */
 } Listed;
 
 typedef struct {

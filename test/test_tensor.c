@@ -351,7 +351,7 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
 {
     (void)state;
     const hid_t file = make_file(in_scratch("death.h5"), true);
-    make_floats(file, "a", H5T_IEEE_F32LE, 100, H5P_DEFAULT);
+    make_floats(file, "a", H5T_IEEE_F32BE, 100, H5P_DEFAULT); /* in need of conversion, so of the reader */
     H5Fclose(file);
     open_dump("death.h5");
     float x[100];

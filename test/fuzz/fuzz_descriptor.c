@@ -17,6 +17,8 @@ static size_t walk(const Listing *l)
         if (l->tensor[i].number >= l->tensors || t->shape.n > elements_limit(l->file_size) ||
             !path_valid(t->path) || t->name < t->path || t->display < t->name)
             abort();
+        if (l->tensor[i].at != NOWHERE && l->tensor[i].at + t->shape.n * sizeof(float) > l->file_size)
+            abort();
         sum += strlen(t->display) + (t->step_group ? strlen(t->step_group) : 0) + strlen(kind_names[t->kind]);
         for (size_t k = 0; k < t->attrs.count; k++)
             sum += strlen(t->attrs.item[k].name) +
