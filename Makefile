@@ -130,7 +130,7 @@ demo-run:
 	@mkdir -p build/demo
 	@echo; echo "== every compressor of the ATOMO paper on a real gradient ($(DUMP))"; echo
 	@$(B)/bin/atomo-bench compare $(DUMP) -o build/demo/compare.csv
-	@$(B)/bin/atomo-bench compare $(DUMP) --repeats 3
+	@$(B)/bin/atomo-bench compare $(DUMP)
 	@$(B)/bin/atomo-bench plot pareto build/demo/compare.csv -o build/demo/pareto.svg
 	@echo; echo "program  $(CURDIR)/$(B)/bin/atomo-bench"
 	@echo "results  $(CURDIR)/build/demo/compare.csv"
