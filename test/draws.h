@@ -74,6 +74,10 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
+    AtomMoments m; /* atoms drawn rarely hardly ever meet in a pair: where the codec knows, it says */
+    rig->call.rng = rig_rng(0);
+    if (codec_moments(&rig->call, x, &m) && m.squares > 0)
+        d.freedom = sum * sum / m.squares;
     return d;
 }
 
