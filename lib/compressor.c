@@ -80,28 +80,29 @@ Status payload_bad(const Call *c, const char *format, ...)
 
 /* A draw that came out larger than raw: what it decodes to travels as floats (never x, or the choice would
  * bias). */
-static Status send_drawn(const Call *c, Buf *out, size_t start)
+static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);
     if (!drawn)
         return arena_fail(c->scratch, c->err);
     TRY(codec_decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
-    buf_u8(out, PAYLOAD_RAW);
-    buf_copy(out, drawn, 4 * c->shape->n);
-    return OK;
+    if (c->streams)
+        *c->streams = *before; /* what the method reported does not travel */
+    return raw_put(c, drawn, out);
 }
 
 Status codec_encode(const Call *c, const float *x, Buf *out)
 {
     const ArenaMark mark = arena_mark(c->scratch);
     const size_t start = out->size, bound = codec_bound(c);
+    const Streams before = c->streams ? *c->streams : (Streams){0};
     assert(out->cap - start >= bound);
     const bool last = c->round == codec_rounds(c->self) - 1;
     Status status = c->self->ops->encode(c, x, out);
     assert(out->size - start <= bound);
     if (status == OK && last && !c->self->ops->wraps && out->size - start > raw_size(c))
-        status = send_drawn(c, out, start);
+        status = send_drawn(c, out, start, &before);
     arena_rewind(c->scratch, mark);
     return status;
 }

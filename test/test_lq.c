@@ -191,6 +191,20 @@ static void cut_longer_and_foreign_payloads_are_refused(void **state)
     arena_rewind(forever, mark);
 }
 
+/* One element takes seven bytes, five as a float; the streams are then those of the float. */
+static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
+{
+    (void)state;
+    Rig rig;
+    Streams streams = {0};
+    rig_open(&rig, "lq", shape_vector(1));
+    rig.call.streams = &streams;
+    check_ok(rig_encode(&rig, (const float[]){-2.5f}, 0), &rig.err);
+    check(rig.payload.size == 5 && rig.payload.data[0] == 0);
+    check(streams.reported && streams.raw && streams.entropy_bits == 32);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +214,7 @@ int main(void)
         cmocka_unit_test(draws_are_unbiased_and_vary_as_the_closed_form_says),
         cmocka_unit_test(zeros_spikes_denormals_and_giants),
         cmocka_unit_test(cut_longer_and_foreign_payloads_are_refused),
+        cmocka_unit_test(a_draw_that_outgrows_raw_counts_as_raw),
     };
     forever = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
