@@ -45,8 +45,12 @@ static Status run(const Options *o, const char *path)
     TRY(frame_open(&from, path, o->a, o->err));
     cli_catch_stop();
     Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
+    if (status == ERR_USAGE) {
+        status = o->err->status = ERR_CORRUPT; /* the spec is the file's, not the user's */
+        o->err->hint[0] = '\0';
+    }
     if (status != OK)
-        error_at(o->err, "%s", path);
+        error_at(o->err, "%.200s", path);
     else
         status = write_dump(o, from, codec);
     frame_close(from);

@@ -223,6 +223,8 @@ static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
     const bool replay = codec_traits(c->self) & DECODES_STATE;
     void *state = NULL;
     Message m = {.rounds = r->rounds};
+    if (r->tensor != rng_hash(r->name))
+        return FAIL(w->err, ERR_CORRUPT, "its random address is not that of its name");
     if (r->rounds != codec_rounds(c->self))
         return FAIL(w->err, ERR_CORRUPT, "%d rounds, %s has %d", r->rounds, c->self->ops->name,
                     codec_rounds(c->self));
@@ -245,7 +247,8 @@ static Status decode_record(Work *w, const FrameReader *from, const FrameRecord 
     if (!x)
         return arena_fail(w->scratch, w->err);
     if (receive(w, &c, r, x) != OK)
-        return error_at(w->err, "at byte %llu: %.200s", (unsigned long long)frame_offset(from), r->name);
+        return error_at(w->err, "%.200s: at byte %llu: %.200s", frame_name(from),
+                        (unsigned long long)frame_offset(from), r->name);
     for (size_t m = 0; m < r->members; m++) {
         TRY(dump_write(to, r->member[m].path, &r->member[m].shape, x, &r->member[m].attrs, w->err));
         x += r->member[m].shape.n;

@@ -19,7 +19,7 @@ const char *cli_range(const Option *o, char out[96])
         snprintf(out, 96, "bytes, such as 4096, 512M or 2G");
     } else if (o->low == 0 && o->high == 0) {
         snprintf(out, 96, "%s", kind);
-    } else if (open) {
+    } else if (open && o->type == CLI_REAL) {
         snprintf(out, 96, "%s from %s", kind, text_double(low, o->low));
     } else {
         snprintf(low, sizeof low, "%.10g", o->low);

@@ -63,6 +63,7 @@ Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
 void frame_close(FrameReader *r); /* NULL is fine */
 
+const char *frame_name(const FrameReader *r); /* of the file */
 const char *frame_spec(const FrameReader *r);
 uint64_t frame_records(const FrameReader *r);
 uint64_t frame_size(const FrameReader *r);   /* of the file */

@@ -223,6 +223,11 @@ void frame_close(FrameReader *r)
         fclose(r->from);
 }
 
+const char *frame_name(const FrameReader *r)
+{
+    return r->name;
+}
+
 const char *frame_spec(const FrameReader *r)
 {
     return r->spec;

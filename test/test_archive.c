@@ -214,7 +214,7 @@ static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
     make_dump(1, 1);
     encode(&none, &(GroupSpec){0});
     assert_int_equal(decode(&other), ERR_CORRUPT);
-    check(strstr(err.text, "at byte ") && strstr(err.text, "layer0.weight"));
+    check(strstr(err.text, "x.atomo: at byte ") && strstr(err.text, "layer0.weight"));
     arena_close(arena);
 }
 
@@ -246,12 +246,31 @@ static void work_that_is_stopped_leaves_nothing(void **state)
     arena_close(arena);
 }
 
+static void a_record_at_the_address_of_another_name_is_refused(void **state)
+{
+    (void)state;
+    FrameWriter *w;
+    arena = arena_open(0);
+    const float x[2] = {1, 2};
+    const Codec none = codec_of(compressor_find("none"));
+    FrameMember member = {.path = "a", .shape = shape_vector(2)};
+    FrameRecord r = {.tensor = rng_hash("b"), .name = "a", .member = &member, .members = 1, .rounds = 1};
+    r.round[0] = (Bytes){(const uint8_t *)x, sizeof x};
+    check_ok(frame_create(&w, in_scratch("x.atomo"), "none", 1, arena, &err), &err);
+    check_ok(frame_put(w, &r, &err), &err);
+    check_ok(frame_commit(w, &err), &err);
+    assert_int_equal(decode(&none), ERR_CORRUPT);
+    check(strstr(err.text, "random address") != NULL);
+    arena_close(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(none_brings_every_dump_back_exactly),
         cmocka_unit_test(states_evolve_and_are_replayed),
         cmocka_unit_test(a_payload_of_another_codec_is_refused_with_its_place),
+        cmocka_unit_test(a_record_at_the_address_of_another_name_is_refused),
         cmocka_unit_test(work_that_is_stopped_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

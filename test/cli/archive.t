@@ -28,6 +28,10 @@ $ atomo-bench synth --shape 3y3 -o a.h5
 2> atomo-bench: synth: --shape 3y3: want 1 to 8 axes, as in 64x3x3x3
 = 2
 
+$ atomo-bench synth --seed 9223372036854775808 -o a.h5
+2> atomo-bench: synth: --seed 9223372036854775808: want 0 to 9.22*
+= 2
+
 # files that are not what they should be
 $ atomo-bench encode nothing.h5 -c none -o a.atomo
 2> atomo-bench: nothing.h5: cannot be opened: No such file or directory
