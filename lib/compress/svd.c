@@ -238,8 +238,10 @@ static Status get(const Call *c, Bytes in, Atoms *a)
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
-    if (kind != PAYLOAD_METHOD || r.bad)
-        return payload_bad(c, "kind %d and a count, want kind %d", kind, PAYLOAD_METHOD);
+    if (kind != PAYLOAD_METHOD)
+        return payload_bad(c, "kind %d, want %d", kind, PAYLOAD_METHOD);
+    if (r.bad)
+        return payload_bad(c, "no count of atoms");
     if (count > most)
         return payload_bad(c, "%llu atoms, want at most %zu", (unsigned long long)count, most);
     if (reader_left(&r) != count * each)
