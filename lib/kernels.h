@@ -105,17 +105,19 @@ typedef struct {
     void (*spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
 
     /* Matrices, row-major. gram_rows takes at most FEW_COLS columns.
-     * g (cols, cols) = a' a, exact products added in double, row by row. */
+     * g (cols, cols) = a' a, exact products added in double. */
     void (*gram_rows)(const float *a, size_t rows, size_t cols, double *g);
-    /* u[k] (rows) = a v[k] for four vectors that lie interleaved: v is (cols, 4). Summed in double. */
-    void (*project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
+    /* u[k] (rows) = a v[k] for count <= 4 vectors that lie interleaved: v is (cols, 4). Summed in double. */
+    void (*project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
+                         float *const u[4]);
     /* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]', onto what is there when `add`. */
     void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x);
 
-    /* Sum of |x_i| in double, and the candidates of a coin: every element that coin_keep(coin, x, key, i) would
-     * keep, with coin's scale or a larger one, and about one in 2^30 of the others. n <= BLOCK. Writes each one's
-     * place i and value in order, and returns their number; `at` and `value` have room for n + 16. */
+    /* Sum of |x_i| in double, and the candidates of a coin: every element that coin_keep(coin, x, key, i)
+     * would keep, with coin's scale or a larger one, and about one in 2^30 of the others. n <= BLOCK. Writes
+     * each one's place i and value in order, and returns their number; `at` and `value` have room for n + 16.
+     */
     size_t (*coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                         double *sum);
 

@@ -131,17 +131,19 @@ Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error 
 
 typedef struct {
     const Tall *a;
-    const double *v; /* (cols, 4): four vectors, interleaved */
+    const double *v; /* (cols, 4): up to four vectors, interleaved */
     float *u[4];
-    size_t step;
+    size_t count, step;
 } Projection;
 
 static void project_piece(void *data, size_t piece)
 {
     const Projection *p = data;
     const size_t from = piece * p->step, rows = smaller(p->step, p->a->rows - from);
-    float *const u[4] = {p->u[0] + from, p->u[1] + from, p->u[2] + from, p->u[3] + from};
-    kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, u);
+    float *u[4] = {0};
+    for (size_t k = 0; k < p->count; k++)
+        u[k] = p->u[k] + from;
+    kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, p->count, u);
 }
 
 /* The columns of a turned matrix are contiguous: add v_j times column j, a few rows at a time. */
@@ -155,13 +157,13 @@ static void project_turned_piece(void *data, size_t piece)
         double sum[4][SOME] = {{0}};
         for (size_t j = 0; j < p->a->cols; j++) {
             const float *column = p->a->x + j * p->a->rows + from;
-            for (size_t k = 0; k < 4; k++) {
+            for (size_t k = 0; k < p->count; k++) {
                 const double v = p->v[4 * j + k];
                 for (size_t i = 0; i < rows; i++)
                     sum[k][i] += v * (double)column[i];
             }
         }
-        for (size_t k = 0; k < 4; k++)
+        for (size_t k = 0; k < p->count; k++)
             for (size_t i = 0; i < rows; i++)
                 p->u[k][from + i] = (float)sum[k][i];
     }
@@ -171,15 +173,15 @@ static Status project_few(const Tall *a, const double *v, size_t count, int thre
                           Error *err)
 {
     double *four = NEW(scratch, double, 4 * a->cols);
-    float *unused = NEW(scratch, float, a->rows);
-    if (!four || !unused)
+    if (!four)
         return arena_fail(scratch, err);
-    Projection p = {a, four, {0}, a->turned ? 4096 : piece_rows(a->cols)};
+    Projection p = {.a = a, .v = four, .step = a->turned ? 4096 : piece_rows(a->cols)};
     for (size_t k = 0; k < count; k += 4) {
-        for (size_t q = 0; q < 4; q++) {
-            p.u[q] = k + q < count ? u + (k + q) * a->rows : unused;
+        p.count = smaller(4, count - k);
+        for (size_t q = 0; q < p.count; q++) {
+            p.u[q] = u + (k + q) * a->rows;
             for (size_t j = 0; j < a->cols; j++)
-                four[4 * j + q] = k + q < count ? v[(k + q) * a->cols + j] : 0;
+                four[4 * j + q] = v[(k + q) * a->cols + j];
         }
         parallel_for(threads, (a->rows + p.step - 1) / p.step,
                      a->turned ? project_turned_piece : project_piece, &p);

@@ -83,7 +83,7 @@ static void every_instruction_set_gives_the_same_bytes(void **state)
             float *const lanes[4] = {u, u + ROWS, u + 2 * ROWS, u + 3 * ROWS};
             const float *const l[4] = {u, u + ROWS, u + 2 * ROWS, u + 3 * ROWS};
             const float *const r[4] = {a, a + cols, a + 2 * cols, a + 3 * cols};
-            k->project_rows(a, ROWS, cols, v, lanes);
+            k->project_rows(a, ROWS, cols, v, 4, lanes);
             k->outer_rows(l, r, 3, ROWS, cols, false, x);
             k->outer_rows(l, r, 4, ROWS, cols, true, x);
             if (cols <= FEW_COLS)

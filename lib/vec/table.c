@@ -7,9 +7,11 @@ void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESH
 void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
                           double sum[E_SUMS], double *largest);
 void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
-void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
+void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n,
+                           double sum[S_SUMS]);
 void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
-void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, float *const u[4]);
+void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
+                            float *const u[4]);
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x);
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,

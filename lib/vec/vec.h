@@ -36,6 +36,26 @@ INLINE VecU load_u(const void *p) { VecU v; memcpy(&v, p, sizeof v); return v; }
 INLINE void store_u(void *p, VecU v) { memcpy(p, &v, sizeof v); }
 INLINE VecD load_d(const float *p) { VecH h; memcpy(&h, p, sizeof h); return __builtin_convertvector(h, VecD); }
 
+/* v[index[l]] in lane l; index < LANES. */
+INLINE VecF pick_lanes(VecF v, VecI index)
+{
+#if VEC_BYTES == 64
+    return _mm512_permutexvar_ps((__m512i)index, v);
+#elif VEC_BYTES == 32
+    return _mm256_permutevar8x32_ps(v, (__m256i)index);
+#else
+    return (VecF){v[index[0]], v[index[1]], v[index[2]], v[index[3]]};
+#endif
+}
+
+/* Lanes of vectors of four: 0 to 3 are a's, 4 to 7 are b's. */
+#ifdef __clang__
+#define SHUFFLE4(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+#define SHUFFLE4(a, b, i, j, k, l) \
+    __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
+#endif
+
 /* The fixed tree at the end of every reduction. */
 INLINE double tree16(const double lane[ROW])
 {

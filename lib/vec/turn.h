@@ -1,0 +1,83 @@
+/* turn.h -- a few rows of a matrix become columns, four at a time.
+ *
+ * A vector then holds one column of several rows, as doubles: sums along rows need no reduction at the end,
+ * and those of different rows go on side by side. */
+#ifndef ATOMO_TURN_H
+#define ATOMO_TURN_H
+
+#include "vec.h"
+
+enum {
+    DLANES = VEC_BYTES / 8,
+    TURNED = DLANES == 8 ? 8 : 4 /* rows at a time */,
+    PER_TURN = TURNED / DLANES
+};
+
+typedef float Turned __attribute__((vector_size(4 * TURNED)));
+
+#if VEC_BYTES == 64
+#define LOW_PAIRS(a, b)   _mm256_unpacklo_ps(a, b) /* a0 b0 a1 b1 in each half */
+#define HIGH_PAIRS(a, b)  _mm256_unpackhi_ps(a, b)
+#define LOW_HALVES(a, b)  _mm256_shuffle_ps(a, b, 0x44)
+#define HIGH_HALVES(a, b) _mm256_shuffle_ps(a, b, 0xee)
+#else
+#define LOW_PAIRS(a, b)   SHUFFLE4(a, b, 0, 4, 1, 5)
+#define HIGH_PAIRS(a, b)  SHUFFLE4(a, b, 2, 6, 3, 7)
+#define LOW_HALVES(a, b)  SHUFFLE4(a, b, 0, 1, 4, 5)
+#define HIGH_HALVES(a, b) SHUFFLE4(a, b, 2, 3, 6, 7)
+#endif
+
+/* Four columns of row `row`, and beside them those of the row four further on where a vector has room. */
+INLINE Turned load_turned(const float *a, size_t stride)
+{
+#if VEC_BYTES == 64
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(a)), _mm_loadu_ps(a + 4 * stride), 1);
+#else
+    (void)stride;
+    Turned v;
+    memcpy(&v, a, sizeof v);
+    return v;
+#endif
+}
+
+/* column[c][r] = a[r * stride + c] for c < 4, r < TURNED. */
+INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
+{
+    const Turned a0 = load_turned(a, stride), a1 = load_turned(a + stride, stride),
+                 a2 = load_turned(a + 2 * stride, stride), a3 = load_turned(a + 3 * stride, stride);
+    const Turned low01 = LOW_PAIRS(a0, a1), high01 = HIGH_PAIRS(a0, a1), low23 = LOW_PAIRS(a2, a3),
+                 high23 = HIGH_PAIRS(a2, a3);
+    column[0] = LOW_HALVES(low01, low23);
+    column[1] = HIGH_HALVES(low01, low23);
+    column[2] = LOW_HALVES(high01, high23);
+    column[3] = HIGH_HALVES(high01, high23);
+}
+
+/* The doubles of rows part * DLANES .. of a column. */
+INLINE VecD widen(Turned v, int part)
+{
+#if VEC_BYTES == 64 /* compilers make four instructions of the conversion below */
+    (void)part;
+    return _mm512_cvtps_pd(v);
+#else
+    VecH h;
+    memcpy(&h, (const char *)&v + part * (int)sizeof h, sizeof h);
+    return __builtin_convertvector(h, VecD);
+#endif
+}
+
+INLINE Turned narrow(const VecD part[PER_TURN])
+{
+#if VEC_BYTES == 64
+    return _mm512_cvtpd_ps(part[0]);
+#else
+    Turned v;
+    for (int p = 0; p < PER_TURN; p++) {
+        const VecH h = __builtin_convertvector(part[p], VecH);
+        memcpy((char *)&v + p * (int)sizeof h, &h, sizeof h);
+    }
+    return v;
+#endif
+}
+
+#endif
