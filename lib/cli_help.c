@@ -6,6 +6,16 @@
 
 enum { WIDTH = 80, INDENT = 26 };
 
+/* Whole numbers in full: a double of 2^63 stands for the largest there is. */
+static const char *limit(const Option *o, double v, char out[32])
+{
+    if (o->type == CLI_INT)
+        snprintf(out, 32, "%lld", v >= 0x1p63 ? (long long)INT64_MAX : (long long)v);
+    else
+        text_double(out, v);
+    return out;
+}
+
 const char *cli_range(const Option *o, char out[96])
 {
     char low[32], high[32];
@@ -22,9 +32,7 @@ const char *cli_range(const Option *o, char out[96])
     } else if (open && o->type == CLI_REAL) {
         snprintf(out, 96, "%s from %s", kind, text_double(low, o->low));
     } else {
-        snprintf(low, sizeof low, "%.10g", o->low);
-        snprintf(high, sizeof high, "%.10g", o->high);
-        snprintf(out, 96, "%s to %s", low, high);
+        snprintf(out, 96, "%s to %s", limit(o, o->low, low), limit(o, o->high, high));
     }
     return out;
 }

@@ -118,13 +118,14 @@ static Status settle(Run *run, Tally *tally)
     return OK;
 }
 
-/* Where atoms are independent and elements are not, the atoms' closed forms take the place of what the elements'
- * deviations say about freedom and gain (m2 counts R - 1 times the variance). */
+/* Where atoms are independent and elements are not, the atoms' closed forms take the place of what the
+ * elements' deviations say about freedom and gain (m2 counts R - 1 times the variance); where nothing is,
+ * nothing is known. */
 static void use_moments(Run *run, Tally *tally)
 {
-    AtomMoments m;
+    AtomMoments m = {NAN, NAN};
     const double times = (double)tally->repeats - 1;
-    if (tally->decoded < 2 || !codec_moments(&run->call, run->b->x, &m))
+    if (tally->decoded < 2 || codec_moments(&run->call, run->b->x, &m) == ELEMENTWISE)
         return;
     tally->spread[S_M2_SQUARES] = times * times * m.squares;
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;

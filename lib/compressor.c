@@ -85,7 +85,7 @@ static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *b
     float *drawn = NEW(c->scratch, float, c->shape->n);
     if (!drawn)
         return arena_fail(c->scratch, c->err);
-    TRY(codec_decode(c, (Bytes){out->data + start, out->size - start}, drawn));
+    TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
     if (c->streams)
         *c->streams = *before; /* what the method reported does not travel */
@@ -107,19 +107,28 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     return status;
 }
 
-/* Kind 0 is the same for every codec, so it is read here; `none` has no kind byte, wrappers have their
- * inner's. */
+/* Kind 0 is the same for every codec, so it is read here, and refused where the method's form is always
+ * shorter; so is a longer form of kind 1, which codec_encode never lets through. */
+static Status decode_kind(const Call *c, Bytes in, float *x)
+{
+    if (in.size == 0)
+        return payload_bad(c, "it is empty");
+    if (in.data[0] != PAYLOAD_RAW) {
+        TRY(c->self->ops->decode(c, in, x));
+        if (in.data[0] == PAYLOAD_METHOD && in.size > raw_size(c))
+            return payload_bad(c, "%zu bytes, and raw floats take %zu", in.size, raw_size(c));
+        return OK;
+    }
+    if (c->self->ops->bound(c) < raw_size(c))
+        return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
+    return raw_get(c, in, x);
+}
+
 Status codec_decode(const Call *c, Bytes in, float *x)
 {
     const ArenaMark mark = arena_mark(c->scratch);
-    const bool bare = c->self->ops->wraps || !strcmp(c->self->ops->name, "none");
-    Status status;
-    if (!bare && in.size == 0)
-        status = payload_bad(c, "it is empty");
-    else if (!bare && in.data[0] == PAYLOAD_RAW)
-        status = raw_get(c, in, x);
-    else
-        status = c->self->ops->decode(c, in, x);
+    const bool kinds = !c->self->ops->wraps && !c->self->ops->bare; /* a wrapper's is its inner codec's */
+    const Status status = kinds ? decode_kind(c, in, x) : c->self->ops->decode(c, in, x);
     arena_rewind(c->scratch, mark);
     return status;
 }
@@ -142,14 +151,14 @@ double codec_variance(const Call *c, const float *x)
     return v;
 }
 
-bool codec_moments(const Call *c, const float *x, AtomMoments *m)
+ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m)
 {
     if (!c->self->ops->moments)
-        return false;
+        return ELEMENTWISE;
     const ArenaMark mark = arena_mark(c->scratch);
-    const bool known = c->self->ops->moments(c, x, m);
+    const ErrorLaw law = c->self->ops->moments(c, x, m);
     arena_rewind(c->scratch, mark);
-    return known;
+    return law;
 }
 
 size_t codec_state_size(const Call *c)
@@ -167,7 +176,10 @@ Status codec_settle(const Call *c, const float *x, const Bytes *sent, const floa
     if (!c->self->ops->settle)
         return OK;
     const ArenaMark mark = arena_mark(c->scratch);
-    const Status status = c->self->ops->settle(c, x, sent, agreed, state);
+    Call last = *c;
+    last.round = codec_rounds(c->self) - 1;
+    last.heard = c->heard ? c->heard : sent;
+    const Status status = c->self->ops->settle(&last, x, sent, agreed, state);
     arena_rewind(c->scratch, mark);
     return status;
 }

@@ -1,8 +1,9 @@
-/* compressor.h -- what a gradient compressor is: a table of functions and promises (docs/adding-a-compressor.md).
+/* compressor.h -- what a gradient compressor is: a table of functions and promises
+ * (docs/adding-a-compressor.md).
  *
- * encode, decode and merge are pure: they read the Call and write their output, nothing else, so a timing loop may
- * run them a million times. Only settle writes state. A payload begins with a kind byte (`none`'s excepted) and is
- * all that a receiver needs beside what both sides know: spec, shape and random address. */
+ * encode, decode and merge are pure: they read the Call and write their output, nothing else, so a timing
+ * loop may run them a million times. Only settle writes state. A payload begins with a kind byte (`none`'s
+ * excepted) and is all that a receiver needs beside what both sides know: spec, shape and random address. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 
@@ -14,12 +15,13 @@
 
 /* Promises; the property tests hold every codec to its own. */
 enum {
-    UNBIASED = 1 << 0,  /* over seeds, the mean of decode(encode(x)) is x */
-    LINEAR = 1 << 1,    /* decode(merge(a, b)) == decode(a) + decode(b), to rounding */
-    MERGEABLE = 1 << 2, /* payloads merge undecoded; the estimate need not be linear */
-    RANDOM = 1 << 3,    /* draws random numbers: repeats differ */
+    UNBIASED = 1 << 0,    /* over seeds, the mean of decode(encode(x)) is x */
+    LINEAR = 1 << 1,      /* decode(merge(a, b)) == decode(a) + decode(b), to rounding */
+    MERGEABLE = 1 << 2,   /* payloads merge undecoded; the estimate need not be linear */
+    RANDOM = 1 << 3,      /* draws random numbers: repeats differ */
     EXACT_BYTES = 1 << 4, /* same bytes on every machine: calls no BLAS, LAPACK or FFT */
-    DECODES_STATE = 1 << 5, /* decode reads the state; settle then does with x = NULL, which no receiver has */
+    DECODES_STATE =
+        1 << 5, /* decode reads the state; settle then does with x = NULL, which no receiver has */
 };
 
 typedef struct Compressor Compressor;
@@ -31,7 +33,8 @@ typedef struct Codec {
     const struct Codec *inner;
 } Codec;
 
-/* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and raw_fallbacks. */
+/* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and
+ * raw_fallbacks. */
 typedef struct {
     double entropy_bits;
     bool reported;
@@ -49,10 +52,10 @@ enum { ROUNDS_MAX = 4 };
 /* All that a compressor may depend on. */
 typedef struct {
     const Codec *self;
-    const void *state;  /* as settle left it; NULL when the codec keeps none */
+    const void *state; /* as settle left it; NULL when the codec keeps none */
     const Shape *shape;
-    Rng rng;            /* addressed by (seed, repeat, worker, step, tensor) */
-    Rng rng_shared;     /* the same with worker = everyone */
+    Rng rng;        /* addressed by (seed, repeat, worker, step, tensor) */
+    Rng rng_shared; /* the same with worker = everyone */
     int worker, workers, threads;
     int round;          /* which exchange this is, 0 .. rounds - 1 */
     const Bytes *heard; /* what everyone heard in the rounds before this one */
@@ -61,35 +64,41 @@ typedef struct {
     Error *err;         /* says why whenever a Status is not OK */
 } Call;
 
-/* Sums over independent parts of an estimate, each with variance v and size lambda: they give the degrees of freedom
- * of its error, (sum v)^2 / sum v^2, and the variance of its gain, sum v lambda^2 / |g|^4. */
+/* Sums over independent parts of an estimate, each with variance v and size lambda: they give the degrees of
+ * freedom of its error, (sum v)^2 / sum v^2, and the variance of its gain, sum v lambda^2 / |g|^4. */
 typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
 } AtomMoments;
+
+/* What is independent in the error of one draw: each element, each of other atoms, or nothing (one offset
+ * draws all). */
+typedef enum { ELEMENTWISE, ATOMWISE, DEPENDENT } ErrorLaw;
 
 struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text for `list NAME` */
     const Param *params;                        /* ends in {0}; NULL: none */
     size_t params_size;
     bool wraps; /* takes an inner codec */
+    bool bare;  /* payloads without a kind byte: `none` alone */
 
     unsigned (*traits)(const Codec *codec);
     int (*rounds)(const Codec *codec);                         /* NULL: one */
     size_t (*bound)(const Call *c);                            /* most bytes encode writes */
     Status (*encode)(const Call *c, const float *x, Buf *out); /* x (shape->n) -> payload */
-    Status (*decode)(const Call *c, Bytes in, float *x);       /* payload -> x, or refuse; kinds 1 and 2 only */
+    Status (*decode)(const Call *c, Bytes in, float *x); /* payload -> x, or refuse; kinds 1 and 2 only */
 
     /* NULL means "not this one" */
     Status (*check)(const Codec *codec, Error *err);                     /* rules between parameters */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* one round's payloads, undecoded */
-    /* E |decode(encode(x)) - x|^2. NaN: unknown, or x is beyond the range in which UNBIASED holds (fp16 saturates). */
+    /* E |decode(encode(x)) - x|^2. NaN: unknown, or x is beyond the range in which UNBIASED holds (fp16
+     * saturates). */
     double (*variance)(const Call *c, const float *x);
-    /* For codecs whose errors are independent atom by atom, not element by element. False: not known. */
-    bool (*moments)(const Call *c, const float *x, AtomMoments *m);
-    size_t (*state_size)(const Call *c);                                 /* bytes, flat, starts zeroed */
-    /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common estimate. */
+    ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m); /* NULL: ELEMENTWISE */
+    size_t (*state_size)(const Call *c);                                /* bytes, flat, starts zeroed */
+    /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common
+     * estimate. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
-    double (*residual)(const Call *c); /* l2 norm of what the state still owes */
+    double (*residual)(const Call *c);          /* l2 norm of what the state still owes */
     const char *(*caution)(const Codec *codec); /* what a user of this spec should know; NULL: nothing */
 };
 
@@ -102,10 +111,11 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
 char *codec_text(const Codec *codec, Arena *a); /* canonical spec */
 unsigned codec_traits(const Codec *codec);
 int codec_rounds(const Codec *codec);
-bool codec_keeps_state(const Codec *codec); /* itself or what it wraps */
+bool codec_keeps_state(const Codec *codec);    /* itself or what it wraps */
 const char *codec_caution(const Codec *codec); /* the first caution of its stages, or NULL */
 
-/* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of appearance. */
+/* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of
+ * appearance. */
 Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
 
 /* ---- running: these wrap the hooks with the checks every codec would repeat ---- */
@@ -118,8 +128,8 @@ size_t codec_bound(const Call *c);
 Status codec_encode(const Call *c, const float *x, Buf *out);
 Status codec_decode(const Call *c, Bytes in, float *x);
 Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out); /* the codec has a merge hook */
-double codec_variance(const Call *c, const float *x); /* NaN where there is no closed form */
-bool codec_moments(const Call *c, const float *x, AtomMoments *m); /* false: take elements for independent */
+double codec_variance(const Call *c, const float *x);                  /* NaN where there is no closed form */
+ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m); /* fills m for ATOMWISE */
 size_t codec_state_size(const Call *c);
 double codec_residual(const Call *c); /* NaN where the codec keeps none */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -135,13 +145,18 @@ Status codec_receive(const Call *c, const Message *m, float *x);
 
 /* ---- for codecs ---- */
 
-/* The Call of what a wrapper wraps; its state stands behind `own` bytes (rounded up to 64) of the wrapper's. */
+/* The Call of what a wrapper wraps; its state stands behind `own` bytes (rounded up to 64) of the wrapper's.
+ */
 Call call_inner(const Call *c, size_t own_state);
 size_t state_round(size_t bytes);
 
-/* Sends x as floats: kind byte and 4 n bytes. A codec whose method's form would not be smaller ends with this. */
+/* Sends x as floats: kind byte and 4 n bytes. A codec whose method's form would not be smaller ends with
+ * this. */
 Status raw_put(const Call *c, const float *x, Buf *out);
-static inline size_t raw_size(const Call *c) { return 4 * c->shape->n + 1; }
+static inline size_t raw_size(const Call *c)
+{
+    return 4 * c->shape->n + 1;
+}
 
 /* ERR_CORRUPT with "NAME payload: ..." */
 Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);

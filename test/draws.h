@@ -76,7 +76,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
     AtomMoments m; /* atoms drawn rarely hardly ever meet in a pair: where the codec knows, it says */
     rig->call.rng = rig_rng(0);
-    if (codec_moments(&rig->call, x, &m) && m.squares > 0)
+    if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
         d.freedom = sum * sum / m.squares;
     return d;
 }

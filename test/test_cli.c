@@ -140,7 +140,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--repeats=1.5"}, "want 1 to 100", ""},
         {{"--noise=nan"}, "cmd: --noise nan: want 0 to 1", ""},
         {{"--any=x"}, "cmd: --any x: want a whole number", ""},
-        {{"--seed=-1"}, "cmd: --seed -1: want a whole number from 0", ""},
+        {{"--seed=-1"}, "cmd: --seed -1: want 0 to 9223372036854775807", ""},
         {{"--memory=lots"}, "such as 4096, 512M or 2G", ""},
         {{"--group=kinds"}, "want tensor|kind|all", "did you mean kind?"},
         {{"--deep=yes"}, "cmd: --deep takes no value", ""},

@@ -4,6 +4,7 @@
 extern const Compressor compressor_bf16, compressor_ef, compressor_entry, compressor_fp16, compressor_lq,
     compressor_none, compressor_qsgd, compressor_svd, compressor_terngrad;
 
+/* clang-format off */
 const Compressor *const compressors[] = {
     &compressor_none,
     &compressor_fp16,

@@ -2,8 +2,9 @@
  *
  *     t = x + decay e        encode(t) by the inner codec        e = t - decode(what was sent)
  *
- * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive codecs. The
- * payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
+ * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive
+ * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own
+ * state. */
 #include "../compressor.h"
 
 #include <math.h>
@@ -111,7 +112,8 @@ static double residual(const Call *c)
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM
-               ? "error feedback round an unbiased codec diverges wherever that codec's variance exceeds |g|^2"
+               ? "error feedback round an unbiased codec diverges wherever that codec's variance exceeds "
+                 "|g|^2"
                : NULL;
 }
 

@@ -57,6 +57,12 @@ static double variance(const Call *c, const float *x)
     return atoms_variance(c, &a, x, c->shape->n);
 }
 
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    (void)x, (void)m;
+    return ((const Entry *)c->self->params)->draw == DRAW_SYSTEMATIC ? DEPENDENT : ELEMENTWISE;
+}
+
 static Status check(const Codec *codec, Error *err)
 {
     const Entry *e = codec->params;
@@ -80,4 +86,5 @@ const Compressor compressor_entry = {
     .decode = decode,
     .check = check,
     .variance = variance,
+    .moments = moments,
 };

@@ -58,6 +58,7 @@ static double variance(const Call *c, const float *x)
 const Compressor compressor_none = {
     .name = "none",
     .brief = "raw float32",
+    .bare = true,
     .formula = "g as it is, 32 bits an element; merging adds",
     .paper = "the yardstick",
     .traits = traits,

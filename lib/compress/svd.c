@@ -8,7 +8,7 @@
  *     kind:8 = 1   count:varint   { left:f32 x rows   right:f32 x cols } x count
  *
  * where the vector on the shorter side has length one and the other carries the scale. */
-#include "../compressor.h"
+#include "../atoms.h"
 #include "../spectral.h"
 #include "../waterfill.h"
 
@@ -20,23 +20,13 @@ typedef struct {
     int reshape, method, probs, empty, draw;
 } Svd;
 
-enum { OPTIMAL, CLIP };
-enum { SEND, RESAMPLE };
-enum { INDEPENDENT, SYSTEMATIC };
-
-static const char *const views[] = {"paper", "rows", "square", NULL}; /* as Reshape counts */
-static const char *const methods[] = {"gram", "gesdd", NULL};         /* as SpectralMethod counts */
-static const char *const probs[] = {"optimal", "clip", NULL};
-static const char *const empties[] = {"send", "resample", NULL};
-static const char *const draws[] = {"independent", "systematic", NULL};
+static const char *const methods[] = {"gram", "gesdd", NULL}; /* as SpectralMethod counts */
 
 static const Param schema[] = {
     PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
-    PARAM_OF(Svd, reshape, "paper", views, "how a tensor becomes a matrix"),
+    PARAM_OF(Svd, reshape, "paper", reshape_names, "how a tensor becomes a matrix"),
     PARAM_OF(Svd, method, "gram", methods, "eigenvectors of A'A, or LAPACK's gesdd"),
-    PARAM_OF(Svd, probs, "optimal", probs, "Algorithm 1, or the released coder's clipping"),
-    PARAM_OF(Svd, empty, "send", empties, "a draw without atoms; resample is biased"),
-    PARAM_OF(Svd, draw, "independent", draws, "a coin for each atom, or one for all"),
+    ATOM_PARAMS(Svd),
     {0},
 };
 
@@ -61,7 +51,7 @@ static Status set_probabilities(const Call *c, Plan *plan)
         return arena_fail(c->scratch, c->err);
     for (size_t i = 0; i < k; i++)
         sum += lambda[i];
-    level = o->probs == CLIP ? sum / o->rank : waterfill_level(lambda, k, o->rank, c->scratch);
+    level = o->probs == PROBS_CLIP ? sum / o->rank : waterfill_level(lambda, k, o->rank, c->scratch);
     if (isnan(level))
         return arena_fail(c->scratch, c->err);
     for (size_t i = 0; i < k; i++)
@@ -77,7 +67,7 @@ static double chance_of_none(const Plan *plan, int draw)
         none *= 1 - plan->p[i];
         sum += plan->p[i];
     }
-    return draw == SYSTEMATIC ? fmax(0, 1 - sum) : none;
+    return draw == DRAW_SYSTEMATIC ? fmax(0, 1 - sum) : none;
 }
 
 static Status make_plan(const Call *c, const float *x, Plan *plan)
@@ -90,7 +80,7 @@ static Status make_plan(const Call *c, const float *x, Plan *plan)
     plan->atoms = 0;
     for (size_t i = 0; i < plan->s.k; i++)
         plan->atoms += plan->p[i];
-    if (o->empty == RESAMPLE && plan->atoms > 0)
+    if (o->empty == EMPTY_RESAMPLE && plan->atoms > 0)
         plan->atoms /= 1 - chance_of_none(plan, o->draw);
     plan->raw = 2 + 4 * plan->atoms * (double)(plan->rows + plan->cols) >= (double)raw_size(c);
     return OK;
@@ -138,11 +128,11 @@ static size_t draw_again(const Call *c, const Plan *plan, size_t *kept)
         left -= none * plan->p[i];
         if (left < 0)
             break;
-        none *= o->draw == SYSTEMATIC ? 1 : 1 - plan->p[i];
+        none *= o->draw == DRAW_SYSTEMATIC ? 1 : 1 - plan->p[i];
     }
     if (first < k)
         kept[count++] = first;
-    for (size_t i = first + 1; i < k && o->draw == INDEPENDENT; i++)
+    for (size_t i = first + 1; i < k && o->draw == DRAW_INDEPENDENT; i++)
         if (rng_unit(&c->rng, USE_ATOM, k + 1 + i) < plan->p[i])
             kept[count++] = i;
     return count;
@@ -151,8 +141,8 @@ static size_t draw_again(const Call *c, const Plan *plan, size_t *kept)
 static size_t draw(const Call *c, const Plan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;
-    const size_t count = (o->draw == SYSTEMATIC ? draw_systematic : draw_independent)(c, plan, kept);
-    return count || o->empty == SEND ? count : draw_again(c, plan, kept);
+    const size_t count = (o->draw == DRAW_SYSTEMATIC ? draw_systematic : draw_independent)(c, plan, kept);
+    return count || o->empty == EMPTY_SEND ? count : draw_again(c, plan, kept);
 }
 
 /* ---- the payload ---- */
@@ -265,7 +255,7 @@ static Status get(const Call *c, Bytes in, Atoms *a)
 static unsigned traits(const Codec *codec)
 {
     const Svd *o = codec->params;
-    return (o->empty == SEND ? UNBIASED : 0) | RANDOM;
+    return (o->empty == EMPTY_SEND ? UNBIASED : 0) | RANDOM;
 }
 
 static size_t bound(const Call *c)
@@ -323,21 +313,21 @@ static double variance(const Call *c, const float *x)
     double sum = 0;
     for (size_t i = 0; i < plan.s.k; i++)
         sum += atom_variance(&plan, i);
-    return plan.raw ? 0 : o->empty == RESAMPLE ? NAN : sum;
+    return plan.raw ? 0 : o->empty == EMPTY_RESAMPLE ? NAN : sum;
 }
 
-static bool moments(const Call *c, const float *x, AtomMoments *m)
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     Plan plan;
-    if (make_plan(c, x, &plan) != OK)
-        return false;
+    if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC || make_plan(c, x, &plan) != OK)
+        return DEPENDENT;
     *m = (AtomMoments){0};
     for (size_t i = 0; i < plan.s.k && !plan.raw; i++) {
         const double v = atom_variance(&plan, i);
         m->squares += v * v;
         m->weighted += v * plan.s.lambda[i] * plan.s.lambda[i];
     }
-    return true;
+    return ATOMWISE;
 }
 
 const Compressor compressor_svd = {
