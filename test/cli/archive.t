@@ -29,7 +29,7 @@ $ atomo-bench synth --shape 3y3 -o a.h5
 = 2
 
 $ atomo-bench synth --seed 9223372036854775808 -o a.h5
-2> atomo-bench: synth: --seed 9223372036854775808: want 0 to 9.22*
+2> atomo-bench: synth: --seed 9223372036854775808: want 0 to 9223372036854775807
 = 2
 
 # files that are not what they should be
