@@ -3,6 +3,7 @@
 
 #include "bench_job.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,7 +45,7 @@ static Status set_entry(Job *j)
     const Codec *codec;
     for (size_t k = 0; k + 1 < j->codecs; k++)
         if (!strcmp(j->name[k], sized_by) && measured_bits(j, k) > 0)
-            snprintf(spec, sizeof spec, "entry:bits=%.3g", measured_bits(j, k));
+            snprintf(spec, sizeof spec, "entry:bits=%.3g", fmin(measured_bits(j, k), 64));
     TRY(codec_open(&codec, spec, j->a, j->err));
     return job_set_codec(j, j->codecs - 1, codec);
 }
@@ -65,7 +66,7 @@ static Status run_codecs(Options *o)
     return paper ? set_entry(j) == OK ? job_run(j) : j->err->status : OK;
 }
 
-static Status run(Options *o, const char *file, int argc, char **argv)
+static Status run(Options *o, const char *file)
 {
     Job *j = &o->job;
     j->file = file;
@@ -75,7 +76,7 @@ static Status run(Options *o, const char *file, int argc, char **argv)
     j->memory = o->memory.bytes;
     Status status = run_codecs(o);
     if (j->journal.fd > 0 || status == OK || status == ERR_STOPPED)
-        status = job_finish(j, status, "atomo-compare/1", argc, argv);
+        status = job_finish(j, status, "atomo-compare/1");
     job_close(j);
     return status;
 }
@@ -107,6 +108,8 @@ int bench_compare(int argc, char **argv)
     Selection *s = &j->groups.selection;
     j->a = arena_open(0);
     j->common = &o.common;
+    j->argc = argc;
+    j->argv = argv;
     const Option options[] = {
         OPTION('c', "codec", "SPEC", &o.specs, "a compressor; repeatable; atomo-bench list shows them"),
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
@@ -137,7 +140,7 @@ int bench_compare(int argc, char **argv)
     };
     Status status = cli_parse(&command, argc, argv, &arguments, &helped, j->a, &err);
     if (status == OK && !helped)
-        status = run(&o, arguments.item[0], argc, argv);
+        status = run(&o, arguments.item[0]);
     arena_close(j->a);
     return status == OK ? 0 : cli_report("atomo-bench", &err);
 }

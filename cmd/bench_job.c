@@ -83,8 +83,12 @@ Status job_begin(Job *j)
     struct stat input = {0};
     if (stat(j->file, &input))
         return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
+    TRY(report_meta(&j->facts, &j->fact_count, j->argc, j->argv, j->common->seed, j->common->threads, j->a,
+                    j->err));
     const Fact settings[] = {
         {"journal", value_text("atomo-records/1")},
+        j->facts[0],
+        j->facts[1],
         {"file", value_text(j->file)},
         {"size", value_int(input.st_size)},
         {"modified", value_int(input.st_mtim.tv_sec * 1000000000 + input.st_mtim.tv_nsec)},
@@ -164,14 +168,11 @@ Status job_run(Job *j)
 
 /* ---- finishing ---- */
 
-static Status write_results(Job *j, const char *schema, int argc, char **argv)
+static Status write_results(Job *j, const char *schema)
 {
     const Common *o = j->common;
-    Fact *facts;
-    size_t count;
     struct stat input = {0};
     stat(j->file, &input);
-    TRY(report_meta(&facts, &count, argc, argv, o->seed, o->threads, j->a, j->err));
     const Fact more[] = {
         {"input", value_text(j->file)},
         {"input_bytes", value_int(input.st_size)},
@@ -180,11 +181,11 @@ static Status write_results(Job *j, const char *schema, int argc, char **argv)
         {"elements", value_int((int64_t)j->list.elements)},
     };
     _Static_assert(countof(more) <= FACTS_SPARE, "report_meta leaves room for these");
-    memcpy(facts + count, more, sizeof more);
+    memcpy(j->facts + j->fact_count, more, sizeof more);
     const ReportSpec spec = {
         .schema = schema,
-        .meta = facts,
-        .facts = count + countof(more),
+        .meta = j->facts,
+        .facts = j->fact_count + countof(more),
         .format = report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
         .path = o->output,
         .color = !o->output && cli_color(o),
@@ -201,7 +202,7 @@ static Status say_stopped(Job *j)
     return ERR_STOPPED;
 }
 
-Status job_finish(Job *j, Status status, const char *schema, int argc, char **argv)
+Status job_finish(Job *j, Status status, const char *schema)
 {
     const bool stopped = status != OK && cli_stopped();
     progress_close(&j->progress);
@@ -209,7 +210,7 @@ Status job_finish(Job *j, Status status, const char *schema, int argc, char **ar
         return status;
     if (stopped && j->journal.path)
         return say_stopped(j);
-    TRY(write_results(j, schema, argc, argv));
+    TRY(write_results(j, schema));
     if (stopped)
         return say_stopped(j);
     journal_remove(&j->journal);
