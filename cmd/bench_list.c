@@ -166,7 +166,7 @@ int bench_list(int argc, char **argv)
             "unbiased: over draws, the mean of what is decoded is the gradient. linear: merged payloads "
             "decode to "
             "the sum. mergeable: payloads merge undecoded. stateful: keeps something between steps. wrapper: "
-            "stands before another codec, as in ef+topk.\n",
+            "stands before another codec, as in ef+qsgd.\n",
         .options = options,
         .common = &l.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,

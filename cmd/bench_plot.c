@@ -28,7 +28,7 @@ int bench_plot(int argc, char **argv)
         .brief = "draw a figure of results; needs gnuplot",
         .details =
             "kinds:\n"
-            "  pareto   size in bits per element against relative error, from compare's or sweep's\n"
+            "  pareto   size in bits per element against relative error, from compare's\n"
             "           CSV or JSON\n"
             "\n"
             "FIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex (pict2e). Beside it FIGURE's "

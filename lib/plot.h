@@ -24,7 +24,7 @@ extern const PlotScript plot_scripts[]; /* ends in {0} */
 /* Our CSV, or the records of our JSON as if they had been CSV. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
-/* What plot_pareto keeps of compare's or sweep's rows, as values of its columns. */
+/* What plot_pareto keeps of compare's rows, as values of its columns. */
 enum { PARETO_COLUMNS = 6 };
 extern const Column pareto_columns[PARETO_COLUMNS];
 Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);

@@ -39,7 +39,7 @@ static char *one_line(const char *s, Arena *a)
     return copy;
 }
 
-/* A spec without its keys: "ef:decay=0.9+topk:ratio=0.01" is drawn as "ef+topk". */
+/* A spec without its keys: "ef:decay=0.9+qsgd:bits=2" is drawn as "ef+qsgd". */
 static char *series_of(const char *spec, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -145,7 +145,7 @@ Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     for (size_t i = 0; i < countof(needed); i++)
         if (!csv_has(data, needed[i])) {
             FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", needed[i]);
-            return error_hint(err, "pareto draws what atomo-bench compare or sweep writes with -o FILE.csv");
+            return error_hint(err, "pareto draws what atomo-bench compare writes with -o FILE.csv");
         }
     Point *point = NEW(a, Point, data->rows);
     *rows = NEW(a, Value, data->rows * PARETO_COLUMNS);

@@ -2,7 +2,7 @@
 #
 #     gnuplot -d -c pareto.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or compare's and sweep's CSV as it is. Names from the data are
+# DATA is what `atomo-bench plot` writes beside a figure, or compare's CSV as it is. Names from the data are
 # only ever held in string variables, which gnuplot does not interpret, and drawn `noenhanced`.
 data = ARG1
 figure = ARG2
@@ -40,7 +40,7 @@ whole = all_steps = 0
 stats data using (whole = whole || text(c_tensor) eq '*', all_steps = all_steps || text(c_step) eq '*', 1) nooutput
 drawn(r) = (!whole || text(c_tensor) eq '*') && (!all_steps || text(c_step) eq '*')
 
-# A compressor's family is its spec without keys: "ef:decay=0.9+topk:ratio=0.1" is "ef".
+# A compressor's family is its spec without keys: "ef:decay=0.9+qsgd:bits=2" is "ef".
 family(s) = strstrt(s, ':') ? s[1 : strstrt(s, ':') - 1] : s
 series(r) = c_series ? strcol(c_series) : family(strcol(c_name))
 
