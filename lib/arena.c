@@ -1,4 +1,5 @@
-/* arena.c -- a list of chunks that double in size up to 64 MB; the only caller of malloc in the library. */
+/* arena.c -- a list of chunks that double in size up to 64 MB; the only caller of malloc in the library. Chunk 0 is
+ * not ours: it is what was lent, or nothing. */
 #include "arena.h"
 
 #include <assert.h>
@@ -46,30 +47,34 @@ Arena *arena_open(size_t limit)
     return a;
 }
 
+/* Frees the chunks from `first` on; all are empty. */
+static void drop(Arena *a, size_t first)
+{
+    for (size_t i = first; i < CHUNKS; i++) {
+        if (a->chunk[i].data)
+            ASAN_UNPOISON_MEMORY_REGION(a->chunk[i].data, a->chunk[i].size);
+        free(a->chunk[i].data);
+        a->chunk[i] = (Chunk){0};
+    }
+}
+
 void arena_close(Arena *a)
 {
     if (!a || a == &no_arena)
         return;
-    for (size_t i = 0; i < CHUNKS; i++) {
-        if (a->chunk[i].data)
-            ASAN_UNPOISON_MEMORY_REGION(a->chunk[i].data, a->chunk[i].size);
-        free(a->chunk[i].data);
-    }
+    drop(a, 1);
     free(a);
 }
 
-/* Makes chunk `i` hold at least `need` bytes; it is empty now. */
+/* Makes chunk `i` > 0 hold at least `need` bytes; it is empty now, as are those above it, which a larger one
+ * may well make unneeded. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];
     if (c->data && c->size >= need)
         return true;
-    if (c->data) {
-        ASAN_UNPOISON_MEMORY_REGION(c->data, c->size);
-        free(c->data);
-        *c = (Chunk){0};
-    }
-    size_t size = (size_t)FIRST_CHUNK << (i < 10 ? i : 10); /* 64 KB, 128 KB, .. 64 MB */
+    drop(a, i);
+    size_t size = (size_t)FIRST_CHUNK << (i < 11 ? i - 1 : 10); /* 64 KB, 128 KB, .. 64 MB */
     if (size < need)
         size = need;
     const bool large = size >= 2 * (size_t)HUGE_PAGE;
@@ -101,7 +106,7 @@ void *arena_take(Arena *a, size_t count, size_t size)
         return out_of_memory(a, bytes);
     Chunk *c = &a->chunk[a->current];
     if (!c->data || need > c->size - c->used) {
-        size_t next = c->used ? a->current + 1 : a->current;
+        size_t next = c->used || a->current == 0 ? a->current + 1 : a->current;
         if (next == CHUNKS || !grow(a, next, need))
             return out_of_memory(a, bytes);
         a->current = next;
@@ -148,6 +153,30 @@ void arena_rewind(Arena *a, ArenaMark mark)
         c->used = keep;
     }
     a->current = mark.chunk;
+}
+
+void arena_lend(Arena *a, void *data, size_t size)
+{
+    if (a == &no_arena)
+        return;
+    assert(a->taken == 0 && a->current == 0);
+    a->chunk[0] = (Chunk){.data = data, .size = size};
+    ASAN_POISON_MEMORY_REGION(data, size);
+}
+
+void arena_unlend(Arena *a)
+{
+    if (a == &no_arena)
+        return;
+    assert(a->taken == 0 && a->current == 0);
+    ASAN_UNPOISON_MEMORY_REGION(a->chunk[0].data, a->chunk[0].size);
+    a->chunk[0] = (Chunk){0};
+}
+
+void arena_trim(Arena *a)
+{
+    if (a != &no_arena)
+        drop(a, a->current + 1);
 }
 
 size_t arena_used(const Arena *a)

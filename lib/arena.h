@@ -30,6 +30,14 @@ typedef struct {
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
+/* An empty arena takes from lent memory (64-byte aligned) first, until it is empty again and gives it back; what was
+ * there is lost. Not for keeps: this is how a large buffer serves while it holds nothing. */
+void arena_lend(Arena *a, void *data, size_t size);
+void arena_unlend(Arena *a);
+
+/* Gives the chunks back that nothing is taken from. Rewinding keeps them, for the next call. */
+void arena_trim(Arena *a);
+
 size_t arena_used(const Arena *a); /* bytes taken now */
 size_t arena_peak(const Arena *a); /* most bytes taken at once since opening or arena_reset_peak */
 void arena_reset_peak(Arena *a);

@@ -218,6 +218,9 @@ static Status run_codec(Engine *e)
         TRY(run_cell(e, cell));
     }
     arena_rewind(e->states, states);
+    arena_trim(e->states); /* the next codec may need other memory */
+    arena_trim(e->b.scratch);
+    arena_trim(e->b.payloads);
     if (l->cells > 1) {
         e->run.tally.cells = (double)l->cells;
         if (l->reach == LEVEL_RUN)

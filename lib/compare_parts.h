@@ -28,10 +28,10 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- one codec on one vector ---- */
 
-/* Buffers for the largest vector, and the pooled copies that order statistics sort. */
+/* Buffers for the largest vector, 16 bytes an element in all, and the pooled copies that order statistics sort. */
 typedef struct {
     float *x, *y;
-    double *work;            /* 2 n: sorting, then mean and squared deviations per element */
+    float *work;             /* 2 n: sorting, then mean and spread per element */
     float *pool_x, *pool_y;  /* NULL: not held */
     double *encode, *decode; /* (repeats) seconds */
     const Codec *none;

@@ -3,7 +3,10 @@
  *
  * A repeat runs once untimed, with the codec reporting its streams, and then again under the clock without;
  * the same payload comes out. Where nothing is random, one decoding stands for all repeats and only the clock
- * runs again. */
+ * runs again.
+ *
+ * For the largest tensors memory is what limits a comparison. So buffers are lent to the codec as scratch while they
+ * hold nothing: y while it encodes, the repeats' work once that is summed up. */
 #include "compare_parts.h"
 
 #include "radix.h"
@@ -20,11 +23,21 @@ typedef struct {
     Message message;
 } Run;
 
+/* Whole cache lines, as arenas give out. */
+static size_t lendable(const Run *run)
+{
+    return run->t->vector->shape.n * sizeof(float) & ~(size_t)63;
+}
+
+/* What y holds is lost. */
 static Status send(void *arg)
 {
     Run *run = arg;
     run->payload.size = 0;
-    return codec_send(&run->call, run->b->x, &run->payload, &run->message);
+    arena_lend(run->call.scratch, run->b->y, lendable(run));
+    const Status status = codec_send(&run->call, run->b->x, &run->payload, &run->message);
+    arena_unlend(run->call.scratch);
+    return status;
 }
 
 static Status receive(void *arg)
@@ -73,16 +86,17 @@ static void note_size(const Run *run, const Streams *streams, bool first, Tally 
     tally->raw += streams->raw;
 }
 
-/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be. */
-static Status measure_first(const Run *run, const Subject *s, Tally *tally)
+/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be, and in y, which is then
+ * decoded once more. */
+static Status measure_first(Run *run, const Subject *s, Tally *tally)
 {
     const Buffers *b = run->b;
     if (run->t->first)
         memcpy(run->t->first, b->y, s->n * sizeof *b->y);
     if (s->n == 0)
         return OK;
-    return radix_wasserstein(s->x, b->y, s->n, (float *)(void *)b->work, s->threads, &tally->wasserstein,
-                             s->scratch, s->err);
+    TRY(radix_wasserstein(s->x, b->y, s->n, b->work, s->threads, &tally->wasserstein, s->scratch, s->err));
+    return receive(run);
 }
 
 static Status repeat(Run *run, const Subject *s, size_t r, Tally *tally)
@@ -101,17 +115,9 @@ static Status repeat(Run *run, const Subject *s, size_t r, Tally *tally)
     return tally_repeat(tally, s, r, run->b->y);
 }
 
-/* Repeat 0's payload is the one that counts: it is sent again unless it still stands. */
 static Status settle(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
-    if (!t->state)
-        return OK;
-    set_address(run, 0);
-    if (tally->decoded > 1) {
-        TRY(send(run));
-        TRY(receive(run));
-    }
     TRY(codec_settle(&run->call, run->b->x, run->message.round, run->b->y, t->state));
     const double residual = codec_residual(&run->call);
     tally->residual2 = residual * residual;
@@ -131,6 +137,26 @@ static void use_moments(Run *run, Tally *tally)
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
+/* What the codec says of itself, and its state's next step. Repeat 0's payload is the one that counts: it is sent
+ * again unless it still stands. */
+static Status conclude(Run *run, Tally *tally)
+{
+    Arena *a = run->call.scratch;
+    Status status = OK;
+    set_address(run, 0);
+    if (run->t->state && tally->decoded > 1) {
+        TRY(send(run));
+        TRY(receive(run));
+    }
+    arena_lend(a, run->b->work, 2 * lendable(run));
+    tally->expected = codec_variance(&run->call, run->b->x);
+    use_moments(run, tally);
+    if (run->t->state)
+        status = settle(run, tally);
+    arena_unlend(a);
+    return status;
+}
+
 static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
@@ -139,8 +165,8 @@ static Status measure(Run *run, Tally *tally)
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
     memcpy(s.above, t->above, sizeof s.above);
     if (tally->decoded > 1) {
-        s.mean = run->b->work;
-        s.m2 = run->b->work + n;
+        s.half = run->b->work;
+        s.root = run->b->work + n;
     }
     TRY(tally_gradient(tally, &s));
     for (size_t r = 0; r < repeats; r++) {
@@ -152,14 +178,11 @@ static Status measure(Run *run, Tally *tally)
     tally->bytes /= (double)tally->decoded;
     tally->entropy /= (double)tally->decoded;
     tally->raw /= (double)tally->decoded;
-    set_address(run, 0);
-    tally->expected = codec_variance(&run->call, s.x);
-    use_moments(run, tally);
     tally->encode = stats_median(run->b->encode, repeats);
     tally->decode = stats_median(run->b->decode, repeats);
     tally->encode_min = run->b->encode[0]; /* sorted by now */
     tally->decode_min = run->b->decode[0];
-    return settle(run, tally);
+    return conclude(run, tally);
 }
 
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
@@ -191,7 +214,7 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
                                                  : 0;
     *b = (Buffers){.x = NEW(a, float, n),
                    .y = NEW(a, float, n),
-                   .work = NEW(a, double, 2 * n),
+                   .work = NEW(a, float, 2 * n),
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};
     if (!b->x || !b->y || !b->work || !b->encode || !b->decode)

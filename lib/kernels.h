@@ -40,8 +40,16 @@ enum {
     E_SUMS = E_ABOVE + THRESHOLDS,
 };
 
-/* What spread_sums adds up. */
-enum { S_M2, S_M2_SQUARES, S_M2_WEIGHTED /* m2 x^2 */, S_BIAS /* mean^2 */, S_BIAS_DOT /* mean x */, S_SUMS };
+/* What is added up of mean and squared deviations m2 per element: the first two repeat by repeat. */
+enum {
+    S_M2,
+    S_M2_WEIGHTED, /* m2 x^2 */
+    S_STEPS,
+    S_M2_SQUARES = S_STEPS,
+    S_BIAS,     /* mean^2 */
+    S_BIAS_DOT, /* mean x */
+    S_SUMS,
+};
 
 enum { ROOM_BEHIND = 16 };
 
@@ -100,9 +108,11 @@ typedef struct {
     void (*error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
                        double sum[E_SUMS], double *largest /* |d| */);
 
-    /* Welford's recurrence on d = y - x, the count-th (from 1): mean and squared deviations per element. */
-    void (*spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
-    void (*spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS]);
+    /* Welford's recurrence on d = y - x, the count-th (from 1). Kept per element: half the mean and the root of
+     * m2, so that neither leaves float32's range where d does not; the steps' sums are exact. */
+    void (*spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
+                       double sum[S_STEPS]);
+    void (*spread_sums)(const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]);
 
     /* Matrices, row-major. gram_rows takes at most FEW_COLS columns.
      * g (cols, cols) = a' a, exact products added in double. */

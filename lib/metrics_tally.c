@@ -23,7 +23,7 @@ Status tally_open(Tally *t, Level level, size_t repeats, bool random, Arena *a, 
 
 /* ---- passes: blocks in parallel, their sums added in order ---- */
 
-enum { PART = E_SUMS + 1 }; /* doubles that a block leaves behind */
+enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* doubles that a block leaves behind */
 _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
                "one size of partial sums fits all passes");
 
@@ -45,9 +45,10 @@ static void error_block(void *data, size_t b)
     const Pass *p = data;
     const Subject *s = p->s;
     const size_t at = b * BLOCK, n = block_size(s->n, b);
-    kernels()->error_sums(s->x + at, p->y + at, n, s->above, p->part[b], &p->part[b][E_SUMS]);
-    if (s->mean)
-        kernels()->spread_add(s->x + at, p->y + at, n, p->count, s->mean + at, s->m2 + at);
+    kernels()->error_sums(s->x + at, p->y + at, n, s->above, p->part[b], &p->part[b][LARGEST]);
+    if (s->half)
+        kernels()->spread_add(s->x + at, p->y + at, n, p->count, s->half + at, s->root + at,
+                              &p->part[b][STEPS]);
 }
 
 static void spread_block(void *data, size_t b)
@@ -55,11 +56,12 @@ static void spread_block(void *data, size_t b)
     const Pass *p = data;
     const Subject *s = p->s;
     const size_t at = b * BLOCK;
-    kernels()->spread_sums(s->x + at, s->mean + at, s->m2 + at, block_size(s->n, b), p->part[b]);
+    kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass and adds what its blocks leave behind to `sum`; `*largest` may be NULL. */
-static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, double *largest)
+/* Runs a pass and adds what its blocks leave behind to `sum`; to the tally too what repeats leave, where it is not
+ * NULL. */
+static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const Subject *s = p->s;
     const ArenaMark mark = arena_mark(s->scratch);
@@ -71,8 +73,10 @@ static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size
     for (size_t b = 0; b < blocks; b++) {
         for (size_t i = 0; i < sums; i++)
             sum[i] += p->part[b][i];
-        if (largest)
-            *largest = fmax(*largest, p->part[b][E_SUMS]);
+        if (repeats)
+            repeats->largest = fmax(repeats->largest, p->part[b][LARGEST]);
+        for (size_t i = 0; repeats && s->half && i < S_STEPS; i++)
+            repeats->spread[i] += p->part[b][STEPS + i];
     }
     arena_rewind(s->scratch, mark);
     return OK;
@@ -89,12 +93,12 @@ Status tally_repeat(Tally *t, const Subject *s, size_t r, const float *y)
 {
     assert(r < t->decoded);
     Pass p = {.s = s, .y = y, .count = (double)(r + 1)};
-    return run_pass(&p, error_block, t->error[r], E_SUMS, &t->largest);
+    return run_pass(&p, error_block, t->error[r], E_SUMS, t);
 }
 
 Status tally_spread(Tally *t, const Subject *s)
 {
-    if (s->mean) {
+    if (s->half) {
         Pass p = {.s = s};
         return run_pass(&p, spread_block, t->spread, S_SUMS, NULL);
     }

@@ -207,17 +207,16 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
     return OK;
 }
 
-Status radix_wasserstein(const float *x, const float *y, size_t n, float *work, int threads, double *w1,
+Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err)
 {
     *w1 = 0;
     if (!memcmp(x, y, n * sizeof *x))
         return OK;
-    float *sorted_x = work, *sorted_y = work + n;
-    uint32_t *spare = (uint32_t *)(void *)(work + 2 * n);
-    TRY(radix_sort(x, n, sorted_x, spare, threads, scratch, err));
-    TRY(radix_sort(y, n, sorted_y, spare, threads, scratch, err));
-    return radix_mean_gap(sorted_x, sorted_y, n, threads, w1, scratch, err);
+    uint32_t *spare = (uint32_t *)(void *)(work + n);
+    TRY(radix_sort(x, n, work, spare, threads, scratch, err));
+    TRY(radix_sort(y, n, y, spare, threads, scratch, err));
+    return radix_mean_gap(work, y, n, threads, w1, scratch, err);
 }
 
 /* ---- quantiles of |x| ---- */

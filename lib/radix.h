@@ -16,8 +16,8 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
                       Error *err);
 
 /* W1 between the empirical distributions of x's and y's entries, as scipy.stats.wasserstein_distance has it:
- * the mean gap of what is sorted. n > 0; `work` has room for 3 n floats. */
-Status radix_wasserstein(const float *x, const float *y, size_t n, float *work, int threads, double *w1,
+ * the mean gap of what is sorted. n > 0; `work` has room for 2 n floats, and y is sorted in place. */
+Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
 /* The q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. Reorders nothing. */

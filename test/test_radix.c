@@ -120,10 +120,10 @@ static void threads_and_place_do_not_matter(void **state)
         assert_memory_equal(expected, out, N * sizeof *x);
     }
     double once, again;
-    float *work = NEW(b->a, float, 3 * N);
-    const float *y = make(b->a, sparse, N, 10);
+    float *work = NEW(b->a, float, 2 * N), *y = make(b->a, sparse, N, 10), *z = NEW(b->a, float, N);
+    memcpy(z, y, N * sizeof *y);
     check_ok(radix_wasserstein(x, y, N, work, 1, &once, b->a, &b->err), &b->err);
-    check_ok(radix_wasserstein(x, y, N, work, 8, &again, b->a, &b->err), &b->err);
+    check_ok(radix_wasserstein(x, z, N, work, 8, &again, b->a, &b->err), &b->err);
     check(once == again && once > 0);
     arena_rewind(b->a, mark);
 }
@@ -131,7 +131,9 @@ static void threads_and_place_do_not_matter(void **state)
 static double distance(Bench *b, const float *x, const float *y, size_t n)
 {
     double w1;
-    check_ok(radix_wasserstein(x, y, n, NEW(b->a, float, 3 * n), 1, &w1, b->a, &b->err), &b->err);
+    float *sorted = NEW(b->a, float, n);
+    memcpy(sorted, y, n * sizeof *y);
+    check_ok(radix_wasserstein(x, sorted, n, NEW(b->a, float, 2 * n), 1, &w1, b->a, &b->err), &b->err);
     return w1;
 }
 
@@ -195,8 +197,8 @@ static void scratch_that_is_too_small_is_an_error(void **state)
     Error err = {0};
     double w1;
     Arena *little = arena_open(4096);
-    float work[6];
-    const float x[2] = {1, 2}, y[2] = {2, 3};
+    float work[4], y[2] = {2, 3};
+    const float x[2] = {1, 2};
     check(radix_wasserstein(x, y, 2, work, 1, &w1, little, &err) == ERR_MEMORY);
     arena_close(little);
 }

@@ -10,19 +10,26 @@ double ISA_NAME(sum_gaps)(const float *x, const float *y, size_t n);
 void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS]);
 void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
                           double sum[E_SUMS], double *largest);
-void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
-void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n,
+void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
+                          double sum[S_STEPS]);
+void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n,
                            double sum[S_SUMS]);
 
 enum { DLANES = LANES / 2, DPARTS = 2 * PARTS }; /* doubles in a vector, vectors in a row */
 
 typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
 
-INLINE VecD load_dd(const double *p)
+INLINE VecH narrow(VecD v)
 {
-    VecD v;
-    memcpy(&v, p, sizeof v);
-    return v;
+    return __builtin_convertvector(v, VecH);
+}
+INLINE VecD widen(VecH v)
+{
+    return __builtin_convertvector(v, VecD);
+}
+INLINE void store_h(float *p, VecH v)
+{
+    memcpy(p, &v, sizeof v);
 }
 INLINE VecD fill_d(double v)
 {
@@ -43,6 +50,19 @@ INLINE VecD larger(VecD a, VecD b)
     return (VecD)(((VecL)a & more) | ((VecL)b & ~more));
 }
 
+INLINE VecD root_d(VecD v)
+{
+#if VEC_BYTES == 64
+    return (VecD)_mm512_sqrt_pd((__m512d)v);
+#elif VEC_BYTES == 32
+    return (VecD)_mm256_sqrt_pd((__m256d)v);
+#else
+    for (int l = 0; l < DLANES; l++)
+        v[l] = sqrt(v[l]);
+    return v;
+#endif
+}
+
 /* One sum's lanes, DPARTS vectors in a row, folded by the tree. */
 INLINE double fold(const VecD *part)
 {
@@ -52,7 +72,7 @@ INLINE double fold(const VecD *part)
 }
 
 /* The last n % ROW elements, padded. */
-INLINE const float *padded(float row[ROW], const float *x, size_t n)
+INLINE float *padded(float row[ROW], const float *x, size_t n)
 {
     memset(row, 0, ROW * sizeof *row);
     memcpy(row, x + n / ROW * ROW, n % ROW * sizeof *row);
@@ -142,47 +162,66 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, double *restrict mean,
-                          double *restrict m2)
+/* A deviation that rounds to the mean is the mean: what never varies then has no variance, whatever bits its mean
+ * has lost. */
+INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
+                     VecD acc[S_STEPS][DPARTS])
 {
-    if (count == 1) {
-        for (size_t i = 0; i < n; i++)
-            mean[i] = (double)y[i] - (double)x[i];
-        memset(m2, 0, n * sizeof *m2);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double d = (double)y[i] - (double)x[i], step = d - mean[i], next = mean[i] + step / count;
-        mean[i] = next;
-        m2[i] += step * (d - next);
+    for (int v = 0; v < DPARTS; v++) {
+        const int at = v * DLANES;
+        const VecD a = load_d(x + at), d = load_d(y + at) - a, held = load_d(half + at), r = load_d(root + at);
+        const VecH now = narrow(d * 0.5);
+        const VecD step = where(widen(now) != held, d - 2 * held), next = 2 * held + step / count;
+        const VecD more = step * (d - next);
+        acc[S_M2][v] += more;
+        acc[S_M2_WEIGHTED][v] += more * (a * a);
+        store_h(half + at, narrow(next * 0.5));
+        store_h(root + at, narrow(root_d(r * r + more)));
     }
 }
 
-INLINE void spread_row(const float *x, const double *mean, const double *m2, VecD acc[S_SUMS][DPARTS])
+void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
+                          double sum[S_STEPS])
+{
+    VecD acc[S_STEPS][DPARTS] = {{{0}}};
+    float rest_x[ROW], rest_y[ROW], rest_half[ROW], rest_root[ROW];
+    size_t i = 0;
+    if (count == 1) {
+        memset(half, 0, n * sizeof *half);
+        memset(root, 0, n * sizeof *root);
+    }
+    for (; i + ROW <= n; i += ROW)
+        step_row(x + i, y + i, count, half + i, root + i, acc);
+    if (i < n) {
+        step_row(padded(rest_x, x, n), padded(rest_y, y, n), count, padded(rest_half, half, n),
+                 padded(rest_root, root, n), acc);
+        memcpy(half + i, rest_half, (n - i) * sizeof *half);
+        memcpy(root + i, rest_root, (n - i) * sizeof *root);
+    }
+    for (int s = 0; s < S_STEPS; s++)
+        sum[s] = fold(acc[s]);
+}
+
+INLINE void spread_row(const float *x, const float *half, const float *root, VecD acc[S_SUMS][DPARTS])
 {
     for (int v = 0; v < DPARTS; v++) {
-        const VecD a = load_d(x + v * DLANES), b = load_dd(mean + v * DLANES), s = load_dd(m2 + v * DLANES);
-        acc[S_M2][v] += s;
-        acc[S_M2_SQUARES][v] += s * s;
-        acc[S_M2_WEIGHTED][v] += s * (a * a);
+        const int at = v * DLANES;
+        const VecD a = load_d(x + at), b = 2 * load_d(half + at), r = load_d(root + at), m2 = r * r;
+        acc[S_M2_SQUARES][v] += m2 * m2;
         acc[S_BIAS][v] += b * b;
         acc[S_BIAS_DOT][v] += b * a;
     }
 }
 
-void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n, double sum[S_SUMS])
+void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS])
 {
     VecD acc[S_SUMS][DPARTS] = {{{0}}};
-    float rest[ROW];
-    double rest_mean[ROW] = {0}, rest_m2[ROW] = {0};
+    float rest_x[ROW], rest_half[ROW], rest_root[ROW];
     size_t i = 0;
     for (; i + ROW <= n; i += ROW)
-        spread_row(x + i, mean + i, m2 + i, acc);
-    if (i < n) {
-        memcpy(rest_mean, mean + i, (n - i) * sizeof *mean);
-        memcpy(rest_m2, m2 + i, (n - i) * sizeof *m2);
-        spread_row(padded(rest, x, n), rest_mean, rest_m2, acc);
-    }
+        spread_row(x + i, half + i, root + i, acc);
+    if (i < n)
+        spread_row(padded(rest_x, x, n), padded(rest_half, half, n), padded(rest_root, root, n), acc);
     for (int s = 0; s < S_SUMS; s++)
         sum[s] = fold(acc[s]);
 }

@@ -43,7 +43,7 @@ static Status time_wasserstein(const char *path, double *seconds, Arena *a, Erro
     if (!f || fseek(f, 0, SEEK_END))
         return FAIL(err, ERR_IO, "%s: cannot be read", path);
     const size_t n = (size_t)ftell(f) / (2 * sizeof(float));
-    float *x = NEW(a, float, 2 * n), *work = NEW(a, float, 3 * n);
+    float *x = NEW(a, float, 2 * n), *work = NEW(a, float, 2 * n);
     rewind(f);
     if (!x || !work || n == 0 || fread(x, sizeof *x, 2 * n, f) != 2 * n)
         return FAIL(err, ERR_IO, "%s: cannot be read", path);
