@@ -117,9 +117,10 @@ typedef struct {
     /* Matrices, row-major. gram_rows takes at most FEW_COLS columns.
      * g (cols, cols) = a' a, exact products added in double. */
     void (*gram_rows)(const float *a, size_t rows, size_t cols, double *g);
-    /* u[k] (rows) = a v[k] for count <= 4 vectors that lie interleaved: v is (cols, 4). Summed in double. */
+    /* u[k], rows floats at any address: a v[k] for count <= 4 vectors that lie interleaved: v is (cols, 4).
+     * Summed in double. */
     void (*project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
-                         float *const u[4]);
+                         uint8_t *const u[4]);
     /* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]', onto what is there when `add`. */
     void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x);

@@ -1,5 +1,6 @@
 /* linalg.c -- products: Gram matrices, projections, rank-one sums, gemm. */
 #include "linalg_blas.h"
+#include "bytes.h"
 #include "kernels.h"
 
 #include <math.h>
@@ -132,7 +133,7 @@ Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error 
 typedef struct {
     const Tall *a;
     const double *v; /* (cols, 4): up to four vectors, interleaved */
-    float *u[4];
+    uint8_t *u[4];
     size_t count, step;
 } Projection;
 
@@ -140,9 +141,9 @@ static void project_piece(void *data, size_t piece)
 {
     const Projection *p = data;
     const size_t from = piece * p->step, rows = smaller(p->step, p->a->rows - from);
-    float *u[4] = {0};
+    uint8_t *u[4] = {0};
     for (size_t k = 0; k < p->count; k++)
-        u[k] = p->u[k] + from;
+        u[k] = p->u[k] + from * sizeof(float);
     kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, p->count, u);
 }
 
@@ -165,12 +166,12 @@ static void project_turned_piece(void *data, size_t piece)
         }
         for (size_t k = 0; k < p->count; k++)
             for (size_t i = 0; i < rows; i++)
-                p->u[k][from + i] = (float)sum[k][i];
+                store_f32(p->u[k] + (from + i) * sizeof(float), (float)sum[k][i]);
     }
 }
 
-static Status project_few(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
-                          Error *err)
+static Status project_few(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
+                          Arena *scratch, Error *err)
 {
     double *four = NEW(scratch, double, 4 * a->cols);
     if (!four)
@@ -179,7 +180,7 @@ static Status project_few(const Tall *a, const double *v, size_t count, int thre
     for (size_t k = 0; k < count; k += 4) {
         p.count = smaller(4, count - k);
         for (size_t q = 0; q < p.count; q++) {
-            p.u[q] = u + (k + q) * a->rows;
+            p.u[q] = u[k + q];
             for (size_t j = 0; j < a->cols; j++)
                 four[4 * j + q] = v[(k + q) * a->cols + j];
         }
@@ -194,7 +195,7 @@ typedef struct {
     const double *v;
     double *product; /* (count, rows of the panel) */
     size_t count;
-    float *u;
+    uint8_t *const *u;
 } ManyProjection;
 
 /* product = v panel' for STRIP vectors, then to float. */
@@ -209,10 +210,10 @@ static void project_strip(void *data, size_t strip)
                 blas_int(p->a->turned ? p->rows : cols), 0, out, blas_int(p->rows));
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i < p->rows; i++)
-            m->u[(from + k) * p->a->rows + p->from + i] = (float)out[k * p->rows + i];
+            store_f32(m->u[from + k] + (p->from + i) * sizeof(float), (float)out[k * p->rows + i]);
 }
 
-static Status project_many(const Tall *a, const double *v, size_t count, int threads, float *u,
+static Status project_many(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
                            Arena *scratch, Error *err)
 {
     ManyProjection m = {.v = v, .count = count, .u = u};
@@ -227,8 +228,8 @@ static Status project_many(const Tall *a, const double *v, size_t count, int thr
     return OK;
 }
 
-Status linalg_project(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
-                      Error *err)
+Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
+                      Arena *scratch, Error *err)
 {
     enum { MANY = 12 };
     blas_one_thread();

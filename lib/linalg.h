@@ -24,10 +24,10 @@ Tall tall_of(const float *x, size_t rows, size_t cols);
 /* g (cols, cols) = A'A, exact products summed in double. */
 Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err);
 
-/* u (count, rows): u_k = A v_k for v (count, cols), summed in double. Beyond float32's range it gives
- * infinities. */
-Status linalg_project(const Tall *a, const double *v, size_t count, int threads, float *u, Arena *scratch,
-                      Error *err);
+/* u[k], rows floats at any address: A v_k for v (count, cols), summed in double. Beyond float32's range it
+ * gives infinities. */
+Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
+                      Arena *scratch, Error *err);
 
 /* x (rows, cols) = sum of l_k r_k' over l (count, rows), r (count, cols). */
 void linalg_outer(const float *l, const float *r, size_t count, size_t rows, size_t cols, int threads,

@@ -1,5 +1,6 @@
 /* spectral.c -- see spectral.h. */
 #include "spectral.h"
+#include "bytes.h"
 #include "kernels.h"
 
 #include <float.h>
@@ -23,11 +24,14 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     TRY(eigen_all(&s->eigen, arena, err));
     const ArenaMark mark = arena_mark(arena);
     float *u = NEW(arena, float, (s->k - first < AT_ONCE ? s->k - first : AT_ONCE) * s->a.rows);
+    uint8_t *to[AT_ONCE];
     if (!u)
         return arena_fail(arena, err);
+    for (size_t q = 0; q < AT_ONCE && q < s->k - first; q++)
+        to[q] = (uint8_t *)(u + q * s->a.rows);
     for (size_t i = first; i < s->k; i += AT_ONCE) { /* rows of the basis from the smallest eigenvalue up */
         const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
-        TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, u, arena, err));
+        TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, to, arena, err));
         for (size_t q = 0; q < some; q++)
             s->lambda[i + some - 1 - q] = sqrt(kernels()->sum_squares(u + q * s->a.rows, s->a.rows));
     }
@@ -71,21 +75,24 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
     return OK;
 }
 
-static void copy_pairs(const Spectral *s, const size_t *index, const double *scale, size_t count, float *u,
-                       float *v)
+/* times * x, as floats. */
+static void put_floats(const double *x, double times, size_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        store_f32(out + i * sizeof(float), (float)(x[i] * times));
+}
+
+static void copy_pairs(const Spectral *s, const size_t *index, const double *scale, size_t count,
+                       uint8_t *const *u, uint8_t *const *v)
 {
     for (size_t q = 0; q < count; q++) {
-        const double *from_u = s->u + index[q] * s->a.rows, *from_v = s->v + index[q] * s->k;
-        const double times = s->lambda[index[q]] * scale[q];
-        for (size_t i = 0; i < s->a.rows; i++)
-            u[q * s->a.rows + i] = (float)(from_u[i] * times);
-        for (size_t j = 0; j < s->k; j++)
-            v[q * s->k + j] = (float)from_v[j];
+        put_floats(s->u + index[q] * s->a.rows, s->lambda[index[q]] * scale[q], s->a.rows, u[q]);
+        put_floats(s->v + index[q] * s->k, 1, s->k, v[q]);
     }
 }
 
-Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, float *u, float *v,
-                      Arena *arena, Error *err)
+Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, uint8_t *const *u,
+                      uint8_t *const *v, Arena *arena, Error *err)
 {
     if (s->u) {
         copy_pairs(s, index, scale, count, u, v);
@@ -103,10 +110,9 @@ Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, siz
         return arena_fail(arena, err);
     for (size_t q = 0; q < count; q++) {
         const double *from = basis + (count - 1 - q) * s->k;
-        for (size_t j = 0; j < s->k; j++) {
-            v[q * s->k + j] = (float)from[j];
+        put_floats(from, 1, s->k, v[q]);
+        for (size_t j = 0; j < s->k; j++)
             scaled[q * s->k + j] = from[j] * scale[q];
-        }
     }
     return linalg_project(&s->a, scaled, count, s->threads, u, arena, err);
 }

@@ -21,9 +21,9 @@ typedef struct {
 /* Everything lives in the arena. ERR_NUMERIC when A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
 
-/* The atoms index[0 .. count-1], ascending, each scaled: u (count, rows) = A v_i * scale_i, v (count, cols).
- */
-Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, float *u, float *v,
-                      Arena *arena, Error *err);
+/* The atoms index[0 .. count-1], ascending, each scaled: u[q] = A v_i * scale_q, rows floats, and v[q] = v_i,
+ * cols floats, at any addresses. */
+Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, uint8_t *const *u,
+                      uint8_t *const *v, Arena *arena, Error *err);
 
 #endif

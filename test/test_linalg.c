@@ -80,7 +80,8 @@ static void every_instruction_set_gives_the_same_bytes(void **state)
             const Kernels *k = kernels_of((Isa)isa);
             if (!k)
                 continue;
-            float *const lanes[4] = {u, u + ROWS, u + 2 * ROWS, u + 3 * ROWS};
+            uint8_t *const lanes[4] = {(uint8_t *)u, (uint8_t *)(u + ROWS), (uint8_t *)(u + 2 * ROWS),
+                                       (uint8_t *)(u + 3 * ROWS)};
             const float *const l[4] = {u, u + ROWS, u + 2 * ROWS, u + 3 * ROWS};
             const float *const r[4] = {a, a + cols, a + 2 * cols, a + 3 * cols};
             k->project_rows(a, ROWS, cols, v, 4, lanes);
@@ -126,6 +127,15 @@ static void gram_matrices_are_those_of_plain_loops_for_any_thread_count(void **s
     }
 }
 
+/* Where `count` vectors of `rows` floats go that lie one behind the other. */
+static uint8_t **slots(uint8_t *at, size_t count, size_t rows)
+{
+    uint8_t **slot = NEW(arena, uint8_t *, count);
+    for (size_t k = 0; k < count; k++)
+        slot[k] = at + k * rows * sizeof(float);
+    return slot;
+}
+
 static void projections_are_those_of_plain_loops_for_any_thread_count(void **state)
 {
     (void)state;
@@ -138,10 +148,11 @@ static void projections_are_those_of_plain_loops_for_any_thread_count(void **sta
             double *v = NEW(arena, double, count *a.cols);
             for (size_t i = 0; i < count * a.cols; i++)
                 v[i] = rng_normal(&rng, USE_TEST, i);
-            float *u = NEW(arena, float, count *a.rows), *u3 = NEW(arena, float, count *a.rows);
-            check_ok(linalg_project(&a, v, count, 1, u, arena, &err), &err);
-            check_ok(linalg_project(&a, v, count, 3, u3, arena, &err), &err);
-            assert_memory_equal(u, u3, count * a.rows * sizeof *u);
+            float *u = NEW(arena, float, count *a.rows);
+            uint8_t *odd = NEW(arena, uint8_t, 2 + count * a.rows * sizeof *u); /* at no float's address */
+            check_ok(linalg_project(&a, v, count, 1, slots((uint8_t *)u, count, a.rows), arena, &err), &err);
+            check_ok(linalg_project(&a, v, count, 3, slots(odd + 2, count, a.rows), arena, &err), &err);
+            assert_memory_equal(u, odd + 2, count * a.rows * sizeof *u);
             for (size_t k = 0; k < count; k++)
                 for (size_t i = 0; i < a.rows; i += 1 + a.rows / 50) {
                     double sum = 0, size = 0;

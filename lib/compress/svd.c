@@ -188,31 +188,6 @@ static bool add_up(const Call *c, const Atoms *a, float *x)
     return ceiling(a) <= (double)FLT_MAX / 2 || first_nonfinite(x, c->shape->n, NULL) == c->shape->n;
 }
 
-/* Decodes what is about to be sent, only where it could be too large. */
-static Status check_range(const Call *c, const Atoms *a)
-{
-    if (ceiling(a) <= (double)FLT_MAX / 2)
-        return OK;
-    float *x = NEW(c->scratch, float, c->shape->n);
-    if (!x)
-        return arena_fail(c->scratch, c->err);
-    if (isfinite(ceiling(a)) && add_up(c, a, x))
-        return OK;
-    return FAIL(c->err, ERR_NUMERIC, "svd: a decoded value would be beyond float32");
-}
-
-static void put(const Call *c, const Atoms *a, Buf *out)
-{
-    buf_u8(out, PAYLOAD_METHOD);
-    buf_varint(out, a->count);
-    for (size_t i = 0; i < a->count; i++) {
-        buf_copy(out, a->left + i * a->rows, a->rows * sizeof(float));
-        buf_copy(out, a->right + i * a->cols, a->cols * sizeof(float));
-    }
-    streams_floats(c->streams, a->count * (a->rows + a->cols));
-    streams_bits(c->streams, 8 * (double)varint_size(a->count));
-}
-
 /* A vector that an encoder made has length one to the rounding of its entries. */
 static bool is_unit(const float *v, size_t n)
 {
@@ -227,6 +202,8 @@ static Status get(const Call *c, Bytes in, Atoms *a)
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
+    *a = (Atoms){0};
+    matrix_view(c->shape, (Reshape)((const Svd *)c->self->params)->reshape, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
     if (kind != PAYLOAD_METHOD)
         return payload_bad(c, "kind %d, want %d", kind, PAYLOAD_METHOD);
@@ -266,6 +243,47 @@ static size_t bound(const Call *c)
     return 1 + VARINT_MAX + 4 * most * (rows + cols);
 }
 
+/* Room for the vectors of `count` atoms in a payload. */
+typedef struct {
+    size_t count;
+    uint8_t **left, **right;
+} Slots;
+
+static Status slots_take(const Call *c, const Plan *plan, Slots *s, Buf *out)
+{
+    s->left = NEW(c->scratch, uint8_t *, s->count);
+    s->right = NEW(c->scratch, uint8_t *, s->count);
+    if (!s->left || !s->right)
+        return arena_fail(c->scratch, c->err);
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_varint(out, s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        s->left[i] = buf_room(out, plan->rows * sizeof(float));
+        s->right[i] = buf_room(out, plan->cols * sizeof(float));
+    }
+    streams_floats(c->streams, s->count * (plan->rows + plan->cols));
+    streams_bits(c->streams, 8 * (double)varint_size(s->count));
+    return OK;
+}
+
+/* Decodes what is about to be sent. */
+static Status check_range(const Call *c, Bytes payload)
+{
+    Atoms a;
+    float *x = NEW(c->scratch, float, c->shape->n);
+    if (!x)
+        return arena_fail(c->scratch, c->err);
+    Call quiet = *c;
+    Error unread;
+    quiet.err = &unread;
+    const Status status = get(&quiet, payload, &a);
+    if (status == ERR_MEMORY)
+        return arena_fail(c->scratch, c->err);
+    if (status == OK && add_up(c, &a, x))
+        return OK;
+    return FAIL(c->err, ERR_NUMERIC, "svd: a decoded value would be beyond float32");
+}
+
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     Plan plan;
@@ -273,25 +291,25 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (plan.raw)
         return raw_put(c, x, out);
     size_t *kept = NEW(c->scratch, size_t, plan.s.k);
-    double *scale = NEW(c->scratch, double, plan.s.k);
+    double *scale = NEW(c->scratch, double, plan.s.k), most = 0;
     if (!kept || !scale)
         return arena_fail(c->scratch, c->err);
-    Atoms a = {.rows = plan.rows, .cols = plan.cols, .count = draw(c, &plan, kept)};
-    TRY(atoms_take(c, &a));
-    for (size_t i = 0; i < a.count; i++)
+    const size_t start = out->size;
+    Slots s = {.count = draw(c, &plan, kept)};
+    TRY(slots_take(c, &plan, &s, out));
+    for (size_t i = 0; i < s.count; i++) {
         scale[i] = 1 / plan.p[kept[i]];
+        most += plan.s.lambda[kept[i]] * scale[i];
+    }
     const bool turned = plan.s.a.turned;
-    TRY(spectral_atoms(&plan.s, kept, scale, a.count, turned ? a.right : a.left, turned ? a.left : a.right,
+    TRY(spectral_atoms(&plan.s, kept, scale, s.count, turned ? s.right : s.left, turned ? s.left : s.right,
                        c->scratch, c->err));
-    TRY(check_range(c, &a));
-    put(c, &a, out);
-    return OK;
+    return most <= (double)FLT_MAX / 4 ? OK : check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    Atoms a = {0};
-    matrix_view(c->shape, (Reshape)((const Svd *)c->self->params)->reshape, &a.rows, &a.cols);
+    Atoms a;
     TRY(get(c, in, &a));
     return add_up(c, &a, x) ? OK : payload_bad(c, "a value is beyond float32");
 }

@@ -4,16 +4,17 @@
  * Multiplication and addition are kept apart: their products round, and every instruction set gives the same
  * bytes. */
 #include "turn.h"
+#include "../bytes.h"
 
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
-                            float *const u[4]);
+                            uint8_t *const u[4]);
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x);
 
-/* u[k][r] = row r . v[][k] for `count` vectors k, a constant in each case, so that the sums live in
+/* Float r of u[k] = row r . v[][k] for `count` vectors k, a constant in each case, so that the sums live in
  * registers. The last four columns may overlap those before them, which then meet zeros in `tail`. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
-                           float *const u[4], size_t r)
+                           uint8_t *const u[4], size_t r)
 {
     VecD sum[4][PER_TURN];
     for (int k = 0; k < count; k++)
@@ -33,12 +34,12 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
     for (int k = 0; k < count; k++) {
         const Turned f = narrow(sum[k]);
-        memcpy(u[k] + r, &f, sizeof f);
+        memcpy(u[k] + r * sizeof(float), &f, sizeof f);
     }
 }
 
 /* One row, as the lanes above have it. */
-static void project_one(const float *a, size_t cols, const double *v, size_t count, float *const u[4],
+static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
     double sum[4] = {0};
@@ -46,11 +47,11 @@ static void project_one(const float *a, size_t cols, const double *v, size_t cou
         for (size_t k = 0; k < count; k++)
             sum[k] += (double)a[c] * v[4 * c + k];
     for (size_t k = 0; k < count; k++)
-        u[k][r] = (float)sum[k];
+        store_f32(u[k] + r * sizeof(float), (float)sum[k]);
 }
 
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
-                            float *const u[4])
+                            uint8_t *const u[4])
 {
     double tail[16] = {0};
     const size_t left = cols % 4;

@@ -14,7 +14,7 @@ void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count
 void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]);
 void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
-                            float *const u[4]);
+                            uint8_t *const u[4]);
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x);
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
