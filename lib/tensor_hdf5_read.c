@@ -163,13 +163,14 @@ static Status open_file(Source *s, Error *err)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    s->has_user_block = user_block(s->id) != 0;
-    set_limit(RLIMIT_NOFILE, 0); /* whatever the file says, no other one is opened */
+    s->has_user_block =
+        s->id >= 0 && user_block(s->id) != 0; /* a call that fails would overwrite the reason */
+    set_limit(RLIMIT_NOFILE, 0);              /* whatever the file says, no other one is opened */
     if (s->id >= 0)
         return OK;
     char reason[HDF5_REASON];
     FAIL(err, ERR_CORRUPT, "not a readable HDF5 file (%s)", hdf5_reason(reason));
-    if (strstr(reason, "lock"))
+    if (strstr(reason, "lock file"))
         error_hint(
             err,
             "another program may be writing it; where locks do not work set HDF5_USE_FILE_LOCKING=FALSE");

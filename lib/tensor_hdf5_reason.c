@@ -15,10 +15,11 @@ const char *hdf5_reason(char out[HDF5_REASON])
 {
     snprintf(out, HDF5_REASON, "no reason given");
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
-    const char *number = strstr(out, "errno = "); /* the rest is times and addresses */
+    const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    if (cause)
-        snprintf(out, HDF5_REASON, "%s", strerror(cause));
+    if (cause) /* the rest is times and addresses */
+        snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
+                 strerror(cause));
     out[strcspn(out, "\n")] = 0;
     return out;
 }

@@ -3,8 +3,11 @@
 #include "hdf5_make.h"
 #include "tensor.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static Error err;
 
@@ -65,8 +68,22 @@ static void files_cut_short_anywhere_are_refused(void **state)
     for (size_t cut = 0; cut < size; cut += 64) {
         file_save(in_scratch("cut.h5"), data, cut);
         assert_int_not_equal(read_all(in_scratch("cut.h5")), OK);
+        if (cut >= 512) /* the head is whole and says how long the file was */
+            check(strstr(err.text, "truncated file") != NULL);
     }
     free(data);
+}
+
+static void a_file_that_another_holds_is_refused_with_a_way_out(void **state)
+{
+    (void)state;
+    unsetenv("HDF5_USE_FILE_LOCKING");
+    make_sample(in_scratch("held.h5"), false, true);
+    const int fd = open(in_scratch("held.h5"), O_RDWR);
+    check(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    check_refused("held.h5", "unable to lock file");
+    check(strstr(err.hint, "another program may be writing it") != NULL);
+    close(fd);
 }
 
 static uint32_t next_word(uint32_t *s)
@@ -251,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_cut_short_anywhere_are_refused),
+        cmocka_unit_test(a_file_that_another_holds_is_refused_with_a_way_out),
         cmocka_unit_test(flipped_bits_never_harm_this_process),
         cmocka_unit_test(data_in_other_files_are_refused),
         cmocka_unit_test(filters_that_need_a_plug_in_are_refused),
