@@ -45,7 +45,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
            (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
            (unsigned long long)size);
     if (list->skipped)
-        printf("%zu tensors with NaN or Inf were left out\n", list->skipped);
+        fprintf(stderr, "note: %zu tensors with NaN or Inf were left out\n", list->skipped);
     return OK;
 }
 
