@@ -117,7 +117,7 @@ Status job_begin(Job *j)
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     const Job *j = data;
-    return vector_load(j->dump, v, x, err) == OK ? OK : error_at(err, "%s", j->file);
+    return vector_load(j->dump, v, x, err);
 }
 
 static Status keep(void *data, const Record *record, Error *err)

@@ -165,13 +165,13 @@ static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
         return arena_fail(w->scratch, w->err);
     TRY(vector_load(d, v, x, w->err));
     if (codec_send(&c, x, &payload, &m) != OK)
-        return error_at(w->err, "%.200s", r.member[0].path);
+        return error_at(w->err, "%.200s: %.200s", dump_file(d), r.member[0].path);
     r.rounds = m.rounds;
     for (int i = 0; i < m.rounds; i++)
         r.round[i] = m.round[i];
     TRY(frame_put(to, &r, w->err));
     if (settle(w, &c, x, &m, state) != OK)
-        return error_at(w->err, "%.200s", r.member[0].path);
+        return error_at(w->err, "%.200s: %.200s", dump_file(d), r.member[0].path);
     return count(w, &r, v->shape.n);
 }
 

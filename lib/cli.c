@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
@@ -247,6 +248,20 @@ static Status count_arguments(Parser *p, const TextList *arguments)
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
+/* A result in the place of what it came from would destroy that. */
+static Status keep_inputs(Parser *p, const TextList *arguments)
+{
+    struct stat in, out;
+    const char *output = p->command->common ? p->command->common->output : NULL;
+    if (!output || stat(output, &out) != 0 || !S_ISREG(out.st_mode))
+        return OK;
+    for (size_t i = 0; i < arguments->count; i++)
+        if (stat(arguments->item[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is what is read, want another file",
+                        p->command->command, output);
+    return OK;
+}
+
 static void common_defaults(Common *c)
 {
     if (c && c->seed == 0)
@@ -293,7 +308,8 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
         return OK;
     }
     common_finish(&p, command->common);
-    return count_arguments(&p, arguments);
+    TRY(count_arguments(&p, arguments));
+    return keep_inputs(&p, arguments);
 }
 
 bool cli_color(const Common *common)

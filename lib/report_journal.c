@@ -104,8 +104,10 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
     for (char *line = data, *end; line < data + size; line = end + 1) {
         const Json *v, *is;
         end = memchr(line, '\n', (size_t)(data + size - line));
-        if (json_read(&v, line, (size_t)(end - line), a, err) != OK)
-            return error_at(err, "%s: line %zu", j->path, number + 1);
+        if (json_read(&v, line, (size_t)(end - line), a, err) != OK) {
+            error_at(err, "%s: line %zu", j->path, number + 1);
+            return error_hint(err, "leave --resume out to begin afresh");
+        }
         if (number++) {
             j->old[j->old_count++] = v;
             continue;

@@ -166,6 +166,12 @@ bool text_to_size(const char *s, uint64_t *bytes)
     return true;
 }
 
+/* Whether two characters differ, case aside. */
+static bool differ(char a, char b)
+{
+    return tolower((unsigned char)a) != tolower((unsigned char)b);
+}
+
 /* Optimal string alignment distance; anything above `most` may come out as most + 1. */
 static size_t distance(const char *s, const char *t, size_t most)
 {
@@ -180,12 +186,13 @@ static size_t distance(const char *s, const char *t, size_t most)
         d[0][j] = j;
     for (size_t i = 1; i <= m; i++)
         for (size_t j = 1; j <= n; j++) {
-            size_t best = d[i - 1][j - 1] + (s[i - 1] != t[j - 1]);
+            size_t best = d[i - 1][j - 1] + differ(s[i - 1], t[j - 1]);
             if (d[i - 1][j] + 1 < best)
                 best = d[i - 1][j] + 1;
             if (d[i][j - 1] + 1 < best)
                 best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && s[i - 1] == t[j - 2] && s[i - 2] == t[j - 1] && d[i - 2][j - 2] + 1 < best)
+            if (i > 1 && j > 1 && !differ(s[i - 1], t[j - 2]) && !differ(s[i - 2], t[j - 1]) &&
+                d[i - 2][j - 2] + 1 < best)
                 best = d[i - 2][j - 2] + 1;
             d[i][j] = best;
         }

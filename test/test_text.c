@@ -96,6 +96,7 @@ static void the_nearest_name_is_near(void **state)
     assert_string_equal(text_nearest("qsdg", text_list_name, names),
                         "qsgd"); /* a transposition is one step */
     assert_string_equal(text_nearest("terngrda", text_list_name, names), "terngrad");
+    assert_string_equal(text_nearest("TernGrad", text_list_name, names), "terngrad");
     assert_string_equal(text_nearest("treshold", text_list_name, names), "threshold");
     assert_string_equal(text_nearest("topk", text_list_name, names), "topk");
     check(!text_nearest("powersgd", text_list_name, names));

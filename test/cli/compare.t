@@ -1,3 +1,9 @@
+# a journal that is none
+$ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench compare a.h5 -c none -o x.csv --resume
+2> atomo-bench: x.csv.journal: line 1: *
+2> hint: leave --resume out to begin afresh
+= 1
+
 # a row for each compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd:bits=1/2 --repeats 2
 > compressor *bytes  ratio  bits/el  encode ms  decode ms *
