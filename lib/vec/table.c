@@ -6,9 +6,6 @@ double ISA_NAME(sum_gaps)(const float *x, const float *y, size_t n);
 void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS]);
 void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
                           double sum[E_SUMS], double *largest);
-void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, double *mean, double *m2);
-void ISA_NAME(spread_sums)(const float *x, const double *mean, const double *m2, size_t n,
-                           double sum[S_SUMS]);
 void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
                           double sum[S_STEPS]);
 void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]);
