@@ -1,5 +1,5 @@
-/* arena.c -- a list of chunks that double in size up to 64 MB; the only caller of malloc in the library. Chunk 0 is
- * not ours: it is what was lent, or nothing. */
+/* arena.c -- a list of chunks that double in size up to 64 MB; the only caller of malloc in the library.
+ * Chunk 0 is not ours: it is what was lent, or nothing. */
 #include "arena.h"
 
 #include <assert.h>

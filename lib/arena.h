@@ -1,8 +1,8 @@
 /* arena.h -- memory that is given back all at once.
  *
- * Two kinds live in the programs: one that is never rewound (set-up) and one that is rewound per call (scratch).
- * Blocks are 64-byte aligned and NOT zeroed; under AddressSanitizer what is not taken is poisoned. An arena
- * reserves address space in growing chunks, so a large take touches no page until it is used. */
+ * Two kinds live in the programs: one that is never rewound (set-up) and one that is rewound per call
+ * (scratch). Blocks are 64-byte aligned and NOT zeroed; under AddressSanitizer what is not taken is poisoned.
+ * An arena reserves address space in growing chunks, so a large take touches no page until it is used. */
 #ifndef ATOMO_ARENA_H
 #define ATOMO_ARENA_H
 
@@ -30,8 +30,8 @@ typedef struct {
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
-/* An empty arena takes from lent memory (64-byte aligned) first, until it is empty again and gives it back; what was
- * there is lost. Not for keeps: this is how a large buffer serves while it holds nothing. */
+/* An empty arena takes from lent memory (64-byte aligned) first, until it is empty again and gives it back;
+ * what was there is lost. Not for keeps: this is how a large buffer serves while it holds nothing. */
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 

@@ -40,7 +40,7 @@ typedef struct {
     Status (*load)(void *data, const Vector *v, float *x, Error *err);
     Status (*record)(void *data, const Record *r, Error *err);
     void (*progress)(void *data, size_t vectors); /* done so far, of codecs times all vectors; or NULL */
-    bool (*stopped)(void);                         /* or NULL */
+    bool (*stopped)(void);                        /* or NULL */
 } Comparison;
 
 /* Whether two neighbours in the list are of the same step and worker. */

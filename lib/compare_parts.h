@@ -28,7 +28,8 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- one codec on one vector ---- */
 
-/* Buffers for the largest vector, 16 bytes an element in all, and the pooled copies that order statistics sort. */
+/* Buffers for the largest vector, 16 bytes an element in all, and the pooled copies that order statistics
+ * sort. */
 typedef struct {
     float *x, *y;
     float *work;             /* 2 n: sorting, then mean and spread per element */

@@ -5,8 +5,8 @@
  * the same payload comes out. Where nothing is random, one decoding stands for all repeats and only the clock
  * runs again.
  *
- * For the largest tensors memory is what limits a comparison. So buffers are lent to the codec as scratch while they
- * hold nothing: y while it encodes, the repeats' work once that is summed up. */
+ * For the largest tensors memory is what limits a comparison. So buffers are lent to the codec as scratch
+ * while they hold nothing: y while it encodes, the repeats' work once that is summed up. */
 #include "compare_parts.h"
 
 #include "radix.h"
@@ -86,8 +86,8 @@ static void note_size(const Run *run, const Streams *streams, bool first, Tally 
     tally->raw += streams->raw;
 }
 
-/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be, and in y, which is then
- * decoded once more. */
+/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be, and in y, which
+ * is then decoded once more. */
 static Status measure_first(Run *run, const Subject *s, Tally *tally)
 {
     const Buffers *b = run->b;
@@ -137,8 +137,8 @@ static void use_moments(Run *run, Tally *tally)
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
-/* What the codec says of itself, and its state's next step. Repeat 0's payload is the one that counts: it is sent
- * again unless it still stands. */
+/* What the codec says of itself, and its state's next step. Repeat 0's payload is the one that counts: it is
+ * sent again unless it still stands. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;

@@ -108,8 +108,8 @@ typedef struct {
     void (*error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
                        double sum[E_SUMS], double *largest /* |d| */);
 
-    /* Welford's recurrence on d = y - x, the count-th (from 1). Kept per element: half the mean and the root of
-     * m2, so that neither leaves float32's range where d does not; the steps' sums are exact. */
+    /* Welford's recurrence on d = y - x, the count-th (from 1). Kept per element: half the mean and the root
+     * of m2, so that neither leaves float32's range where d does not; the steps' sums are exact. */
     void (*spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
                        double sum[S_STEPS]);
     void (*spread_sums)(const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]);

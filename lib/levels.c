@@ -38,9 +38,9 @@ LevelsSize levels_measure(const Levels *l, size_t block)
     for (size_t i = start, to; i < end; i = to) {
         to = run_end(l, i, end);
         if (levels_wide(l))
-            kernels()->census32((const uint32_t *)l->code + i, to - i, l->bits, &c);
+            kernels()->census32((const uint32_t *)l->code + (i - l->first), to - i, l->bits, &c);
         else
-            kernels()->census8((const uint8_t *)l->code + i, to - i, l->bits, &c);
+            kernels()->census8((const uint8_t *)l->code + (i - l->first), to - i, l->bits, &c);
         sparse += omega_bits(1 + c.level[0] - seen);
         seen = c.level[0];
     }
@@ -78,10 +78,17 @@ static void put_block(void *data, size_t block)
 {
     const PutJob *job = data;
     BitWriter w = bits_writer(job->out + job->stream[block].at, job->stream[block].size);
+    uint32_t code[BLOCK];
+    Levels l = *job->l;
+    if (!l.code) {
+        l.code = code;
+        l.first = block * BLOCK;
+        l.make(l.data, block, code);
+    }
     if (job->form == LEVELS_SPARSE)
-        sparse_put(job->l, job->words, block, &w);
+        sparse_put(&l, job->words, block, &w);
     else
-        dense_put(job->l, job->words, block, &w);
+        dense_put(&l, job->words, block, &w);
     bits_close(&w);
     assert(!w.full && w.at == w.end);
 }
@@ -105,18 +112,23 @@ void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int th
 /* ---- reading: four blocks at a time, so that their streams' look-ups overlap ---- */
 
 typedef struct {
-    const Levels *l;
+    Levels l;
     LevelsForm form;
     LevelsStream *stream;
     const uint32_t *table;
     Bytes in;
 } GetJob;
 
+static size_t pieces_of(size_t blocks)
+{
+    return (blocks + LANES_MAX - 1) / LANES_MAX;
+}
+
 static void get_blocks(void *data, size_t piece)
 {
     const GetJob *job = data;
-    const Levels *l = job->l;
-    const size_t first = piece * LANES_MAX, left = blocks_of(l->n) - first;
+    const Levels *l = &job->l;
+    const size_t first = l->first / BLOCK + piece * LANES_MAX, left = blocks_of(l->n) - first;
     const size_t lanes = left < LANES_MAX ? left : LANES_MAX;
     Lane lane[LANES_MAX];
     for (size_t i = 0; i < lanes; i++) {
@@ -125,6 +137,8 @@ static void get_blocks(void *data, size_t piece)
     }
     const bool good = job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
                                                  : dense_get(l, job->table, lane, lanes);
+    for (size_t i = 0; i < lanes && good; i++)
+        l->take(l->data, first + i, lane[i].code);
     job->stream[first].bad = !good;
 }
 
@@ -141,18 +155,25 @@ static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
     return at == in.size;
 }
 
-bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, Bytes in)
+bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in)
 {
+    _Static_assert(LEVELS_AT_ONCE % LANES_MAX == 0, "whole pieces");
     uint32_t table[1 << LOOK_BITS];
+    const size_t blocks = blocks_of(l->n);
     if (!find_streams(l, stream, in))
         return false;
     const bool look = l->n >= LOOK_FROM;
     if (look)
         stream_table(l, form, table);
-    GetJob job = {l, form, stream, look ? table : NULL, in};
-    parallel_for(threads, (blocks_of(l->n) + LANES_MAX - 1) / LANES_MAX, get_blocks, &job);
+    GetJob job = {*l, form, stream, look ? table : NULL, in};
+    job.l.code = room;
     bool good = true;
-    for (size_t b = 0; b < blocks_of(l->n); b += LANES_MAX)
-        good &= !stream[b].bad;
+    for (size_t b = 0; b < blocks && good; b += LEVELS_AT_ONCE) {
+        const size_t some = blocks - b < LEVELS_AT_ONCE ? blocks - b : LEVELS_AT_ONCE;
+        job.l.first = b * BLOCK;
+        parallel_for(threads, pieces_of(some), get_blocks, &job);
+        for (size_t i = 0; i < some; i += LANES_MAX)
+            good &= !stream[b + i].bad;
+    }
     return good;
 }

@@ -24,7 +24,11 @@ typedef struct {
     size_t n, run; /* run >= 1 */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    void *code;    /* levels_room bytes */
+    void *code;    /* levels_room bytes, or NULL: `make` makes them whenever they are wanted */
+    size_t first;  /* the element that code begins with, a block's first */
+    const void *data;
+    void (*make)(const void *data, size_t block, void *code);       /* the codes of a block */
+    void (*take)(const void *data, size_t block, const void *code); /* what to do with them */
 } Levels;
 
 /* Bytes that n codes take in memory. */
@@ -41,7 +45,7 @@ size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
-LevelsSize levels_measure(const Levels *l, size_t block);
+LevelsSize levels_measure(const Levels *l, size_t block); /* its codes are held */
 
 /* Bytes of a form, table and all; `size` has every block's measure. */
 size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
@@ -56,7 +60,9 @@ typedef struct {
 void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
                 uint8_t *out);
 
-/* Fills the codes; false for anything but what levels_put writes for these n, run and s. */
-bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, Bytes in);
+/* Gives the codes to `take`, block by block in any order; false for anything but what levels_put writes for
+ * these n, run and s. `room` holds codes: those of LEVELS_AT_ONCE blocks, or of n if fewer. */
+enum { LEVELS_AT_ONCE = 64 };
+bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in);
 
 #endif

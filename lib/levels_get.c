@@ -54,7 +54,7 @@ void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
 Lane lane_open(const Levels *l, size_t block, Bytes stream)
 {
     const size_t start = block * BLOCK, n = block_size(l->n, block);
-    char *code = (char *)l->code + (levels_wide(l) ? 4 * start : start);
+    char *code = (char *)l->code + levels_room(start - l->first, l->s);
     memset(code, 0, levels_wide(l) ? 4 * n : n);
     return (Lane){.r = bits_reader(stream), .code = code, .start = start, .n = n};
 }

@@ -68,7 +68,7 @@ void stream_words(const Levels *l, LevelsForm form, StreamWords *words)
 
 INLINE uint32_t code_at(const Levels *l, size_t i, bool wide)
 {
-    return wide ? ((const uint32_t *)l->code)[i] : ((const uint8_t *)l->code)[i];
+    return wide ? ((const uint32_t *)l->code)[i - l->first] : ((const uint8_t *)l->code)[i - l->first];
 }
 
 /* ---- sparse ---- */
@@ -85,8 +85,9 @@ INLINE void put_run(const Levels *l, const StreamWords *words, size_t from, size
                     bool wide, bool paired)
 {
     uint16_t at[BLOCK + ROOM_BEHIND];
-    const size_t count = wide ? kernels()->places32((const uint32_t *)l->code + from, to - from, at)
-                              : kernels()->places8((const uint8_t *)l->code + from, to - from, at);
+    const size_t count =
+        wide ? kernels()->places32((const uint32_t *)l->code + (from - l->first), to - from, at)
+             : kernels()->places8((const uint8_t *)l->code + (from - l->first), to - from, at);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
     size_t before = SIZE_MAX, i = 0; /* the place one before the run's first */
     for (; i + 2 <= count; i += 2) {

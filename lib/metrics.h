@@ -44,9 +44,9 @@ typedef struct {
 /* An empty tally. Where nothing is random one decoding stands for all repeats. */
 Status tally_open(Tally *t, Level level, size_t repeats, bool random, Arena *a, Error *err);
 
-/* The vector that is measured, and where: `half` and `root` (n each) hold what repeats add up to (spread_add), NULL
- * where one decoding stands for all. With repeats up to 1000, float32 there costs results 1e-6 of their value at
- * most; of a codec whose bias is far above its spread, 1e-9 times that ratio. */
+/* The vector that is measured, and where: `half` and `root` (n each) hold what repeats add up to
+ * (spread_add), NULL where one decoding stands for all. With repeats up to 1000, float32 there costs results
+ * 1e-6 of their value at most; of a codec whose bias is far above its spread, 1e-9 times that ratio. */
 typedef struct {
     const float *x;
     size_t n;

@@ -59,8 +59,8 @@ static void spread_block(void *data, size_t b)
     kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass and adds what its blocks leave behind to `sum`; to the tally too what repeats leave, where it is not
- * NULL. */
+/* Runs a pass and adds what its blocks leave behind to `sum`; to the tally too what repeats leave, where it
+ * is not NULL. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const Subject *s = p->s;

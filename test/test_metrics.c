@@ -73,8 +73,8 @@ static const char *const errors[] = {
     "wasserstein", "cosine",         "sign_agreement",   "max_abs_error",  "density",
 };
 
-/* Sums over one decoded vector are double throughout; what repeats add up to is held in float32 between them; and
- * a z is a difference of two nearly equal numbers. */
+/* Sums over one decoded vector are double throughout; what repeats add up to is held in float32 between them;
+ * and a z is a difference of two nearly equal numbers. */
 static double tolerance(const char *name)
 {
     static const char *const held[] = {"variance", "bias_ratio", "gain", "gain_z"};
@@ -405,7 +405,8 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     check_rel(value(&t, "gain"), value(&exact, "gain"), 1e-7);
     check_rel(t.spread[S_M2_SQUARES], exact.spread[S_M2_SQUARES], 1e-6);
     /* Where they are near 0, differences are counted in what they differ from. */
-    check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <= 1e-6 * (100 + fabs(value(&exact, "bias_z"))));
+    check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <=
+          1e-6 * (100 + fabs(value(&exact, "bias_z"))));
     check(fabs(value(&t, "gain_z") - value(&exact, "gain_z")) <= 1e-6 * (1 + fabs(value(&exact, "gain_z"))));
     arena_rewind(b->a, mark);
 }
@@ -419,8 +420,8 @@ static void float32_holds_mean_and_spread(void **state)
             check_spread(*state, draws[d], repeats[r]);
 }
 
-/* An estimate that never varies has no variance, though its bias has more bits than a float32; and the bias of one
- * whose deviation no float32 holds is finite. */
+/* An estimate that never varies has no variance, though its bias has more bits than a float32; and the bias
+ * of one whose deviation no float32 holds is finite. */
 static void what_never_varies_has_no_variance(void **state)
 {
     Bench *b = *state;

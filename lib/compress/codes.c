@@ -64,34 +64,46 @@ static void get_planes(void *data, size_t block)
     }
 }
 
-/* ---- Elias: all codes first, as their form depends on all of them ---- */
+/* ---- Elias: all blocks are measured first, as their form depends on all of them. Bytes are kept for the
+ * writing; words, four times as many, are made again. ---- */
 
-static void *block_codes(const Job *job, size_t block)
-{
-    return (char *)job->levels.code + levels_room(block * BLOCK, job->codes->s);
-}
-
-static void quantise_block(void *data, size_t block)
+static void measure_block(void *data, size_t block)
 {
     const Job *job = data;
-    job->codes->quantise(job->codes->data, block, block_codes(job, block));
-    job->size[block] = levels_measure(&job->levels, block);
+    uint32_t code[BLOCK];
+    Levels l = job->levels;
+    if (l.code) {
+        l.make(l.data, block, (uint8_t *)l.code + block * BLOCK);
+    } else {
+        l.code = code;
+        l.first = block * BLOCK;
+        l.make(l.data, block, code);
+    }
+    job->size[block] = levels_measure(&l, block);
 }
 
-static void dequantise_block(void *data, size_t block)
+static void quantise_block(const void *data, size_t block, void *code)
 {
     const Job *job = data;
-    job->bad[block] = !job->codes->dequantise(job->codes->data, block, block_codes(job, block));
+    job->codes->quantise(job->codes->data, block, code);
 }
 
-static Levels levels_of(const Codes *codes)
+static void dequantise_block(const void *data, size_t block, const void *code)
 {
-    const size_t n = codes->c->shape->n;
-    return (Levels){.n = n,
+    const Job *job = data;
+    job->bad[block] = !job->codes->dequantise(job->codes->data, block, code);
+}
+
+static Levels levels_of(const Job *job)
+{
+    const Codes *codes = job->codes;
+    return (Levels){.n = codes->c->shape->n,
                     .run = codes->run,
                     .s = codes->s,
                     .bits = level_bits(codes->s),
-                    .code = NEW(codes->c->scratch, char, levels_room(n, codes->s))};
+                    .data = job,
+                    .make = quantise_block,
+                    .take = dequantise_block};
 }
 
 static Status put_elias(Job *job, Buf *out)
@@ -99,12 +111,14 @@ static Status put_elias(Job *job, Buf *out)
     const Call *c = job->codes->c;
     const CodeKind kind = job->codes->kind;
     const size_t blocks = blocks_of(c->shape->n);
-    job->levels = levels_of(job->codes);
+    job->levels = levels_of(job);
     job->size = NEW(c->scratch, LevelsSize, blocks);
     LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks);
-    if (!job->levels.code || !job->size || !stream)
+    if (!job->size || !stream)
         return arena_fail(c->scratch, c->err);
-    parallel_for(c->threads, blocks, quantise_block, job);
+    if (!levels_wide(&job->levels) && !(job->levels.code = NEW(c->scratch, uint8_t, c->shape->n)))
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, measure_block, job);
     const size_t sparse = levels_bytes(&job->levels, job->size, LEVELS_SPARSE),
                  dense = levels_bytes(&job->levels, job->size, LEVELS_DENSE);
     const LevelsForm form =
@@ -120,6 +134,7 @@ static Status get_elias(Job *job, Reader *r)
 {
     const Call *c = job->codes->c;
     const CodeKind kind = job->codes->kind;
+    const size_t n = c->shape->n, most = (size_t)LEVELS_AT_ONCE * BLOCK;
     const unsigned form = kind == CODE_ELIAS    ? take_u8(r)
                           : kind == CODE_SPARSE ? LEVELS_SPARSE
                                                 : LEVELS_DENSE;
@@ -127,13 +142,13 @@ static Status get_elias(Job *job, Reader *r)
         return payload_bad(c, "neither sparse nor dense");
     const size_t left = reader_left(r);
     const uint8_t *in = take_bytes(r, left);
-    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(c->shape->n));
-    job->levels = levels_of(job->codes);
-    if (!job->levels.code || !stream)
+    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(n));
+    char *room = NEW(c->scratch, char, levels_room(n < most ? n : most, job->codes->s));
+    job->levels = levels_of(job);
+    if (!room || !stream)
         return arena_fail(c->scratch, c->err);
-    if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, (Bytes){in, left}))
+    if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, room, (Bytes){in, left}))
         return payload_bad(c, "damaged %s streams", form == LEVELS_SPARSE ? "sparse" : "dense");
-    parallel_for(c->threads, blocks_of(c->shape->n), dequantise_block, job);
     return OK;
 }
 

@@ -162,14 +162,15 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* A deviation that rounds to the mean is the mean: what never varies then has no variance, whatever bits its mean
- * has lost. */
+/* A deviation that rounds to the mean is the mean: what never varies then has no variance, whatever bits its
+ * mean has lost. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])
 {
     for (int v = 0; v < DPARTS; v++) {
         const int at = v * DLANES;
-        const VecD a = load_d(x + at), d = load_d(y + at) - a, held = load_d(half + at), r = load_d(root + at);
+        const VecD a = load_d(x + at), d = load_d(y + at) - a, held = load_d(half + at),
+                   r = load_d(root + at);
         const VecH now = narrow(d * 0.5);
         const VecD step = where(widen(now) != held, d - 2 * held), next = 2 * held + step / count;
         const VecD more = step * (d - next);

@@ -8,7 +8,8 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
                           double sum[E_SUMS], double *largest);
 void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
                           double sum[S_STEPS]);
-void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]);
+void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n,
+                           double sum[S_SUMS]);
 void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
 void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
                             uint8_t *const u[4]);
