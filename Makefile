@@ -103,14 +103,19 @@ deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
 	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \
-	echo "missing:$$missing"; \
+	echo "not found by pkg-config or on PATH:$$missing"; \
 	command -v apt-get >/dev/null || { echo "this is not Debian or a relative: install the equivalents of:" \
 	    "$(DEB_BUILD)"; exit 1; }; \
-	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; [ -z "$$sudo" ] || command -v sudo >/dev/null || \
-	    { echo "run as root:  apt-get install $(DEB_BUILD)"; exit 1; }; \
-	echo "running: $$sudo apt-get update && $$sudo apt-get install $(DEB_BUILD)"; \
-	$$sudo apt-get -q update && \
-	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends $(DEB_BUILD)
+	set -- apt-get -qy install --no-install-recommends $(DEB_BUILD); \
+	if [ $$(id -u) = 0 ]; then \
+	    echo "running apt-get update, then $$*  (about 450 MB on disk)"; \
+	    apt-get -q update && DEBIAN_FRONTEND=noninteractive "$$@"; \
+	elif command -v sudo >/dev/null; then \
+	    echo "running by sudo: apt-get update, then $$*  (about 450 MB on disk)"; \
+	    sudo apt-get -q update && sudo DEBIAN_FRONTEND=noninteractive "$$@"; \
+	else \
+	    echo "run as root:  apt-get update && apt-get install --no-install-recommends $(DEB_BUILD)"; exit 1; \
+	fi
 
 PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
@@ -128,9 +133,10 @@ DUMP := datasets/lenet-mnist.h5
 
 demo-run:
 	@mkdir -p build/demo
-	@echo; echo "== every compressor of the ATOMO paper on a real gradient ($(DUMP))"; echo
-	@$(B)/bin/atomo-bench compare $(DUMP) -o build/demo/compare.csv
-	@$(B)/bin/atomo-bench compare $(DUMP)
+	@echo; echo "== every compressor of the ATOMO paper on a real gradient ($(DUMP)); some seconds"; echo
+	@$(B)/bin/atomo-bench compare $(DUMP) --threads 1
+	@echo; echo "== the same once more, every record into a file, and a figure of it"; echo
+	@$(B)/bin/atomo-bench compare $(DUMP) --threads 1 -o build/demo/compare.csv
 	@$(B)/bin/atomo-bench plot pareto build/demo/compare.csv -o build/demo/pareto.svg
 	@echo; echo "program  $(CURDIR)/$(B)/bin/atomo-bench"
 	@echo "results  $(CURDIR)/build/demo/compare.csv"

@@ -37,8 +37,10 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
                                "threads to work with; results do not depend on it", .low = 1, .high = 1024)},
         {TAKES_FORMAT,
          OPTION('f', "format", "NAME", &c->format, "how results are written", .choices = report_formats)},
-        {TAKES_OUTPUT, OPTION('o', "output", "FILE", &c->output,
-                              "write results to FILE, all or nothing; its ending sets the format")},
+        {TAKES_OUTPUT,
+         OPTION('o', "output", "FILE", &c->output,
+                takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending sets the format"
+                                     : "write FILE, all or nothing")},
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,

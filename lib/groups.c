@@ -154,8 +154,8 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
         const size_t first = first_nonfinite(x, t->shape.n, &bad);
         if (bad) {
             FAIL(err, ERR_NUMERIC,
-                 "%.200s: %.200s: %zu of %zu elements are NaN or Inf, the first is element %zu", dump_file(d),
-                 t->path, bad, t->shape.n, first);
+                 "%.200s: %.200s: %zu of %zu elements are NaN or Inf as float32, the first is element %zu",
+                 dump_file(d), t->path, bad, t->shape.n, first);
             return error_hint(err, "--skip-nonfinite leaves such tensors out");
         }
         x += t->shape.n;

@@ -89,13 +89,13 @@ $ atomo-bench list | od -c | head -n 1
 = 0
 
 # NO_COLOR and --color never on a terminal
-? command -v script
+? script -qc true /dev/null
 $ TERM=xterm NO_COLOR=1 script -qc 'atomo-bench list' /dev/null | od -c | head -n 1; TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | od -c | head -n 1
 - *033*
 = 0
 
 # colours on a terminal
-? command -v script
+? script -qc true /dev/null
 $ TERM=xterm script -qc 'atomo-bench list' /dev/null | od -c | head -n 1
 > *033*
 = 0

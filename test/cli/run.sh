@@ -79,11 +79,11 @@ run_file() {
         number=$((number + 1))
         case $line in
         '#'*) title=${line#'# '} ;;
-        '? '*) sh -c "${line#'? '}" >"$work/out" 2>&1 </dev/null || skip=yes ;;
+        '? '*) sh -c "${line#'? '}" >"$work/out" 2>&1 </dev/null || skip=yes why=${line#'? '} ;;
         '$ '*) command=${line#'$ '}
                if [ -n "$skip" ]; then
                    skipped=$((skipped + 1))
-                   echo "SKIP $title"
+                   echo "SKIP $title (not so here: $why)"
                else
                    run_case
                fi ;;
