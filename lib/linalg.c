@@ -51,17 +51,10 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
     return OK;
 }
 
-enum { STRIP = 128 }; /* columns of g that one piece makes */
+enum { STRIP = 256 }; /* columns of g that one piece makes */
 
-/* Some rows of A in double, as A is stored: (rows, cols), or (cols, rows) when turned. */
-typedef struct {
-    const Tall *a;
-    size_t from, rows, step;
-    double *x;
-} Panel;
-
-/* Panels of 2 MB or so, from the shape alone. */
-static Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
+/* 2 MB or so. */
+Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
     const size_t step = smaller(most, a->rows);
@@ -69,7 +62,7 @@ static Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
     return p->x ? OK : arena_fail(scratch, err);
 }
 
-static void panel_load(Panel *p, size_t from)
+void panel_load(Panel *p, size_t from)
 {
     const float *x = p->a->x;
     const size_t cols = p->a->cols, rows = smaller(p->step, p->a->rows - from);
@@ -89,7 +82,7 @@ typedef struct {
     double *g;
 } ManyGram;
 
-/* g[0 .. to)[from .. to) += panel' panel: the upper triangle's columns from .. to, and a little below it. */
+/* g[0 .. to)[from .. to) += panel' panel, of which the upper triangle: a rectangle, then a triangle. */
 static void many_gram_strip(void *data, size_t strip)
 {
     const ManyGram *m = data;
@@ -97,9 +90,14 @@ static void many_gram_strip(void *data, size_t strip)
     const size_t cols = p->a->cols, from = strip * STRIP, to = smaller(from + STRIP, cols);
     const bool turned = p->a->turned;
     const size_t lead = turned ? p->rows : cols;
-    cblas_dgemm(CblasRowMajor, turned ? CblasNoTrans : CblasTrans, turned ? CblasTrans : CblasNoTrans,
-                blas_int(to), blas_int(to - from), blas_int(p->rows), 1, p->x, blas_int(lead),
-                p->x + (turned ? from * lead : from), blas_int(lead), 1, m->g + from, blas_int(cols));
+    const double *x = p->x + (turned ? from * lead : from);
+    const CBLAS_TRANSPOSE first = turned ? CblasNoTrans : CblasTrans,
+                          second = turned ? CblasTrans : CblasNoTrans;
+    if (from > 0)
+        cblas_dgemm(CblasRowMajor, first, second, blas_int(from), blas_int(to - from), blas_int(p->rows), 1,
+                    p->x, blas_int(lead), x, blas_int(lead), 1, m->g + from, blas_int(cols));
+    cblas_dsyrk(CblasRowMajor, CblasUpper, first, blas_int(to - from), blas_int(p->rows), 1, x,
+                blas_int(lead), 1, m->g + from * cols + from, blas_int(cols));
 }
 
 static Status many_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
@@ -198,12 +196,14 @@ typedef struct {
     uint8_t *const *u;
 } ManyProjection;
 
-/* product = v panel' for STRIP vectors, then to float. */
+enum { VECTORS = 128 }; /* that one piece projects on */
+
+/* product = v panel' for some vectors, then to float. */
 static void project_strip(void *data, size_t strip)
 {
     const ManyProjection *m = data;
     const Panel *p = &m->panel;
-    const size_t cols = p->a->cols, from = strip * STRIP, count = smaller(STRIP, m->count - from);
+    const size_t cols = p->a->cols, from = strip * VECTORS, count = smaller(VECTORS, m->count - from);
     double *out = m->product + from * p->rows;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, p->a->turned ? CblasNoTrans : CblasTrans, blas_int(count),
                 blas_int(p->rows), blas_int(cols), 1, m->v + from * cols, blas_int(cols), p->x,
@@ -223,7 +223,7 @@ static Status project_many(const Tall *a, const double *v, size_t count, int thr
         return arena_fail(scratch, err);
     for (size_t from = 0; from < a->rows; from += m.panel.step) {
         panel_load(&m.panel, from);
-        parallel_for(threads, (count + STRIP - 1) / STRIP, project_strip, &m);
+        parallel_for(threads, (count + VECTORS - 1) / VECTORS, project_strip, &m);
     }
     return OK;
 }

@@ -56,6 +56,22 @@ Status eigen_all(Eigen *e, Arena *a, Error *err); /* makes e->vector */
 /* v (count, k): the vectors of the eigenvalues index[0 .. count-1], ascending. */
 Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err);
 
+/* An orthonormal basis of all k dimensions whose first vectors are, up to their signs, `count` given ones. */
+typedef struct {
+    size_t k, count;
+    double *reflector, *tau;
+} Completion;
+
+/* v (count, k), orthonormal, is overwritten and must outlive c, like the arena. */
+Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err);
+
+/* square (k): |A v_i|^2 for each vector of the basis. */
+Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err);
+
+/* v (count, k): the vectors index[0 .. count-1]. */
+Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
+                       Error *err);
+
 /* ---- products ---- */
 
 /* c (m, n) = scale * A B, onto what is there when `add`. A is (m, k), B is (k, n); the turned one is stored

@@ -25,18 +25,6 @@ enum { SMALL = 32 };
  * short of float32's precision: their error is about epsilon over the distance. */
 #define APART 1e-9
 
-static Status failed(const char *routine, int info, Error *err)
-{
-    return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
-}
-
-/* All work arrays are asked for in one way: a first call with size -1 tells the size. */
-static double *work_of(double told, int *size, Arena *a)
-{
-    *size = (int)told;
-    return NEW(a, double, (size_t)*size);
-}
-
 static bool all_finite(const double *x, size_t n)
 {
     double sum = 0;
@@ -60,7 +48,7 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
     const int info =
         LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', k, g, k, e->value, work, size, whole, whole_told);
     e->vector = g; /* column i is row i of what we call (k, k) */
-    return info ? failed("dsyevd", info, err) : OK;
+    return info ? lapack_failed("dsyevd", info, err) : OK;
 }
 
 /* vectors (count, k) of the tridiagonal form become those of the matrix. */
@@ -75,7 +63,7 @@ static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error
         return arena_fail(a, err);
     const int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', k, columns, e->reduced, k, e->tau,
                                          v, k, work, size);
-    return info ? failed("dormtr", info, err) : OK;
+    return info ? lapack_failed("dormtr", info, err) : OK;
 }
 
 Status eigen_all(Eigen *e, Arena *a, Error *err)
@@ -98,7 +86,7 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     const int info =
         LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', k, d, off, v, k, work, size, whole, whole_told);
     if (info)
-        return failed("dstedc", info, err);
+        return lapack_failed("dstedc", info, err);
     TRY(turn_back(e, e->k, v, a, err));
     e->vector = v;
     return OK;
@@ -123,11 +111,11 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
         return arena_fail(a, err);
     int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', k, g, k, e->diag, e->off, e->tau, work, size);
     if (info)
-        return failed("dsytrd", info, err);
+        return lapack_failed("dsytrd", info, err);
     memcpy(e->value, e->diag, e->k * sizeof *e->value);
     memcpy(off, e->off, e->k * sizeof *off);
     info = LAPACKE_dsterf_work(k, e->value, off);
-    return info ? failed("dsterf", info, err) : OK;
+    return info ? lapack_failed("dsterf", info, err) : OK;
 }
 
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
@@ -241,7 +229,7 @@ static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
     }
     if (info == LAPACK_WORK_MEMORY_ERROR)
         return arena_fail(scratch, err);
-    return info ? failed("gesdd and gesvd", info, err) : OK;
+    return info ? lapack_failed("gesdd and gesvd", info, err) : OK;
 }
 
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err)

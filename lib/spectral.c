@@ -16,6 +16,30 @@ static size_t eigen_index(const Spectral *s, size_t i)
     return s->k - 1 - i;
 }
 
+static void swap_vectors(double *a, double *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+/* v (count, k): the eigenvectors that belong to atoms index[0 .. count-1]. */
+static Status eigenvectors(Spectral *s, const size_t *index, size_t count, double *v, Arena *arena,
+                           Error *err)
+{
+    size_t *wanted = NEW(arena, size_t, count);
+    if (!wanted)
+        return arena_fail(arena, err);
+    for (size_t q = 0; q < count; q++)
+        wanted[count - 1 - q] = eigen_index(s, index[q]);
+    TRY(eigen_some(&s->eigen, wanted, count, v, arena, err));
+    for (size_t q = 0; q < count / 2; q++)
+        swap_vectors(v + q * s->k, v + (count - 1 - q) * s->k, s->k);
+    return OK;
+}
+
 /* The atoms from `first` on have eigenvalues that are mostly rounding error, so their lengths are measured.
  */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
@@ -39,6 +63,26 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
+/* What lies beside a few strong directions has no eigenvectors to speak of, and any orthonormal vectors will
+ * do. Leaves `rest` empty where the whole basis of eigenvectors had to be made for the strong ones. */
+static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
+{
+    double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
+    size_t *index = NEW(arena, size_t, strong);
+    if (!v || !square || !index)
+        return arena_fail(arena, err);
+    for (size_t i = 0; i < strong; i++)
+        index[i] = i;
+    TRY(eigenvectors(s, index, strong, v, arena, err));
+    if (s->eigen.vector)
+        return OK;
+    TRY(completion_open(&s->rest, v, strong, s->k, arena, err));
+    TRY(completion_squares(&s->rest, &s->a, square, arena, err));
+    for (size_t i = strong; i < s->k; i++)
+        s->lambda[i] = sqrt(square[i]);
+    return OK;
+}
+
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
     double *g = NEW(arena, double, s->k * s->k);
@@ -50,7 +94,9 @@ static Status open_gram(Spectral *s, Arena *arena, Error *err)
     size_t clean = 0;
     for (; clean < s->k && s->eigen.value[eigen_index(s, clean)] > DUST * most; clean++)
         s->lambda[clean] = sqrt(s->eigen.value[eigen_index(s, clean)]);
-    return clean < s->k ? measure_dust(s, clean, arena, err) : OK;
+    if (clean < s->k / 4 && !s->eigen.vector)
+        TRY(complete(s, clean, arena, err));
+    return clean < s->k && !s->rest.k ? measure_dust(s, clean, arena, err) : OK;
 }
 
 static Status open_gesdd(Spectral *s, Arena *arena, Error *err)
@@ -98,21 +144,15 @@ Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, siz
         copy_pairs(s, index, scale, count, u, v);
         return OK;
     }
-    size_t *wanted = NEW(arena, size_t, count);
     double *basis = NEW(arena, double, count * s->k);
-    if (!wanted || !basis)
+    if (!basis)
         return arena_fail(arena, err);
-    for (size_t q = 0; q < count; q++)
-        wanted[count - 1 - q] = eigen_index(s, index[q]);
-    TRY(eigen_some(&s->eigen, wanted, count, basis, arena, err));
-    double *scaled = NEW(arena, double, count * s->k);
-    if (!scaled)
-        return arena_fail(arena, err);
+    TRY(s->rest.k ? completion_some(&s->rest, index, count, basis, arena, err)
+                  : eigenvectors(s, index, count, basis, arena, err));
     for (size_t q = 0; q < count; q++) {
-        const double *from = basis + (count - 1 - q) * s->k;
-        put_floats(from, 1, s->k, v[q]);
+        put_floats(basis + q * s->k, 1, s->k, v[q]);
         for (size_t j = 0; j < s->k; j++)
-            scaled[q * s->k + j] = from[j] * scale[q];
+            basis[q * s->k + j] *= scale[q];
     }
-    return linalg_project(&s->a, scaled, count, s->threads, u, arena, err);
+    return linalg_project(&s->a, basis, count, s->threads, u, arena, err);
 }

@@ -11,10 +11,11 @@ typedef enum { SPECTRAL_GRAM, SPECTRAL_GESDD } SpectralMethod;
 
 typedef struct {
     Tall a;
-    size_t k;       /* a.cols */
-    double *lambda; /* (k) |A v_i|, largest first to rounding; 0 for what is rounding error of the largest */
-    Eigen eigen;    /* GRAM */
-    double *u, *v;  /* GESDD: (k, rows), (k, cols) */
+    size_t k;        /* a.cols */
+    double *lambda;  /* (k) |A v_i|, largest first to rounding; 0 for what is rounding error of the largest */
+    Eigen eigen;     /* GRAM; of the Gram matrix */
+    Completion rest; /* GRAM; where most of the values are rounding error, all vectors come from here */
+    double *u, *v;   /* GESDD: (k, rows), (k, cols) */
     int threads;
 } Spectral;
 

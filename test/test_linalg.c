@@ -418,6 +418,64 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
     }
 }
 
+/* Every atom once, each at its own weight: orthonormal vectors, the lengths that were said, and A in sum. */
+static void check_atoms(Tall a, SpectralMethod method)
+{
+    Spectral s;
+    check_ok(spectral_open(&s, a, method, 1, arena, &err), &err);
+    const size_t k = s.k;
+    float *u = NEW(arena, float, k *a.rows), *v = NEW(arena, float, k *k);
+    double *one = NEW(arena, double, k), off = 0;
+    size_t *index = NEW(arena, size_t, k);
+    for (size_t i = 0; i < k; i++) {
+        index[i] = i;
+        one[i] = 1;
+    }
+    check_ok(spectral_atoms(&s, index, one, k, slots((uint8_t *)u, k, a.rows), slots((uint8_t *)v, k, k),
+                            arena, &err),
+             &err);
+    for (size_t i = 0; i < k; i++) {
+        double length = 0;
+        for (size_t r = 0; r < a.rows; r++)
+            length += (double)u[i * a.rows + r] * (double)u[i * a.rows + r];
+        check_near(sqrt(length), s.lambda[i], 1e-6 * s.lambda[i] + 1e-13 * s.lambda[0]);
+        for (size_t j = 0; j <= i; j++) {
+            double dot = 0;
+            for (size_t q = 0; q < k; q++)
+                dot += (double)v[i * k + q] * (double)v[j * k + q];
+            check_near(dot, i == j, 1e-6);
+        }
+    }
+    for (size_t r = 0; r < a.rows; r++)
+        for (size_t c = 0; c < k; c++) {
+            double sum = 0;
+            for (size_t i = 0; i < k; i++)
+                sum += (double)u[i * a.rows + r] * (double)v[i * k + c];
+            off += (sum - entry(&a, r, c)) * (sum - entry(&a, r, c));
+        }
+    check(sqrt(off) <= 1e-6 * s.lambda[0]);
+}
+
+/* A few directions, alone or over noise near float's rounding. */
+static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
+{
+    (void)state;
+    const size_t sides[][2] = {{90, 18}, {18, 90}, {150, 70}, {70, 150}, {40, 40}};
+    const double noise[] = {0, 1e-8, 1e-7, 1};
+    for (size_t c = 0; c < countof(sides); c++)
+        for (size_t strong = 0; strong <= 5; strong += strong < 2 ? 1 : 3)
+            for (size_t q = 0; q < countof(noise); q++) {
+                const size_t rows = sides[c][0], cols = sides[c][1];
+                const float *l = normal(strong * rows, 1, 1), *r = normal(strong * cols, 2, 1);
+                float *x = normal(rows * cols, 3, noise[q]);
+                for (size_t i = 0; i < rows * cols; i++)
+                    for (size_t k = 0; k < strong; k++)
+                        x[i] += l[k * rows + i / cols] * r[k * cols + i % cols];
+                for (int method = SPECTRAL_GRAM; method <= SPECTRAL_GESDD; method++)
+                    check_atoms(tall_of(x, rows, cols), (SpectralMethod)method);
+            }
+}
+
 static void the_blas_in_use_says_what_it_is(void **state)
 {
     (void)state;
@@ -444,6 +502,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gram_and_gesdd_agree_on_the_spectrum),
     cmocka_unit_test(small_singular_values_survive_the_gram_matrix),
     cmocka_unit_test(a_matrix_of_rank_three_has_three_atoms),
+    cmocka_unit_test(the_atoms_of_nearly_singular_matrices_are_a_basis),
     cmocka_unit_test(the_blas_in_use_says_what_it_is),
 };
 
