@@ -94,15 +94,13 @@ static Status visit_group(Walk *w, hid_t group)
     return w->status;
 }
 
-/* True the first time a group of several names is met. */
-static bool enter_once(Walk *w, const H5O_info_t *info)
+/* Has the group been entered by another of its names? */
+static bool entered(const Walk *w, const H5O_info_t *info)
 {
-    for (size_t i = 0; i < w->shared_count; i++)
+    for (size_t i = 0; info->rc > 1 && i < w->shared_count; i++)
         if (w->shared[i] == info->addr)
-            return false;
-    if (info->rc > 1 && w->shared_count < SHARED_MAX)
-        w->shared[w->shared_count++] = info->addr;
-    return info->rc <= 1 || w->shared_count < SHARED_MAX;
+            return true;
+    return false;
 }
 
 static Status visit_object(Walk *w, hid_t object)
@@ -115,8 +113,12 @@ static Status visit_object(Walk *w, hid_t object)
         return FAIL(w->err, ERR_CORRUPT, "more than %d objects in one file", OBJECTS_MAX);
     if (info.type == H5O_TYPE_DATASET)
         return visit_dataset(w, object);
-    if (info.type != H5O_TYPE_GROUP || !enter_once(w, &info))
+    if (info.type != H5O_TYPE_GROUP || entered(w, &info))
         return OK;
+    if (info.rc > 1 && w->shared_count == SHARED_MAX)
+        return FAIL(w->err, ERR_CORRUPT, "more than %d groups with several names", SHARED_MAX);
+    if (info.rc > 1)
+        w->shared[w->shared_count++] = info.addr;
     if (w->depth == DEPTH_LIMIT)
         return FAIL(w->err, ERR_CORRUPT, "groups stand more than %d deep", DEPTH_LIMIT);
     w->depth++;
