@@ -49,8 +49,7 @@ static double seconds_now(void)
 static Status reader_lost(Dump *d, bool died, Error *err)
 {
     int state = 0;
-    if (!died)
-        kill(d->reader, SIGKILL);
+    kill(d->reader, SIGKILL); /* it may live still; one that is dead keeps the status it died with */
     while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
         ;
     d->reader = 0;
@@ -307,7 +306,10 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
         TRY(share_memory(d, err));
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
-    if (send(d->socket, request, sizeof request, MSG_NOSIGNAL) != sizeof request)
+    ssize_t sent;
+    while ((sent = send(d->socket, request, sizeof request, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        ;
+    if (sent != sizeof request)
         return reader_lost(d, true, err);
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D')
