@@ -27,7 +27,7 @@ typedef struct {
     int socket;
     const char *file; /* its path */
     uint64_t file_size;
-    uint64_t used; /* address space before the file was opened */
+    uint64_t used;       /* address space before the file was opened */
     bool has_user_block; /* then addresses are not counted from the file's first byte */
     hid_t id;
     Arena *arena;
@@ -41,12 +41,16 @@ Status walk_file(Source *s, Error *err);
 /* Carries an object's attributes: one number or one text each; others are left out. */
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 
+/* Has the object an attribute of this name and text, each of up to 64 bytes? */
+bool attr_says(hid_t object, const char *name, const char *text);
+
 /* Is the dataset float (or bfloat16 in uint16), does it lie in the file, are its filters built in? */
 typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Where a dataset of little-endian float32 stands in one piece as it is, NOWHERE: packed, converted, not there. */
+/* Where a dataset of little-endian float32 stands in one piece as it is, NOWHERE: packed, converted, not
+ * there. */
 uint64_t dataset_plain_at(hid_t dataset);
 
 /* Sends a message that stands in `b` behind 4 bytes left for its size. */

@@ -119,3 +119,17 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err)
     store_u32(out->data + start, sink.count);
     return OK;
 }
+
+bool attr_says(hid_t object, const char *name, const char *text)
+{
+    uint8_t found_room[256], want_room[256];
+    Buf found = {found_room, 0, sizeof found_room}, want = {want_room, 0, sizeof want_room};
+    AttrSink sink = {.out = &found};
+    if (H5Aexists(object, name) <= 0)
+        return false;
+    visit(object, name, NULL, &sink);
+    put_text(&want, name);
+    buf_u8(&want, ATTR_TEXT);
+    put_text(&want, text);
+    return found.size == want.size && !memcmp(found.data, want.data, want.size);
+}

@@ -86,6 +86,21 @@ static void a_file_that_another_holds_is_refused_with_a_way_out(void **state)
     close(fd);
 }
 
+static void a_file_whose_writer_died_is_refused_with_a_way_out(void **state)
+{
+    (void)state;
+    const hid_t file = make_file(in_scratch("dead.h5"), true);
+    size_t size;
+    make_floats(file, "x", H5T_IEEE_F32LE, 100, H5P_DEFAULT);
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    uint8_t *data = file_load(in_scratch("dead.h5"), &size);
+    H5Fclose(file);
+    file_save(in_scratch("dead.h5"), data, size);
+    free(data);
+    check_refused("dead.h5", "already open for write");
+    check(strstr(err.hint, "h5clear") != NULL);
+}
+
 static uint32_t next_word(uint32_t *s)
 {
     *s = *s * 1664525u + 1013904223u;
@@ -228,6 +243,29 @@ static void groups_without_end_are_refused(void **state)
     check_refused("deep.h5", "groups stand more than 64 deep");
 }
 
+/* Each is met once and listed once, and none is left out unsaid. */
+static void groups_of_several_names_have_an_end(void **state)
+{
+    (void)state;
+    enum { MOST = 4096 };
+    for (int count = MOST; count <= MOST + 1; count++) {
+        const hid_t file = make_file(in_scratch("names.h5"), true);
+        for (int i = 0; i < count; i++) {
+            char name[32], second[32];
+            snprintf(name, sizeof name, "a%d", i);
+            snprintf(second, sizeof second, "b%d", i);
+            make_group(file, name);
+            check(H5Lcreate_hard(file, name, file, second, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        }
+        make_floats(file, "a4095/x", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+        H5Fclose(file);
+        if (count > MOST)
+            check_refused("names.h5", "more than 4096 groups with several names");
+        else
+            assert_int_equal(read_all(in_scratch("names.h5")), OK);
+    }
+}
+
 static void names_and_ranks_beyond_measure_are_refused(void **state)
 {
     (void)state;
@@ -269,11 +307,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_cut_short_anywhere_are_refused),
         cmocka_unit_test(a_file_that_another_holds_is_refused_with_a_way_out),
+        cmocka_unit_test(a_file_whose_writer_died_is_refused_with_a_way_out),
         cmocka_unit_test(flipped_bits_never_harm_this_process),
         cmocka_unit_test(data_in_other_files_are_refused),
         cmocka_unit_test(filters_that_need_a_plug_in_are_refused),
         cmocka_unit_test(extents_that_the_file_cannot_hold_are_refused),
         cmocka_unit_test(groups_without_end_are_refused),
+        cmocka_unit_test(groups_of_several_names_have_an_end),
         cmocka_unit_test(names_and_ranks_beyond_measure_are_refused),
         cmocka_unit_test(this_process_stayed_small),
     };

@@ -184,7 +184,13 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
         H5Dwrite(d, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
         H5Dclose(d);
     }
+    char *notes = calloc(1, 40001); /* two such attributes are more than 64 KB */
+    memset(notes, 'n', 40000);
+    make_text_attr(file, "b", "notes", notes);
+    make_text_attr(file, "b", "more_notes", notes);
+    free(notes);
     make_text_attr(file, "b", "dtype", "bfloat16");
+    make_text_attr(file, "a", "dtype", "bfloat1");
     H5Fclose(file);
     open_dump("bf.h5");
     float x[3];
