@@ -1,5 +1,5 @@
-/* arena.c -- a list of chunks that double in size up to 64 MB; the only caller of malloc in the library.
- * Chunk 0 is not ours: it is what was lent, or nothing. */
+/* arena.c -- a list of chunks, each as large as all before it up to 1 GiB; the only caller of malloc in the
+ * library. Chunk 0 is not ours: it is what was lent, or nothing. */
 #include "arena.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ enum { RED_ZONE = 64 };
 enum { RED_ZONE = 0 };
 #endif
 
-enum { ALIGN = 64, CHUNKS = 48, FIRST_CHUNK = 1 << 16, HUGE_PAGE = 1 << 21 };
+enum { ALIGN = 64, CHUNKS = 1 + 1024, FIRST_CHUNK = 1 << 16, LAST_CHUNK = 1 << 30, HUGE_PAGE = 1 << 21 };
 
 typedef struct {
     uint8_t *data;
@@ -34,15 +34,17 @@ struct Arena {
     Chunk chunk[CHUNKS];
     size_t current; /* the chunk that takes come from; those above it are empty */
     size_t taken, peak, limit, failed;
+    bool full; /* the last take found no chunk left */
 };
 
-static Arena no_arena; /* what arena_open gives when there is no memory even for the list: every take fails */
+/* What arena_open gives when there is no memory even for the list: every take fails, for want of that. */
+static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)
 {
     Arena *a = calloc(1, sizeof *a);
     if (!a)
-        return &no_arena;
+        return (Arena *)(uintptr_t)&no_arena; /* nothing below writes to it */
     a->limit = limit;
     return a;
 }
@@ -66,6 +68,21 @@ void arena_close(Arena *a)
     free(a);
 }
 
+static size_t alignment(size_t size)
+{
+    return size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : ALIGN;
+}
+
+/* As large as all of ours below, within reason. */
+static size_t chunk_size(const Arena *a, size_t i, size_t need)
+{
+    size_t below = i == 1 ? FIRST_CHUNK : 0;
+    for (size_t j = 1; j < i && below < LAST_CHUNK; j++)
+        below += a->chunk[j].size;
+    below = below < LAST_CHUNK ? below & ~(size_t)(ALIGN - 1) : LAST_CHUNK;
+    return need > below ? need : below;
+}
+
 /* Makes chunk `i` > 0 hold at least `need` bytes; it is empty now, as are those above it, which a larger one
  * may well make unneeded. */
 static bool grow(Arena *a, size_t i, size_t need)
@@ -74,24 +91,25 @@ static bool grow(Arena *a, size_t i, size_t need)
     if (c->data && c->size >= need)
         return true;
     drop(a, i);
-    size_t size = (size_t)FIRST_CHUNK << (i < 11 ? i - 1 : 10); /* 64 KB, 128 KB, .. 64 MB */
-    if (size < need)
-        size = need;
-    const bool large = size >= 2 * (size_t)HUGE_PAGE;
-    c->data = aligned_alloc(large ? HUGE_PAGE : ALIGN, size);
+    size_t size = chunk_size(a, i, need);
+    while (!(c->data = aligned_alloc(alignment(size), size)) && size > need)
+        size = size / 2 > need ? size / 2 & ~(size_t)(ALIGN - 1) : need; /* less will do */
     if (!c->data)
         return false;
-    if (large) /* first touches cost a fault each, which huge pages make 512 times fewer */
+    if (alignment(size) ==
+        HUGE_PAGE) /* first touches cost a fault each, which huge pages make 512 times fewer */
         madvise(c->data, size & ~((size_t)HUGE_PAGE - 1), MADV_HUGEPAGE);
     c->size = size;
     ASAN_POISON_MEMORY_REGION(c->data, c->size);
     return true;
 }
 
-static void *out_of_memory(Arena *a, size_t bytes)
+static void *out_of_memory(Arena *a, size_t bytes, bool full)
 {
-    if (a != &no_arena)
+    if (a != &no_arena) {
         a->failed = bytes;
+        a->full = full;
+    }
     return NULL;
 }
 
@@ -100,15 +118,15 @@ void *arena_take(Arena *a, size_t count, size_t size)
     size_t bytes, need;
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)(ALIGN - 1 + RED_ZONE), &need))
-        return out_of_memory(a, SIZE_MAX);
+        return out_of_memory(a, SIZE_MAX, false);
     need &= ~(size_t)(ALIGN - 1);
     if (a == &no_arena || (a->limit && need > a->limit - a->taken))
-        return out_of_memory(a, bytes);
+        return out_of_memory(a, bytes, false);
     Chunk *c = &a->chunk[a->current];
     if (!c->data || need > c->size - c->used) {
         size_t next = c->used || a->current == 0 ? a->current + 1 : a->current;
         if (next == CHUNKS || !grow(a, next, need))
-            return out_of_memory(a, bytes);
+            return out_of_memory(a, bytes, next == CHUNKS);
         a->current = next;
         c = &a->chunk[next];
     }
@@ -132,6 +150,9 @@ Status arena_fail(const Arena *a, Error *err)
     if (a->failed == SIZE_MAX)
         return FAIL(err, ERR_MEMORY,
                     "out of memory: a size beyond this machine's address space was asked for");
+    if (a->full)
+        return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for after %d large pieces",
+                    a->failed, CHUNKS - 1);
     return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", a->failed);
 }
 
@@ -142,6 +163,8 @@ ArenaMark arena_mark(const Arena *a)
 
 void arena_rewind(Arena *a, ArenaMark mark)
 {
+    if (a == &no_arena)
+        return;
     assert(mark.chunk <= a->current);
     for (size_t i = a->current + 1; i-- > mark.chunk;) {
         Chunk *c = &a->chunk[i];
@@ -191,5 +214,6 @@ size_t arena_peak(const Arena *a)
 
 void arena_reset_peak(Arena *a)
 {
-    a->peak = a->taken;
+    if (a != &no_arena)
+        a->peak = a->taken;
 }

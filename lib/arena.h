@@ -20,7 +20,7 @@ void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
 #define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
 
-/* The last take failed: ERR_MEMORY with the size that was asked for.   if (!p) return arena_fail(a, err);  */
+/* The last take failed: ERR_MEMORY with the size that could not be had.   if (!p) return arena_fail(a, err);  */
 Status arena_fail(const Arena *a, Error *err);
 
 /* Everything taken after the mark goes back at rewind. */

@@ -2,6 +2,8 @@
 #include "arena.h"
 #include "check.h"
 
+#include <sys/resource.h>
+
 static void blocks_are_aligned_and_apart(void **state)
 {
     (void)state;
@@ -105,6 +107,90 @@ static void zeroed_memory_is_zero_after_use(void **state)
     arena_close(a);
 }
 
+/* May this process reserve a terabyte that it never touches? Not under AddressSanitizer, whose shadow of it
+ * would be touched. */
+static bool space_is_free(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return false;
+#else
+    struct rlimit space;
+    FILE *f = fopen("/proc/sys/vm/overcommit_memory", "r");
+    const bool strict = f && fgetc(f) == '2';
+    if (f)
+        fclose(f);
+    const bool free = !strict && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY;
+    if (!free)
+        printf("skip: address space is limited here\n");
+    return free;
+#endif
+}
+
+/* Address space only: nothing is touched, so that this takes no memory. */
+static void many_large_takes_find_room(void **state)
+{
+    (void)state;
+    if (!space_is_free())
+        return;
+    Error err;
+    Arena *a = arena_open(0);
+    for (int i = 0; i < 1000; i++)
+        if (!NEW(a, char, 100 << 20))
+            check_ok(arena_fail(a, &err), &err);
+    arena_close(a);
+    a = arena_open(0);
+    for (int i = 0; i < 40000; i++)
+        check(NEW(a, char, 100 << 10));
+    arena_close(a);
+}
+
+static void running_out_of_chunks_is_said(void **state)
+{
+    (void)state;
+    if (!space_is_free())
+        return;
+    Error err;
+    Arena *a = arena_open(0);
+    int taken = 0;
+    while (taken < 2000 && NEW(a, char, ((size_t)1 << 30) + 1))
+        taken++;
+    check(taken == 1024);
+    assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
+    check(strstr(err.text, "1073741825 bytes were asked for after 1024 large pieces") != NULL);
+    arena_close(a);
+}
+
+/* With no memory for the arena itself, every use of it is harmless. */
+static void an_arena_that_could_not_be_had_says_so(void **state)
+{
+    (void)state;
+#ifndef __SANITIZE_ADDRESS__
+    Error err;
+    struct rlimit old;
+    getrlimit(RLIMIT_AS, &old);
+    setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
+    void *held = NULL;
+    for (void **p; (p = malloc(4096)); held = p)
+        *p = held; /* what the allocator has in store */
+    Arena *a = arena_open(0);
+    void *none = NEW(a, char, 10);
+    const ArenaMark mark = arena_mark(a);
+    arena_rewind(a, mark);
+    arena_reset_peak(a);
+    const Status status = arena_fail(a, &err);
+    const size_t used = arena_used(a) + arena_peak(a);
+    arena_close(a);
+    for (void *next; held; held = next) {
+        next = *(void **)held;
+        free(held);
+    }
+    setrlimit(RLIMIT_AS, &old);
+    check(!none && used == 0);
+    assert_int_equal(status, ERR_MEMORY);
+    check(strstr(err.text, " bytes were asked for") && !strstr(err.text, ": 0 bytes"));
+#endif
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(blocks_are_aligned_and_apart),
     cmocka_unit_test(rewinding_gives_the_same_memory_again),
@@ -113,5 +199,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_limit_is_kept_and_named),
     cmocka_unit_test(sizes_that_overflow_are_refused),
     cmocka_unit_test(zeroed_memory_is_zero_after_use),
+    cmocka_unit_test(many_large_takes_find_room),
+    cmocka_unit_test(running_out_of_chunks_is_said),
+    cmocka_unit_test(an_arena_that_could_not_be_had_says_so),
 };
 CHECK_MAIN(tests)
