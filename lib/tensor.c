@@ -18,12 +18,11 @@ bool shape_make(Shape *shape, int rank, const size_t *dim)
         empty |= dim[i] == 0;
     for (int i = 0; i < rank; i++) {
         shape->dim[i] = dim[i];
-        if (!empty && __builtin_mul_overflow(shape->n, dim[i], &shape->n))
+        if (!empty && shape->n > SIZE_MAX / 16 / dim[i])
             return false;
+        shape->n *= dim[i];
     }
-    if (empty)
-        shape->n = 0;
-    return shape->n <= SIZE_MAX / 16;
+    return true;
 }
 
 Shape shape_vector(size_t n)

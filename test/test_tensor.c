@@ -63,6 +63,8 @@ static void shapes_that_overflow_are_refused(void **state)
     check(!shape_make(&shape, 2, (size_t[]){(size_t)1 << 40, (size_t)1 << 40}));
     check(!shape_make(&shape, RANK_MAX + 1, (size_t[9]){1, 1, 1, 1, 1, 1, 1, 1, 1}));
     check(shape_make(&shape, 3, (size_t[]){SIZE_MAX, 0, SIZE_MAX}) && shape.n == 0);
+    check(shape_make(&shape, 2, (size_t[]){SIZE_MAX / 16, 1}) && shape.n == SIZE_MAX / 16);
+    check(!shape_make(&shape, 2, (size_t[]){SIZE_MAX / 16 + 1, 1}));
 }
 
 static void kinds_follow_from_rank_and_name(void **state)
