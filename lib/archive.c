@@ -1,6 +1,9 @@
 /* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
 #include "archive.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- states: one for each worker and vector, from its first step on ---- */
 
 typedef struct {
@@ -14,20 +17,37 @@ typedef struct {
 typedef struct {
     State *item;
     size_t count, room;
+    size_t *slot; /* (2 room) by hash of worker and tensor: 1 + index of an item, 0: none */
     uint64_t elements, elements_max; /* of all vectors that have one */
     Arena *arena;
 } States;
+
+/* The slot that has the item, or the empty one where it belongs. There is one: at most half are taken. */
+static size_t *states_slot(const States *s, int64_t worker, uint64_t tensor, const char *name)
+{
+    const size_t last = 2 * s->room - 1; /* a power of two less one */
+    size_t at = (size_t)((tensor ^ (uint64_t)worker * UINT64_C(0x9e3779b97f4a7c15)) >> 7) & last;
+    for (; s->slot[at]; at = (at + 1) & last) {
+        const State *i = &s->item[s->slot[at] - 1];
+        if (i->tensor == tensor && i->worker == worker && !strcmp(i->name, name))
+            break;
+    }
+    return &s->slot[at];
+}
 
 static Status states_grow(States *s, Error *err)
 {
     const size_t room = s->room ? 2 * s->room : 64;
     State *wider = NEW(s->arena, State, room);
-    if (!wider)
+    s->slot = NEW_ZERO(s->arena, size_t, 2 * room);
+    if (!wider || !s->slot)
         return arena_fail(s->arena, err);
     if (s->count)
         memcpy(wider, s->item, s->count * sizeof *wider);
     s->item = wider;
     s->room = room;
+    for (size_t i = 0; i < s->count; i++)
+        *states_slot(s, wider[i].worker, wider[i].tensor, wider[i].name) = i + 1;
     return OK;
 }
 
@@ -42,7 +62,8 @@ static Status states_add(States *s, const Call *c, int64_t worker, uint64_t tens
     added.state = arena_zeroed(s->arena, codec_state_size(c), 1);
     if (!added.name || !added.state)
         return arena_fail(s->arena, c->err);
-    s->item[s->count++] = added;
+    s->item[s->count] = added;
+    *states_slot(s, worker, tensor, name) = ++s->count;
     return OK;
 }
 
@@ -50,16 +71,13 @@ static Status states_add(States *s, const Call *c, int64_t worker, uint64_t tens
 static Status states_find(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name,
                           void **state)
 {
-    size_t i = 0;
-    while (i < s->count &&
-           !(s->item[i].tensor == tensor && s->item[i].worker == worker && !strcmp(s->item[i].name, name)))
-        i++;
-    if (i == s->count)
+    if (!s->count || !*states_slot(s, worker, tensor, name))
         TRY(states_add(s, c, worker, tensor, name));
-    if (s->item[i].n != c->shape->n)
+    const State *found = &s->item[*states_slot(s, worker, tensor, name) - 1];
+    if (found->n != c->shape->n)
         return FAIL(c->err, ERR_CORRUPT, "%s has %zu elements where it had %zu before; %s keeps a state",
-                    name, c->shape->n, s->item[i].n, c->self->ops->name);
-    *state = s->item[i].state;
+                    name, c->shape->n, found->n, c->self->ops->name);
+    *state = found->state;
     return OK;
 }
 
@@ -175,25 +193,44 @@ static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
     return count(w, &r, v->shape.n);
 }
 
-static bool holds_a_member(const Dump *d, const char *group, const VectorList *list)
+static int compare_paths(const void *left, const void *right)
 {
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+/* The paths of all that is sent, sorted: (list->tensors); NULL: no memory. */
+static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
+{
+    const char **path = NEW(a, const char *, list->tensors);
+    size_t count = 0;
+    for (size_t v = 0; path && v < list->count; v++)
+        for (size_t m = 0; m < list->item[v].members; m++)
+            path[count++] = dump_tensor(d, list->item[v].member[m])->path;
+    if (path && count)
+        qsort(path, count, sizeof *path, compare_paths);
+    return path;
+}
+
+/* How the path compares with those below the group, which stand together among sorted ones. */
+static int compare_below(const void *group, const void *item)
+{
+    const char *const *path = item;
     const size_t length = strlen(group);
-    for (size_t v = 0; v < list->count; v++)
-        for (size_t m = 0; m < list->item[v].members; m++) {
-            const char *path = dump_tensor(d, list->item[v].member[m])->path;
-            if (!length || (!strncmp(path, group, length) && path[length] == '/'))
-                return true;
-        }
-    return false;
+    const int order = strncmp(group, *path, length);
+    return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
 /* The attributes of the root and of every group on the way to what is sent. */
-static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Error *err)
+static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
+    const char **member = sorted_members(d, list, a);
+    if (!member)
+        return arena_fail(a, err);
     for (size_t i = 0; i < dump_groups(d); i++) {
         const AttrList *attrs;
         const char *group = dump_group(d, i, &attrs);
-        if (attrs->count && holds_a_member(d, group, list))
+        if (attrs->count && bsearch(group, member, list->tensors, sizeof *member, compare_below))
             TRY(frame_put_attrs(to, group, attrs, err));
     }
     return OK;
@@ -203,7 +240,7 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
                       ArchiveSum *sum, Arena *a, Error *err)
 {
     Work w;
-    TRY(put_groups(d, list, to, err));
+    TRY(put_groups(d, list, to, a, err));
     TRY(work_open(&w, job, UINT64_MAX, sum, a, err));
     Status status = OK;
     for (size_t v = 0; v < list->count && status == OK; v++) {

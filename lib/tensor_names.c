@@ -47,6 +47,36 @@ static Kind find_kind(const TensorInfo *t)
     return kind_guess(t->name, &t->shape);
 }
 
+/* ---- groups by their paths ---- */
+
+static int compare_paths(const void *left, const void *right)
+{
+    const ListedGroup *const *a = left, *const *b = right;
+    return strcmp((*a)->path, (*b)->path);
+}
+
+static Status sort_groups(Listing *l, Error *err)
+{
+    l->by_path = NEW(l->arena, const ListedGroup *, l->groups);
+    if (!l->by_path)
+        return arena_fail(l->arena, err);
+    for (size_t i = 0; i < l->groups; i++)
+        l->by_path[i] = &l->group[i];
+    if (l->groups)
+        qsort(l->by_path, l->groups, sizeof *l->by_path, compare_paths);
+    return OK;
+}
+
+const AttrList *listing_attrs(const Listing *l, const char *path)
+{
+    const ListedGroup wanted = {.path = path}, *key = &wanted;
+    const ListedGroup **found =
+        l->groups ? bsearch(&key, l->by_path, l->groups, sizeof *l->by_path, compare_paths) : NULL;
+    return found ? &(*found)->attrs : NULL;
+}
+
+/* ---- tensors ---- */
+
 static Status describe(Listing *l, TensorInfo *t, Error *err)
 {
     t->name = t->path;
@@ -82,6 +112,7 @@ static int compare_listed(const void *left, const void *right)
 
 Status listing_finish(Listing *l, Error *err)
 {
+    TRY(sort_groups(l, err));
     for (size_t i = 0; i < l->tensors; i++)
         TRY(describe(l, &l->tensor[i].info, err));
     if (l->tensors)

@@ -97,11 +97,3 @@ Status listing_take(Listing *l, Bytes message, Error *err)
     l->ended = type == 'Z' && take_u64(&r) == l->tensors && reader_done(&r);
     return l->ended ? OK : bad_message(err, "a message of unknown type");
 }
-
-const AttrList *listing_attrs(const Listing *l, const char *path)
-{
-    for (size_t i = 0; i < l->groups; i++)
-        if (!strcmp(l->group[i].path, path))
-            return &l->group[i].attrs;
-    return NULL;
-}

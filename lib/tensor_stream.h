@@ -49,6 +49,7 @@ typedef struct {
     size_t tensors, tensor_room;
     ListedGroup *group;
     size_t groups, group_room;
+    const ListedGroup **by_path; /* the groups again, sorted, from listing_finish on */
     size_t skipped;
     bool ended;
 } Listing;
@@ -68,7 +69,7 @@ Status listing_finish(Listing *l, Error *err);
 /* The error that an 'E' message carries, or that it is none. */
 Status message_error(Bytes message, Error *err);
 
-/* NULL: no such group. */
+/* After listing_finish. NULL: no such group. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
 
 #endif
