@@ -43,7 +43,6 @@ static Status run(const Options *o, const char *path)
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "decode: no output file; want -o FILE.h5");
     TRY(frame_open(&from, path, o->a, o->err));
-    cli_catch_stop();
     Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
     if (status == ERR_USAGE) {
         status = o->err->status = ERR_CORRUPT; /* the spec is the file's, not the user's */

@@ -13,7 +13,9 @@ static Status run(const Common *common, int argc, char **argv, Arena *a, Error *
     size_t fact_count;
     Report *report;
     TRY(report_meta(&facts, &fact_count, argc, argv, common->seed, common->threads, a, err));
-    const size_t count = doctor_look(finding, a);
+    const size_t count = doctor_look(finding, cli_stopped, a);
+    if (cli_stopped())
+        return FAIL(err, ERR_STOPPED, "doctor: stopped");
     const ReportSpec spec = {
         .schema = "atomo-doctor/1",
         .meta = facts,

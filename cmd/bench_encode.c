@@ -60,7 +60,6 @@ static Status run(Options *o, const char *path)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
     TRY(codec_open(&codec, o->spec, o->a, o->err));
     TRY(dump_open(&d, path, o->a, o->err));
-    cli_catch_stop();
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
     Status status = groups_make(&list, d, &o->groups, o->a, o->err);

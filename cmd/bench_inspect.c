@@ -70,7 +70,6 @@ static Status run(Options *o, const char *path, int argc, char **argv)
     if (o->histogram && o->spectrum)
         return FAIL(o->err, ERR_USAGE, "inspect: --histogram and --spectrum are two tables; want one");
     TRY(dump_open(&d, path, o->forever, o->err));
-    cli_catch_stop();
     const Status status = inspect(o, d, path, argc, argv);
     if (status == OK && dump_skipped(d) && !o->common.quiet)
         fprintf(stderr, "atomo-bench: %s: %zu datasets that hold no floats were skipped\n", path,

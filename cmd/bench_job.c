@@ -36,7 +36,6 @@ Status job_open(Job *j, size_t codecs)
     if (j->common->resume && !j->common->output)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run goes on from");
     TRY(dump_open(&j->dump, j->file, j->a, j->err));
-    cli_catch_stop();
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
     j->codecs = codecs;
     j->codec = NEW_ZERO(j->a, const Codec *, codecs);

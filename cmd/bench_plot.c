@@ -9,7 +9,7 @@ static Status run(const Common *common, const TextList *arguments, Arena *a, Err
         FAIL(err, ERR_USAGE, "plot: the figure's name is missing");
         return error_hint(err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
     }
-    if (plot_draw(arguments->item[0], arguments->item[1], common->output, a, err) != OK)
+    if (plot_draw(arguments->item[0], arguments->item[1], common->output, cli_stopped, a, err) != OK)
         return error_at(err, "plot");
     return OK;
 }

@@ -37,7 +37,8 @@ static Status run(const Options *o)
                          .noise = o->noise,
                          .density = o->density,
                          .seed = (uint64_t)o->common.seed,
-                         .threads = (int)o->common.threads};
+                         .threads = (int)o->common.threads,
+                         .stopped = cli_stopped};
     DumpWriter *to;
     TRY(parse_shapes(o, &layout));
     if (!o->common.output)

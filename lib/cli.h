@@ -81,8 +81,9 @@ bool cli_color(const Common *common);
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* From the call of cli_catch_stop on, SIGINT and SIGTERM only make cli_stopped true: the command finishes
- * what it writes and ends with ERR_STOPPED. A second signal kills. */
+/* From the call of cli_catch_stop on, which is cli_main's, SIGINT and SIGTERM only make cli_stopped true: the
+ * command finishes what it writes, or leaves nothing of it, and the exit code is 130. A second signal kills.
+ */
 void cli_catch_stop(void);
 bool cli_stopped(void);
 

@@ -17,6 +17,7 @@
 typedef struct {
     Finding *finding;
     size_t count;
+    bool (*stopped)(void);
     Arena *a;
 } Look;
 
@@ -136,7 +137,7 @@ static void look_at_gnuplot(Look *l)
     static const char *const needed[] = {"pdfcairo", "svg", "pngcairo", "pict2e"};
     Error err;
     char *version, *terminals;
-    if (gnuplot_ask(&version, &terminals, l->a, &err) != OK) {
+    if (gnuplot_ask(&version, &terminals, l->stopped, l->a, &err) != OK) {
         add(l, "gnuplot", text_copy(l->a, err.text), "plot needs it: install gnuplot-nox");
         return;
     }
@@ -147,9 +148,9 @@ static void look_at_gnuplot(Look *l)
         missing.size ? text_format(l->a, "it lacks%s: install gnuplot-nox", text_done(&missing)) : NULL);
 }
 
-size_t doctor_look(Finding *findings, Arena *a)
+size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
 {
-    Look l = {.finding = findings, .a = a};
+    Look l = {.finding = findings, .stopped = stopped, .a = a};
     const char *temporary = getenv("TMPDIR");
     look_at_cpu(&l);
     look_at_cores(&l);

@@ -56,7 +56,8 @@ static Status write_beside(const char *figure, const char *source, const char *d
     return outfile_commit(&out, err);
 }
 
-Status plot_draw(const char *kind, const char *data, const char *figure, Arena *a, Error *err)
+Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
+                 Error *err)
 {
     const Figure *k = find_figure(kind);
     if (!k) {
@@ -77,5 +78,5 @@ Status plot_draw(const char *kind, const char *data, const char *figure, Arena *
     if (!text)
         return arena_fail(a, err);
     TRY(write_beside(figure, data, text, a, err));
-    return gnuplot_draw(find_script(kind), text, figure, a, err);
+    return gnuplot_draw(find_script(kind), text, figure, stopped, a, err);
 }

@@ -12,8 +12,12 @@
 
 extern const char *const plot_kinds[]; /* NULL-ended */
 
+/* Asked while gnuplot is at work: true ends it, and the call with ERR_STOPPED. NULL: nobody asks. */
+typedef bool (*PlotStopped)(void);
+
 /* Draws `data` (our CSV or JSON) as `figure`, whose ending says how: pdf, svg, png or tex. */
-Status plot_draw(const char *kind, const char *data, const char *figure, Arena *a, Error *err);
+Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
+                 Error *err);
 
 /* The scripts, built in from plots/ so that the program works wherever it is. */
 typedef struct {
@@ -31,10 +35,11 @@ Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 
 /* Runs gnuplot on a script and a data file's text in a private directory; checks what it drew and puts it at
  * `figure`. */
-Status gnuplot_draw(const char *script, const char *data, const char *figure, Arena *a, Error *err);
+Status gnuplot_draw(const char *script, const char *data, const char *figure, PlotStopped stopped, Arena *a,
+                    Error *err);
 
 /* gnuplot's version, "5.4 patchlevel 4", and its terminals, one to a line; ERR_IO when there is no gnuplot.
  */
-Status gnuplot_ask(char **version, char **terminals, Arena *a, Error *err);
+Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

@@ -20,6 +20,7 @@ extern char **environ;
 
 typedef struct {
     char *path; /* of the private directory */
+    PlotStopped stopped;
     Arena *a;
     Error *err;
 } Room;
@@ -58,11 +59,12 @@ static Status room_write(Room *room, const char *name, const char *text)
     if (!path)
         return arena_fail(room->a, room->err);
     FILE *f = fopen(path, "we");
-    errno = 0;
-    const bool bad = !f || fputs(text, f) < 0;
-    if ((f && fclose(f)) || bad)
-        return FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    return OK;
+    int failed = f ? 0 : errno;
+    if (f && fputs(text, f) < 0)
+        failed = errno;
+    if (f && fclose(f) && !failed)
+        failed = errno;
+    return failed ? FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(failed)) : OK;
 }
 
 /* The file's bytes; NULL: it cannot be read, or is beyond belief. */
@@ -93,35 +95,43 @@ static char **clean_environment(Arena *a)
     size_t count = 0, kept = 0;
     while (environ[count])
         count++;
-    char **clean = NEW(a, char *, count + 2);
-    for (size_t i = 0; clean && i < count; i++)
+    char **clean = NEW(a, char *, count + 2), *locale = text_copy(a, "LC_ALL=C.UTF-8");
+    if (!clean || !locale)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "GNU", 3) != 0 && strncmp(environ[i], "LC_", 3) != 0)
             clean[kept++] = environ[i];
-    if (clean) {
-        static char locale[] = "LC_ALL=C.UTF-8";
-        clean[kept++] = locale;
-        clean[kept] = NULL;
-    }
+    clean[kept++] = locale;
+    clean[kept] = NULL;
     return clean;
+}
+
+/* In the room, without input, all that it says in a file there; an error number. */
+static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
+{
+    posix_spawn_file_actions_t to_do;
+    int failed = posix_spawn_file_actions_init(&to_do);
+    if (failed)
+        return failed;
+    failed = posix_spawn_file_actions_addchdir_np(&to_do, room->path);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&to_do, 0, "/dev/null", O_RDONLY, 0);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&to_do, 1, "said.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
+    if (!failed)
+        failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&to_do);
+    return failed;
 }
 
 static Status start(Room *room, char *const *arguments, pid_t *child)
 {
-    posix_spawn_file_actions_t actions;
     char **environment = clean_environment(room->a);
     if (!environment)
         return arena_fail(room->a, room->err);
-    int failed = posix_spawn_file_actions_init(&actions);
-    if (!failed) {
-        failed = posix_spawn_file_actions_addchdir_np(&actions, room->path);
-        failed |= posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        failed |=
-            posix_spawn_file_actions_addopen(&actions, 1, "said.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        failed |= posix_spawn_file_actions_adddup2(&actions, 1, 2);
-        if (!failed)
-            failed = posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environment);
-        posix_spawn_file_actions_destroy(&actions);
-    }
+    const int failed = spawn(room, arguments, environment, child);
     if (failed == ENOENT) {
         FAIL(room->err, ERR_IO, "gnuplot: not found");
         return error_hint(room->err, "install the package gnuplot-nox, or put gnuplot in PATH");
@@ -129,20 +139,26 @@ static Status start(Room *room, char *const *arguments, pid_t *child)
     return failed ? FAIL(room->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits for the child's end; one that takes too long is killed. */
+/* Waits for the child's end; one that takes too long, or is no longer wanted, is killed. */
 static Status await(Room *room, pid_t child, int *status)
 {
     const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
-    for (int naps = 0; naps < PATIENCE * 200; naps++) {
+    bool stopped = false;
+    for (int naps = 0; naps < PATIENCE * 200 && !stopped; naps++) {
         const pid_t ended = waitpid(child, status, WNOHANG);
+        stopped = room->stopped && room->stopped(); /* a signal from the terminal ends the child, too */
         if (ended == child)
-            return OK;
+            return stopped ? FAIL(room->err, ERR_STOPPED, "stopped") : OK;
         if (ended < 0 && errno != EINTR)
             return FAIL(room->err, ERR_IO, "gnuplot: %s", strerror(errno));
-        nanosleep(&nap, NULL);
+        if (!stopped)
+            nanosleep(&nap, NULL);
     }
     kill(child, SIGKILL);
-    waitpid(child, status, 0);
+    while (waitpid(child, status, 0) < 0 && errno == EINTR)
+        ;
+    if (stopped)
+        return FAIL(room->err, ERR_STOPPED, "stopped");
     return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
@@ -150,8 +166,8 @@ static Status await(Room *room, pid_t child, int *status)
 static const char *last_words(Room *room)
 {
     size_t size = 0;
-    char *said = room_read(room, "said.txt", &size), *last = NULL;
-    for (char *line = said ? strtok(said, "\n") : NULL; line; line = strtok(NULL, "\n"))
+    char *said = room_read(room, "said.txt", &size), *last = NULL, *rest = NULL;
+    for (char *line = said ? strtok_r(said, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
         if (line[strspn(line, " \t^")])
             last = line;
     return last ? last : "it gave no reason";
@@ -210,18 +226,19 @@ static Status draw(Room *room, const char *script, const char *data, const char 
     return outfile_commit(&out, room->err);
 }
 
-Status gnuplot_draw(const char *script, const char *data, const char *figure, Arena *a, Error *err)
+Status gnuplot_draw(const char *script, const char *data, const char *figure, PlotStopped stopped, Arena *a,
+                    Error *err)
 {
-    Room room = {.a = a, .err = err};
+    Room room = {.stopped = stopped, .a = a, .err = err};
     TRY(room_open(&room));
     const Status status = draw(&room, script, data, figure);
     room_close(&room);
     return status;
 }
 
-Status gnuplot_ask(char **version, char **terminals, Arena *a, Error *err)
+Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err)
 {
-    Room room = {.a = a, .err = err};
+    Room room = {.stopped = stopped, .a = a, .err = err};
     char gnuplot[] = "gnuplot", no_rc[] = "-d", gp[] = "ask.gp";
     size_t size = 0;
     TRY(room_open(&room));

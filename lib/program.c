@@ -58,11 +58,15 @@ static void fill_standard_streams(void)
 /* The code to exit with, once everything has really been written. */
 static int finish(const char *program, int code)
 {
+    Error err;
     errno = 0;
     const bool bad = fflush(stdout) || ferror(stdout);
+    if (cli_stopped()) { /* whatever a command made of calls that the signal broke off */
+        FAIL(&err, ERR_STOPPED, "stopped");
+        return code ? 130 : cli_report(program, &err);
+    }
     if (!bad || code)
         return code;
-    Error err;
     FAIL(&err, ERR_IO, "standard output: cannot write: %s", errno ? strerror(errno) : "some of it was lost");
     return cli_report(program, &err);
 }
@@ -134,6 +138,7 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
 {
     fill_standard_streams();
     choose_blas_kernels(argv);
+    cli_catch_stop();
     signal(SIGPIPE,
            SIG_IGN); /* a closed pipe and a file size limit are write errors with a line, not deaths */
     signal(SIGXFSZ, SIG_IGN);

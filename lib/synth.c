@@ -66,9 +66,16 @@ static double (*const laws[])(const Fill *f, size_t i) = {
     [LAW_LOWRANK] = lowrank_at, [LAW_SPARSE] = sparse_at,
 };
 
+static bool stopped(const Synth *s)
+{
+    return s->stopped && s->stopped();
+}
+
 static void fill_block(void *data, size_t block)
 {
     const Fill *f = data;
+    if (stopped(f->synth))
+        return;
     const size_t start = block * BLOCK, size = block_size(f->n, block);
     for (size_t i = start; i < start + size; i++)
         f->x[i] = (float)(f->synth->scale * laws[f->synth->law](f, i));
@@ -104,7 +111,7 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
     }
     parallel_for(s->threads, blocks_of(f.n), fill_block, &f);
     arena_rewind(scratch, mark);
-    return OK;
+    return stopped(s) ? FAIL(err, ERR_STOPPED, "synth: stopped; nothing was written") : OK;
 }
 
 bool synth_shape(const char *text, Shape *shape)

@@ -24,6 +24,7 @@ typedef struct {
     double density; /* sparse: 0 to 1 */
     uint64_t seed;
     int threads;
+    bool (*stopped)(void); /* asked between blocks; true ends the work with ERR_STOPPED. NULL: nobody asks */
 } Synth;
 
 /* x (shape->n) */

@@ -15,7 +15,7 @@ static int set_up(void **state)
     (void)state;
     char *version, *terminals;
     a = arena_open(0);
-    drawing = gnuplot_ask(&version, &terminals, a, &err) == OK;
+    drawing = gnuplot_ask(&version, &terminals, NULL, a, &err) == OK;
     strcpy(folder + sizeof folder - 7, "XXXXXX");
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
@@ -140,10 +140,10 @@ static void data_of_another_kind_is_refused(void **state)
         check_ok(csv_parse(&csv, "test", bad[i], strlen(bad[i]), a, &err), &err);
         assert_int_equal(pareto_rows(&csv, &rows, &count, a, &err), ERR_CORRUPT);
     }
-    assert_int_equal(plot_draw("pareot", "data.csv", "f.svg", a, &err), ERR_USAGE);
+    assert_int_equal(plot_draw("pareot", "data.csv", "f.svg", NULL, a, &err), ERR_USAGE);
     check(strstr(err.text, "did you mean pareto?"));
-    assert_int_equal(plot_draw("pareto", "data.csv", "f.gif", a, &err), ERR_USAGE);
-    assert_int_equal(plot_draw("pareto", "data.csv", "f.svg", a, &err), ERR_IO);
+    assert_int_equal(plot_draw("pareto", "data.csv", "f.gif", NULL, a, &err), ERR_USAGE);
+    assert_int_equal(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), ERR_IO);
 }
 
 static void every_ending_gives_a_whole_figure(void **state)
@@ -154,9 +154,9 @@ static void every_ending_gives_a_whole_figure(void **state)
     static const char *const figures[] = {"f.svg", "f.pdf", "f.png", "f.tex"};
     write_data(usual);
     for (size_t i = 0; i < countof(figures); i++) {
-        check_ok(plot_draw("pareto", "data.csv", figures[i], a, &err), &err);
+        check_ok(plot_draw("pareto", "data.csv", figures[i], NULL, a, &err), &err);
         check(contents(figures[i]));
-        check_ok(plot_draw("pareto", "f.plot.csv", figures[i], a, &err),
+        check_ok(plot_draw("pareto", "f.plot.csv", figures[i], NULL, a, &err),
                  &err); /* what was drawn draws again */
     }
 }
@@ -191,7 +191,7 @@ static void names_are_text_and_nothing_else(void **state)
                   strchr(names[i].cell, ',') && names[i].cell[0] != '"' ? "\"%s\",%zu,%g\n" : "%s,%zu,%g\n",
                   names[i].cell, i + 1, 1.0 / (double)(i + 1));
     write_data(text_done(&text));
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", a, &err), &err);
+    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
     const char *svg = contents("f.svg");
     for (size_t i = 0; i < countof(names); i++) {
         const char *want = text_format(a, "<text>%s", names[i].drawn);
@@ -199,7 +199,7 @@ static void names_are_text_and_nothing_else(void **state)
             print_error("not drawn: %s\n", want);
         check(strstr(svg, want));
     }
-    check_ok(plot_draw("pareto", "data.csv", "f.tex", a, &err), &err);
+    check_ok(plot_draw("pareto", "data.csv", "f.tex", NULL, a, &err), &err);
     check(strstr(contents("f.tex"), "{a\\_b\\^{}c\\{d\\}\\~{}e}"));
 }
 
@@ -209,7 +209,7 @@ static void a_zero_error_is_drawn_and_said_on_a_logarithmic_axis(void **state)
     if (no_gnuplot())
         return;
     write_data("compressor,bits_per_element,relative_error\nnone,32,0\nx,1,1\ny,4,0.001\n");
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", a, &err), &err);
+    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
     check(strstr(contents("f.svg"), "<text>none, error 0"));
 }
 
@@ -219,9 +219,9 @@ static void one_point_and_no_error_at_all_are_figures_too(void **state)
     if (no_gnuplot())
         return;
     write_data("compressor,bits_per_element,relative_error\nnone,32,0\n");
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", a, &err), &err);
+    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
     write_data("compressor,bits_per_element,relative_error\nx,1,0.5\n");
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", a, &err), &err);
+    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
 }
 
 static void without_gnuplot_the_data_still_stand(void **state)
@@ -230,7 +230,7 @@ static void without_gnuplot_the_data_still_stand(void **state)
     const char *path = text_copy(a, getenv("PATH"));
     write_data(usual);
     setenv("PATH", "/nonexistent", 1);
-    const Status status = plot_draw("pareto", "data.csv", "f.svg", a, &err);
+    const Status status = plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err);
     setenv("PATH", path, 1);
     assert_int_equal(status, ERR_IO);
     assert_string_equal(err.text, "gnuplot: not found");

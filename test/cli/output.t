@@ -105,3 +105,22 @@ $ TERM=xterm script -qc 'atomo-bench list' /dev/null | od -c | head -n 1
 $ atomo-bench list ef -f json | python3 -c 'import json, sys; print(json.load(sys.stdin)["schema"])'
 > atomo-list/1
 = 0
+
+# a signal leaves no file behind
+$ for i in INT TERM; do atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -q & until ls -A | grep -q tmp; do :; done; kill -$i $!; wait $!; echo $?; done; ls -A
+> 130
+- *tmp*
+- g.h5
+2> atomo-bench: synth: stopped; nothing was written
+= 0
+
+# nor a running gnuplot and its directory
+$ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bin/gnuplot; chmod +x bin/gnuplot; export HOME="$PWD" TMPDIR="$PWD/tmp" PATH="$PWD/bin:$PATH"; printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; for c in 'plot pareto r.csv -o f.svg' doctor; do rm -f child; atomo-bench $c & until [ -s child ]; do :; done; kill -TERM $!; wait $!; echo $?; kill -0 $(cat child) 2>/dev/null && echo alive; done; ls -A . tmp
+> 130
+2> atomo-bench: plot: stopped
+2> atomo-bench: doctor: stopped
+- alive
+- f.svg
+- atomo-plot*
+- *tmp.*
+= 0
