@@ -10,11 +10,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path behind symbolic links; the path itself where there is nothing yet. */
+/* The path behind symbolic links, which may lead where there is nothing yet. With too many of them it is a
+ * link still, which cannot be opened. */
 static char *resolve(const char *path, Arena *a)
 {
-    char real[PATH_MAX];
-    return text_copy(a, realpath(path, real) ? real : path);
+    enum { LINKS_MAX = 40 };
+    char to[PATH_MAX];
+    char *at = text_copy(a, realpath(path, to) ? to : path);
+    for (int i = 0; at && i < LINKS_MAX; i++) {
+        const ssize_t size = readlink(at, to, sizeof to - 1);
+        if (size < 0)
+            break;
+        to[size] = 0;
+        const char *slash = strrchr(at, '/');
+        const int directory = slash && *to != '/' ? (int)(slash - at) + 1 : 0;
+        at = text_format(a, "%.*s%s", directory, at, to);
+    }
+    return at;
 }
 
 static Status cannot(const OutFile *f, const char *what, Error *err)
@@ -28,9 +40,10 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-/* A new file beside the target, under a name nobody uses. */
-static Status open_temporary(OutFile *f, mode_t mode, Arena *a, Error *err)
+/* A new file beside the target, under a name nobody uses; none but its owner sees what is to be no freer. */
+static Status open_temporary(OutFile *f, Arena *a, Error *err)
 {
+    const mode_t mode = f->replaces ? 0600 : 0666;
     const char *slash = strrchr(f->target, '/');
     const int directory = slash ? (int)(slash - f->target) + 1 : 0;
     const char *name = f->target + directory;
@@ -61,15 +74,15 @@ Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err)
     *f = (OutFile){.path = text_copy(a, path), .target = resolve(path, a)};
     if (!f->path || !f->target)
         return arena_fail(a, err);
-    const bool exists = stat(f->target, &now) == 0;
-    if (exists && S_ISDIR(now.st_mode))
+    f->replaces = stat(f->target, &now) == 0;
+    if (!f->replaces && errno == ELOOP)
+        return cannot(f, "write", err);
+    if (f->replaces && S_ISDIR(now.st_mode))
         return FAIL(err, ERR_IO, "%s: is a directory, want a file", path);
-    if (exists && !S_ISREG(now.st_mode))
+    if (f->replaces && !S_ISREG(now.st_mode))
         return open_in_place(f, err);
-    TRY(open_temporary(f, 0666, a, err));
-    if (exists && fchmod(fileno(f->to), now.st_mode & 07777) != 0)
-        errno = 0; /* its mode is a courtesy */
-    return OK;
+    f->mode = f->replaces ? now.st_mode & 07777 : 0;
+    return open_temporary(f, a, err);
 }
 
 /* The directory entry is on the disk too; some file systems cannot, and that is no failure. */
@@ -92,6 +105,8 @@ static void sync_directory(const OutFile *f)
 Status outfile_commit(OutFile *f, Error *err)
 {
     Status status = OK;
+    if (f->temporary && f->replaces)
+        (void)fchmod(fileno(f->to), f->mode); /* a courtesy */
     errno = 0;
     if (fflush(f->to) || ferror(f->to) || (f->temporary && fsync(fileno(f->to))))
         status = FAIL(err, ERR_IO, "%s: cannot write: %s", f->path,

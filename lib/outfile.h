@@ -2,7 +2,7 @@
  *
  * What is written goes to a temporary file beside the target, and takes its place at commit after it is on
  * the disk. A target that is no regular file (/dev/stdout, a pipe) is written in place; one that is a
- * symbolic link keeps being one. */
+ * symbolic link keeps being one, also where it leads to nothing yet. */
 #ifndef ATOMO_OUTFILE_H
 #define ATOMO_OUTFILE_H
 
@@ -15,6 +15,8 @@ typedef struct {
     char *path;      /* as it was named, for messages */
     char *target;    /* where it really lands */
     char *temporary; /* NULL: written in place */
+    bool replaces;   /* there is a file already, and this one takes its mode at commit */
+    unsigned mode;
 } OutFile;
 
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);

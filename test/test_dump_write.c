@@ -137,6 +137,30 @@ static void places_that_cannot_be_written_are_refused(void **state)
     assert_int_equal(dump_create(&w, "/dev/null", &err), ERR_USAGE);
 }
 
+/* As an ordinary user, whom a file's mode binds. */
+static void a_read_only_dump_is_replaced_and_stays_read_only(void **state)
+{
+    (void)state;
+    struct stat now;
+    make_sample("ro.h5");
+    chmod(in_scratch("ro.h5"), 0444);
+    const bool root = geteuid() == 0;
+    if (root)
+        check(chmod(scratch_dir, 0777) == 0 && seteuid(65534) == 0);
+    DumpWriter *w;
+    Status status = dump_create(&w, in_scratch("ro.h5"), &err);
+    if (status == OK) {
+        status = write_sample(w);
+        const Status committed = dump_commit(w, &err);
+        status = status == OK ? committed : status;
+    }
+    if (root)
+        check(seteuid(0) == 0);
+    check_ok(status, &err);
+    check(stat(in_scratch("ro.h5"), &now) == 0 && (now.st_mode & 07777) == 0444);
+    check(!root || now.st_uid == 65534);
+}
+
 static void a_name_used_twice_is_an_error(void **state)
 {
     (void)state;
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test(same_calls_write_the_same_bytes),
         cmocka_unit_test(nothing_shows_before_commit_nor_after_abandon),
         cmocka_unit_test(places_that_cannot_be_written_are_refused),
+        cmocka_unit_test(a_read_only_dump_is_replaced_and_stays_read_only),
         cmocka_unit_test(a_name_used_twice_is_an_error),
         cmocka_unit_test(a_full_disk_is_an_error_and_leaves_nothing),
         cmocka_unit_test(the_metadata_carry_checksums),

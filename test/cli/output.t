@@ -124,3 +124,12 @@ $ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bi
 - atomo-plot*
 - *tmp.*
 = 0
+
+# a symbolic link stays one, also where it leads to nothing yet
+$ mkdir d; ln -s d/real.csv link; ln -s link again; ln -s a b; ln -s b a; atomo-bench list -f csv -o again; find . -type l | sort | xargs; find . -type f; atomo-bench list -o a; echo $?; find . -type l | wc -l
+> ./a ./again ./b ./link
+> ./d/real.csv
+2> atomo-bench: a: cannot write: Too many levels of symbolic links
+> 1
+> 4
+= 0
