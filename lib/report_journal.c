@@ -149,7 +149,7 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (j->fd < 0)
         return cannot(j, "write", err);
-    if (flock(j->fd, LOCK_EX | LOCK_NB))
+    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) /* some file systems have no locks */
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
     TRY(load(j, &data, &size, a, err));
     j->replaced = size && !resume;

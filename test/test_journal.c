@@ -2,7 +2,10 @@
 #include "check.h"
 #include "report_journal.h"
 
+#include <errno.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/atomo-journal.XXXXXX", output[64], path[80];
@@ -198,6 +201,27 @@ static void two_runs_do_not_share_a_journal(void **state)
     journal_close(&first);
 }
 
+/* In place of the C library's: what a file system without locks says. */
+static bool no_locks;
+int flock(int fd, int operation)
+{
+    if (!no_locks)
+        return (int)syscall(SYS_flock, fd, operation);
+    errno = ENOLCK;
+    return -1;
+}
+
+static void a_file_system_without_locks_is_no_hindrance(void **state)
+{
+    Journal j;
+    Error err;
+    no_locks = true;
+    const Status status = begin(&j, output, false, 1, *state, &err);
+    no_locks = false;
+    check_ok(status, &err);
+    journal_close(&j);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
 
 static const struct CMUnitTest tests[] = {
@@ -209,6 +233,7 @@ static const struct CMUnitTest tests[] = {
     TEST(records_that_no_run_wrote_are_refused),
     TEST(nothing_is_kept_beside_what_is_no_file),
     TEST(two_runs_do_not_share_a_journal),
+    TEST(a_file_system_without_locks_is_no_hindrance),
 };
 
 CHECK_MAIN(tests)
