@@ -13,7 +13,7 @@ typedef struct {
     Error *err;
 } Options;
 
-static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view)
+static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view, Error *lost)
 {
     size_t *index, count;
     TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
@@ -26,7 +26,7 @@ static Status write_all(const Options *o, Dump *d, Report *to, const InspectView
         if (!x)
             return arena_fail(o->scratch, o->err);
         TRY(dump_read(d, index[i], x, o->err));
-        const Inspected t = {info, x, describe(x, info->shape.n), (size_t)o->bins, (Reshape)o->reshape};
+        const Inspected t = {info, x, describe(x, info->shape.n), (size_t)o->bins, (Reshape)o->reshape, lost};
         if (view->write(&t, to, o->scratch, o->err) != OK)
             return error_at(o->err, "%s", info->path);
         arena_rewind(o->scratch, mark);
@@ -57,11 +57,17 @@ static Status inspect(const Options *o, Dump *d, const char *path, int argc, cha
         .color = !common->output && cli_color(common),
     };
     TRY(report_open(&report, &spec, o->forever, o->err));
-    const Status status = write_all(o, d, report, view);
-    if (status == OK)
-        return report_close(report, o->err);
-    report_abandon(report);
-    return status;
+    Error lost = {.status = OK};
+    const Status status = write_all(o, d, report, view, &lost);
+    if (status != OK) {
+        report_abandon(report);
+        return status;
+    }
+    TRY(report_close(report, o->err));
+    if (lost.status == OK)
+        return OK;
+    *o->err = lost; /* the rest stands in the report */
+    return error_at(o->err, "%s", path);
 }
 
 static Status run(Options *o, const char *path, int argc, char **argv)

@@ -107,7 +107,11 @@ Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape re
     s->value = NEW(a, double, s->k);
     if (!s->value)
         return arena_fail(a, err);
-    TRY(linalg_svd(&tall, NULL, s->value, NULL, a, err));
+    const Status status = linalg_svd(&tall, NULL, s->value, NULL, a, err);
+    if (status != OK) {
+        s->value = NULL;
+        return status;
+    }
     s->nuclear_norm = 0;
     for (size_t i = s->k; i-- > 0;)
         s->nuclear_norm += s->value[i];

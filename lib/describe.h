@@ -33,7 +33,7 @@ double histogram_edge(const Histogram *h, size_t b);
  * (rows + cols) nuclear^2 <= l1^2. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */
-    double *value;        /* (k) descending; NULL when the tensor is not finite */
+    double *value;        /* (k) descending; NULL when the tensor is not finite, or on failure */
     double stable_rank;   /* sum of squares over the largest square */
     double nuclear_norm;
     double theorem6_left, theorem6_right;

@@ -9,6 +9,17 @@ static Value value_count(size_t n)
     return value_int((int64_t)n);
 }
 
+/* A spectrum that fails costs the tensor its figures, not the others theirs. */
+static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
+{
+    Error err;
+    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+        t->lost->status != OK)
+        return;
+    *t->lost = err;
+    error_at(t->lost, "%s", t->info->path);
+}
+
 /* ---- one record a tensor ---- */
 
 static const Column record_columns[] = {
@@ -41,7 +52,7 @@ static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error
     const Description *d = &t->about;
     const TensorInfo *info = t->info;
     Spectrum s;
-    TRY(spectrum_take(&s, t->x, &info->shape, t->reshape, d, scratch, err));
+    take_spectrum(&s, t, scratch);
     const char *winner = s.theorem6_left <= s.theorem6_right ? "svd" : "entry";
     const bool decided = d->linf > 0 && !isnan(s.theorem6_left);
     const Value row[] = {
@@ -97,7 +108,7 @@ static const Column spectrum_columns[] = {
 static Status write_spectrum(const Inspected *t, Report *to, Arena *scratch, Error *err)
 {
     Spectrum s;
-    TRY(spectrum_take(&s, t->x, &t->info->shape, t->reshape, &t->about, scratch, err));
+    take_spectrum(&s, t, scratch);
     if (!s.value) {
         const Value none[] = {value_text(t->info->name), value_none(), value_none()};
         return report_row(to, none, true, err);

@@ -12,6 +12,7 @@ typedef struct {
     Description about;
     size_t bins;
     Reshape reshape;
+    Error *lost; /* why the first of all tensors has no spectrum that should have one; OK: each has */
 } Inspected;
 
 /* One table: its columns, and what writes a tensor's rows. Scratch is the caller's to rewind. */

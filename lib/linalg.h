@@ -48,6 +48,9 @@ typedef struct {
     double *reduced, *tau, *diag, *off; /* the tridiagonal form and the reflectors that lead to it */
 } Eigen;
 
+/* ERR_NUMERIC when eigen_open would refuse a matrix of this side. */
+Status eigen_fits(size_t k, Error *err);
+
 /* g (k, k), symmetric, is overwritten and must outlive e, like the arena. ERR_NUMERIC when g is not finite.
  */
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err);

@@ -118,15 +118,21 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
     return info ? lapack_failed("dsterf", info, err) : OK;
 }
 
+Status eigen_fits(size_t k, Error *err)
+{
+    enum { SIDE_MAX = 46340 }; /* LAPACK's work sizes are ints: k * k must be one */
+    return k <= SIDE_MAX ? OK : FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most %d", k, SIDE_MAX);
+}
+
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
 {
     blas_one_thread();
     *e = (Eigen){.k = k, .value = NEW(a, double, k)};
     if (!e->value)
         return arena_fail(a, err);
-    if (k > 46340 || !all_finite(g, k * k)) /* LAPACK's work sizes are ints: k * k must be one */
-        return k > 46340 ? FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most 46340", k)
-                         : FAIL(err, ERR_NUMERIC, "a matrix with NaN or Inf");
+    TRY(eigen_fits(k, err));
+    if (!all_finite(g, k * k))
+        return FAIL(err, ERR_NUMERIC, "a matrix with NaN or Inf");
     if (k == 0)
         return OK;
     return k <= SMALL ? small_basis(e, g, a, err) : reduce(e, g, a, err);

@@ -85,6 +85,7 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
+    TRY(eigen_fits(s->k, err)); /* before the long way to what would be refused */
     double *g = NEW(arena, double, s->k * s->k);
     if (!g)
         return arena_fail(arena, err);

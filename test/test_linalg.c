@@ -488,6 +488,15 @@ static void the_blas_in_use_says_what_it_is(void **state)
                   wanted ? wanted : "", info.blas, info.lapack);
 }
 
+static void what_is_too_wide_is_refused_before_it_is_read(void **state)
+{
+    (void)state;
+    Spectral s;
+    const Tall a = {.rows = 46341, .cols = 46341};
+    assert_int_equal(spectral_open(&s, a, SPECTRAL_GRAM, 1, arena, &err), ERR_NUMERIC);
+    check(strstr(err.text, "side 46341: want at most 46340") != NULL);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_instruction_set_gives_the_same_bytes),
     cmocka_unit_test(gram_matrices_are_those_of_plain_loops_for_any_thread_count),
@@ -497,6 +506,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(singular_vectors_multiply_back),
     cmocka_unit_test(tiny_huge_zero_and_identity_matrices_decompose),
     cmocka_unit_test(nan_and_infinity_are_refused_at_once),
+    cmocka_unit_test(what_is_too_wide_is_refused_before_it_is_read),
     cmocka_unit_test(eigenvectors_are_orthonormal_and_belong_to_their_values),
     cmocka_unit_test(an_eigenvector_is_the_same_whichever_others_are_asked_for),
     cmocka_unit_test(gram_and_gesdd_agree_on_the_spectrum),
