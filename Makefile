@@ -9,7 +9,7 @@ VERSION  := 0.1.0
 MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc
-PYTHON   ?= /usr/bin/python3
+PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PKGS     := hdf5-serial openblas lapacke fftw3f
 REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
@@ -48,7 +48,7 @@ TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench
 
 .PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck coverage docs \
-        rng-quality install uninstall dist clean help
+        rng-quality install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -88,6 +88,12 @@ $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
 
 VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
 $(B)/lib/report_meta.o: FLAGS += $(VERSION_FLAGS)
+$(B)/lib/report_meta.o: $(B)/revision
+
+# Rewritten only when its text changes, so that what it goes into is made anew then and only then.
+$(B)/revision: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' >$@
 
 $(B)/test/%: test/%.c $(B)/libatomo.a
 	@mkdir -p $(@D)
