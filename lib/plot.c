@@ -42,15 +42,12 @@ static Status check_ending(const char *figure, Error *err)
     return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", figure);
 }
 
-static Status write_beside(const char *figure, const char *source, const char *data, Arena *a, Error *err)
+static Status write_beside(const char *figure, const char *data, Arena *a, Error *err)
 {
     OutFile out;
     const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
     if (!path)
         return arena_fail(a, err);
-    if (!strcmp(path, source))
-        return FAIL(err, ERR_USAGE, "%s: what is drawn goes into a file of that name: want another figure's",
-                    source);
     TRY(outfile_open(&out, path, a, err));
     fputs(data, out.to);
     return outfile_commit(&out, err);
@@ -77,6 +74,6 @@ Status plot_draw(const char *kind, const char *data, const char *figure, PlotSto
     const char *text = report_text(&spec, rows, count, a);
     if (!text)
         return arena_fail(a, err);
-    TRY(write_beside(figure, data, text, a, err));
+    TRY(write_beside(figure, text, a, err));
     return gnuplot_draw(find_script(kind), text, figure, stopped, a, err);
 }
