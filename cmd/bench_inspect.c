@@ -13,10 +13,21 @@ typedef struct {
     Error *err;
 } Options;
 
+/* The rows of --histogram and --spectrum name the tensor alone, so several steps or workers look alike there. */
+static void note_repeats(const Options *o, const Dump *d, const size_t *index, size_t count)
+{
+    const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
+    if ((o->histogram || o->spectrum) && !o->common.quiet &&
+        (first->step != last->step || first->worker != last->worker))
+        fprintf(stderr, "note: several steps or workers: their rows follow one another; --step and --worker "
+                        "select one\n");
+}
+
 static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view, Error *lost)
 {
     size_t *index, count;
     TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
+    note_repeats(o, d, index, count);
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
             return FAIL(o->err, ERR_STOPPED, "inspect: stopped");
@@ -78,8 +89,7 @@ static Status run(Options *o, const char *path, int argc, char **argv)
     TRY(dump_open(&d, path, o->forever, o->err));
     const Status status = inspect(o, d, path, argc, argv);
     if (status == OK && dump_skipped(d) && !o->common.quiet)
-        fprintf(stderr, "atomo-bench: %s: %zu datasets that hold no floats were skipped\n", path,
-                dump_skipped(d));
+        fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", path, dump_skipped(d));
     dump_close(d);
     return status;
 }

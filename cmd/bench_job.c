@@ -123,6 +123,9 @@ static Status keep(void *data, const Record *record, Error *err)
 {
     Job *j = data;
     const ArenaMark mark = arena_mark(j->a);
+    if (j->common->verbose)
+        progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
+                      record->level == LEVEL_VECTOR ? record->vector->name : "*");
     const char *line = results_line(&j->results, record, j->a);
     const Status status = line ? journal_add(&j->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);

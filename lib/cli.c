@@ -44,7 +44,7 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,
-         OPTION('v', "verbose", NULL, &c->verbose, "say more about what is done and why it failed")},
+         OPTION('v', "verbose", NULL, &c->verbose, "say with what settings it works, and what is finished")},
         {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
     };
     size_t count = 0;
@@ -280,6 +280,19 @@ static void common_finish(const Parser *p, Common *c)
             c->format_given = p->given[o - p->rows];
 }
 
+static void say_settings(const Command *command)
+{
+    const Common *c = command->common;
+    if (!c || !c->verbose)
+        return;
+    fprintf(stderr, "note: %s:", command->command);
+    if (command->takes & TAKES_SEED)
+        fprintf(stderr, " seed %lld,", (long long)c->seed);
+    if (command->takes & TAKES_THREADS)
+        fprintf(stderr, " threads %lld,", (long long)c->threads);
+    fprintf(stderr, " to %s\n", c->output ? c->output : "stdout");
+}
+
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err)
 {
@@ -311,6 +324,7 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     }
     common_finish(&p, command->common);
     TRY(count_arguments(&p, arguments));
+    say_settings(command);
     return keep_inputs(&p, arguments);
 }
 

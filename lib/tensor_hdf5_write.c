@@ -43,7 +43,6 @@ static hid_t creation_list(hid_t class)
 
 static Status create(DumpWriter *w, Error *err)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = creation_list(H5P_FILE_CREATE);
     w->group_creation = creation_list(H5P_GROUP_CREATE);
     w->dataset_creation = creation_list(H5P_DATASET_CREATE);
@@ -68,6 +67,7 @@ static bool close_file(DumpWriter *w)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5dont_atexit(); /* after a close that failed on a full disk, the library's clean-up at exit would use
                         freed memory */
     TRY(outfile_open(&w->out, path, w->arena, err));

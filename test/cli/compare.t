@@ -157,3 +157,9 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 > ,,[*],,,10,none,10,40,
 2> note: g.h5: 1 tensors with NaN or Inf are left out
 = 0
+
+# --verbose says with what settings it works, and what is finished
+$ atomo-bench synth -o g.h5 --shape 8 >/dev/null && atomo-bench compare g.h5 -c none -v --threads 1 --repeats 1 >/dev/null
+2> note: compare: seed 1, threads 1, to stdout
+2> note: finished: none on *
+= 0

@@ -31,3 +31,8 @@ $ atomo-bench inspect nowhere.h5
 > 
 2> atomo-bench: nowhere.h5: *
 = 1
+
+# a spectrum of several steps says that rows look alike
+$ atomo-bench synth -o g.h5 --shape 3x4 --steps 2 >/dev/null && atomo-bench inspect g.h5 --spectrum >/dev/null
+2> note: several steps or workers*
+= 0
