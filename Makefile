@@ -163,6 +163,18 @@ $(RUNS): run-%: $(B)/test/%
 	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
+# Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
+REFERENCE := decode altered compare claims
+
+.PHONY: verify-reference $(REFERENCE:%=reference-%)
+
+verify-reference: all
+	@$(PYTHON) -c 'import numpy, scipy, h5py'
+	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
+
+$(REFERENCE:%=reference-%): reference-%:
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) test/reference/check_$*.py $(B)/bin/atomo-bench
+
 # Fuzz targets run here over their stored inputs and made-up ones; `make fuzz` searches for new ones.
 $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
 	@mkdir -p $(@D)
@@ -262,6 +274,7 @@ help:
 	@echo "make           build                                    (DEBUG=1, V=1)"
 	@echo "make bench     speed, as ratios to memcpy and to peers"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
+	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md"
 	@echo "make format lint depcheck coverage rng-quality install uninstall dist clean deps"

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""bench.py -- what the outside checks share: running the program, reading dumps, saying what passed."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+LENET = ROOT / "datasets/lenet-mnist.h5"
+program = str(ROOT / "build/release/bin/atomo-bench")
+passed, failed = 0, 0
+
+
+def start():
+    """The program from the command line, and a directory of its own to work in."""
+    global program
+    if len(sys.argv) > 1:
+        program = str(Path(sys.argv[1]).resolve())
+    directory = tempfile.TemporaryDirectory(prefix="atomo-reference.")
+    os.chdir(directory.name)
+    return directory
+
+
+def run(*words):
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, words))}: exit {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def compare(*words):
+    """The records of `compare` as a list of dictionaries."""
+    return json.loads(run("compare", *words, "--format", "json", "--quiet"))["results"]
+
+
+def tensors(path):
+    """Path to array, as it stands in a dump."""
+    found = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, node: found.update({name: node[()]}) if isinstance(node, h5py.Dataset) else None)
+    return found
+
+
+def write_dump(path, arrays, **attributes):
+    with h5py.File(path, "w", track_order=True) as file:
+        file.attrs.update(attributes)
+        for name, array in arrays.items():
+            file.create_dataset(name, data=array)
+
+
+def check(condition, what):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED  {what}", flush=True)
+    return condition
+
+
+def verdict(condition, what):
+    """A check that is worth a line also when it passes."""
+    if check(condition, what):
+        print(f"passed  {what}", flush=True)
+
+
+def same_bits(a, b):
+    a, b = np.asarray(a, np.float32), np.asarray(b, np.float32)
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def finish():
+    print(f"{Path(sys.argv[0]).name}: {passed} checks passed, {failed} failed")
+    sys.exit(1 if failed else 0)

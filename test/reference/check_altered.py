@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""check_altered.py -- altered containers: the program and the independent reader must refuse and accept alike.
+
+usage: check_altered.py [PROGRAM [ALTERATIONS]]. First files altered or cut anywhere, which the checksums must catch.
+Then payloads and records altered with the checksum made right again, as an enemy or a faulty writer would: both sides
+must come to the same verdict, and to the same floats where they accept.
+"""
+import struct
+import subprocess
+import sys
+
+import numpy as np
+
+import bench
+import check_decode
+import container
+import decode
+from bench import check, same_bits
+
+SPECS = [
+    "none", "fp16", "bf16", "qsgd:bits=2,bucket=16", "qsgd:levels=5,bucket=16,code=elias-sparse",
+    "qsgd:levels=5,bucket=16,code=elias-dense", "qsgd:levels=5,bucket=16,code=fixed", "qsgd:bits=1,bucket=0",
+    "terngrad", "terngrad:code=2bit", "terngrad:code=elias", "terngrad:share=on", "entry:ratio=0.3",
+    "entry:ratio=0.02", "lq", "lq:q=inf", "svd:rank=1", "ef+entry:ratio=0.1",
+]
+
+
+def seal(body, kind, offset):
+    head = kind + struct.pack("<Q", len(body)) + body
+    return head + struct.pack("<Q", container.xxh64(head, offset))
+
+
+def blocks(data):
+    """(kind, body) of each block."""
+    at, found = 12, []
+    while at < len(data):
+        size = struct.unpack_from("<Q", data, at + 1)[0]
+        found.append((data[at:at + 1], data[at + 9:at + 9 + size]))
+        at += 17 + size
+    return found
+
+
+def assemble(parts, head):
+    data = head
+    for kind, body in parts:
+        data += seal(body, kind, len(data))
+    return data
+
+
+def alter(body, rng, start):
+    """One small change at or behind `start`: a byte, a bit, one more, one less, or a nasty value."""
+    at = int(rng.integers(start, len(body))) if len(body) > start else len(body)
+    choice = rng.integers(6)
+    if choice == 0:
+        return body[:at] + bytes([int(rng.integers(256))]) + body[at + 1:]
+    if choice == 1 and at < len(body):
+        return body[:at] + bytes([body[at] ^ 1 << int(rng.integers(8))]) + body[at + 1:]
+    if choice == 2:
+        return body[:at] + body[at + 1:]
+    if choice == 3:
+        return body[:at] + bytes([int(rng.integers(256))]) + body[at:]
+    nasty = [b"\xff", b"\0", b"\x80", b"\x7f\x80\0\0"[::-1], b"\xff\xff\xff\xff", b"\0\0\0\x80", b"\0\0\0\0"]
+    value = nasty[int(rng.integers(len(nasty)))]
+    return body[:at] + value + body[at + len(value):]
+
+
+def alter_payload(record_body, record, rng):
+    """Alters one round's payload and its size, so that only the payload is wrong."""
+    rounds = list(record.rounds)
+    which = int(rng.integers(len(rounds)))
+    rounds[which] = alter(rounds[which], rng, 0)
+    if rng.integers(12) == 0:  # floats in place of the codec's own form
+        rounds[-1] = b"\0" + rng.standard_normal(container.size_of(record.shape)).astype("<f4").tobytes()
+    head = record_body[:len(record_body) - sum(map(len, record.rounds)) - 8 * len(rounds)]
+    return head + b"".join(struct.pack("<Q", len(r)) for r in rounds) + b"".join(rounds)
+
+
+def verdicts(data, label, svd):
+    with open("bad.atomo", "wb") as file:
+        file.write(data)
+    done = subprocess.run([bench.program, "decode", "bad.atomo", "-o", "bad.h5", "--quiet"], capture_output=True)
+    theirs = done.stderr.decode(errors="replace").strip()
+    if not check(done.returncode in (0, 1), f"{label}: exit {done.returncode}: {theirs}"):
+        return
+    try:
+        ours, why = decode.tensors(container.read("bad.atomo")), ""
+    except (container.Refused, UnicodeDecodeError) as refusal:
+        ours, why = None, refusal
+    agreed = check((ours is None) == (done.returncode == 1),
+                   f"{label}: ours: {why or 'accepted'}; theirs: {theirs or 'accepted'}")
+    if agreed and ours is not None:
+        found = bench.tensors("bad.h5")
+        equal = check_decode.close if svd else same_bits
+        for path, values in ours.items():
+            same = not path.isascii() or (path in found and equal(values, found[path]))
+            if not check(same, f"{label}: {path}: values differ"):
+                break
+
+
+def check_checksums(good, count, rng):
+    for at in [*range(0, 30), *rng.integers(30, len(good), count)]:
+        for bad in (good[:at], good[:at] + bytes([good[at] ^ 1 << int(rng.integers(8))]) + good[at + 1:]):
+            with open("bad.atomo", "wb") as file:
+                file.write(bad)
+            done = subprocess.run([bench.program, "decode", "bad.atomo", "-o", "bad.h5"], capture_output=True)
+            check(done.returncode == 1 and b"bad.atomo" in done.stderr, f"altered at {at}: exit {done.returncode}")
+            try:
+                container.read("bad.atomo")
+                check(False, f"altered at {at}: our reader accepts it")
+            except container.Refused:
+                check(True, "")
+
+
+def main():
+    directory = bench.start()
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
+    rng = np.random.default_rng(11)
+    x = (rng.standard_normal((4, 15)) ** 3).astype(np.float32)
+    bench.write_dump("small.h5", {"step_000001/a.weight": x}, model="small")
+    for i, spec in enumerate(SPECS):
+        bench.run("encode", "small.h5", "-c", spec, "-o", "x.atomo", "--quiet")
+        good = open("x.atomo", "rb").read()
+        parts, record = blocks(good), container.read("x.atomo").records[0]
+        check(assemble(parts, good[:12]) == good, f"{spec}: taken apart and put together")
+        if i == 0:
+            check_checksums(good, count, rng)
+        which = next(k for k, (kind, _) in enumerate(parts) if kind == b"V")
+        for turn in range(count):
+            changed = list(parts)
+            if turn % 6 == 5:
+                k = int(rng.integers(len(parts)))
+                behind = len(parts[k][1]) if parts[k][0] == b"H" else 0  # the spec's text has tests of its own
+                changed[k] = (parts[k][0], alter(parts[k][1], rng, behind))
+            else:
+                changed[which] = (b"V", alter_payload(parts[which][1], record, rng))
+            verdicts(assemble(changed, good[:12]), f"{spec} #{turn}", "svd" in spec)
+    bench.finish()
+    directory.cleanup()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""check_claims.py -- what the compressors promise, seen from outside: oracle values, Theorem 5, threads, Monte Carlo.
+
+usage: check_claims.py [PROGRAM]. Prints a verdict for each statement. Everything comes from `synth`, `encode` and
+`decode` or `compare`; the numbers it is held to come from numpy on the same vectors, or stand in the table below.
+"""
+import numpy as np
+from scipy.stats import norm as normal
+
+import bench
+import closed_forms
+import decode
+from bench import same_bits, verdict
+
+D = 65536
+LAWS = ("normal", "laplace")
+# spec: (error, bits an element) on N(0, 1), then on Laplace; a public table for d = 65,536. None: it varies with the
+# sample by more than the tolerance, so the closed form on the vector itself stands alone.
+TABLE = {
+    "qsgd:levels=1": ((17.06, 0.435), (15.02, 0.405)),
+    "qsgd:levels=15": ((0.379, 2.337), (0.353, 2.175)),
+    "qsgd:levels=127": ((0.0053, 6.141), (0.0053, 5.651)),
+    "qsgd:levels=7,norm=linf": ((0.0362, 4.18), (0.0822, 3.17)),
+    "terngrad": ((None, 1.6), (None, 1.6)),
+    "entry:ratio=0.01": ((62, 0.090), (49, 0.090)),
+    "entry:ratio=0.1": ((5.4, 0.57), (4.0, 0.57)),
+}
+MONTE_CARLO = ["qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
+               "entry:ratio=0.05", "entry:ratio=0.2", "entry:ratio=0.1,probs=clip", "entry:ratio=0.05,draw=systematic",
+               "entry:bits=1", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
+               "svd:rank=1,probs=clip", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
+REPEATS, FALSE_ALARMS = 400, 1e-3  # per run, shared by all comparisons
+
+
+def check_table(law, column):
+    bench.run("synth", "--law", law, "--scale", 1, "--shape", D, "-o", f"{law}.h5", "-q")
+    g = next(iter(bench.tensors(f"{law}.h5").values())).astype(float)
+    words = [w for spec in TABLE for w in ("-c", spec)]
+    records = bench.compare(f"{law}.h5", *words, "--repeats", 10, "--metrics",
+                            "relative_error,bits_per_element,variance_expected")
+    for spec, record in zip(TABLE, (r for r in records if r["tensor"] != "*")):
+        error, bits = TABLE[spec][column]
+        own = closed_forms.expected(spec, g, None) / (g @ g)
+        found, size = record["relative_error"], record["bits_per_element"]
+        verdict(abs(found / own - 1) <= 0.03,
+                f"{law} {spec}: error {found:.4g}, {own:.4g} by the closed form, within 3 %")
+        verdict(abs(record["variance_expected"] / (g @ g) / own - 1) <= 2e-6, f"{law} {spec}: variance_expected")
+        if error:
+            verdict(abs(own / error - 1) <= 0.03 or abs(own - error) < 0.6 * last_digit(error),
+                    f"{law} {spec}: closed form {own:.4g}, {error} in the table, within 3 %")
+        verdict(size <= bits + max(0.02 * bits, 0.01), f"{law} {spec}: {size:.4f} bits an element, {bits} in the table")
+
+
+def last_digit(value):
+    text = f"{value}"
+    return 10.0**-len(text.partition(".")[2]) if "." in text else 1.0
+
+
+def decoded(dump, spec, seed):
+    bench.run("encode", dump, "-c", spec, "--seed", seed, "-o", "t.atomo", "-q")
+    bench.run("decode", "t.atomo", "-o", "t.h5", "-q")
+    return next(iter(bench.tensors("t.h5").values()))
+
+
+def check_theorem_5():
+    rng = np.random.default_rng(5)
+    spiky = (rng.standard_normal(70000) * 1e-3).astype(np.float32)
+    spiky[[5, 17, 66000]] = 3, -2.5, 2.875
+    vectors = {"normal": None, "laplace": None, "spiky": spiky,
+               "one spike": np.eye(1, 3000, 9, dtype=np.float32)[0] * 0.3,
+               "constant": np.full(4097, -0.7, np.float32),
+               "layered": (rng.standard_normal(150000) ** 7).astype(np.float32)}
+    for name, x in vectors.items():
+        dump = f"{name}.h5"
+        if x is not None:
+            bench.write_dump(dump, {"g": x})
+        g = np.abs(next(iter(bench.tensors(dump).values())).astype(float))
+        l2 = np.sqrt((g**2).sum())
+        for other, scale in (("qsgd:levels=1,bucket=0", l2), ("terngrad", g.max()), ("lq", l2), ("lq:q=inf", g.max()),
+                             ("lq:q=1.5", (g**1.5).sum()**(2 / 3))):
+            budget = g.sum() / scale
+            same = all(same_bits(decoded(dump, other, seed), decoded(dump, f"entry:budget={budget:.17g}", seed))
+                       for seed in (1, 2))
+            verdict(same, f"Theorem 5, {name}: {other} and entry:budget={budget:.6g} decode to the same vectors")
+
+
+def check_threads():
+    for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "lq", "svd", "ef+entry:bits=1",
+                 "bf16:rounding=stochastic"):
+        files, records = [], []
+        for threads in (1, 2, 8):
+            bench.run("encode", bench.LENET, "-c", spec, "--threads", threads, "-o", "t.atomo", "-q")
+            files.append(open("t.atomo", "rb").read())
+            found = bench.compare(bench.LENET, "-c", spec, "--threads", threads, "--repeats", 2, "--step", 200)
+            records.append([{k: v for k, v in r.items() if not k.endswith(("_ms", "_ms_min", "_gbps", "scratch_bytes"))}
+                            for r in found])
+        verdict(files[0] == files[1] == files[2], f"{spec}: the same container from 1, 2 and 8 threads")
+        verdict(records[0] == records[1] == records[2], f"{spec}: the same metrics from 1, 2 and 8 threads")
+
+
+def check_monte_carlo():
+    """The mean squared error against the closed form: its own spread over the draws is not shown, so it is estimated
+    from batches of 40 repeats with seeds of their own."""
+    bench.run("synth", "--law", "laplace", "--shape", "48x40", "-o", "mc.h5", "-q")
+    g = next(iter(bench.tensors("mc.h5").values())).astype(float)
+    words = [w for spec in MONTE_CARLO for w in ("-c", spec)]
+    batches = {}
+    for seed in range(10):
+        for record in bench.compare("mc.h5", *words, "--repeats", REPEATS // 10, "--seed", seed + 1):
+            if record["tensor"] != "*":
+                batches.setdefault(record["compressor"], []).append(record)
+    level = -normal.ppf(FALSE_ALARMS / (6 * len(MONTE_CARLO)))
+    for spec, records in batches.items():
+        own = closed_forms.expected(spec, g, None) if "bits" not in decode.parse(spec)[1] or "qsgd" in spec else None
+        expected = records[0]["variance_expected"]
+        if own is not None:
+            verdict(abs(expected / own - 1) < 3e-5, f"{spec}: variance_expected {expected:.6g}, ours {own:.6g}")
+        for field, want in (("mse", expected), ("variance", expected), ("second_moment", expected + (g**2).sum())):
+            values = np.array([r[field] for r in records])
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            # ten batches: Student's tail is longer than the normal's
+            verdict(abs(values.mean() - want) <= 2.2 * level * error + 1e-6 * want,
+                    f"{spec}: {field} {values.mean():.5g} over {REPEATS} draws, {want:.5g} expected, +- {error:.2g}")
+        z = np.array([r["gain_z"] for r in records if r["gain_z"] is not None])  # none: elements that hang together
+        if len(z):
+            verdict(abs(z.mean()) * np.sqrt(len(z)) < 1.5 * level,
+                    f"{spec}: gain_z averages {z.mean():.2f} over {len(z)} runs")
+
+
+def main():
+    directory = bench.start()
+    for column, law in enumerate(LAWS):
+        check_table(law, column)
+    check_theorem_5()
+    check_threads()
+    check_monte_carlo()
+    bench.finish()
+    directory.cleanup()
+
+
+if __name__ == "__main__":
+    main()

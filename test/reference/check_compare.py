@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""check_compare.py -- recomputes every field of `compare` from encoded payloads, with numpy and scipy.
+
+usage: check_compare.py [PROGRAM [WORKERS.h5]]. One repeat: the payloads of `encode` are that repeat's, so every field
+is recomputed. Codecs without chance: the same for several repeats. Times are held to their own definitions only.
+"""
+import sys
+from math import isclose, isnan
+from pathlib import Path
+
+import numpy as np
+
+import bench
+import closed_forms
+import container
+import decode
+import plain_metrics
+import streams
+from bench import check
+
+EXACT = 1e-11      # relative; sums of up to a million terms in another order
+EXPECTED = 2e-6    # closed forms: the library's tau and norms are the float32 that travel
+SPECTRAL = 3e-5    # svd: the library's basis comes from A'A and is orthonormal, not exactly singular
+RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed", "qsgd:code=elias-sparse,bits=2",
+          "terngrad", "terngrad:clip=2.5,code=elias", "terngrad:share=on,code=2bit", "entry:ratio=0.05",
+          "entry:bits=0.5",
+          "entry:ratio=0.1,probs=clip", "entry:ratio=0.02,draw=systematic", "lq", "lq:q=inf", "lq:q=0.7", "svd",
+          "svd:rank=1.5,reshape=square", "svd:rank=1,probs=clip", "fp16:rounding=stochastic",
+          "bf16:rounding=stochastic",
+          "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]
+FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
+CERTAIN = ["none", "fp16", "bf16", "ef+fp16"]
+IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error")
+TIMES = ("encode_ms", "encode_ms_min", "decode_ms", "decode_ms_min", "encode_gbps", "decode_gbps")
+
+
+def agree(ours, theirs, tolerance, floor=1e-300):
+    if ours is None or theirs is None:
+        return ours is None and theirs is None
+    if isnan(ours):  # what the payload does not tell
+        return True
+    return isclose(ours, theirs, rel_tol=tolerance, abs_tol=floor)
+
+
+class Sent:
+    """One record of a container: the gradient, the estimate and the sizes."""
+
+    def __init__(self, record, spec, gradients, estimates, residuals):
+        self.spec = "none" if record.raw else spec
+        self.address = (record.step, record.worker)
+        self.g = np.concatenate([gradients[m.path].reshape(-1) for m in record.members]).astype(np.float32)
+        self.h = np.concatenate([estimates[m.path].reshape(-1) for m in record.members])
+        self.shape, self.record = record.shape, record
+        self.bytes = sum(map(len, record.rounds))
+        self.fallback = not record.raw and spec != "none" and record.rounds[-1][:1] == b"\0"
+        self.residual = self.settle(residuals)
+        exact = self.fallback and bench.same_bits(self.g, self.h)  # else a draw that outgrew raw travels as floats
+        self.expected = (0.0 if exact and "+" not in self.spec
+                         else closed_forms.expected(self.spec, self.g.reshape(self.shape), record.rounds))
+        self.entropy = streams.entropy(self.spec, self.shape, record.rounds)
+
+    def settle(self, residuals):
+        """Error feedback's e = g + decay e - h, in float32 as floats are kept."""
+        if not self.spec.startswith("ef"):
+            return None
+        decay = np.float32(self.spec.partition("+")[0].partition("decay=")[2] or 1)
+        key = (self.record.name, self.record.worker)
+        before = residuals.get(key, np.zeros(self.g.size, np.float32))
+        residuals[key] = (self.g + decay * before - self.h).astype(np.float32)
+        return float(np.sqrt((residuals[key].astype(float)**2).sum()))
+
+
+def send(dump, spec, options):
+    bench.run("encode", dump, "-c", spec, "-o", "x.atomo", "-q", *options)
+    bench.run("decode", "x.atomo", "-o", "x.h5", "-q")
+    file, residuals = container.read("x.atomo"), {}
+    gradients, estimates = bench.tensors(dump), bench.tensors("x.h5")
+    return [Sent(record, file.spec, gradients, estimates, residuals) for record in file.records]
+
+
+def total(values):
+    values = list(values)
+    return None if any(v is None for v in values) else sum(values)
+
+
+def own_figures(parts, repeats, runs):
+    """What a record over `parts` must say; sizes are means over `runs` gradients."""
+    g = np.concatenate([p.g for p in parts])
+    h = np.concatenate([p.h for p in parts])
+    found = plain_metrics.errors(g, [h] * repeats)
+    raw, sent = 4 * g.size / runs, sum(p.bytes for p in parts) / runs
+    found |= {"raw_bytes": raw, "bytes": sent, "bytes_min": sent, "bytes_max": sent,
+              "ratio": plain_metrics.ratio(raw, sent), "bits_per_element": plain_metrics.ratio(8 * sent, g.size / runs),
+              "raw_fallbacks": sum(p.fallback for p in parts) / runs,
+              "variance_expected": total(p.expected for p in parts)}
+    residuals = [p.residual for p in parts]
+    if any(r is not None for r in residuals):
+        found["residual_norm"] = float(np.sqrt(sum((r or 0)**2 for r in residuals)))
+    else:
+        found["residual_norm"] = None
+    entropy = total(p.entropy for p in parts)
+    found["entropy_bits"] = None if entropy is None else entropy / runs
+    found["coding_efficiency"] = plain_metrics.ratio(found["entropy_bits"], 8 * sent)
+    return found
+
+
+def hold(record, parts, repeats, runs, label):
+    ours = own_figures(parts, repeats, runs)
+    for field, theirs in record.items():
+        if field in IDENTITY or field in TIMES or field == "peak_scratch_bytes":
+            continue
+        if field == "variance" and repeats == 1 and all(p.spec in CERTAIN for p in parts):
+            ours["variance"] = 0  # a codec without chance has one from one repeat, too
+        tolerance = (SPECTRAL if "svd" in record["compressor"] else EXPECTED) if field == "variance_expected" else EXACT
+        floor = EXACT if field in ("gain", "cosine") else 1e-300  # sums that cancel
+        check(field in ours and agree(ours[field], theirs, tolerance, floor),
+              f"{label}: {field} {theirs}, ours {ours.get(field)}")
+    check_times(record, label)
+
+
+def check_times(record, label):
+    for way in ("encode", "decode"):
+        median, least, rate = record[way + "_ms"], record[way + "_ms_min"], record[way + "_gbps"]
+        check(median >= least >= 0, f"{label}: {way} times")
+        check(agree(record["raw_bytes"] / (median * 1e6) if median else None, rate, 1e-9), f"{label}: {way}_gbps")
+
+
+def match(records, sent, repeats, label):
+    """Walks records and payloads in the promised order: step, worker, tensor, and the pools."""
+    addresses = list(dict.fromkeys(s.address for s in sent))
+    for record in records:
+        where = f"{label}: {record['step']}/{record['worker']}/{record['tensor']}"
+        check(record["error"] is None, f"{where}: {record['error']}")
+        if record["step"] == "*":
+            parts, runs = sent, len(addresses)
+        else:
+            address = (record["step"] or 0, record["worker"] or 0)
+            parts, runs = [s for s in sent if s.address == address], 1
+            if record["tensor"] != "*":
+                parts = [s for s in parts if s.record.name == record["tensor"]]
+                check(len(parts) == 1 and list(parts[0].shape) == record["shape"], f"{where}: shape")
+        check(record["n"] == sum(p.g.size for p in parts) / runs, f"{where}: n")
+        hold(record, parts, repeats, runs, where)
+    singles = [(r["step"] or 0, r["worker"] or 0, r["tensor"]) for r in records if r["tensor"] != "*"]
+    check(singles == [(*s.address, s.record.name) for s in sent], f"{label}: order of the records")
+
+
+def one(dump, specs, repeats, *options):
+    words = [w for spec in specs for w in ("-c", spec)]
+    records = bench.compare(dump, *words, "--repeats", repeats, *options)
+    kept = [o for o in options]
+    for spec in specs:
+        mine = [r for r in records if decode.parse(r["compressor"]) == decode.parse(spec)
+                and r["compressor"].count("+") == spec.count("+")]
+        if check(mine, f"{spec}: no records"):
+            match(mine, send(dump, spec, kept), repeats, f"{Path(dump).name} {spec} {' '.join(options)}")
+
+
+def main():
+    directory = bench.start()
+    workers = sys.argv[2] if len(sys.argv) > 2 else None
+    small = bench.ROOT / "datasets/lenet-mnist.h5"
+    bench.run("synth", "--shape", "64x50", "--shape", "8x4x3x3", "--shape", "40", "--shape", "1", "--law", "laplace",
+              "--steps", "2", "--workers", "2", "-o", "synth.h5", "-q")
+    bench.write_dump("odd.h5", {"zeros": np.zeros(300, np.float32), "empty": np.zeros(0, np.float32),
+                                "spike": np.eye(1, 400, 7, dtype=np.float32)[0], "one": np.ones(1, np.float32),
+                                "constant": np.full((20, 20), -0.125, np.float32)})
+    one(str(small), RANDOM, 1, "-t", "*conv*", "-t", "*bias*")
+    one("synth.h5", RANDOM + FIXED, 1, "--seed", "7")
+    one("synth.h5", FIXED, 3)
+    one("odd.h5", RANDOM + FIXED, 1)
+    one("synth.h5", RANDOM[:4] + FIXED[:3], 1, "--group", "kind", "--min-elements", "50")
+    one("synth.h5", ["entry:ratio=0.1", "svd", "ef+qsgd"], 1, "--group", "all")
+    one(str(small), ["qsgd", "entry", "svd", "terngrad"], 1)
+    if workers:
+        one(workers, ["entry", "qsgd:bits=2"], 1, "--worker", "1", "--worker", "6", "-t", "*conv*")
+        one(workers, ["ef+terngrad"], 1, "--group", "kind")
+    bench.finish()
+    directory.cleanup()
+
+
+if __name__ == "__main__":
+    main()

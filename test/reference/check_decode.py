@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""check_decode.py -- holds `atomo-bench encode` and `decode` against the independent reader of docs/FORMAT.md.
+
+usage: check_decode.py [PROGRAM]. Every payload is decoded twice, by the program and by decode.py, and compared bit
+by bit (svd: to float32 rounding). The containers' addresses, attributes and checksums are checked beside.
+"""
+import h5py
+import numpy as np
+
+import bench
+import container
+import decode
+from bench import check, same_bits
+
+SPECS = [
+    "none", "fp16", "bf16", "fp16:rounding=stochastic", "bf16:rounding=stochastic",
+    *[f"qsgd:{size},code={code}" for size in ("bits=1", "bits=4", "bits=8", "levels=5,bucket=100", "levels=1,bucket=0")
+      for code in ("elias", "elias-sparse", "elias-dense", "fixed")],
+    "qsgd:bits=12,bucket=64", "qsgd:bits=16,bucket=0,code=fixed", "qsgd:levels=65535,norm=linf,code=elias-sparse",
+    "qsgd:levels=4,bucket=7,code=elias-sparse", "qsgd:bits=2,bucket=1",
+    *[f"terngrad:code={code},share={share}" for code in ("trit", "2bit", "elias") for share in ("off", "on")],
+    "terngrad:clip=2.5", "terngrad:clip=1,code=elias",
+    "entry", "entry:ratio=0.1", "entry:ratio=0.5", "entry:ratio=1", "entry:budget=2.5", "entry:bits=1",
+    "entry:ratio=0.1,probs=clip", "entry:ratio=0.02,draw=systematic", "entry:budget=0.5,empty=resample",
+    "lq", "lq:q=1", "lq:q=0.5", "lq:q=inf",
+    "svd", "svd:rank=1", "svd:rank=0.5,reshape=rows", "svd:rank=2.5,reshape=square", "svd:method=gesdd,probs=clip",
+    "svd:rank=0.5,empty=resample", "svd:rank=2,draw=systematic",
+    "ef+entry:ratio=0.05", "ef:decay=0.5+qsgd:bits=2", "ef+terngrad:share=on,code=elias", "ef+svd:rank=1",
+]
+FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "svd", "ef+qsgd:bits=2"]
+
+
+def odd_arrays():
+    """Shapes, lengths and values where a format can go wrong."""
+    rng = np.random.default_rng(7)
+
+    def normal(*shape):
+        return rng.standard_normal(shape).astype(np.float32)
+
+    arrays = {f"length_{n}": normal(n) for n in (0, 1, 2, 3, 7, 63, 64, 65, 319, 320, 321, 511, 512, 513, 1025)}
+    arrays |= {f"length_{n}": normal(n) ** 5 for n in (65535, 65536, 65537)}
+    arrays["two_blocks"] = np.where(rng.random(131072 + 700) < 0.01, 1, 0).astype(np.float32) * normal(131772)
+    arrays["scalar"] = np.float32(-0.25)
+    arrays |= {"cube": normal(3, 4, 5), "conv": normal(6, 3, 3, 3), "conv_odd": normal(5, 3, 3, 2),
+               "conv_one": normal(8, 4, 1, 1), "wide": normal(3, 200), "tall": normal(200, 3),
+               "five": normal(2, 3, 2, 2, 2)}
+    arrays["zeros"] = np.zeros(1000, np.float32)
+    arrays["constant"] = np.full(700, -0.5, np.float32)
+    arrays["spikes"] = np.where(np.arange(5000) % 977 == 3, 1000, 1e-3 * normal(5000)).astype(np.float32)
+    arrays["denormal"] = (normal(900) * 1e-41).astype(np.float32)
+    arrays["tiny"] = (normal(900) * 1e-30).astype(np.float32)
+    arrays["large"] = (normal(900) * 1e30).astype(np.float32)
+    arrays["minus_zero"] = np.where(np.arange(600) % 3 == 0, -0.0, normal(600)).astype(np.float32)
+    return arrays
+
+
+def close(ours, theirs):
+    """Equal to float32 rounding of a sum of a few products (and to a few steps where those are denormal)."""
+    scale = np.abs(ours).max() if ours.size else 0
+    return ours.shape == theirs.shape and np.allclose(theirs, ours, rtol=3e-7, atol=1e-6 * scale + 6e-45)
+
+
+def check_addresses(file, dump, label, seed):
+    with h5py.File(dump) as original:
+        for record in file.records:
+            first = record.members[0]
+            parts = first.path.split("/")
+            step = [int(p[5:]) for p in parts if p.startswith("step_")]
+            worker = [int(p[7:]) for p in parts if p.startswith("worker_")]
+            name = "/".join(p for p in parts if not p.startswith(("step_", "worker_")))
+            check((record.seed, record.repeat) == (seed, 0), f"{label}: {first.path}: seed, repeat")
+            check(record.step == (step or [0])[0], f"{label}: {first.path}: step {record.step}")
+            check(record.worker == (worker or [0])[0], f"{label}: {first.path}: worker {record.worker}")
+            check(record.joined or record.name == name, f"{label}: {first.path}: name {record.name}")
+            for member in record.members:
+                check(member.shape == original[member.path].shape, f"{label}: {member.path}: shape")
+                check(member.attributes == dict(original[member.path].attrs), f"{label}: {member.path}: attributes")
+        for group, attributes in file.groups.items():
+            check(attributes == dict(original[group or "/"].attrs), f"{label}: attributes of /{group}")
+
+
+def one(dump, spec, *options):
+    label = " ".join([dump.rpartition("/")[2], spec, *options])
+    seed = int(options[options.index("--seed") + 1]) if "--seed" in options else 1
+    bench.run("encode", dump, "-c", spec, "-o", "x.atomo", "--quiet", *options)
+    bench.run("decode", "x.atomo", "-o", "x.h5", "--quiet")
+    try:
+        file = container.read("x.atomo")
+        ours = decode.tensors(file)
+    except container.Refused as refusal:
+        return check(False, f"{label}: our reader refuses: {refusal}")
+    theirs = bench.tensors("x.h5")
+    check_addresses(file, dump, label, seed)
+    check(list(ours) == list(member.path for r in file.records for member in r.members), f"{label}: order")
+    check(sorted(ours) == sorted(theirs), f"{label}: paths")
+    for path in ours:
+        equal = close if "svd" in spec else same_bits
+        check(equal(ours[path], theirs[path]), f"{label}: {path}: values differ")
+
+
+def main():
+    directory = bench.start()
+    bench.write_dump("odd.h5", odd_arrays(), model="odd", number=3, real=0.25)
+    bench.run("synth", "--shape", "100", "--shape", "12x10", "--shape", "4x3x3x3", "--steps", "2", "--workers", "3",
+              "-o", "small.h5", "--quiet")
+    for spec in SPECS:
+        one("odd.h5", spec)
+        one("small.h5", spec, "--seed", str(2**63 - 1))
+    for spec in FAST:
+        one(str(bench.LENET), spec, "--step", "2*")
+        one("small.h5", spec, "--group", "kind", "--min-elements", "200")
+        one("small.h5", spec, "--group", "all", "--threads", "3")
+        one("odd.h5", spec, "--min-elements", "500")
+    bench.finish()
+    directory.cleanup()
+
+
+if __name__ == "__main__":
+    main()

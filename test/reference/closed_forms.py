@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""closed_forms.py -- E|h - g|^2 of every codec for a given gradient, from the formulas and not from the library.
+
+`expected(spec, g)` gives None where there is no closed form. All in double precision; water-filling by
+bisection on tau.
+"""
+import numpy as np
+
+from codes import F32, Bytes, index_set
+from decode import matrix_shape, parse
+
+
+def waterfill(weight, budget):
+    """p_i = min(1, w_i / tau) with sum p = budget, and tau (None where everything is kept)."""
+    weight = np.abs(weight)
+    if budget >= np.count_nonzero(weight):
+        return (weight > 0).astype(float), None
+    low, high = 0.0, weight.sum() / budget
+    for _ in range(200):
+        tau = 0.5 * (low + high)
+        if np.minimum(1, weight / tau).sum() > budget:
+            low = tau
+        else:
+            high = tau
+    return np.minimum(1, weight / high), high
+
+
+def atoms_variance(weight, p):
+    kept = (weight != 0) & (p < 1)
+    return float((weight[kept]**2 * (1 / p[kept] - 1)).sum())
+
+
+def probabilities(weight, budget, keys):
+    if keys["probs"] == "optimal":
+        return waterfill(weight, budget)[0]
+    return np.minimum(1, np.abs(weight) * budget / max(np.abs(weight).sum(), 1e-300))
+
+
+def entry(g, keys):
+    budget = float(keys["budget"]) if "budget" in keys else float(keys["ratio"]) * g.size
+    return atoms_variance(g, probabilities(g, budget, keys))
+
+
+def entry_of_payload(g, payload):
+    """entry:bits solves for its budget; tau, which travels, says what it came to (nan where no light atom does)."""
+    source = Bytes(payload[1:])
+    source.take(4 * len(index_set(source, g.size)))
+    if len(index_set(source, g.size)) == 0:
+        return float("nan")
+    tau = float(source.f32())
+    return atoms_variance(g.reshape(-1), np.minimum(1, np.abs(g.reshape(-1)) / tau))
+
+
+def svd(g, keys):
+    values = np.linalg.svd(g.reshape(matrix_shape(g.shape, keys["reshape"])), compute_uv=False)
+    values[values < 1e-7 * values[0]] = 0
+    return atoms_variance(values, probabilities(values, float(keys["rank"]), keys))
+
+
+def norm_q(g, q):
+    size = np.abs(g[g != 0])
+    if size.size == 0:
+        return 0.0
+    top = size.max()
+    return top if np.isinf(q) else top * ((size / top)**q).sum()**(1 / q)
+
+
+def lq(g, keys):
+    return float(np.abs(g).sum() * norm_q(g, float(keys["q"])) - (g**2).sum())
+
+
+def qsgd(g, keys):
+    s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
+    flat, total = g.reshape(-1), 0.0
+    bucket = int(keys["bucket"]) or flat.size
+    for start in range(0, flat.size, bucket):
+        x = np.abs(flat[start:start + bucket])
+        norm = float(F32(np.sqrt((x**2).sum()) if keys["norm"] == "l2" else x.max()))
+        if norm > 0:
+            part = np.minimum(s * x / norm, s)
+            f = part - np.floor(part)
+            total += (norm / s)**2 * (f * (1 - f)).sum()
+    return total
+
+
+def terngrad(g, keys):
+    return float(np.abs(g).max() * np.abs(g).sum() - (g**2).sum())
+
+
+def half(g, keys, name):
+    x = np.abs(g)
+    if name == "fp16":
+        low = np.floor(x / step_fp16(x)) * step_fp16(x)
+        up = np.where(low == x, x, low + step_fp16(x))
+        up, low = np.minimum(up, 65504), np.minimum(low, 65504)
+    else:
+        word = x.astype(F32).view(np.uint32)
+        low = (word & 0xFFFF0000).view(F32).astype(float)
+        up = ((word & 0xFFFF0000) + 0x10000).astype(np.uint32).view(F32).astype(float)
+    return float(((up - x) * (x - low)).sum())
+
+
+def step_fp16(x):
+    """The distance of the halves round |x|."""
+    exponent = np.floor(np.log2(np.where(x > 0, x, 1e-30)))
+    exponent = np.where(2.0**exponent > x, exponent - 1, exponent)
+    return 2.0**np.maximum(exponent - 10, -24)
+
+
+def expected(spec, g, rounds):
+    g = np.asarray(g, float)
+    name, keys = parse(spec)
+    biased = keys.get("rounding") == "nearest" or keys.get("empty") == "resample" or keys.get("clip", "0") != "0"
+    if "+" in spec or biased:
+        return None
+    if "bits" in keys and name == "entry" and g.any():
+        return entry_of_payload(g, rounds[-1])
+    if g.size == 0 or not g.any():
+        return 0.0
+    if name in ("fp16", "bf16"):
+        return half(g, keys, name)
+    if name == "none":
+        return 0.0
+    return {"entry": entry, "svd": svd, "lq": lq, "qsgd": qsgd, "terngrad": terngrad}[name](g, keys)

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""codes.py -- the building blocks of payloads, read the plain way from docs/FORMAT.md: varints, bits, planes, trits,
+Elias omega codes, index sets. Anything that no writer writes raises container.Refused."""
+import struct
+
+import numpy as np
+
+from container import need
+
+F32 = np.float32
+
+
+def floats(data, count):
+    need(len(data) == 4 * count, f"{len(data)} bytes, {4 * count} wanted")
+    values = np.frombuffer(data, "<f4").astype(F32)
+    need(np.isfinite(values).all(), "a float that is not finite")
+    return values
+
+
+class Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        need(count <= len(self.data) - self.at, f"{count} bytes wanted, {len(self.data) - self.at} left")
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def f32(self):
+        return F32(struct.unpack("<f", self.take(4))[0])
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            need(shift < 63 or byte <= 1, "varint beyond 64 bits")
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                need(byte or shift == 7, "varint longer than needed")
+                return value
+
+    def end(self):
+        need(self.at == len(self.data), f"{len(self.data) - self.at} bytes left over")
+
+
+class Bits:
+    """Bits from the high end of each byte on."""
+
+    def __init__(self, data):
+        self.text = "".join(map("{:08b}".format, data))
+        self.at = 0
+
+    def one(self):
+        need(self.at < len(self.text), "bits end")
+        self.at += 1
+        return self.text[self.at - 1] == "1"
+
+    def number(self, width):
+        need(width <= len(self.text) - self.at, "bits end")
+        self.at += width
+        return int(self.text[self.at - width:self.at], 2) if width else 0
+
+    def unary(self):
+        """How many zeros stand before the next one."""
+        found = self.text.find("1", self.at)
+        need(found >= 0, "bits end")
+        zeros, self.at = found - self.at, found + 1
+        return zeros
+
+    def omega(self):
+        value = 1
+        while self.one():
+            self.at -= 1
+            need(value < 64, "omega code beyond 64 bits")
+            value = self.number(value + 1)
+        return value
+
+    def end(self):
+        rest = self.text[self.at:]
+        need(len(rest) < 8 and "1" not in rest, "bytes or set bits behind the last code")
+
+
+def planes(data, count, width):
+    """Codes of `width` bits: 64 to a group, word k of a group has bit k of each."""
+    codes = np.zeros(count, np.uint32)
+    whole, rest = divmod(count, 64)
+    tail = (rest + 7) // 8
+    need(len(data) == 8 * width * whole + tail * width, "length of the bit planes")
+    at = 0
+    for start in range(0, count, 64):
+        size = 8 if count - start >= 64 else tail
+        for k in range(width):
+            bits = np.unpackbits(np.frombuffer(data[at:at + size], np.uint8), bitorder="little")
+            at += size
+            inside = bits[:min(64, count - start)]
+            need(not bits[len(inside):].any(), "padding of the bit planes")
+            codes[start:start + len(inside)] |= inside.astype(np.uint32) << k
+    return codes
+
+
+def trits(data, count):
+    values = np.frombuffer(data, np.uint8)
+    need(not (values > 242).any(), "byte above 242")
+    codes, at = np.zeros(count, np.uint32), 0
+    for start in range(0, count, 320):
+        inside = min(320, count - start)
+        stride = (inside + 4) // 5
+        need(at + stride <= len(values), "trits end")
+        group = values[at:at + stride].astype(int)
+        at += stride
+        column = np.concatenate([group // 3**k % 3 for k in range(5)])
+        need(not column[inside:].any(), "padding trits")
+        codes[start:start + inside] = np.array([0, 1, 3])[column[:inside]]
+    need(at == len(values), "bytes behind the trits")
+    return codes
+
+
+def index_set(source, n):
+    count = source.varint()
+    need(count <= n, f"{count} of {n} elements")
+    if count in (0, n):
+        return np.arange(count)
+    form = source.byte()
+    if form == 255:
+        bits = np.unpackbits(np.frombuffer(source.take((n + 7) // 8), np.uint8), bitorder="little")
+        need(not bits[n:].any(), "padding of the bitmap")
+        members = np.flatnonzero(bits)
+        need(len(members) == count, f"{len(members)} bits set, {count} promised")
+        return members
+    need(form < 160, f"form {form}")
+    return golomb_set(source, n, count, form)
+
+
+def golomb_set(source, n, count, code):
+    ratio, shift = (code + 1, 0) if code < 3 else (4 + (code - 3) % 4, (code - 3) // 4)
+    log = ratio.bit_length() - 1
+    short = 2**(log + 1) - ratio
+    bits, previous, members = Bits(source.data[source.at:]), -1, []
+    for _ in range(count):
+        quotient = bits.unary()
+        coarse = bits.number(log)
+        if coarse >= short:
+            coarse = 2 * coarse + bits.number(1) - short
+        previous += 1 + ((quotient * ratio + coarse) << shift) + bits.number(shift)
+        need(previous < n, "index beyond the end")
+        members.append(previous)
+    used = (bits.at + 7) // 8
+    need("1" not in bits.text[bits.at:8 * used], "padding of the gaps")
+    source.take(used)
+    return np.array(members, int)

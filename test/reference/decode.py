@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""decode.py -- an independent decoder of every payload, written from docs/FORMAT.md alone.
+
+    decode(spec, shape, rounds) -> float32 array        rounds: the payload of every exchange; what was heard of an
+                                                        earlier round is that round's own payload (one worker)
+
+Nothing but the payloads' bytes, the spec and the shape goes in. Bits are slow and plain: text of 0 and 1.
+usage: decode.py FILE.atomo [OUT.npz] lists the tensors of a container and saves them.
+"""
+import struct
+import sys
+
+import numpy as np
+
+from codes import F32, Bits, Bytes, floats, index_set, planes, trits
+from container import need, read, size_of
+
+BLOCK = 1 << 16
+DEFAULTS = {
+    "none": {}, "fp16": {"rounding": "nearest"}, "bf16": {"rounding": "nearest"}, "ef": {"decay": "1"},
+    "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
+    "svd": {"rank": "3", "reshape": "paper", "method": "gram", "probs": "optimal", "empty": "send",
+            "draw": "independent"},
+    "lq": {"q": "2"},
+    "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
+    "terngrad": {"clip": "0", "code": "trit", "share": "off"},
+}
+
+
+def parse(spec):
+    """The innermost codec's name and keys; wrappers such as ef+ leave the payload as it is."""
+    name, _, keys = spec.split("+")[-1].partition(":") if "e+" not in spec else spec.rpartition("ef+")[2].partition(":")
+    given = dict(key.split("=", 1) for key in keys.split(",")) if keys else {}
+    values = dict(DEFAULTS[name])
+    values.update(given)
+    return name, values
+
+
+# ---- codecs: what follows the kind byte ----
+
+def light_part(source, n, result):
+    """Elements of one common magnitude; returns their indices and tau."""
+    light = index_set(source, n)
+    if len(light) == 0:
+        return light, F32(0)
+    tau = source.f32()
+    need(np.isfinite(tau) and tau > 0, "tau")
+    signs = np.unpackbits(np.frombuffer(source.take((len(light) + 7) // 8), np.uint8), bitorder="little")
+    need(not signs[len(light):].any(), "padding of the signs")
+    result[light] = np.where(signs[:len(light)] == 1, -tau, tau)
+    return light, tau
+
+
+def entry(data, n, _keys):
+    source, result = Bytes(data), np.zeros(n, F32)
+    heavy = index_set(source, n)
+    values = floats(source.take(4 * len(heavy)), len(heavy))
+    light, tau = light_part(source, n, result)
+    source.end()
+    need((np.abs(values) > tau).all(), "a heavy value that is not above tau")
+    need(not np.intersect1d(heavy, light).size, "an element in both sets")
+    result[heavy] = values
+    return result
+
+
+def lq(data, n, _keys):
+    source, result = Bytes(data), np.zeros(n, F32)
+    light_part(source, n, result)
+    source.end()
+    return result
+
+
+def matrix_shape(shape, reshape):
+    n = size_of(shape)
+    if reshape == "square":
+        rows = next((r for r in range(int(n**0.5), 0, -1) if n % r == 0), 1) if n else 1
+        return n // rows, rows
+    if len(shape) == 0:
+        return 1, 1
+    if reshape == "paper" and len(shape) == 1:
+        return (n // 2, 2) if n % 2 == 0 else (n, 1)
+    if reshape == "paper" and len(shape) == 4:
+        x, y, k = shape[0], shape[1], shape[2] * shape[3]
+        if k == 1:
+            return x, y
+        return (x * y // 2, 2 * k) if x * y % 2 == 0 else (x * y, k)
+    return shape[0], size_of(shape[1:])
+
+
+def svd(data, shape, keys):
+    rows, cols = matrix_shape(shape, keys["reshape"])
+    source = Bytes(data)
+    count = source.varint()
+    need(count <= min(rows, cols), f"{count} atoms")
+    result = np.zeros((rows, cols))
+    for _ in range(count):
+        left = floats(source.take(4 * rows), rows).astype(float)
+        right = floats(source.take(4 * cols), cols).astype(float)
+        unit = right if cols <= rows else left
+        need(abs(unit @ unit - 1) <= 1e-5, "a vector that has not length one")
+        result += np.outer(left, right)
+    source.end()
+    with np.errstate(over="ignore"):
+        need(np.isfinite(result.astype(F32)).all(), "a value beyond float32")
+    return result.reshape(shape)
+
+
+def omega_bits(value):
+    bits = 1
+    while value > 1:
+        bits += value.bit_length()
+        value = value.bit_length() - 1
+    return bits
+
+
+def stream_levels(data, n, bucket, s, dense):
+    """Levels with signs of one stream or, beyond 2^16 elements, of a table and its streams."""
+    blocks = (n + BLOCK - 1) // BLOCK
+    source = Bytes(data)
+    lengths = struct.unpack(f"<{blocks}I", source.take(4 * blocks)) if n > BLOCK else (len(data),)
+    levels = np.zeros(n, np.int64)
+    for b, length in enumerate(lengths):
+        bits, start, end = Bits(source.take(length)), b * BLOCK, min(n, (b + 1) * BLOCK)
+        if dense:
+            for i in range(start, end):
+                level = bits.omega() - 1
+                need(level <= s, f"level {level}")
+                levels[i] = -level if level and bits.one() else level
+        else:
+            sparse_block(bits, start, end, bucket, s, levels)
+        bits.end()
+    source.end()
+    return levels
+
+
+def sparse_block(bits, start, end, bucket, s, levels):
+    while start < end:
+        stop = min(end, (start // bucket + 1) * bucket)
+        count, at = bits.omega() - 1, start - 1
+        need(count <= stop - start, f"{count} levels in a run of {stop - start}")
+        for _ in range(count):
+            at += bits.omega()
+            need(at < stop, "a gap beyond its run")
+            negative = bits.one()
+            level = bits.omega() if s > 1 else 1
+            need(level <= s, f"level {level}")
+            levels[at] = -level if negative else level
+        start = stop
+
+
+def elias_levels(data, n, bucket, s, code):
+    if code == "elias":
+        need(data[0] <= 1 if data else False, "form")
+        return stream_levels(data[1:], n, bucket, s, data[0] == 1)
+    return stream_levels(data, n, bucket, s, code == "elias-dense")
+
+
+def codes_to_levels(codes, bits):
+    level, sign = (codes & (2**bits - 1)).astype(np.int64), codes >> bits
+    need(not (sign[level == 0]).any(), "a sign of level 0")
+    return np.where(sign == 1, -level, level)
+
+
+def most_bytes(n, bucket, s, code):
+    """The worst case of a code's bytes, from spec and n alone."""
+    blocks = (n + BLOCK - 1) // BLOCK
+    table = 4 * blocks if blocks > 1 else 0
+    sparse = (n * (2 + (omega_bits(s) if s > 1 else 0))
+              + (n // bucket + 1 + blocks) * omega_bits(1 + min(bucket, BLOCK))) // 8 + blocks + table
+    dense = n * (omega_bits(s + 1) + 1) // 8 + blocks + table
+    return {"elias-sparse": sparse, "elias-dense": dense, "elias": 1 + min(sparse, dense)}[code]
+
+
+def plane_bytes(n, width):
+    return 8 * width * (n // 64) + (n % 64 + 7) // 8 * width
+
+
+def qsgd(data, n, keys):
+    s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
+    bits, bucket = s.bit_length(), int(keys["bucket"]) or max(n, 1)
+    buckets = (n + bucket - 1) // bucket
+    source = Bytes(data)
+    norms = floats(source.take(4 * buckets), buckets)
+    need(not np.signbit(norms).any(), "a negative norm")
+    rest = source.take(len(data) - source.at)
+    if keys["code"] == "fixed":
+        levels = codes_to_levels(planes(rest, n, bits + 1), bits)
+    else:
+        levels = elias_levels(rest, n, bucket, s, keys["code"])
+    need(not (np.abs(levels) > s).any(), "a level above s")
+    lift = np.where(norms < F32(2.0**-60), F32(2.0**88), F32(1))
+    with np.errstate(over="ignore"):
+        unit = (norms * lift / F32(s)).astype(F32)
+        drop = (F32(1) / lift).astype(F32)
+        need(np.isfinite(F32(s) * unit * drop).all(), "the highest level overflows")
+    of = np.arange(n) // bucket
+    need(not (levels[norms[of] == 0]).any() if n else True, "levels under a norm of zero")
+    value = (np.abs(levels).astype(F32) * unit[of] * drop[of]).astype(F32)
+    return np.where(levels < 0, -value, value)
+
+
+def qsgd_is_raw(n, keys):
+    s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
+    bucket = int(keys["bucket"]) or max(n, 1)
+    codes = plane_bytes(n, s.bit_length() + 1) if keys["code"] == "fixed" else most_bytes(n, bucket, s, keys["code"])
+    return 1 + 4 * ((n + bucket - 1) // bucket) + codes >= 4 * n + 1
+
+
+def ternary_codes(data, n, code):
+    if code == "elias":
+        return elias_levels(data, n, max(n, 1), 1, "elias")
+    codes = trits(data, n) if code == "trit" else planes(data, n, 2)
+    return codes_to_levels(codes, 1)
+
+
+def terngrad_is_raw(n, keys):
+    codes = {"trit": 64 * (n // 320) + (n % 320 + 4) // 5, "2bit": plane_bytes(n, 2),
+             "elias": most_bytes(n, max(n, 1), 1, "elias")}[keys["code"]]
+    return 1 + 4 + (1 if keys["share"] == "on" else 0) + codes >= 4 * n + 1
+
+
+def terngrad(rounds, n, keys):
+    if keys["share"] == "on":
+        need(len(rounds) == 2 and len(rounds[0]) == 5 and rounds[0][0] == 1, "round 0")
+        scale, codes = Bytes(rounds[0][1:]).f32(), rounds[1][1:]
+    else:
+        scale, codes = Bytes(rounds[0][1:5]).f32(), rounds[0][5:]
+    need(np.isfinite(scale) and not np.signbit(scale), "scale")
+    levels = ternary_codes(codes, n, keys["code"])
+    need(scale > 0 or not levels.any(), "levels under a scale of zero")
+    return (levels * scale).astype(F32)
+
+
+def half(data, n, name):
+    need(len(data) == 2 * n, "length")
+    words = np.frombuffer(data, "<u2")
+    values = words.view(np.float16).astype(F32) if name == "fp16" else (words.astype(np.uint32) << 16).view(F32)
+    need(np.isfinite(values).all(), "a value that is not finite")
+    return values
+
+
+def own_form(name, keys, shape, rounds):
+    n, data = size_of(shape), rounds[-1][1:]
+    if name in ("fp16", "bf16"):
+        return half(data, n, name)
+    if name == "svd":
+        return svd(data, shape, keys)
+    if name == "terngrad":
+        return terngrad(rounds, n, keys)
+    return {"entry": entry, "lq": lq, "qsgd": qsgd}[name](data, n, keys)
+
+
+def must_be_raw(name, keys, n):
+    """Whether spec and n alone make it raw; None where the data have a say."""
+    if name in ("fp16", "bf16"):
+        return n == 0
+    return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
+
+
+def decode(spec, shape, rounds):
+    name, keys = parse(spec)
+    n, last = size_of(shape), rounds[-1]
+    if name == "none":
+        return floats(last, n).reshape(shape)
+    need(len(last) > 0, "an empty payload")
+    kind = last[0]
+    raw = must_be_raw(name, keys, n)
+    need(raw is None or raw == (kind == 0), f"kind {kind} where spec and shape say otherwise")
+    if kind == 0:
+        need(all(len(earlier) == 0 for earlier in rounds[:-1]), "an earlier round of a raw payload")
+        return floats(last[1:], n).reshape(shape)
+    need(kind == 1, f"kind {kind}")
+    result = own_form(name, keys, shape, rounds)
+    return np.asarray(result).reshape(shape)
+
+
+def tensors(file):
+    """Every tensor of a container by its path, decoded."""
+    found = {}
+    for record in file.records:
+        vector = decode("none" if record.raw else file.spec, record.shape, record.rounds)
+        flat, at = np.asarray(vector, float if vector.dtype == float else np.float32).reshape(-1), 0
+        for member in record.members:
+            size = size_of(member.shape)
+            found[member.path] = flat[at:at + size].reshape(member.shape)
+            at += size
+    return found
+
+
+def main():
+    found = tensors(read(sys.argv[1]))
+    for path, values in found.items():
+        print(path, "x".join(map(str, values.shape)), f"norm {np.linalg.norm(values.astype(float)):.9g}")
+    if len(sys.argv) > 2:
+        np.savez(sys.argv[2], **found)
+
+
+if __name__ == "__main__":
+    main()

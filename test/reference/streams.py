@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""streams.py -- the order-0 bound of what a payload carries: floats 32 bits, raw bits one each, sets log2 C(n, k)."""
+from math import lgamma, log
+
+import numpy as np
+
+from codes import Bytes, index_set, planes
+import decode
+from container import size_of
+
+
+def log2_choose(n, k):
+    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
+
+
+def order0(symbols):
+    counts = np.unique(symbols, return_counts=True)[1]
+    share = counts / max(counts.sum(), 1)
+    return float(-(counts * np.log2(share)).sum())
+
+
+def sets(name, data, n):
+    """entry and lq: heavy set and floats, light set, tau and a bit for each sign."""
+    source, total = Bytes(data), 0.0
+    if name == "entry":
+        heavy = len(index_set(source, n))
+        source.take(4 * heavy)
+        total += log2_choose(n, heavy) + 32 * heavy
+    light = len(index_set(source, n))
+    return total + log2_choose(n, light) + (32 + light if light else 0)
+
+
+def entropy(spec, shape, rounds):
+    name, keys = decode.parse(spec)
+    n, data = size_of(shape), rounds[-1]
+    if name == "none":
+        return 32.0 * n
+    if data[:1] == b"\0":
+        return 32.0 * n
+    if name in ("fp16", "bf16"):
+        return 16.0 * n
+    if name == "svd":
+        return 8.0 * (len(data) - 1)  # atoms are floats, their number a byte
+    if name in ("entry", "lq"):
+        return sets(name, data[1:], n)
+    levels, scales = levels_of(name, keys, n, rounds)
+    return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)
+
+
+def levels_of(name, keys, n, rounds):
+    if name == "terngrad":
+        codes = rounds[1][1:] if keys["share"] == "on" else rounds[0][5:]
+        return decode.ternary_codes(codes, n, keys["code"]), 1
+    bucket = int(keys["bucket"]) or n
+    s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
+    scales, data = (n + bucket - 1) // bucket, rounds[0][1:]
+    if keys["code"] == "fixed":
+        return decode.codes_to_levels(planes(data[4 * scales:], n, s.bit_length() + 1), s.bit_length()), scales
+    return decode.elias_levels(data[4 * scales:], n, bucket, s, keys["code"]), scales
