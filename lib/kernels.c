@@ -1,13 +1,25 @@
-/* kernels.c -- picks the table for this CPU. */
+/* kernels.c -- picks the table for this CPU, or the best up to KERNELS_MOST: 0 base, 1 avx2, 2 avx512. Tables above
+ * that need not be linked. */
 #include "kernels.h"
 
-extern const Kernels kernels_base;
-#if defined(__x86_64__) && !defined(FUZZ_BASE_ONLY)
-extern const Kernels kernels_avx2, kernels_avx512;
-static const Kernels *const tables[ISA_COUNT] = {&kernels_base, &kernels_avx2, &kernels_avx512};
+#ifndef KERNELS_MOST
+#ifdef __x86_64__
+#define KERNELS_MOST 2
 #else
-static const Kernels *const tables[ISA_COUNT] = {&kernels_base};
+#define KERNELS_MOST 0
 #endif
+#endif
+
+extern const Kernels kernels_base, kernels_avx2, kernels_avx512;
+static const Kernels *const tables[ISA_COUNT] = {
+    &kernels_base,
+#if KERNELS_MOST >= 1
+    &kernels_avx2,
+#endif
+#if KERNELS_MOST >= 2
+    &kernels_avx512,
+#endif
+};
 
 /* x86-64-v3 and -v4, feature by feature: clang 14 does not know the levels by name. */
 Isa isa_of_cpu(void)
