@@ -13,50 +13,123 @@ size_t atoms_bound(size_t n)
 
 /* ---- writing ---- */
 
-static bool is_heavy(const AtomDraw *d, size_t i)
+/* The heavy or the light ones of a draw, block by block: no list of all is held. */
+typedef struct {
+    const AtomDraw *draw;
+    bool heavy;
+    AtomPiece room;
+    size_t *index; /* room for a block's */
+} Side;
+
+static const size_t *side_run(const Indices *set, size_t block, size_t *count)
 {
-    return fabsf(d->value[i]) > d->tau;
+    const Side *s = set->data;
+    const AtomPiece p = atoms_kept(s->draw, block, s->room);
+    const float tau = s->draw->tau;
+    size_t k = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        s->index[k] = block * BLOCK + p.at[i];
+        k += (fabsf(p.value[i]) > tau) == s->heavy;
+    }
+    *count = k;
+    return s->index;
 }
 
-static Status put_heavy(const Call *c, const AtomDraw *d, size_t n, Buf *out)
+static size_t count_heavy(const Side *s, size_t blocks)
 {
-    size_t *index = NEW(c->scratch, size_t, d->heavy), k = 0;
-    if (!index)
-        return arena_fail(c->scratch, c->err);
-    for (size_t i = 0; i < d->count; i++)
-        if (is_heavy(d, i))
-            index[k++] = d->index[i];
-    indices_put(index, k, n, out);
-    for (size_t i = 0; i < d->count; i++)
-        if (is_heavy(d, i))
-            buf_f32(out, d->value[i]);
-    streams_subset(c->streams, n, k);
-    streams_floats(c->streams, k);
+    size_t count = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        const AtomPiece p = atoms_kept(s->draw, b, s->room);
+        for (size_t i = 0; i < p.count; i++)
+            count += fabsf(p.value[i]) > s->draw->tau;
+    }
+    return count;
+}
+
+static void put_values(const Side *s, size_t blocks, Buf *out)
+{
+    for (size_t b = 0; b < blocks; b++) {
+        const AtomPiece p = atoms_kept(s->draw, b, s->room);
+        for (size_t i = 0; i < p.count; i++)
+            if (fabsf(p.value[i]) > s->draw->tau)
+                buf_f32(out, p.value[i]);
+    }
+}
+
+static void put_signs(const Side *s, size_t blocks, uint8_t *sign)
+{
+    size_t k = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        const AtomPiece p = atoms_kept(s->draw, b, s->room);
+        for (size_t i = 0; i < p.count; i++)
+            if (!(fabsf(p.value[i]) > s->draw->tau)) {
+                sign[k / 8] |= (uint8_t)((p.value[i] < 0) << k % 8);
+                k++;
+            }
+    }
+}
+
+/* Its indices: a list, if that takes at most a byte for each element of the tensor. */
+static Status put_indices(const Call *c, Side *s, bool heavy, size_t count, size_t n, Buf *out)
+{
+    const size_t blocks = blocks_of(n);
+    const ArenaMark mark = arena_mark(c->scratch);
+    size_t *const room = s->index;
+    s->heavy = heavy;
+    Indices set = {.count = count, .runs = blocks, .data = s, .run = side_run};
+    if (count <= n / sizeof *room) {
+        size_t *list = NEW(c->scratch, size_t, count + 1), some;
+        if (!list)
+            return arena_fail(c->scratch, c->err);
+        s->index = list;
+        for (size_t b = 0; b < blocks; b++, s->index += some)
+            side_run(&set, b, &some);
+        s->index = room;
+        set = indices_list(list, count);
+    }
+    indices_put(&set, n, out);
+    streams_subset(c->streams, n, count);
+    arena_rewind(c->scratch, mark);
     return OK;
 }
 
-static Status put_light(const Call *c, const AtomDraw *d, size_t n, Buf *out)
+static Status put_heavy(const Call *c, Side *s, size_t count, size_t n, Buf *out)
 {
-    const size_t count = d->count - d->heavy;
-    size_t *index = NEW(c->scratch, size_t, count), k = 0;
-    uint8_t *sign = NEW_ZERO(c->scratch, uint8_t, count / 8 + 1);
-    if (!index || !sign)
-        return arena_fail(c->scratch, c->err);
-    for (size_t i = 0; i < d->count; i++) {
-        if (is_heavy(d, i))
-            continue;
-        sign[k / 8] |= (uint8_t)((d->value[i] < 0) << k % 8);
-        index[k++] = d->index[i];
-    }
-    indices_put(index, count, n, out);
+    TRY(put_indices(c, s, true, count, n, out));
+    put_values(s, blocks_of(n), out);
+    streams_floats(c->streams, count);
+    return OK;
+}
+
+static Status put_light(const Call *c, Side *s, size_t count, size_t n, Buf *out)
+{
+    const size_t bytes = count / 8 + (count % 8 != 0);
+    TRY(put_indices(c, s, false, count, n, out));
     if (count) {
-        buf_f32(out, d->tau);
-        buf_copy(out, sign, count / 8 + (count % 8 != 0));
+        buf_f32(out, s->draw->tau);
+        uint8_t *sign = buf_room(out, bytes);
+        memset(sign, 0, bytes);
+        put_signs(s, blocks_of(n), sign);
     }
-    streams_subset(c->streams, n, count);
     streams_bits(c->streams, (double)count);
     streams_floats(c->streams, count > 0);
     return OK;
+}
+
+static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
+{
+    const size_t most = n < BLOCK ? n : BLOCK;
+    Side s = {.draw = draw,
+              .room = {.at = NEW(c->scratch, uint32_t, most), .value = NEW(c->scratch, float, most)},
+              .index = NEW(c->scratch, size_t, most + 1)};
+    if (!s.room.at || !s.room.value || !s.index)
+        return arena_fail(c->scratch, c->err);
+    const size_t heavy = count_heavy(&s, blocks_of(n));
+    assert(!coder->light || heavy == 0);
+    buf_u8(out, PAYLOAD_METHOD);
+    if (!coder->light)
+        TRY(put_heavy(c, &s, heavy, n, out));
+    return put_light(c, &s, draw->count - heavy, n, out);
 }
 
 static bool goes_raw(const Call *c, const AtomCoder *coder, const AtomDraw *d, size_t n)
@@ -70,23 +143,17 @@ Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_
                     Buf *out)
 {
     AtomDraw draw;
-    TRY(atoms_draw(c, &coder->plan, x, n, &draw));
-    assert(!coder->light || draw.heavy == 0);
+    TRY(atoms_open(c, &coder->plan, x, n, &draw));
     if (goes_raw(c, coder, &draw, n))
         return raw_put(c, raw, out);
-    buf_u8(out, PAYLOAD_METHOD);
-    if (!coder->light)
-        TRY(put_heavy(c, &draw, n, out));
-    return put_light(c, &draw, n, out);
+    TRY(atoms_toss(&coder->plan, &draw));
+    return put(c, coder, &draw, n, out);
 }
 
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n)
 {
     AtomDraw draw;
-    AtomPlan plan = coder->plan;
-    plan.draw = DRAW_INDEPENDENT; /* the level is the same, and the draw does not matter */
-    plan.empty = EMPTY_SEND;
-    if (atoms_draw(c, &plan, x, n, &draw) != OK)
+    if (atoms_open(c, &coder->plan, x, n, &draw) != OK)
         return NAN;
     if (goes_raw(c, coder, &draw, n))
         return 0;
@@ -97,7 +164,7 @@ double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, siz
 
 /* Kept atoms of one kind, as read: value i is value[i], or +-tau where value is NULL. */
 typedef struct {
-    size_t *index, count;
+    Places set;
     const uint8_t *value, *sign;
     float tau;
 } Atoms;
@@ -108,39 +175,24 @@ typedef struct {
     float *x;
 } Estimate;
 
-/* The first of the atoms at or behind element i. */
-static size_t lower_bound(const Atoms *a, size_t i)
-{
-    size_t low = 0, high = a->count;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        if (a->index[mid] < i)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 /* A block is cleared and filled while it is in the cache. */
 static void fill_block(void *data, size_t block)
 {
     const Estimate *e = data;
     const Atoms h = e->heavy, l = e->light;
-    float *const x = e->x;
-    const size_t from = block * BLOCK, to = from + block_size(e->n, block);
+    float *const x = e->x + block * BLOCK;
     const uint32_t tau = float_bits(l.tau);
-    memset(x + from, 0, (to - from) * sizeof *x);
-    for (size_t k = lower_bound(&l, from); k < l.count && l.index[k] < to; k++)
-        x[l.index[k]] = bits_float(tau | (uint32_t)(l.sign[k / 8] >> k % 8 & 1) << 31);
-    for (size_t k = lower_bound(&h, from); k < h.count && h.index[k] < to; k++)
-        x[h.index[k]] = load_f32(h.value + 4 * k);
+    memset(x, 0, block_size(e->n, block) * sizeof *x);
+    for (size_t k = l.set.before[block]; k < l.set.before[block + 1]; k++)
+        x[l.set.at[k]] = bits_float(tau | (uint32_t)(l.sign[k / 8] >> k % 8 & 1) << 31);
+    for (size_t k = h.set.count ? h.set.before[block] : 0; h.set.count && k < h.set.before[block + 1]; k++)
+        x[h.set.at[k]] = load_f32(h.value + 4 * k);
 }
 
 /* OK with in->bad set when the bytes are wrong. */
 static Status take_set(const Call *c, Reader *in, size_t n, Atoms *atoms)
 {
-    if (!indices_get(in, n, c->scratch, &atoms->index, &atoms->count) && !in->bad)
+    if (!indices_get(in, n, c->scratch, &atoms->set) && !in->bad)
         return arena_fail(c->scratch, c->err);
     return OK;
 }
@@ -148,8 +200,8 @@ static Status take_set(const Call *c, Reader *in, size_t n, Atoms *atoms)
 static Status take_heavy(const Call *c, Reader *in, size_t n, Atoms *heavy)
 {
     TRY(take_set(c, in, n, heavy));
-    heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->count);
-    for (size_t k = 0; !in->bad && k < heavy->count; k++) {
+    heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->set.count);
+    for (size_t k = 0; !in->bad && k < heavy->set.count; k++) {
         const float v = load_f32(heavy->value + 4 * k);
         if (!isfinite(v) || v == 0)
             return payload_bad(c, "%g as an atom's coefficient, want a finite number that is not 0",
@@ -161,27 +213,31 @@ static Status take_heavy(const Call *c, Reader *in, size_t n, Atoms *heavy)
 static Status take_light(const Call *c, Reader *in, size_t n, Atoms *light)
 {
     TRY(take_set(c, in, n, light));
-    if (in->bad || light->count == 0)
+    if (in->bad || light->set.count == 0)
         return OK;
     light->tau = take_f32(in);
-    light->sign = take_bytes(in, light->count / 8 + (light->count % 8 != 0));
+    light->sign = take_bytes(in, light->set.count / 8 + (light->set.count % 8 != 0));
     if (!in->bad && !(light->tau > 0 && isfinite(light->tau)))
         return payload_bad(c, "common magnitude %g, want a finite number above 0", (double)light->tau);
-    if (!in->bad && light->count % 8 && light->sign[light->count / 8] >> light->count % 8)
+    if (!in->bad && light->set.count % 8 && light->sign[light->set.count / 8] >> light->set.count % 8)
         return payload_bad(c, "padding behind the signs is not zero");
     return OK;
 }
 
 /* No atom in both lists, and the heavy ones above the level: what encoders write. */
-static Status check_lists(const Call *c, const Atoms *heavy, const Atoms *light)
+static Status check_lists(const Call *c, const Atoms *heavy, const Atoms *light, size_t n)
 {
-    for (size_t h = 0, l = 0; h < heavy->count && light->count; h++) {
+    for (size_t h = 0; h < heavy->set.count && light->set.count; h++)
         if (!(fabsf(load_f32(heavy->value + 4 * h)) > light->tau))
             return payload_bad(c, "a coefficient under the common magnitude travels as a float");
-        while (l < light->count && light->index[l] < heavy->index[h])
-            l++;
-        if (l < light->count && light->index[l] == heavy->index[h])
-            return payload_bad(c, "element %zu is there twice", heavy->index[h]);
+    for (size_t b = 0; b < blocks_of(n) && heavy->set.count && light->set.count; b++) {
+        size_t l = light->set.before[b];
+        for (size_t h = heavy->set.before[b]; h < heavy->set.before[b + 1]; h++) {
+            while (l < light->set.before[b + 1] && light->set.at[l] < heavy->set.at[h])
+                l++;
+            if (l < light->set.before[b + 1] && light->set.at[l] == heavy->set.at[h])
+                return payload_bad(c, "element %zu is there twice", b * BLOCK + heavy->set.at[h]);
+        }
     }
     return OK;
 }
@@ -198,7 +254,7 @@ Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes bytes, size_t n
         TRY(take_light(c, &in, n, &e.light));
     if (!reader_done(&in))
         return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
-    TRY(check_lists(c, &e.heavy, &e.light));
+    TRY(check_lists(c, &e.heavy, &e.light, n));
     parallel_for(c->threads, blocks_of(n), fill_block, &e);
     return OK;
 }

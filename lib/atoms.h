@@ -35,18 +35,30 @@ typedef struct {
 
 /* ---- drawing: atoms_draw.c ---- */
 
+/* What is kept of one block of elements. */
 typedef struct {
-    float tau;     /* 0: every non-zero atom is heavy */
-    size_t heavy;  /* how many are: they are all kept */
-    double light;  /* how many of the others are kept on average */
-    size_t count;  /* atoms kept */
-    size_t *index; /* (count), increasing, in scratch */
-    float *value;  /* (count): their coefficients, not yet divided by p */
+    uint32_t *at; /* places in the block, in order */
+    float *value; /* coefficients, not yet divided by p */
+    size_t count;
+    double sum; /* of the block's |x| */
+} AtomPiece;
+
+typedef struct {
+    float tau;    /* 0: every non-zero atom is heavy */
+    size_t heavy; /* how many are: they are all kept */
+    double light; /* how many of the others are kept on average */
+    size_t count; /* atoms kept, once they are drawn */
+    struct Candidates *from;
 } AtomDraw;
 
-/* Element i's coin is word i of c->rng; the systematic offset is one word. The same for any number of
- * threads. ERR_NUMERIC when tau is beyond float32. */
-Status atoms_draw(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
+/* The level, and what a draw at it costs on average; then the draw. Element i's coin is word i of c->rng; the
+ * systematic offset is one word. The same for any number of threads. ERR_NUMERIC when tau is beyond float32.
+ */
+Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
+Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
+
+/* The atoms kept of a block, in `room` for a block's or somewhere else. */
+AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and draws that may be
  * empty; NaN when scratch has no memory. */

@@ -2,6 +2,7 @@
 #include "atoms.h"
 
 #include "candidates.h"
+#include "kernels.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -11,10 +12,8 @@ const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
 /* Of the candidates, those whose coin says so at the level that travels. */
-static void toss_block(void *data, size_t block)
+static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
-    const Candidates *d = data;
-    Piece *p = &d->piece[block];
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
     size_t count = 0;
     for (size_t i = 0; i < p->count; i++) {
@@ -23,6 +22,26 @@ static void toss_block(void *data, size_t block)
         count += coin_keep(d->coin, p->value[i], &key, p->at[i]);
     }
     p->count = count;
+}
+
+static void toss_block(void *data, size_t block)
+{
+    const Candidates *d = data;
+    toss(d, block, &d->piece[block]);
+}
+
+static void sift_and_toss(const Candidates *d, size_t block, AtomPiece *slot)
+{
+    candidates_sift(d, block, slot);
+    toss(d, block, slot);
+}
+
+static Status draw_independent(Candidates *d)
+{
+    if (d->dense)
+        return candidates_collect(d, sift_and_toss);
+    parallel_for(d->call->threads, d->blocks, toss_block, d);
+    return OK;
 }
 
 /* ---- systematic draws ---- */
@@ -57,13 +76,11 @@ static void weigh_block(void *data, size_t block)
 }
 
 /* Element i is kept when a whole number plus the offset falls into its share of the running total of p. */
-static void march_block(void *data, size_t slot)
+static void march(const Candidates *d, size_t block, AtomPiece *s)
 {
-    Candidates *d = data;
-    const size_t block = d->wave + slot, size = block_size(d->n, block);
+    const size_t size = block_size(d->n, block);
     const float *x = d->x + block * BLOCK;
     const uint64_t offset = d->offset;
-    Piece *s = &d->slot[slot];
     uint64_t passed = d->mass[block];
     size_t count = 0;
     for (size_t i = 0; i < size; i++) {
@@ -95,7 +112,7 @@ static Status draw_systematic(Candidates *d, bool never_empty)
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
     if (never_empty && !any && total >> 64 == 0) /* less than one atom in all: an offset that meets it */
         d->offset = (uint64_t)(d->offset * total >> 64);
-    return candidates_collect(d, march_block);
+    return candidates_collect(d, march);
 }
 
 /* ---- draws that must not be empty ---- */
@@ -105,12 +122,10 @@ static double chance(const Candidates *d, size_t i)
     return (double)coin_level(d->coin, d->x[i]) * 0x1p-30;
 }
 
-static void toss_behind_first(void *data, size_t slot)
+static void toss_behind_first(const Candidates *d, size_t block, AtomPiece *s)
 {
-    Candidates *d = data;
-    const size_t block = d->wave + slot, size = block_size(d->n, block);
+    const size_t size = block_size(d->n, block);
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
-    Piece *s = &d->slot[slot];
     s->count = 0;
     s->sum = d->piece[block].sum;
     for (size_t i = 0; i < size; i++) {
@@ -143,50 +158,94 @@ static Status draw_again(Candidates *d)
 
 /* ---- the whole ---- */
 
-/* One list of what is left in the pieces, and what a draw costs on average. */
-static Status gather(const Candidates *d, float tau, AtomDraw *out)
+/* What of a block is above the level. */
+typedef struct {
+    size_t count;
+    double sum;
+} Heavy;
+
+typedef struct {
+    const Candidates *d;
+    float tau;
+    Heavy *heavy; /* (blocks) */
+} Scale;
+
+static void scale_block(void *data, size_t block)
 {
-    double above = 0, all = 0;
-    *out = (AtomDraw){.tau = tau};
-    for (size_t b = 0; b < d->blocks; b++)
-        out->count += d->piece[b].count;
-    out->index = NEW(d->call->scratch, size_t, out->count);
-    out->value = NEW(d->call->scratch, float, out->count);
-    if (!out->index || !out->value)
-        return arena_fail(d->call->scratch, d->call->err);
-    size_t k = 0;
-    for (size_t b = 0; b < d->blocks; b++) {
-        const Piece *p = &d->piece[b];
-        all += p->sum;
-        for (size_t i = 0; i < p->count; i++, k++) {
-            const bool heavy = fabsf(p->value[i]) > tau;
-            out->index[k] = b * BLOCK + p->at[i];
-            out->value[k] = p->value[i];
-            out->heavy += heavy;
-            above += heavy ? fabs((double)p->value[i]) : 0;
-        }
+    const Scale *s = data;
+    const Candidates *d = s->d;
+    AtomPiece *p = &d->piece[block];
+    const float *x = d->dense ? d->x + block * BLOCK : p->value;
+    const size_t n = d->dense ? block_size(d->n, block) : p->count;
+    Heavy h = {0};
+    for (size_t i = 0; i < n; i++) {
+        const bool heavy = fabsf(x[i]) > s->tau;
+        h.count += heavy;
+        h.sum += heavy ? fabs((double)x[i]) : 0;
     }
-    out->light = tau > 0 ? fmax(0, all - above) / (double)tau : 0;
+    s->heavy[block] = h;
+    if (d->dense)
+        p->sum = kernels()->sum_magnitudes(x, n);
+}
+
+Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw)
+{
+    Candidates *d = NEW(c->scratch, Candidates, 1);
+    double above = 0, all = 0;
+    if (!d)
+        return arena_fail(c->scratch, c->err);
+    *draw = (AtomDraw){.from = d};
+    TRY(candidates_open(d, c, x, n));
+    TRY(candidates_of_plan(d, plan, &draw->tau));
+    Scale s = {d, draw->tau, NEW(c->scratch, Heavy, d->blocks)};
+    if (!s.heavy)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, d->blocks, scale_block, &s);
+    for (size_t b = 0; b < d->blocks; b++) {
+        draw->heavy += s.heavy[b].count;
+        above += s.heavy[b].sum;
+        all += d->piece[b].sum;
+    }
+    draw->light = draw->tau > 0 ? fmax(0, all - above) / (double)draw->tau : 0;
     return OK;
 }
 
-Status atoms_draw(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw)
+static size_t count_kept(const Candidates *d)
 {
-    Candidates d;
-    float tau;
+    size_t count = 0;
+    for (size_t b = 0; b < d->blocks; b++)
+        count += d->piece[b].count;
+    return count;
+}
+
+Status atoms_toss(const AtomPlan *plan, AtomDraw *draw)
+{
+    Candidates *d = draw->from;
     const bool never_empty = plan->empty == EMPTY_RESAMPLE;
-    TRY(candidates_open(&d, c, x, n));
-    TRY(candidates_of_plan(&d, plan, &tau));
-    if (plan->draw == DRAW_SYSTEMATIC)
-        TRY(draw_systematic(&d, never_empty));
-    else
-        parallel_for(c->threads, d.blocks, toss_block, &d);
-    TRY(gather(&d, tau, draw));
+    TRY(plan->draw == DRAW_SYSTEMATIC ? draw_systematic(d, never_empty) : draw_independent(d));
+    draw->count = count_kept(d);
     if (never_empty && draw->count == 0 && draw->light > 0) {
-        TRY(draw_again(&d));
-        TRY(gather(&d, tau, draw));
+        TRY(draw_again(d));
+        draw->count = count_kept(d);
     }
     return OK;
+}
+
+AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
+{
+    const Candidates *d = draw->from;
+    if (!d->dense)
+        return d->piece[block];
+    const float *x = d->x + block * BLOCK;
+    const uint64_t *bits = d->kept + block * BLOCK / 64;
+    room.count = 0;
+    for (size_t w = 0; w < (block_size(d->n, block) + 63) / 64; w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1) {
+            const size_t i = 64 * w + (size_t)__builtin_ctzll(left);
+            room.at[room.count] = (uint32_t)i;
+            room.value[room.count++] = x[i];
+        }
+    return room;
 }
 
 /* ---- the closed form ---- */

@@ -1,10 +1,13 @@
-/* candidates.c -- level and candidates in one pass, when the tensor is large enough to sample.
+/* candidates.c -- level and candidates in one pass, when the tensor is large enough to sample and few are to
+ * be kept.
  *
  * A level t guessed from a sample, and lowered a little, is almost surely under the true level tau. So one
  * pass that adds up |x| and keeps the candidates of t holds all that is needed: every element above t, for
  * solving tau exactly, and a superset of the candidates of tau. Where the guess was too high a linear-time
- * search replaces it. What comes out is the same either way: tau is solved by an iteration that sees only
- * elements above the levels it passes through, in an order that does not depend on t. */
+ * search replaces it. Where many are to be kept, lists would outgrow the tensor: tau is solved over the
+ * elements themselves, and nothing is held. What comes out is the same either way: tau is solved by an
+ * iteration that sees only elements above the levels it passes through, in an order that does not depend on
+ * t. */
 #include "candidates.h"
 
 #include "kernels.h"
@@ -16,10 +19,14 @@
 
 enum {
     SAMPLE = 1 << 14,
-    SAMPLED_FROM = 4 * SAMPLE, /* shorter tensors are searched whole */
+    SAMPLED_FROM = 4 * SAMPLE, /* shorter tensors are searched whole, and held as lists */
     SLACK = 16,                /* what coin_sift may write behind a block's last candidate */
     ROUNDS = 64
 };
+
+/* A draw is dense when it is expected to keep more than this share: the lists of a sparse one are under 2
+ * bytes for each element of the tensor then. */
+#define DENSE 0.125
 
 /* The level at which every non-zero element has p = 1. */
 static Coin coin_of(float tau)
@@ -29,21 +36,38 @@ static Coin coin_of(float tau)
 
 /* ---- candidates, a wave of blocks at a time ---- */
 
-static void sift_block(void *data, size_t slot)
+void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
+{
+    const RngKey key = rng_key(&d->rng, USE_COIN, block);
+    slot->count = kernels()->coin_sift(d->x + block * BLOCK, block_size(d->n, block), d->coin, &key, slot->at,
+                                       slot->value, &slot->sum);
+}
+
+/* Turns a slot into bits. */
+static void mark_slot(Candidates *d, size_t slot)
+{
+    const AtomPiece *s = &d->slot[slot];
+    const size_t block = d->wave + slot;
+    uint64_t *bits = d->kept + block * BLOCK / 64;
+    memset(bits, 0, (block_size(d->n, block) + 63) / 64 * sizeof *bits);
+    for (size_t i = 0; i < s->count; i++)
+        bits[s->at[i] / 64] |= UINT64_C(1) << s->at[i] % 64;
+    d->piece[block].count = s->count;
+}
+
+static void fill_slot(void *data, size_t slot)
 {
     Candidates *d = data;
-    const size_t block = d->wave + slot;
-    const RngKey key = rng_key(&d->rng, USE_COIN, block);
-    Piece *s = &d->slot[slot];
-    s->count = kernels()->coin_sift(d->x + block * BLOCK, block_size(d->n, block), d->coin, &key, s->at,
-                                    s->value, &s->sum);
+    d->filler(d, d->wave + slot, &d->slot[slot]);
+    if (d->dense)
+        mark_slot(d, slot);
 }
 
 /* Moves a slot's candidates to memory of their own size. */
 static bool settle_slot(Candidates *d, size_t slot)
 {
-    const Piece *s = &d->slot[slot];
-    Piece *p = &d->piece[d->wave + slot];
+    const AtomPiece *s = &d->slot[slot];
+    AtomPiece *p = &d->piece[d->wave + slot];
     p->at = NEW(d->call->scratch, uint32_t, s->count);
     p->value = NEW(d->call->scratch, float, s->count);
     if (!p->at || !p->value)
@@ -55,13 +79,15 @@ static bool settle_slot(Candidates *d, size_t slot)
     return true;
 }
 
-/* Fills every block's piece by `block`, which fills a slot. */
-Status candidates_collect(Candidates *d, void (*block)(void *candidates, size_t slot))
+Status candidates_collect(Candidates *d, BlockDraw *filler)
 {
+    d->filler = filler;
+    if (d->dense && !d->kept && !(d->kept = NEW(d->call->scratch, uint64_t, d->blocks * (BLOCK / 64))))
+        return arena_fail(d->call->scratch, d->call->err);
     for (d->wave = 0; d->wave < d->blocks; d->wave += WAVE) {
         const size_t left = d->blocks - d->wave, slots = left < WAVE ? left : WAVE;
-        parallel_for(d->call->threads, slots, block, d);
-        for (size_t slot = 0; slot < slots; slot++)
+        parallel_for(d->call->threads, slots, fill_slot, d);
+        for (size_t slot = 0; slot < slots && !d->dense; slot++)
             if (!settle_slot(d, slot))
                 return arena_fail(d->call->scratch, d->call->err);
     }
@@ -71,7 +97,7 @@ Status candidates_collect(Candidates *d, void (*block)(void *candidates, size_t 
 static Status sift(Candidates *d, double level)
 {
     d->coin = coin_of((float)level);
-    return candidates_collect(d, sift_block);
+    return candidates_collect(d, candidates_sift);
 }
 
 static double sum_all(const Candidates *d)
@@ -86,7 +112,7 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
 {
     const size_t room = (n < BLOCK ? n : BLOCK) + SLACK;
     *d = (Candidates){.call = c, .x = x, .n = n, .blocks = blocks_of(n), .rng = c->rng};
-    d->piece = NEW_ZERO(c->scratch, Piece, d->blocks);
+    d->piece = NEW_ZERO(c->scratch, AtomPiece, d->blocks);
     if (!d->piece)
         return arena_fail(c->scratch, c->err);
     for (size_t slot = 0; slot < WAVE && slot < d->blocks; slot++) {
@@ -100,19 +126,92 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
 
 /* ---- the level ---- */
 
-/* 0.9 of the level that a stratified sample suggests; 0 when it suggests none. */
+/* Element i of a stratified sample. */
+static float sampled(const Candidates *d, uint32_t i)
+{
+    const size_t stride = d->n / SAMPLE;
+    return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+}
+
+/* 0.9 of the level that the sample suggests; 0 when it suggests none. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
     float *sample = NEW(d->call->scratch, float, SAMPLE);
-    const size_t stride = d->n / SAMPLE;
     Level level = {0};
     for (uint32_t i = 0; sample && i < SAMPLE; i++)
-        sample[i] = d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+        sample[i] = sampled(d, i);
     if (sample)
         waterfill_floats(sample, SAMPLE, budget / (double)d->n * SAMPLE, 1, d->call->scratch, &level);
     arena_rewind(d->call->scratch, mark);
     return 0.9 * level.tau;
+}
+
+/* Whether more than a share DENSE is kept at the level, as far as the sample tells. */
+static bool keeps_many(const Candidates *d, Coin coin)
+{
+    double sum = 0;
+    for (uint32_t i = 0; d->n >= SAMPLED_FROM && i < SAMPLE; i++)
+        sum += (double)coin_level(coin, sampled(d, i)) * 0x1p-30;
+    return sum > DENSE * SAMPLE;
+}
+
+/* Elements that may stand above the level still to be found: magnitudes in a list that shrinks, or all of x.
+ */
+typedef struct {
+    float *list;
+    size_t count;
+    const float *x;
+    float under; /* of x: those above it have been taken */
+} Live;
+
+/* Takes those above the level out; returns how many, `*sum` is what they add up to, in order. */
+static size_t take_listed(Live *live, double level, double *sum)
+{
+    size_t rest = 0;
+    double more = 0;
+    const size_t all = live->count;
+    for (size_t i = 0; i < all; i++) {
+        const bool over = (double)live->list[i] > level;
+        more += over ? (double)live->list[i] : 0;
+        live->list[rest] = live->list[i];
+        rest += !over;
+    }
+    live->count = rest;
+    *sum = more;
+    return all - rest;
+}
+
+enum { ROW = 16 };
+
+static inline bool any_between(const float row[ROW], float above, float most)
+{
+    int any = 0;
+    for (int i = 0; i < ROW; i++)
+        any |= (fabsf(row[i]) > above) & (fabsf(row[i]) <= most);
+    return any;
+}
+
+static size_t take_whole(Live *live, double level, double *sum)
+{
+    const float nearest = (float)level, under = live->under, *const x = live->x;
+    const float above =
+        (double)nearest > level ? nextafterf(nearest, 0) : nearest; /* floats beyond it are beyond level */
+    size_t taken = 0;
+    double more = 0;
+    for (size_t i = 0; i < live->count; i += ROW) {
+        const size_t some = live->count - i < ROW ? live->count - i : ROW;
+        const bool any = some < ROW || any_between(x + i, above, under);
+        for (size_t j = i; any && j < i + some; j++) {
+            const float v = fabsf(x[j]);
+            const bool in = v > above && v <= under;
+            more += in ? (double)v : 0;
+            taken += in;
+        }
+    }
+    live->under = above;
+    *sum = more;
+    return taken;
 }
 
 typedef enum { SOLVED, TOO_HIGH, ILL } Solved;
@@ -121,10 +220,9 @@ typedef enum { SOLVED, TOO_HIGH, ILL } Solved;
  * repeated until no more are above it; each round's level is higher than the next one's. TOO_HIGH when a
  * round passes under `from`; ILL where the subtraction would cost more than three digits or the rounds do not
  * end. */
-static Solved solve(const Candidates *d, double s, double from, float *live, size_t lives, double *tau)
+static Solved solve(double all, double s, double from, Live *live, double *tau)
 {
-    const double all = sum_all(d);
-    double above = 0;
+    double above = 0, more;
     size_t heavy = 0;
     for (int round = 0; round < ROUNDS; round++) {
         const double tail = all - above;
@@ -133,23 +231,28 @@ static Solved solve(const Candidates *d, double s, double from, float *live, siz
         const double level = tail / (s - (double)heavy);
         if (level < from * (1 + 1e-6))
             return TOO_HIGH;
-        size_t rest = 0;
-        double more = 0;
-        for (size_t i = 0; i < lives; i++) {
-            const bool over = (double)live[i] > level;
-            more += over ? (double)live[i] : 0;
-            live[rest] = live[i];
-            rest += !over;
-        }
-        if (rest == lives) {
+        const size_t taken = (live->list ? take_listed : take_whole)(live, level, &more);
+        if (taken == 0) {
             *tau = level;
             return SOLVED;
         }
         above += more;
-        heavy += lives - rest;
-        lives = rest;
+        heavy += taken;
     }
     return ILL;
+}
+
+static void sum_block(void *data, size_t block)
+{
+    const Candidates *d = data;
+    d->piece[block].sum = kernels()->sum_magnitudes(d->x + block * BLOCK, block_size(d->n, block));
+}
+
+static Solved solve_whole(const Candidates *d, double s, double *tau)
+{
+    Live live = {.count = d->n, .x = d->x, .under = FLT_MAX};
+    parallel_for(d->call->threads, d->blocks, sum_block, (void *)(uintptr_t)d);
+    return solve(sum_all(d), s, 0, &live, tau);
 }
 
 static Status sift_and_solve(Candidates *d, double s, double from, double *tau, Solved *solved)
@@ -157,18 +260,18 @@ static Status sift_and_solve(Candidates *d, double s, double from, double *tau, 
     TRY(sift(d, from));
     const double least = (double)(float)from * (1 - 1e-6);
     const ArenaMark mark = arena_mark(d->call->scratch);
-    size_t lives = 0, total = 0;
+    size_t total = 0;
     for (size_t b = 0; b < d->blocks; b++)
         total += d->piece[b].count;
-    float *live = NEW(d->call->scratch, float, total);
-    if (!live)
+    Live live = {.list = NEW(d->call->scratch, float, total)};
+    if (!live.list)
         return arena_fail(d->call->scratch, d->call->err);
     for (size_t b = 0; b < d->blocks; b++)
         for (size_t i = 0; i < d->piece[b].count; i++) {
-            live[lives] = fabsf(d->piece[b].value[i]);
-            lives += (double)live[lives] >= least;
+            live.list[live.count] = fabsf(d->piece[b].value[i]);
+            live.count += (double)live.list[live.count] >= least;
         }
-    *solved = solve(d, s, from, live, lives, tau);
+    *solved = solve(sum_all(d), s, from, &live, tau);
     arena_rewind(d->call->scratch, mark);
     return OK;
 }
@@ -180,25 +283,38 @@ static Status search_level(const Candidates *d, double s, Level *level)
     return OK;
 }
 
+static Status sample_and_solve(Candidates *d, double s, double *tau, Solved *solved)
+{
+    const double guess = guess_level(d, s);
+    Level level;
+    *solved = TOO_HIGH;
+    if (guess > 0 && guess < (double)FLT_MAX)
+        TRY(sift_and_solve(d, s, guess, tau, solved));
+    if (*solved != TOO_HIGH)
+        return OK;
+    TRY(search_level(d, s, &level));
+    *tau = level.tau;
+    TRY(sift_and_solve(d, s, fmin(fmax(0.999 * level.tau, (double)FLT_TRUE_MIN), (double)FLT_MAX), tau,
+                       solved));
+    return OK;
+}
+
 /* The level of a budget, Algorithm 1; `ready` when the candidates at hand are those of tau or lower. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {
-    Level level = {0};
     Solved solved = ILL;
+    Level level;
     if (d->n >= SAMPLED_FROM && s < (double)d->n) {
-        const double guess = guess_level(d, s);
-        solved = TOO_HIGH;
-        if (guess > 0 && guess < (double)FLT_MAX)
-            TRY(sift_and_solve(d, s, guess, tau, &solved));
+        if (s > DENSE * (double)d->n)
+            solved = solve_whole(d, s, tau);
+        else
+            TRY(sample_and_solve(d, s, tau, &solved));
+        *ready = solved == SOLVED && s <= DENSE * (double)d->n;
     }
-    if (solved != SOLVED)
-        TRY(search_level(d, s, &level));
-    if (solved == TOO_HIGH)
-        TRY(sift_and_solve(d, s, fmin(fmax(0.999 * level.tau, (double)FLT_TRUE_MIN), (double)FLT_MAX), tau,
-                           &solved));
-    *ready = solved == SOLVED;
-    if (!*ready)
-        *tau = level.tau;
+    if (solved == SOLVED)
+        return OK;
+    TRY(search_level(d, s, &level));
+    *tau = level.tau;
     return OK;
 }
 
@@ -233,7 +349,8 @@ Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau)
         return FAIL(d->call->err, ERR_NUMERIC, "%s: the atoms' common magnitude %.3g is beyond float32",
                     d->call->self->ops->name, level);
     *tau = (float)level;
-    if (!ready)
+    d->dense = !ready && keeps_many(d, coin_of(*tau));
+    if (!ready && !d->dense)
         TRY(sift(d, level));
     d->coin = coin_of(*tau);
     return OK;

@@ -61,17 +61,51 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
 
 /* ---- costs ---- */
 
-uint64_t golomb_bits(GolombCode code, const size_t *index, size_t count)
+static const size_t *whole_list(const Indices *set, size_t run, size_t *count)
 {
-    const Golomb g = open_code(code);
-    uint64_t bits = 0;
-    size_t next = 0;
-    for (size_t i = 0; i < count; i++) {
-        unsigned top;
-        bits += split(&g, index[i] - next, &top) + g.binary.bits[top];
-        next = index[i] + 1;
+    (void)run;
+    *count = set->count;
+    return set->data;
+}
+
+Indices indices_list(const size_t *index, size_t count)
+{
+    return (Indices){.count = count, .runs = 1, .data = index, .run = whole_list};
+}
+
+enum { NEAR = 3 };
+
+/* The bits of some codes in one go; an index of a run costs more to find than to count. */
+static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
+{
+    Golomb g[NEAR];
+    size_t start = 0;
+    for (size_t k = 0; k < codes; k++) {
+        g[k] = open_code((GolombCode)(first + k));
+        bits[k] = set->count * (1 + g[k].shift);
     }
-    return bits + count * (1 + g.shift);
+    for (size_t r = 0; r < set->runs; r++) {
+        size_t count;
+        const size_t *index = set->run(set, r, &count);
+        for (size_t k = 0; k < codes; k++) {
+            uint64_t sum = 0;
+            size_t next = start;
+            for (size_t i = 0; i < count; i++) {
+                unsigned top;
+                sum += split(&g[k], index[i] - next, &top) + g[k].binary.bits[top];
+                next = index[i] + 1;
+            }
+            bits[k] += sum;
+        }
+        start = count ? index[count - 1] + 1 : start;
+    }
+}
+
+uint64_t golomb_bits(GolombCode code, const Indices *set)
+{
+    uint64_t bits[NEAR];
+    count_bits(set, code, 1, bits);
+    return bits[0];
 }
 
 /* The code whose m is nearest above what a geometric gap wants: -1 / log2(1 - density). */
@@ -84,13 +118,26 @@ static GolombCode code_for(double density)
     return code;
 }
 
-GolombCode golomb_best(const size_t *index, size_t count, uint64_t *bits)
+static size_t last_index(const Indices *set)
 {
-    GolombCode best = code_for((double)count / ((double)index[count - 1] + 1));
-    *bits = golomb_bits(best, index, count);
+    size_t count = 0;
+    const size_t *index = NULL;
+    for (size_t r = set->runs; count == 0 && r-- > 0;)
+        index = set->run(set, r, &count);
+    return index[count - 1];
+}
+
+GolombCode golomb_best(const Indices *set, uint64_t *bits)
+{
+    GolombCode best = code_for((double)set->count / ((double)last_index(set) + 1));
+    const int first = best < 1 ? 0 : best > GOLOMB_CODES - NEAR ? GOLOMB_CODES - NEAR : best - 1;
+    uint64_t near[NEAR];
+    count_bits(set, (GolombCode)first, NEAR, near);
+    *bits = near[best - first];
     for (int step = -1; step <= 1; step += 2)
         for (int code = best + step; code >= 0 && code < GOLOMB_CODES; code += step) {
-            const uint64_t b = golomb_bits((GolombCode)code, index, count);
+            const bool known = code >= first && code < first + NEAR;
+            const uint64_t b = known ? near[code - first] : golomb_bits((GolombCode)code, set);
             if (b >= *bits)
                 break;
             *bits = b;
@@ -144,16 +191,20 @@ static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
         bits_put(w, low, apart);
 }
 
-void golomb_put(GolombCode code, const size_t *index, size_t count, uint64_t bits, Buf *out)
+void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
 {
     const Golomb g = open_code(code);
     const size_t bytes = (size_t)((bits + 7) / 8);
     uint8_t *const start = buf_room(out, bytes);
     BitWriter w = bits_writer(start, bytes);
     size_t next = 0;
-    for (size_t i = 0; i < count; i++) {
-        put_gap(&w, &g, index[i] - next);
-        next = index[i] + 1;
+    for (size_t r = 0; r < set->runs; r++) {
+        size_t count;
+        const size_t *index = set->run(set, r, &count);
+        for (size_t i = 0; i < count; i++) {
+            put_gap(&w, &g, index[i] - next);
+            next = index[i] + 1;
+        }
     }
     bits_close(&w);
     assert(!w.full && w.at == start + bytes);
@@ -199,13 +250,14 @@ static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64
     return true;
 }
 
-bool golomb_get(Reader *in, GolombCode code, size_t n, size_t *index, size_t count)
+bool golomb_get(Reader *in, GolombCode code, size_t n, Places *set)
 {
     const Golomb g = open_code(code);
     const uint64_t m = (uint64_t)g.ratio << g.shift, most = n / m;
     BitReader r = bits_reader((Bytes){in->at, reader_left(in)});
-    size_t next = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t next = 0, block = 0, end = BLOCK;
+    set->before[0] = 0;
+    for (size_t i = 0; i < set->count; i++) {
         uint64_t q, rest;
         if (!take_short(&r, &g, &q, &rest)) {
             q = take_unary(&r);
@@ -213,9 +265,14 @@ bool golomb_get(Reader *in, GolombCode code, size_t n, size_t *index, size_t cou
         }
         if (r.bad || q > most || q * m + rest >= n - next)
             return false;
-        index[i] = next + q * m + rest;
-        next = index[i] + 1;
+        next += q * m + rest;
+        for (; next >= end; end += BLOCK)
+            set->before[++block] = i;
+        set->at[i] = (uint16_t)(next % BLOCK);
+        next++;
     }
+    while (block < blocks_of(n))
+        set->before[++block] = set->count;
     const unsigned padding = (unsigned)(-r.at & 7);
     if (padding && bits_get(&r, padding))
         return false;

@@ -14,6 +14,17 @@
 #define ATOMO_GOLOMB_H
 
 #include "bytes.h"
+#include "parallel.h"
+
+/* An increasing sequence of indices, a run after the other, so that it need not be held as a list. */
+typedef struct Indices Indices;
+struct Indices {
+    size_t count, runs; /* indices in all */
+    const void *data;
+    const size_t *(*run)(const Indices *set, size_t run, size_t *count); /* good until the next call */
+};
+
+Indices indices_list(const size_t *index, size_t count); /* a list as a sequence of one run */
 
 /* The code's name on the wire: m = 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 0, 1, 2, ... */
 typedef uint8_t GolombCode;
@@ -21,21 +32,29 @@ enum { GOLOMB_CODES = 160 };
 
 uint64_t golomb_m(GolombCode code);
 
-/* Bits that the gaps of index[0 .. count) take, exactly. */
-uint64_t golomb_bits(GolombCode code, const size_t *index, size_t count);
+/* Bits that the gaps take, exactly. */
+uint64_t golomb_bits(GolombCode code, const Indices *set);
 
-/* The code with the fewest bits among those near the gaps' mean, and how many bits. count > 0. */
-GolombCode golomb_best(const size_t *index, size_t count, uint64_t *bits);
+/* The code with the fewest bits among those near the gaps' mean, and how many bits. Not for the empty
+ * sequence. */
+GolombCode golomb_best(const Indices *set, uint64_t *bits);
 
 /* Mean bits of a gap where each place is taken with probability density, 0 < density <= 1, with the best
  * code. */
 double golomb_mean_bits(double density);
 
 /* Writes the gaps; `bits` as golomb_bits says. */
-void golomb_put(GolombCode code, const size_t *index, size_t count, uint64_t bits, Buf *out);
+void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out);
 
-/* Reads `count` indices under n; false when there are not so many, one is out of range, or padding is not
- * zero. */
-bool golomb_get(Reader *in, GolombCode code, size_t n, size_t *index, size_t count);
+/* Indices as they are read: each one's place in its block, block after block. */
+typedef struct {
+    uint16_t *at;   /* (count) */
+    size_t *before; /* (blocks + 1): how many stand before each block, and all */
+    size_t count;
+} Places;
+
+/* Fills `set`, whose count is known, with indices under n; false when there are not so many, one is out of
+ * range, or padding is not zero. */
+bool golomb_get(Reader *in, GolombCode code, size_t n, Places *set);
 
 #endif

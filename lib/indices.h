@@ -9,18 +9,17 @@
 #define ATOMO_INDICES_H
 
 #include "arena.h"
-#include "bytes.h"
+#include "golomb.h"
 
 /* Most bytes that any set out of n takes. */
 size_t indices_bound(size_t n);
 
-/* index[0 .. count) increases and stays under n. */
-void indices_put(const size_t *index, size_t count, size_t n, Buf *out);
+/* All stay under n. */
+void indices_put(const Indices *set, size_t n, Buf *out);
 
 /* Takes a set out of n into scratch. False with in->bad set on what indices_put does not write; false without
- * it when scratch has no memory. What it takes is bounded by the bytes that are there, or is the whole set.
- */
-bool indices_get(Reader *in, size_t n, Arena *scratch, size_t **index, size_t *count);
+ * it when scratch has no memory. */
+bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set);
 
 /* Mean bits of a set of which each of n indices is part with the same chance, `count` on average. */
 double indices_mean_bits(double n, double count);

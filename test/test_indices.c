@@ -26,14 +26,61 @@ static size_t *random_set(uint64_t stream, size_t n, size_t k)
 static Buf written(const size_t *index, size_t k, size_t n)
 {
     Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
-    indices_put(index, k, n, &b);
+    const Indices set = indices_list(index, k);
+    indices_put(&set, n, &b);
     return b;
+}
+
+/* As a list. */
+static bool takes(Reader *in, size_t n, size_t **index, size_t *k)
+{
+    Places set;
+    if (!indices_get(in, n, scratch, &set))
+        return false;
+    *k = set.count;
+    *index = NEW(scratch, size_t, *k);
+    check(set.before[0] == 0 && set.before[blocks_of(n)] == *k);
+    for (size_t b = 0; b < blocks_of(n); b++)
+        for (size_t i = set.before[b]; i < set.before[b + 1]; i++)
+            (*index)[i] = b * BLOCK + set.at[i];
+    return true;
 }
 
 static bool reads(Bytes bytes, size_t n, size_t **index, size_t *k)
 {
     Reader in = reader_open(bytes);
-    return indices_get(&in, n, scratch, index, k) && reader_done(&in);
+    return takes(&in, n, index, k) && reader_done(&in);
+}
+
+/* The same list in runs of `each`, and empty ones between them. */
+typedef struct {
+    const size_t *index;
+    size_t count, each;
+} Cut;
+
+static const size_t *cut_run(const Indices *set, size_t run, size_t *count)
+{
+    const Cut *c = set->data;
+    const size_t from = run / 2 * c->each;
+    *count = run % 2 || from >= c->count ? 0 : c->count - from < c->each ? c->count - from : c->each;
+    return c->index + from;
+}
+
+static void runs_are_written_as_one_list(void **state)
+{
+    (void)state;
+    const size_t n = 20000;
+    for (size_t k = 1; k < n; k = 3 * k + 1)
+        for (size_t each = 1; each < 500; each = 5 * each + 2) {
+            const ArenaMark mark = arena_mark(scratch);
+            const Cut c = {random_set(k, n, k), k, each};
+            const Indices set = {.count = k, .runs = 2 * (k / each + 2), .data = &c, .run = cut_run};
+            const Buf one = written(c.index, k, n);
+            Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
+            indices_put(&set, n, &b);
+            check(b.size == one.size && !memcmp(b.data, one.data, one.size));
+            arena_rewind(scratch, mark);
+        }
 }
 
 static void returns(const size_t *index, size_t k, size_t n)
@@ -68,15 +115,16 @@ static void sets_of_all_sizes_come_back(void **state)
 static void lopsided_sets_come_back(void **state)
 {
     (void)state;
-    const size_t n = (size_t)1 << 45;
+    const size_t n = (size_t)1 << 24;
     const size_t far[] = {0, 1, 2, n / 3, n / 3 + 1, n - 2, n - 1};
     for (size_t from = 0; from < countof(far); from++)
         for (size_t to = from + 1; to <= countof(far); to++) {
-            Buf b = {(uint8_t[512]){0}, 0, 512}; /* the bound on n / 8 bytes is out of reach here */
+            const ArenaMark mark = arena_mark(scratch);
             size_t *back, count;
-            indices_put(far + from, to - from, n, &b);
+            const Buf b = written(far + from, to - from, n);
             check(reads(buf_bytes(&b), n, &back, &count) && count == to - from);
             check(!memcmp(back, far + from, count * sizeof *back));
+            arena_rewind(scratch, mark);
         }
     size_t crowd[5000];
     for (size_t i = 0; i < countof(crowd); i++)
@@ -96,7 +144,8 @@ static void gaps_are_within_three_percent_of_the_entropy(void **state)
             double bits = 0;
             for (size_t r = 0; r < draws && n < 300000; r++) {
                 uint64_t b;
-                golomb_best(random_set(r + 1000 * k, n, k), k, &b);
+                const Indices set = indices_list(random_set(r + 1000 * k, n, k), k);
+                golomb_best(&set, &b);
                 bits += (double)b / (double)draws;
             }
             worst = fmax(worst, bits / log2_choose((double)n, (double)k) - 1);
@@ -122,11 +171,12 @@ static void the_best_code_is_the_best_of_all(void **state)
 {
     (void)state;
     for (size_t k = 1; k < 3000; k = k * 3 + 2) {
-        const size_t n = 30000, *index = random_set(k, n, k);
+        const size_t n = 30000;
+        const Indices set = indices_list(random_set(k, n, k), k);
         uint64_t bits, least = UINT64_MAX;
-        golomb_best(index, k, &bits);
+        golomb_best(&set, &bits);
         for (int code = 0; code < GOLOMB_CODES; code++) {
-            const uint64_t b = golomb_bits((GolombCode)code, index, k);
+            const uint64_t b = golomb_bits((GolombCode)code, &set);
             least = b < least ? b : least;
         }
         check(bits == least);
@@ -150,8 +200,10 @@ static void lengths_are_those_of_golomb_codes(void **state)
     for (int code = 0; code < 60; code++) {
         const uint64_t m = golomb_m((GolombCode)code);
         check(code == 0 || m > golomb_m((GolombCode)(code - 1)));
-        for (size_t gap = 0; gap < 3000; gap = gap * 5 / 4 + 1)
-            check(golomb_bits((GolombCode)code, &gap, 1) == length_ref(m, gap));
+        for (size_t gap = 0; gap < (size_t)1 << 45; gap = gap * 5 / 4 + 1) {
+            const Indices set = indices_list(&gap, 1);
+            check(golomb_bits((GolombCode)code, &set) == length_ref(m, gap));
+        }
     }
 }
 
@@ -181,7 +233,7 @@ static void cut_padded_and_foreign_bytes_are_refused(void **state)
         for (size_t bit = 0; bit < 8 * b.size; bit++) { /* a flip is refused or reads as another valid set */
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
             Reader in = reader_open(buf_bytes(&b));
-            if (indices_get(&in, n, scratch, &back, &count))
+            if (takes(&in, n, &back, &count))
                 for (size_t i = 0; i < count; i++)
                     check(back[i] < n && (i == 0 || back[i] > back[i - 1]));
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -219,6 +271,7 @@ int main(void)
         cmocka_unit_test(gaps_are_within_three_percent_of_the_entropy),
         cmocka_unit_test(no_set_takes_more_than_its_bitmap),
         cmocka_unit_test(the_best_code_is_the_best_of_all),
+        cmocka_unit_test(runs_are_written_as_one_list),
         cmocka_unit_test(lengths_are_those_of_golomb_codes),
         cmocka_unit_test(sizes_are_predicted),
         cmocka_unit_test(cut_padded_and_foreign_bytes_are_refused),

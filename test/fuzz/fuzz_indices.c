@@ -6,17 +6,31 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void same_again(const size_t *index, size_t count, size_t n, Arena *a)
+static const size_t *list_of(const Places *set, size_t n, Arena *a)
 {
-    size_t *back, found;
-    Buf out = {NEW(a, uint8_t, indices_bound(n)), 0, indices_bound(n)};
-    indices_put(index, count, n, &out);
-    Reader in = reader_open(buf_bytes(&out));
-    if (!indices_get(&in, n, a, &back, &found) || !reader_done(&in) || found != count)
+    size_t *index = NEW(a, size_t, set->count), found = 0;
+    if (set->before[blocks_of(n)] != set->count)
         abort();
-    for (size_t i = 0; i < count; i++)
-        if (back[i] != index[i])
-            abort();
+    for (size_t b = 0; b < blocks_of(n); b++)
+        for (; found < set->before[b + 1]; found++) {
+            index[found] = b * BLOCK + set->at[found];
+            if (index[found] >= n || (found && index[found] <= index[found - 1]))
+                abort();
+        }
+    return index;
+}
+
+static void same_again(const Places *set, size_t n, Arena *a)
+{
+    Places back;
+    Buf out = {NEW(a, uint8_t, indices_bound(n)), 0, indices_bound(n)};
+    const size_t *index = list_of(set, n, a);
+    const Indices list = indices_list(index, set->count);
+    indices_put(&list, n, &out);
+    Reader in = reader_open(buf_bytes(&out));
+    if (!indices_get(&in, n, a, &back) || !reader_done(&in) || back.count != set->count ||
+        memcmp(index, list_of(&back, n, a), set->count * sizeof *index))
+        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -26,15 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Arena *a = arena_open(0);
     const size_t n = load_u32(data) % 1000003;
     uint8_t *exact = malloc(size - 4 + 1); /* its own block: a read past the end is seen */
-    size_t *index, count;
+    Places set;
     memcpy(exact, data + 4, size - 4);
     Reader in = reader_open((Bytes){exact, size - 4});
-    if (indices_get(&in, n, a, &index, &count)) {
-        for (size_t i = 0; i < count; i++)
-            if (index[i] >= n || (i && index[i] <= index[i - 1]))
-                abort();
-        same_again(index, count, n, a);
-    }
+    if (indices_get(&in, n, a, &set))
+        same_again(&set, n, a);
     free(exact);
     arena_close(a);
     return 0;
