@@ -67,9 +67,10 @@ static bool close_file(DumpWriter *w)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
+    /* before anything starts the library: after a close that failed on a full disk, its clean-up at exit would
+     * use freed memory */
+    H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    H5dont_atexit(); /* after a close that failed on a full disk, the library's clean-up at exit would use
-                        freed memory */
     TRY(outfile_open(&w->out, path, w->arena, err));
     if (!w->out.temporary)
         return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", path);
