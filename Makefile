@@ -106,12 +106,12 @@ tests: $(TESTS)
 # archive takes the place of the archive's.
 GOLDENS := $(if $(filter avx2,$(ISAS)),$(B)/test/golden-most0 $(B)/test/golden-most1)
 
-$(B)/kernels-most%.o: lib/kernels.c lib/kernels.h
+$(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/kernels.c lib/kernels.h
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
 
-$(B)/test/golden-most%: test/test_golden.c $(B)/kernels-most%.o $(B)/libatomo.a
+$(GOLDENS): $(B)/test/golden-most%: test/test_golden.c $(B)/kernels-most%.o $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
