@@ -119,7 +119,7 @@ int bench_inspect(int argc, char **argv)
         .details =
             "NaN and infinities are counted and left out of the other numbers; such a tensor has no "
             "spectrum.\n"
-            "theorem 6 names the cheaper atoms at equal variance: svd where (rows + cols) nuclear^2 <= "
+            "theorem 6 names the atoms of less variance at equal cost: svd where (rows + cols) nuclear^2 <= "
             "l1^2.\n"
             "qsgd = s and terngrad = s are the budgets at which they equal ATOMO: l1/l2 and l1/linf.\n",
         .options = options,
