@@ -220,11 +220,17 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
 
-build/fuzz/%: test/fuzz/%.c $(LIB_SRC) $(VEC_SRC) $(PLOT_SRC)
+FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(PLOT_SRC))
+FUZZ_CC  := clang $(filter-out -fopenmp,$(FLAGS)) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS)
+
+build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CLANG $<
-	$(Q)clang $(filter-out -fopenmp,$(FLAGS)) -Wno-unknown-pragmas -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS) -o $@ $< \
-	    $(LIB_SRC) $(VEC_SRC) $(PLOT_SRC) $(LIBS)
+	$(Q)$(FUZZ_CC) -MMD -MP -c -o $@ $<
+
+$(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
+	$(SAY) CLANG $<
+	$(Q)$(FUZZ_CC) -o $@ $^ $(LIBS)
 
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
