@@ -73,14 +73,21 @@ static size_t alignment(size_t size)
     return size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : ALIGN;
 }
 
+/* C11 wants whole multiples of the alignment. */
+static size_t whole_pages(size_t size)
+{
+    const size_t rest = alignment(size) - 1;
+    return size > SIZE_MAX - rest ? SIZE_MAX & ~rest : (size + rest) & ~rest;
+}
+
 /* As large as all of ours below, within reason. */
 static size_t chunk_size(const Arena *a, size_t i, size_t need)
 {
     size_t below = i == 1 ? FIRST_CHUNK : 0;
     for (size_t j = 1; j < i && below < LAST_CHUNK; j++)
         below += a->chunk[j].size;
-    below = below < LAST_CHUNK ? below & ~(size_t)(ALIGN - 1) : LAST_CHUNK;
-    return need > below ? need : below;
+    below = below < LAST_CHUNK ? below : LAST_CHUNK;
+    return whole_pages(need > below ? need : below);
 }
 
 /* Makes chunk `i` > 0 hold at least `need` bytes; it is empty now, as are those above it, which a larger one
@@ -92,13 +99,13 @@ static bool grow(Arena *a, size_t i, size_t need)
         return true;
     drop(a, i);
     size_t size = chunk_size(a, i, need);
-    while (!(c->data = aligned_alloc(alignment(size), size)) && size > need)
-        size = size / 2 > need ? size / 2 & ~(size_t)(ALIGN - 1) : need; /* less will do */
+    const size_t least = whole_pages(need);
+    while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
+        size = size / 2 > least ? whole_pages(size / 2) : least; /* less will do */
     if (!c->data)
         return false;
-    if (alignment(size) ==
-        HUGE_PAGE) /* first touches cost a fault each, which huge pages make 512 times fewer */
-        madvise(c->data, size & ~((size_t)HUGE_PAGE - 1), MADV_HUGEPAGE);
+    if (alignment(size) == HUGE_PAGE) /* first touches cost a fault each, huge pages make 512 times fewer */
+        madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;
     ASAN_POISON_MEMORY_REGION(c->data, c->size);
     return true;
