@@ -32,20 +32,70 @@ static inline Bytes buf_bytes(const Buf *b)
 #error "big-endian machines need byte swaps in load_* and store_*"
 #endif
 
-static inline uint16_t load_u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
-static inline uint32_t load_u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
-static inline uint64_t load_u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
-static inline float load_f32(const uint8_t *p) { float v; memcpy(&v, p, 4); return v; }
-static inline double load_f64(const uint8_t *p) { double v; memcpy(&v, p, 8); return v; }
-static inline void store_u16(uint8_t *p, uint16_t v) { memcpy(p, &v, 2); }
-static inline void store_u32(uint8_t *p, uint32_t v) { memcpy(p, &v, 4); }
-static inline void store_u64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }
-static inline void store_f32(uint8_t *p, float v) { memcpy(p, &v, 4); }
-static inline void store_f64(uint8_t *p, double v) { memcpy(p, &v, 8); }
+static inline uint16_t load_u16(const uint8_t *p)
+{
+    uint16_t v;
+    memcpy(&v, p, 2);
+    return v;
+}
+static inline uint32_t load_u32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+static inline uint64_t load_u64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+static inline float load_f32(const uint8_t *p)
+{
+    float v;
+    memcpy(&v, p, 4);
+    return v;
+}
+static inline double load_f64(const uint8_t *p)
+{
+    double v;
+    memcpy(&v, p, 8);
+    return v;
+}
+static inline void store_u16(uint8_t *p, uint16_t v)
+{
+    memcpy(p, &v, 2);
+}
+static inline void store_u32(uint8_t *p, uint32_t v)
+{
+    memcpy(p, &v, 4);
+}
+static inline void store_u64(uint8_t *p, uint64_t v)
+{
+    memcpy(p, &v, 8);
+}
+static inline void store_f32(uint8_t *p, float v)
+{
+    memcpy(p, &v, 4);
+}
+static inline void store_f64(uint8_t *p, double v)
+{
+    memcpy(p, &v, 8);
+}
 
 /* The bits of a float as an integer, and back. */
-static inline uint32_t float_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static inline float bits_float(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
+static inline uint32_t float_bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline float bits_float(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
 
 /* ---- appending ---- */
 
@@ -57,11 +107,26 @@ static inline uint8_t *buf_room(Buf *b, size_t size)
     b->size += size;
     return p;
 }
-static inline void buf_u8(Buf *b, uint8_t v) { *buf_room(b, 1) = v; }
-static inline void buf_u32(Buf *b, uint32_t v) { store_u32(buf_room(b, 4), v); }
-static inline void buf_u64(Buf *b, uint64_t v) { store_u64(buf_room(b, 8), v); }
-static inline void buf_f32(Buf *b, float v) { store_f32(buf_room(b, 4), v); }
-static inline void buf_f64(Buf *b, double v) { store_f64(buf_room(b, 8), v); }
+static inline void buf_u8(Buf *b, uint8_t v)
+{
+    *buf_room(b, 1) = v;
+}
+static inline void buf_u32(Buf *b, uint32_t v)
+{
+    store_u32(buf_room(b, 4), v);
+}
+static inline void buf_u64(Buf *b, uint64_t v)
+{
+    store_u64(buf_room(b, 8), v);
+}
+static inline void buf_f32(Buf *b, float v)
+{
+    store_f32(buf_room(b, 4), v);
+}
+static inline void buf_f64(Buf *b, double v)
+{
+    store_f64(buf_room(b, 8), v);
+}
 static inline void buf_copy(Buf *b, const void *data, size_t size)
 {
     uint8_t *p = buf_room(b, size);
@@ -112,11 +177,31 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
     r->at += size;
     return p;
 }
-static inline uint8_t take_u8(Reader *r) { const uint8_t *p = take_bytes(r, 1); return p ? *p : 0; }
-static inline uint32_t take_u32(Reader *r) { const uint8_t *p = take_bytes(r, 4); return p ? load_u32(p) : 0; }
-static inline uint64_t take_u64(Reader *r) { const uint8_t *p = take_bytes(r, 8); return p ? load_u64(p) : 0; }
-static inline float take_f32(Reader *r) { const uint8_t *p = take_bytes(r, 4); return p ? load_f32(p) : 0; }
-static inline double take_f64(Reader *r) { const uint8_t *p = take_bytes(r, 8); return p ? load_f64(p) : 0; }
+static inline uint8_t take_u8(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 1);
+    return p ? *p : 0;
+}
+static inline uint32_t take_u32(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 4);
+    return p ? load_u32(p) : 0;
+}
+static inline uint64_t take_u64(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 8);
+    return p ? load_u64(p) : 0;
+}
+static inline float take_f32(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 4);
+    return p ? load_f32(p) : 0;
+}
+static inline double take_f64(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 8);
+    return p ? load_f64(p) : 0;
+}
 
 /* Only the shortest form of a number is accepted: one value, one encoding. */
 static inline uint64_t take_varint(Reader *r)

@@ -49,8 +49,11 @@ const char *linalg_wanted_core(void)
     static const char *const middle[] = {"Zen", "Haswell", "Excavator", NULL};
     const char *core = openblas_get_corename();
     switch (isa_of_cpu()) {
-    case ISA_AVX512: return is_among(core, wide) ? NULL : "SkylakeX";
-    case ISA_AVX2: return is_among(core, middle) ? NULL : "Haswell";
-    default: return NULL;
+    case ISA_AVX512:
+        return is_among(core, wide) ? NULL : "SkylakeX";
+    case ISA_AVX2:
+        return is_among(core, middle) ? NULL : "Haswell";
+    default:
+        return NULL;
     }
 }

@@ -37,7 +37,7 @@ typedef struct {
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
-    _Generic(((T *)0)->field, int64_t: PARAM_INT, double: PARAM_REAL, bool: PARAM_BOOL, int: PARAM_CHOICE)
+    _Generic(((T *)0)->field, int64_t : PARAM_INT, double : PARAM_REAL, bool : PARAM_BOOL, int : PARAM_CHOICE)
 #define PARAM(T, field, text, lowest, highest, ...)                                                          \
     {                                                                                                        \
         .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \

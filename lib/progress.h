@@ -13,8 +13,8 @@ typedef struct {
 } Progress;
 
 void progress_open(Progress *p, const char *what, uint64_t total, bool quiet);
-void progress_step(Progress *p, uint64_t done); /* done so far */
+void progress_step(Progress *p, uint64_t done);                     /* done so far */
 void progress_note(Progress *p, const char *format, ...) PRINTF(2); /* a line on stderr, above the bar */
-void progress_close(Progress *p); /* wipes the bar */
+void progress_close(Progress *p);                                   /* wipes the bar */
 
 #endif

@@ -66,8 +66,9 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
 /* The same for an element of a whole tensor; slower, as it derives the key each time. */
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i);
-double rng_unit(const Rng *rng, uint64_t use, uint64_t i);   /* [0, 1), 53 bits */
-double rng_normal(const Rng *rng, uint64_t use, uint64_t i); /* N(0, 1) by the inverse distribution function */
+double rng_unit(const Rng *rng, uint64_t use, uint64_t i); /* [0, 1), 53 bits */
+double rng_normal(const Rng *rng, uint64_t use,
+                  uint64_t i); /* N(0, 1) by the inverse distribution function */
 
 /* The 10-round Philox4x32 block function, in place. */
 void philox(uint32_t counter[4], const uint32_t key[2]);

@@ -56,11 +56,11 @@ typedef struct {
     const char *name;    /* below the step and worker groups, exact: "conv1.weight" */
     const char *display; /* name without "module." and "_orig_mod." */
     const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
-    int64_t step;        /* the group's `step` attribute, else the number in its name; 0 without a step group */
-    int64_t worker;      /* the number in the worker group's name; 0 without */
+    int64_t step;   /* the group's `step` attribute, else the number in its name; 0 without a step group */
+    int64_t worker; /* the number in the worker group's name; 0 without */
     Kind kind;
     Shape shape;
-    AttrList attrs;      /* of the dataset */
+    AttrList attrs; /* of the dataset */
 } TensorInfo;
 
 typedef struct Dump Dump;
@@ -89,7 +89,7 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err);
 /* ---- selecting ---- */
 
 typedef struct {
-    TextList tensors; /* globs on path or name, '.' equal to '/'; empty: all */
+    TextList tensors;          /* globs on path or name, '.' equal to '/'; empty: all */
     const char *step, *worker; /* globs on the group's name or its number; NULL: all */
 } Selection;
 
@@ -108,7 +108,8 @@ typedef struct DumpWriter DumpWriter;
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* makes the groups on the way */
-Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs, Error *err); /* "" is the root */
+Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
+                        Error *err);           /* "" is the root */
 Status dump_commit(DumpWriter *w, Error *err); /* closes it, whatever happens */
 void dump_abandon(DumpWriter *w);              /* removes the temporary file; NULL is fine */
 

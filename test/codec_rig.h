@@ -26,8 +26,12 @@ static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
 {
     *rig = (Rig){.forever = arena_open(0), .scratch = arena_open(0), .shape = shape};
     TRY(codec_open(&rig->codec, spec, rig->forever, &rig->err));
-    rig->call = (Call){.self = rig->codec, .rng = rig_rng(0), .rng_shared = rig_rng(0), .workers = 1,
-                       .threads = 1, .scratch = rig->scratch};
+    rig->call = (Call){.self = rig->codec,
+                       .rng = rig_rng(0),
+                       .rng_shared = rig_rng(0),
+                       .workers = 1,
+                       .threads = 1,
+                       .scratch = rig->scratch};
     return OK;
 }
 

@@ -132,9 +132,8 @@ static void what_is_not_finite_stops_or_is_left_out(void **state)
     VectorList list = make((GroupSpec){0});
     float x[64];
     assert_int_equal(vector_load(dump, &list.item[8], x, &err), ERR_NUMERIC);
-    check(strstr(err.text,
-                 "step_1/worker_1/fc1.weight: 2 of 20 elements are NaN or Inf as float32, the first is element 1") !=
-          NULL);
+    check(strstr(err.text, "step_1/worker_1/fc1.weight: 2 of 20 elements are NaN or Inf as float32, the "
+                           "first is element 1") != NULL);
     check(strstr(err.hint, "--skip-nonfinite") != NULL);
     list = make((GroupSpec){.skip_nonfinite = true});
     check(list.count == 23 && list.skipped == 1);

@@ -12,12 +12,27 @@ static Arena *forever;
 
 /* Points of the parameter space that defaults and choices do not reach. */
 static const char *const more_specs[] = {
-    "entry:ratio=0.1",       "entry:budget=2.5",     "entry:bits=2",         "entry:ratio=0.3,draw=systematic",
-    "lq:q=1",                "lq:q=0.5",             "lq:q=inf",             "svd:rank=1.5",
-    "svd:rank=0.5",          "svd:rank=100",         "qsgd:levels=1,bucket=0", "qsgd:bits=8,code=fixed",
-    "qsgd:bits=16",          "qsgd:levels=5,bucket=100,norm=linf",           "qsgd:bits=2,bucket=1",
-    "qsgd:bits=3,bucket=0,code=elias-dense",         "terngrad:clip=2.5",    "ef:decay=0.5+qsgd:bits=8",
-    "ef+svd:rank=2",         "ef+ef+none",           NULL,
+    "entry:ratio=0.1",
+    "entry:budget=2.5",
+    "entry:bits=2",
+    "entry:ratio=0.3,draw=systematic",
+    "lq:q=1",
+    "lq:q=0.5",
+    "lq:q=inf",
+    "svd:rank=1.5",
+    "svd:rank=0.5",
+    "svd:rank=100",
+    "qsgd:levels=1,bucket=0",
+    "qsgd:bits=8,code=fixed",
+    "qsgd:bits=16",
+    "qsgd:levels=5,bucket=100,norm=linf",
+    "qsgd:bits=2,bucket=1",
+    "qsgd:bits=3,bucket=0,code=elias-dense",
+    "terngrad:clip=2.5",
+    "ef:decay=0.5+qsgd:bits=8",
+    "ef+svd:rank=2",
+    "ef+ef+none",
+    NULL,
 };
 
 static void add_spec(const char *spec)
@@ -83,7 +98,8 @@ static void for_all(Property *property, bool statistics)
         }
 }
 
-#define SAY_WHERE(rig, source) (print_error("in %s on %s\n", codec_text((rig)->codec, forever), (source)->name))
+#define SAY_WHERE(rig, source)                                                                               \
+    (print_error("in %s on %s\n", codec_text((rig)->codec, forever), (source)->name))
 #define CHECK_HERE(condition)                                                                                \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \
@@ -339,7 +355,8 @@ static void a_bias_of_one_percent_is_caught(void **state)
             const double v1 = pilot.gain_error * pilot.gain_error * 60;
             const Draws d = draws_take(&rig, x, (size_t)fmax(200, fmin(1.08e6 * v1, 40000)), 1.01);
             if (draws_gain_is_one(&d))
-                print_error("%s: gain %.6f passed for 1, standard error %.2g\n", specs[k], d.gain, d.gain_error);
+                print_error("%s: gain %.6f passed for 1, standard error %.2g\n", specs[k], d.gain,
+                            d.gain_error);
             check(!draws_gain_is_one(&d));
         }
         rig_close(&rig);

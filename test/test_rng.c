@@ -95,7 +95,8 @@ static uint32_t lanes(uint64_t i) /* sixteen apart: the same lane of the next ro
 }
 static uint32_t adjacent_blocks(uint64_t i)
 {
-    const RngKey a = rng_key(rng(), USE_COIN, 2 * (i / BLOCK)), b = rng_key(rng(), USE_COIN, 2 * (i / BLOCK) + 1);
+    const RngKey a = rng_key(rng(), USE_COIN, 2 * (i / BLOCK)),
+                 b = rng_key(rng(), USE_COIN, 2 * (i / BLOCK) + 1);
     return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
 }
 static uint32_t continuation(uint64_t i)

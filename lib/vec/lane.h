@@ -8,12 +8,32 @@
 #include <emmintrin.h>
 #endif
 
-INLINE uint32_t float_word(float f) { uint32_t u; memcpy(&u, &f, sizeof u); return u; }
-INLINE VecF set_f(float a) { return a - (VecF){0}; }
-INLINE VecU set_u(uint32_t a) { return a - (VecU){0}; }
-INLINE VecF abs_f(VecF x) { return (VecF)((VecU)x & 0x7fffffffu); }
-INLINE VecI whole(VecF x) { return __builtin_convertvector(x, VecI); } /* towards zero */
-INLINE VecF real(VecI x) { return __builtin_convertvector(x, VecF); }
+INLINE uint32_t float_word(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+INLINE VecF set_f(float a)
+{
+    return a - (VecF){0};
+}
+INLINE VecU set_u(uint32_t a)
+{
+    return a - (VecU){0};
+}
+INLINE VecF abs_f(VecF x)
+{
+    return (VecF)((VecU)x & 0x7fffffffu);
+}
+INLINE VecI whole(VecF x)
+{
+    return __builtin_convertvector(x, VecI);
+} /* towards zero */
+INLINE VecF real(VecI x)
+{
+    return __builtin_convertvector(x, VecF);
+}
 
 INLINE VecF min_f(VecF a, VecF b)
 {

@@ -30,11 +30,32 @@ typedef float VecH __attribute__((vector_size(VEC_BYTES / 2))); /* as many float
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE VecF load_f(const float *p) { VecF v; memcpy(&v, p, sizeof v); return v; }
-INLINE void store_f(float *p, VecF v) { memcpy(p, &v, sizeof v); }
-INLINE VecU load_u(const void *p) { VecU v; memcpy(&v, p, sizeof v); return v; }
-INLINE void store_u(void *p, VecU v) { memcpy(p, &v, sizeof v); }
-INLINE VecD load_d(const float *p) { VecH h; memcpy(&h, p, sizeof h); return __builtin_convertvector(h, VecD); }
+INLINE VecF load_f(const float *p)
+{
+    VecF v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE void store_f(float *p, VecF v)
+{
+    memcpy(p, &v, sizeof v);
+}
+INLINE VecU load_u(const void *p)
+{
+    VecU v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE void store_u(void *p, VecU v)
+{
+    memcpy(p, &v, sizeof v);
+}
+INLINE VecD load_d(const float *p)
+{
+    VecH h;
+    memcpy(&h, p, sizeof h);
+    return __builtin_convertvector(h, VecD);
+}
 
 /* v[index[l]] in lane l; index < LANES. */
 INLINE VecF pick_lanes(VecF v, VecI index)
@@ -52,7 +73,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
 #ifdef __clang__
 #define SHUFFLE4(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
-#define SHUFFLE4(a, b, i, j, k, l) \
+#define SHUFFLE4(a, b, i, j, k, l)                                                                           \
     __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
 #endif
 

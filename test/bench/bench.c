@@ -63,7 +63,8 @@ static void fill(float *x, size_t n)
 {
     const Rng rng = rng_open(1, 0, 0, 0, rng_hash("bench"));
     for (size_t i = 0; i < n; i++)
-        x[i] = (float)(1e-3 * pow(100, -rng_unit(&rng, USE_DATA, n + i / 1024)) * rng_normal(&rng, USE_DATA, i));
+        x[i] =
+            (float)(1e-3 * pow(100, -rng_unit(&rng, USE_DATA, n + i / 1024)) * rng_normal(&rng, USE_DATA, i));
 }
 
 /* True when the floors hold. */
@@ -78,8 +79,13 @@ static bool run_case(const Case *k, const float *x, float *y, size_t n, double s
         printf("%-30s %s\n", k->spec, err.text);
         return false;
     }
-    Call call = {.self = codec, .shape = &shape, .rng = rng_open(1, 0, 0, 0, 1), .workers = 1, .threads = 1,
-                 .scratch = scratch, .err = &err};
+    Call call = {.self = codec,
+                 .shape = &shape,
+                 .rng = rng_open(1, 0, 0, 0, 1),
+                 .workers = 1,
+                 .threads = 1,
+                 .scratch = scratch,
+                 .err = &err};
     call.rng_shared = call.rng;
     Buf payload = {.cap = codec_message_bound(&call)};
     payload.data = NEW_ZERO(forever, uint8_t, payload.cap);
@@ -99,9 +105,9 @@ static bool run_case(const Case *k, const float *x, float *y, size_t n, double s
             decode = fmin(decode, cpu_seconds() - start);
     }
     const bool ok = copy / encode >= scale * k->encode_floor && copy / decode >= scale * k->decode_floor;
-    printf("%-30s %8.3f %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f  %s\n", k->spec, 8 * (double)payload.size / (double)n,
-           copy / encode, copy / decode, 1e9 * encode / (double)n, 1e9 * decode / (double)n,
-           scale * k->encode_floor, scale * k->decode_floor,
+    printf("%-30s %8.3f %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f  %s\n", k->spec,
+           8 * (double)payload.size / (double)n, copy / encode, copy / decode, 1e9 * encode / (double)n,
+           1e9 * decode / (double)n, scale * k->encode_floor, scale * k->decode_floor,
            ok ? k->encode_floor > 0 ? "ok" : "" : "BELOW ITS FLOOR");
     fflush(stdout);
     arena_close(forever);
@@ -121,8 +127,8 @@ int main(int argc, char **argv)
     const double copy = best_copy(y, x, n, BEST_OF);
     printf("%zu floats, %s kernels, one thread; memcpy %.2f ms (%.1f GB/s)\n", n, kernels()->name, 1e3 * copy,
            4e-9 * (double)n / copy);
-    printf("%-30s %8s %8s %8s %8s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns", "dec ns", "floor",
-           "floor");
+    printf("%-30s %8s %8s %8s %8s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns", "dec ns",
+           "floor", "floor");
     for (size_t i = 0; i < countof(cases); i++)
         if (argc < 3 || strstr(cases[i].spec, argv[2]))
             ok &= run_case(&cases[i], x, y, n, scale);

@@ -9,13 +9,31 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const specs[] = {
-    "none", "fp16", "bf16", "qsgd", "qsgd:levels=1,bucket=0", "qsgd:code=elias-sparse,bucket=64",
-    "qsgd:code=elias-dense,bits=3", "qsgd:code=fixed", "qsgd:bits=12,code=fixed", "qsgd:bits=16", "terngrad",
-    "terngrad:code=2bit", "terngrad:code=elias", "entry:ratio=0.1", "entry:ratio=0.6", "entry:budget=3",
-    "lq", "lq:q=1", "svd", "svd:rank=1,method=gesdd", "ef+entry:ratio=0.2",
+    "none",
+    "fp16",
+    "bf16",
+    "qsgd",
+    "qsgd:levels=1,bucket=0",
+    "qsgd:code=elias-sparse,bucket=64",
+    "qsgd:code=elias-dense,bits=3",
+    "qsgd:code=fixed",
+    "qsgd:bits=12,code=fixed",
+    "qsgd:bits=16",
+    "terngrad",
+    "terngrad:code=2bit",
+    "terngrad:code=elias",
+    "entry:ratio=0.1",
+    "entry:ratio=0.6",
+    "entry:budget=3",
+    "lq",
+    "lq:q=1",
+    "svd",
+    "svd:rank=1,method=gesdd",
+    "ef+entry:ratio=0.2",
 };
 
-static const size_t shapes[][2] = {{1, 1}, {3, 1}, {8, 8}, {1, 100}, {65, 3}, {30, 20}, {513, 1}, {16, 90}, {66000, 1}};
+static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},
+                                   {30, 20}, {513, 1}, {16, 90}, {66000, 1}};
 
 static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *edit, size_t edits)
 {
@@ -43,8 +61,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Shape shape;
     if (codec_open(&codec, specs[data[0] % countof(specs)], a, &err) != OK || !shape_make(&shape, 2, dim))
         abort();
-    Call c = {.self = codec, .shape = &shape, .rng = rng_open(1, data[2], 0, 0, 1), .workers = 1, .threads = 1,
-              .scratch = a, .err = &err};
+    Call c = {.self = codec,
+              .shape = &shape,
+              .rng = rng_open(1, data[2], 0, 0, 1),
+              .workers = 1,
+              .threads = 1,
+              .scratch = a,
+              .err = &err};
     c.rng_shared = c.rng;
     Message m = {.rounds = 1};
     Buf payload = {.cap = codec_message_bound(&c)};
