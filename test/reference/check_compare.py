@@ -20,7 +20,7 @@ from bench import check
 
 EXACT = 1e-11      # relative; sums of up to a million terms in another order
 EXPECTED = 2e-6    # closed forms: the library's tau and norms are the float32 that travel
-SPECTRAL = 3e-5    # svd: the library's basis comes from A'A and is orthonormal, not exactly singular
+SPECTRAL = 2e-4    # svd: the library's basis comes from A'A in float32; orthonormal, but not exactly singular
 RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed", "qsgd:code=elias-sparse,bits=2",
           "terngrad", "terngrad:clip=2.5,code=elias", "terngrad:share=on,code=2bit", "entry:ratio=0.05",
           "entry:bits=0.5",
