@@ -101,6 +101,7 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     const bool last = c->round == codec_rounds(c->self) - 1;
     Status status = c->self->ops->encode(c, x, out);
     assert(out->size - start <= bound);
+    arena_rewind(c->scratch, mark); /* the method's, before a drawn estimate takes its own */
     if (status == OK && last && !c->self->ops->wraps && out->size - start > raw_size(c))
         status = send_drawn(c, out, start, &before);
     arena_rewind(c->scratch, mark);

@@ -1,0 +1,133 @@
+/* test_memory.c -- how much memory a comparison takes: resident in all, and what it calls scratch.
+ *
+ * The promise for one large tensor is six times its size, 24 bytes an element, plus 256 MB. What does not
+ * grow with the tensor (the program, its libraries, blocks at work) is far less than those, and 16 M elements
+ * would hide in them: here the codecs get 24 bytes an element plus 64 MB. */
+#include "check.h"
+#include "compare.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- a comparison of one codec on one made-up vector ---- */
+
+typedef struct {
+    Arena *a;
+    Error err;
+    Vector vector;
+    VectorList list;
+    const Codec *codec;
+    Comparison c;
+    double scratch;
+    bool failed;
+} Bench;
+
+/* Roughly normal: sums of bytes. */
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    (void)data, (void)err;
+    for (size_t i = 0; i < v->shape.n; i++) {
+        const uint32_t u = rng_mix((uint32_t)i, 12345);
+        const int sum = (int)(u & 255) + (int)(u >> 8 & 255) + (int)(u >> 16 & 255) - (int)(u >> 24) - 255;
+        x[i] = 1e-4f * (float)sum;
+    }
+    return OK;
+}
+
+static Status record(void *data, const Record *r, Error *err)
+{
+    Bench *b = data;
+    (void)err;
+    b->failed |= r->error != NULL;
+    b->scratch = r->tally.scratch;
+    return OK;
+}
+
+static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int threads)
+{
+    size_t failures;
+    *b = (Bench){.a = arena_open(0)};
+    b->vector = (Vector){.name = "w", .shape = shape_vector(n)};
+    b->list = (VectorList){.item = &b->vector, .count = 1, .largest = n, .tensors = 1, .elements = n};
+    if (codec_open(&b->codec, spec, b->a, &b->err) != OK)
+        return false;
+    b->c = (Comparison){.codec = &b->codec,
+                        .name = &spec,
+                        .codecs = 1,
+                        .vectors = &b->list,
+                        .repeats = repeats,
+                        .seed = 1,
+                        .memory = 8 * n,
+                        .threads = threads,
+                        .sample = 0,
+                        .data = b,
+                        .load = load,
+                        .record = record};
+    const Status status = compare_run(&b->c, &failures, b->a, &b->err);
+    arena_close(b->a);
+    return status == OK && failures == 0 && !b->failed;
+}
+
+/* ---- tests ---- */
+
+/* Each in a process of its own, whose peak the kernel tells. */
+static void a_large_tensor_takes_six_times_its_size(void **state)
+{
+    enum { N = 1 << 24 };
+    static const char *const specs[] = {"qsgd:bits=8", "entry:ratio=0.5", "ef+terngrad", "ef+entry:ratio=0.1",
+                                        "ef+fp16"};
+    const double limit = 24.0 * N + 64e6;
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    print_message("skip: the sanitizer's own memory counts too\n");
+    return;
+#endif
+    for (size_t s = 0; s < countof(specs); s++) {
+        Bench b;
+        struct rusage used;
+        int status = 1;
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(compared(&b, specs[s], N, 2, 2) ? 0 : 1);
+        check(child > 0 && wait4(child, &status, 0, &used) == child && status == 0);
+        const double peak = 1024.0 * (double)used.ru_maxrss;
+        print_message("%-20s %5.1f bytes an element\n", specs[s], peak / N);
+        check(peak < limit);
+    }
+}
+
+static void scratch_does_not_depend_on_threads(void **state)
+{
+    static const char *const specs[] = {
+        "none",
+        "fp16",
+        "qsgd",
+        "qsgd:bits=9",
+        "qsgd:bits=4,code=fixed",
+        "terngrad",
+        "lq",
+        "lq:q=inf",
+        "entry",
+        "entry:ratio=0.5",
+        "entry:ratio=0.5,draw=systematic",
+        "entry:bits=6",
+        "ef+entry:ratio=0.3",
+        "ef+terngrad:clip=2.5",
+        "svd:rank=1",
+    };
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Bench one, many;
+        check(compared(&one, specs[s], 300000, 2, 1));
+        check(compared(&many, specs[s], 300000, 2, 8));
+        check(one.scratch == many.scratch);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_large_tensor_takes_six_times_its_size),
+    cmocka_unit_test(scratch_does_not_depend_on_threads),
+};
+
+CHECK_MAIN(tests)
