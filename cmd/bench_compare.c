@@ -122,7 +122,7 @@ int bench_compare(int argc, char **argv)
         OPTION(0, "per-tensor", NULL, &j->view.per_tensor, "a row for each tensor in the table, too"),
         OPTION(0, "min-elements", "N", &o.min_elements, "send smaller tensors as floats", .high = 1e15),
         OPTION(0, "memory", "BYTES", &o.memory,
-               "most memory for sorting several tensors as one: 8 bytes an element"),
+               "most memory for sorting several tensors as one: 12 bytes an element"),
         OPTION(0, "skip-nonfinite", NULL, &j->groups.skip_nonfinite, "leave tensors with NaN or Inf out"),
         {0},
     };

@@ -218,9 +218,6 @@ static Status run_codec(Engine *e)
         TRY(run_cell(e, cell));
     }
     arena_rewind(e->states, states);
-    arena_trim(e->states); /* the next codec may need other memory */
-    arena_trim(e->b.scratch);
-    arena_trim(e->b.payloads);
     if (l->cells > 1) {
         e->run.tally.cells = (double)l->cells;
         if (l->reach == LEVEL_RUN)
@@ -228,6 +225,9 @@ static Status run_codec(Engine *e)
         TRY(put_pool(e, &e->run, v, c->vectors->count + l->cells, l->above_run));
     }
     arena_rewind(e->tallies, mark);
+    arena_trim(e->states); /* the next codec may need other memory */
+    arena_trim(e->b.scratch);
+    arena_trim(e->b.payloads);
     return OK;
 }
 

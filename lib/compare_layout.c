@@ -93,7 +93,7 @@ static void assign_states(Layout *l, const VectorList *v, size_t *owner)
 
 Level compare_reach(const VectorList *vectors, uint64_t memory)
 {
-    const uint64_t held = memory / (2 * sizeof(float));
+    const uint64_t held = memory / (3 * sizeof(float)); /* both sides, and the sort's room */
     size_t largest = 0, elements = 0;
     for (size_t i = 0; i < vectors->count; i++) {
         elements = i && compare_same_cell(&vectors->item[i - 1], &vectors->item[i]) ? elements : 0;

@@ -32,7 +32,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
  * sort. */
 typedef struct {
     float *x, *y;
-    float *work;             /* 2 n: sorting, then mean and spread per element */
+    float *work;             /* 2 n and a little: sorting, then mean and spread per element */
     float *pool_x, *pool_y;  /* NULL: not held */
     double *encode, *decode; /* (repeats) seconds */
     const Codec *none;

@@ -23,10 +23,10 @@ typedef struct {
     Message message;
 } Run;
 
-/* Whole cache lines, as arenas give out. */
-static size_t lendable(const Run *run)
+/* Bytes of n floats in whole cache lines, as arenas give out: what an arena wants to be lent to take n. */
+static size_t lendable(size_t n)
 {
-    return run->t->vector->shape.n * sizeof(float) & ~(size_t)63;
+    return (n * sizeof(float) + 63) & ~(size_t)63;
 }
 
 /* What y holds is lost. */
@@ -34,7 +34,7 @@ static Status send(void *arg)
 {
     Run *run = arg;
     run->payload.size = 0;
-    arena_lend(run->call.scratch, run->b->y, lendable(run));
+    arena_lend(run->call.scratch, run->b->y, lendable(run->t->vector->shape.n));
     const Status status = codec_send(&run->call, run->b->x, &run->payload, &run->message);
     arena_unlend(run->call.scratch);
     return status;
@@ -148,7 +148,7 @@ static Status conclude(Run *run, Tally *tally)
         TRY(send(run));
         TRY(receive(run));
     }
-    arena_lend(a, run->b->work, 2 * lendable(run));
+    arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
     tally->expected = codec_variance(&run->call, run->b->x);
     use_moments(run, tally);
     if (run->t->state)
@@ -214,7 +214,7 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
                                                  : 0;
     *b = (Buffers){.x = NEW(a, float, n),
                    .y = NEW(a, float, n),
-                   .work = NEW(a, float, 2 * n),
+                   .work = arena_take(a, 2, lendable(n)),
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};
     if (!b->x || !b->y || !b->work || !b->encode || !b->decode)

@@ -126,6 +126,55 @@ static bool space_is_free(void)
 #endif
 }
 
+/* First what was lent, then its own; both again after a rewind, and its own alone once that is given back. */
+static void lent_memory_is_taken_first(void **state)
+{
+    (void)state;
+    enum { LENT = 4096 };
+    uint8_t *lent = aligned_alloc(64, LENT);
+    Arena *a = arena_open(0);
+    memset(lent, 1, LENT);
+    for (int i = 0; i < 3; i++) {
+        const ArenaMark mark = arena_mark(a);
+        arena_reset_peak(a);
+        arena_lend(a, lent, LENT);
+        uint8_t *first = NEW(a, uint8_t, 1000), *second = NEW(a, uint8_t, LENT), *third = NEW(a, uint8_t, 1);
+        check(first == lent);
+        check(second + LENT <= lent || second >= lent + LENT);
+        check(third < lent || third >= lent + LENT);
+        memset(first, 2, 1000);
+        memset(second, 2, LENT);
+        check(arena_used(a) >= 1000 + LENT + 1 && arena_peak(a) == arena_used(a));
+        arena_rewind(a, mark);
+        arena_unlend(a);
+        first = NEW(a, uint8_t, 1000);
+        check(first < lent || first >= lent + LENT);
+        arena_rewind(a, mark);
+        memset(lent, 1, LENT); /* the owner's again */
+    }
+    arena_close(a);
+    free(lent);
+}
+
+/* What is taken survives; what is taken later is as good as ever. */
+static void trimming_keeps_what_is_taken(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    uint8_t *kept = NEW(a, uint8_t, 1000);
+    memset(kept, 7, 1000);
+    for (int i = 0; i < 3; i++) {
+        const ArenaMark mark = arena_mark(a);
+        for (size_t size = 1 << 10; size < 1 << 23; size *= 4)
+            memset(NEW(a, uint8_t, size), 8, size);
+        arena_rewind(a, mark);
+        arena_trim(a);
+        arena_trim(a);
+        check(kept[0] == 7 && !memcmp(kept, kept + 1, 999));
+    }
+    arena_close(a);
+}
+
 /* Address space only: nothing is touched, so that this takes no memory. */
 static void many_large_takes_find_room(void **state)
 {
@@ -199,6 +248,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_limit_is_kept_and_named),
     cmocka_unit_test(sizes_that_overflow_are_refused),
     cmocka_unit_test(zeroed_memory_is_zero_after_use),
+    cmocka_unit_test(lent_memory_is_taken_first),
+    cmocka_unit_test(trimming_keeps_what_is_taken),
     cmocka_unit_test(many_large_takes_find_room),
     cmocka_unit_test(running_out_of_chunks_is_said),
     cmocka_unit_test(an_arena_that_could_not_be_had_says_so),

@@ -470,10 +470,10 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     static const struct {
         uint64_t memory;
         Level reach;
-    } cases[] = {{8 * 142600, LEVEL_RUN},
-                 {8 * 142600 - 1, LEVEL_CELL},
-                 {8 * 71300, LEVEL_CELL},
-                 {8 * 71300 - 1, LEVEL_VECTOR},
+    } cases[] = {{12 * 142600, LEVEL_RUN},
+                 {12 * 142600 - 1, LEVEL_CELL},
+                 {12 * 71300, LEVEL_CELL},
+                 {12 * 71300 - 1, LEVEL_VECTOR},
                  {0, LEVEL_VECTOR}};
     for (size_t i = 0; i < countof(cases); i++) {
         World *w = open_world(2, 1);
@@ -504,7 +504,7 @@ static void memory_does_not_change_what_both_have(void **state)
     close_world(state);
     w = open_world(2, 1);
     add_codec(w, &coins);
-    w->c.memory = 8 * 71300;
+    w->c.memory = 12 * 71300;
     run(w);
     check_same_figures(&cell, kept(w, 7, 0));
     check(value(&run_record, "mse") == value(kept(w, 8, 0), "mse"));

@@ -1,8 +1,8 @@
 /* test_memory.c -- how much memory a comparison takes: resident in all, and what it calls scratch.
  *
  * The promise for one large tensor is six times its size, 24 bytes an element, plus 256 MB. What does not
- * grow with the tensor (the program, its libraries, blocks at work) is far less than those, and 16 M elements
- * would hide in them: here the codecs get 24 bytes an element plus 64 MB. */
+ * grow with the tensor (the program, its libraries, blocks at work) is far less than those, and 8 M elements
+ * would hide in them: here the codecs get 24 bytes an element plus 32 MB. */
 #include "check.h"
 #include "compare.h"
 
@@ -58,7 +58,7 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
                         .vectors = &b->list,
                         .repeats = repeats,
                         .seed = 1,
-                        .memory = 8 * n,
+                        .memory = 12 * n,
                         .threads = threads,
                         .sample = 0,
                         .data = b,
@@ -74,10 +74,10 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
 /* Each in a process of its own, whose peak the kernel tells. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
-    enum { N = 1 << 24 };
+    enum { N = (1 << 23) + 3 };
     static const char *const specs[] = {"qsgd:bits=8", "entry:ratio=0.5", "ef+terngrad", "ef+entry:ratio=0.1",
                                         "ef+fp16"};
-    const double limit = 24.0 * N + 64e6;
+    const double limit = 24.0 * N + 32e6;
     (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     print_message("skip: the sanitizer's own memory counts too\n");
