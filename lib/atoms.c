@@ -153,11 +153,23 @@ Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n)
 {
     AtomDraw draw;
+    AtomMoments m;
     if (atoms_open(c, &coder->plan, x, n, &draw) != OK)
         return NAN;
     if (goes_raw(c, coder, &draw, n))
         return 0;
-    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(c, draw.tau, x, n);
+    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(c, draw.tau, x, n, &m);
+}
+
+ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m)
+{
+    AtomDraw draw;
+    *m = (AtomMoments){0};
+    if (coder->plan.draw == DRAW_SYSTEMATIC || atoms_open(c, &coder->plan, x, n, &draw) != OK)
+        return DEPENDENT;
+    if (!goes_raw(c, coder, &draw, n) && isnan(atoms_spread(c, draw.tau, x, n, m)))
+        return DEPENDENT;
+    return ATOMWISE;
 }
 
 /* ---- reading ---- */

@@ -61,8 +61,8 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and draws that may be
- * empty; NaN when scratch has no memory. */
-double atoms_spread(const Call *c, float tau, const float *x, size_t n);
+ * empty, and the moments of its parts; NaN when scratch has no memory. */
+double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
 /* ---- costs: atoms_bits.c ---- */
 
@@ -90,5 +90,9 @@ Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes in, size_t n, f
 
 /* The closed form of what atoms_encode sends: 0 where the tensor travels raw, NaN where there is none. */
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n);
+
+/* The law of its error, and the moments, which are 0 where the tensor travels raw: for atoms that are not the
+ * tensor's elements. */
+ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m);
 
 #endif

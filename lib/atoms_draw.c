@@ -251,31 +251,43 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
 /* ---- the closed form ---- */
 
 typedef struct {
+    double variance;
+    AtomMoments moments;
+} Part;
+
+typedef struct {
     const float *x;
     size_t n;
-    double tau, *part; /* (blocks) */
+    double tau;
+    Part *part; /* (blocks) */
 } Spread;
 
 static void spread_block(void *data, size_t block)
 {
     const Spread *s = data;
     const float *x = s->x + block * BLOCK;
-    double sum = 0;
+    Part sum = {0};
     for (size_t i = 0; i < block_size(s->n, block); i++) {
-        const double v = fabs((double)x[i]);
-        sum += v <= s->tau ? v * (s->tau - v) : 0;
+        const double lambda = fabs((double)x[i]), v = lambda <= s->tau ? lambda * (s->tau - lambda) : 0;
+        sum.variance += v;
+        sum.moments.squares += v * v;
+        sum.moments.weighted += v * lambda * lambda;
     }
     s->part[block] = sum;
 }
 
-double atoms_spread(const Call *c, float tau, const float *x, size_t n)
+double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m)
 {
-    Spread s = {x, n, (double)tau, NEW(c->scratch, double, blocks_of(n))};
+    Spread s = {x, n, (double)tau, NEW(c->scratch, Part, blocks_of(n))};
     double sum = 0;
+    *m = (AtomMoments){0};
     if (!s.part)
         return NAN;
     parallel_for(c->threads, blocks_of(n), spread_block, &s);
-    for (size_t b = 0; b < blocks_of(n); b++)
-        sum += s.part[b];
+    for (size_t b = 0; b < blocks_of(n); b++) {
+        sum += s.part[b].variance;
+        m->squares += s.part[b].moments.squares;
+        m->weighted += s.part[b].moments.weighted;
+    }
     return sum;
 }

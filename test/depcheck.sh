@@ -12,9 +12,9 @@ function rank(file,   i) {
 }
 BEGIN {
     layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv|checksum)"
-    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|spectral|select|waterfill|radix|synth|groups|describe|json|quantise)"
+    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|fourier.*|spectral|select|waterfill|radix|synth|groups|describe|json|quantise)"
     layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
-    layer[4] = "lib/(compressor|spec|atoms.*|candidates|compress/.*)"
+    layer[4] = "lib/(compressor|spec|atoms.*|basis|candidates|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
     layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program|inspect)"
     layer[7] = "cmd/.*"
