@@ -1,5 +1,6 @@
 /* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
 #include "archive.h"
+#include "compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ typedef struct {
     const Codec *none; /* for vectors sent as they are */
     States states;
     Arena *scratch; /* rewound for each vector */
+    char *plan;     /* records of the vectors of a step and worker that are still to be encoded; NULL: none */
     ArchiveSum *sum;
     Error *err;
 } Work;
@@ -166,16 +168,65 @@ static Status settle(Work *w, Call *c, const float *x, const Message *m, void *s
     return codec_settle(c, x, m->round, agreed, state);
 }
 
+static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Call *c, void **state)
+{
+    *state = NULL;
+    TRY(describe(d, v, w->job, r, w->scratch, w->err));
+    *c = call_for(w, r, &v->shape);
+    if (codec_keeps_state(c->self))
+        TRY(states_find(&w->states, c, v->worker, r->tensor, v->name, state));
+    c->state = *state;
+    return OK;
+}
+
+/* The vectors of a step and worker, as its plan sees them. */
+typedef struct {
+    Dump *dump;
+    const Vector **vector; /* (count) of the step */
+    float *x;              /* room for the largest */
+} Source;
+
+static const float *load(void *data, size_t j, Error *err)
+{
+    const Source *s = data;
+    return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
+}
+
+/* Plans the vectors from `first` on that are of its step and worker. */
+static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
+{
+    size_t to = first, largest = 0;
+    FrameRecord r;
+    void *state;
+    for (; to < list->count && compare_same_cell(&list->item[first], &list->item[to]); to++)
+        largest = list->item[to].shape.n > largest ? list->item[to].shape.n : largest;
+    Call *call = NEW(w->scratch, Call, to - first);
+    Source source = {d, NEW(w->scratch, const Vector *, to - first), NEW(w->scratch, float, largest)};
+    Step step = {.call = call, .load = load, .data = &source};
+    w->plan = arena_take(plans, to - first, codec_plan_size(w->job->codec));
+    if (!call || !source.vector || !source.x)
+        return arena_fail(w->scratch, w->err);
+    if (!w->plan)
+        return arena_fail(plans, w->err);
+    for (size_t i = first; i < to; i++)
+        if (!list->item[i].raw) {
+            source.vector[step.count] = &list->item[i];
+            TRY(open_vector(w, d, &list->item[i], &r, &call[step.count++], &state));
+        }
+    return step.count ? codec_plan(&step, w->plan) : OK;
+}
+
 static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
 {
     FrameRecord r;
+    Call c;
     Message m = {.rounds = 0};
-    void *state = NULL;
-    TRY(describe(d, v, w->job, &r, w->scratch, w->err));
-    Call c = call_for(w, &r, &v->shape);
-    if (codec_keeps_state(c.self))
-        TRY(states_find(&w->states, &c, v->worker, r.tensor, v->name, &state));
-    c.state = state;
+    void *state;
+    TRY(open_vector(w, d, v, &r, &c, &state));
+    if (w->plan && !v->raw) {
+        c.plan = w->plan;
+        w->plan += codec_plan_size(c.self);
+    }
     Buf payload = {.cap = codec_message_bound(&c)};
     float *x = NEW(w->scratch, float, v->shape.n);
     payload.data = NEW(w->scratch, uint8_t, payload.cap);
@@ -242,12 +293,22 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
     Work w;
     TRY(put_groups(d, list, to, a, err));
     TRY(work_open(&w, job, UINT64_MAX, sum, a, err));
+    const bool plans = codec_plan_size(job->codec) > 0;
     Status status = OK;
+    Arena *records = arena_open(0);
+    const ArenaMark none = arena_mark(records);
     for (size_t v = 0; v < list->count && status == OK; v++) {
         const ArenaMark mark = arena_mark(w.scratch);
-        status = encode_vector(&w, d, &list->item[v], to);
+        if (plans && (v == 0 || !compare_same_cell(&list->item[v - 1], &list->item[v]))) {
+            arena_rewind(records, none);
+            status = plan_cell(&w, d, list, v, records);
+            arena_rewind(w.scratch, mark);
+        }
+        if (status == OK)
+            status = encode_vector(&w, d, &list->item[v], to);
         arena_rewind(w.scratch, mark);
     }
+    arena_close(records);
     arena_close(w.scratch);
     return status;
 }

@@ -74,6 +74,18 @@ double atoms_light_bits(size_t n, double light); /* of a light list alone */
  */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
+/* What draws of x's atoms cost at levels 16 to the octave (the curve hook of codecs with orthonormal atoms;
+ * `plan` then hands the coder its level): the highest spends one atom on average. atoms_curve.c. */
+Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
+
+/* The plan at the level that a Call brings along. */
+static inline AtomPlan atoms_at_level(const Call *c, AtomPlan plan)
+{
+    plan.budget = plan.bits = 0;
+    plan.tau = (float)((const CurvePoint *)c->plan)->level;
+    return plan;
+}
+
 /* ---- payloads: atoms.c ---- */
 
 typedef struct {

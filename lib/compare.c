@@ -22,6 +22,7 @@ typedef struct {
     size_t codec; /* the one at work */
     void **state; /* of this codec and worker; NULL where none has been needed yet */
     Arena *states, *tallies;
+    CellPlan plan;  /* of the cell at work */
     Pool run;       /* everything so far */
     size_t pooled;  /* elements in the pools: of this cell, or of everything (Layout's reach) */
     size_t vectors; /* done, for progress */
@@ -115,25 +116,25 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- one vector ---- */
 
-static Status find_own_state(Engine *e, size_t i, void **state)
+static Status plan_cell(Engine *e, const Cell *cell)
 {
-    const Comparison *c = e->c;
-    const Codec *codec = c->codec[e->codec];
-    void **own = &e->state[e->layout.state[i]];
-    *state = NULL;
-    if (c->vectors->item[i].raw || !codec_keeps_state(codec))
-        return OK;
-    if (!*own) {
-        const Call call = {.self = codec,
-                           .shape = &c->vectors->item[i].shape,
-                           .workers = 1,
-                           .threads = c->threads,
-                           .scratch = e->b.scratch,
-                           .err = e->err};
-        *own = NEW_ZERO(e->states, uint8_t, codec_state_size(&call));
-    }
-    *state = *own;
-    return *own ? OK : arena_fail(e->states, e->err);
+    const Planner p = {.c = e->c,
+                       .codec = e->c->codec[e->codec],
+                       .layout = &e->layout,
+                       .state = e->state,
+                       .x = e->b.x,
+                       .y = e->b.y,
+                       .states = e->states,
+                       .scratch = e->b.scratch};
+    return plan_make(&e->plan, &p, cell, e->tallies, e->err);
+}
+
+/* A plan is part of what encoding the whole cell takes. */
+static void count_plan(const CellPlan *plan, Pool *pool)
+{
+    pool->tally.encode += plan->seconds;
+    pool->tally.encode_min += plan->seconds;
+    pool->tally.scratch = fmax(pool->tally.scratch, plan->scratch);
 }
 
 /* A codec's failure becomes the record's; what else fails ends the run. */
@@ -146,14 +147,16 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     Trial t = {.c = c,
                .codec = v->raw ? e->b.none : c->codec[e->codec],
                .vector = v,
+               .plan = plan_take(&e->plan, v),
                .above = {e->layout.above[i], cell->above, e->layout.above_run},
                .first = held ? e->b.pool_y + e->pooled : NULL};
     Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
     Error why;
     TRY(c->load(c->data, v, e->b.x, e->err));
-    TRY(find_own_state(e, i, &t.state));
+    TRY(state_find(&t.state, &e->state[e->layout.state[i]], c, t.codec, v, e->states, e->b.scratch, e->err));
     TRY(tally_open(&r.tally, LEVEL_VECTOR, c->repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
-    const Status status = trial_run(&t, &e->b, &r.tally, &why);
+    const Status status =
+        t.plan && e->plan.failed ? (why = e->plan.why).status : trial_run(&t, &e->b, &r.tally, &why);
     if (status == ERR_STOPPED) {
         *e->err = why;
         return status;
@@ -187,8 +190,11 @@ static Status run_cell(Engine *e, size_t k)
     const ArenaMark mark = arena_mark(e->tallies);
     Pool pool;
     TRY(open_pool(e, &pool, LEVEL_CELL));
+    TRY(plan_cell(e, cell));
     for (size_t i = cell->from; i < cell->to; i++)
         TRY(run_vector(e, cell, i + k, i, &pool));
+    if (pool.vectors)
+        count_plan(&e->plan, &pool);
     if (pool.vectors > 1) {
         pool.tally.wasserstein = NAN;
         TRY(pool_wasserstein(e, &pool));

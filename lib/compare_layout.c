@@ -91,6 +91,20 @@ static void assign_states(Layout *l, const VectorList *v, size_t *owner)
     }
 }
 
+Status state_find(void **state, void **own, const Comparison *c, const Codec *codec, const Vector *v,
+                  Arena *states, Arena *scratch, Error *err)
+{
+    *state = NULL;
+    if (!codec_keeps_state(codec))
+        return OK;
+    if (!*own) {
+        const Call call = trial_call(c, codec, v, NULL, scratch, err);
+        *own = NEW_ZERO(states, uint8_t, codec_state_size(&call));
+    }
+    *state = *own;
+    return *own ? OK : arena_fail(states, err);
+}
+
 Level compare_reach(const VectorList *vectors, uint64_t memory)
 {
     const uint64_t held = memory / (3 * sizeof(float)); /* both sides, and the sort's room */

@@ -24,6 +24,10 @@ typedef struct {
     Level reach;
 } Layout;
 
+/* The state of a vector, made when it is first asked for; NULL where the codec keeps none or does not come in. */
+Status state_find(void **state, void **own, const Comparison *c, const Codec *codec, const Vector *v,
+                  Arena *states, Arena *scratch, Error *err);
+
 Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err);
 
 /* ---- one codec on one vector ---- */
@@ -42,18 +46,59 @@ typedef struct {
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
 
+/* Bytes of n floats in whole cache lines, as arenas give out: what an arena wants to be lent to take n. */
+static inline size_t lendable(size_t n)
+{
+    return (n * sizeof(float) + 63) & ~(size_t)63;
+}
+
 typedef struct {
     const Comparison *c;
     const Codec *codec;
     const Vector *vector;
     double above[LEVELS];
-    void *state;  /* NULL: the codec keeps none */
-    float *first; /* where to leave a copy of what repeat 0 decoded; NULL: nowhere */
+    void *state;      /* NULL: the codec keeps none */
+    const void *plan; /* this vector's record; NULL: the codec makes none */
+    float *first;     /* where to leave a copy of what repeat 0 decoded; NULL: nowhere */
 } Trial;
+
+/* The Call of a codec on a vector, and its random address for one repeat: everything that a payload depends on.
+ */
+Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
+                Error *err);
+void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
 /* Fills an open tally; buffers' x holds the vector. Whatever fails here but ERR_STOPPED is the codec's own
  * doing. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
+
+/* ---- plans: compare_plan.c ---- */
+
+/* What planning takes. */
+typedef struct {
+    const Comparison *c;
+    const Codec *codec;
+    const Layout *layout;
+    void **state; /* as state_find wants it, by the layout's numbers */
+    float *x, *y; /* room for the largest vector each */
+    Arena *states, *scratch;
+} Planner;
+
+/* What a codec planned over the vectors of a cell. */
+typedef struct {
+    char *next;  /* records of `size` bytes, for each vector that is not sent raw, in their order */
+    size_t size; /* 0: the codec plans nothing */
+    bool failed;
+    Error why;      /* of a failure */
+    double seconds; /* how long it took, reading aside */
+    double scratch; /* bytes */
+} CellPlan;
+
+/* The records live in the arena. What the codec fails at is in the plan; a Status is not its doing. */
+Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
+
+/* The record of the next vector, for its Call. */
+const void *plan_take(CellPlan *plan, const Vector *v);
 
 static inline bool comparison_stopped(const Comparison *c)
 {

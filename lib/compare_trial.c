@@ -23,12 +23,6 @@ typedef struct {
     Message message;
 } Run;
 
-/* Bytes of n floats in whole cache lines, as arenas give out: what an arena wants to be lent to take n. */
-static size_t lendable(size_t n)
-{
-    return (n * sizeof(float) + 63) & ~(size_t)63;
-}
-
 /* What y holds is lost. */
 static Status send(void *arg)
 {
@@ -46,12 +40,30 @@ static Status receive(void *arg)
     return codec_receive(&run->call, &run->message, run->b->y);
 }
 
+Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
+                Error *err)
+{
+    Call call = {.self = codec,
+                 .state = state,
+                 .shape = &v->shape,
+                 .workers = 1,
+                 .threads = c->threads,
+                 .scratch = scratch,
+                 .err = err};
+    trial_address(&call, c, v, 0);
+    return call;
+}
+
+void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat)
+{
+    const uint64_t tensor = rng_hash(v->name);
+    call->rng = rng_open(c->seed, repeat, v->worker, v->step, tensor);
+    call->rng_shared = rng_open(c->seed, repeat, RNG_EVERYONE, v->step, tensor);
+}
+
 static void set_address(Run *run, uint64_t repeat)
 {
-    const Vector *v = run->t->vector;
-    const uint64_t seed = run->t->c->seed, tensor = rng_hash(v->name);
-    run->call.rng = rng_open(seed, repeat, v->worker, v->step, tensor);
-    run->call.rng_shared = rng_open(seed, repeat, RNG_EVERYONE, v->step, tensor);
+    trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
 /* Untimed: the payload, what the codec says of it, and how much working memory both directions take. */
@@ -188,15 +200,8 @@ static Status measure(Run *run, Tally *tally)
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 {
     const ArenaMark mark = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
-    Run run = {.t = t, .b = b};
-    run.call = (Call){.self = t->codec,
-                      .state = t->state,
-                      .shape = &t->vector->shape,
-                      .workers = 1,
-                      .threads = t->c->threads,
-                      .scratch = b->scratch,
-                      .err = err};
-    set_address(&run, 0);
+    Run run = {.t = t, .b = b, .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err)};
+    run.call.plan = t->plan;
     run.payload.cap = codec_message_bound(&run.call);
     run.payload.data = NEW(b->payloads, uint8_t, run.payload.cap);
     const Status status = run.payload.data ? measure(&run, tally) : arena_fail(b->payloads, err);

@@ -43,6 +43,12 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- running ---- */
 
+/* Its payload is the inner codec's, kind byte and all. */
+static bool passes_on(const Codec *codec)
+{
+    return codec->ops->wraps && !codec->other;
+}
+
 size_t codec_bound(const Call *c)
 {
     const size_t method = c->self->ops->bound(c);
@@ -102,7 +108,7 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     Status status = c->self->ops->encode(c, x, out);
     assert(out->size - start <= bound);
     arena_rewind(c->scratch, mark); /* the method's, before a drawn estimate takes its own */
-    if (status == OK && last && !c->self->ops->wraps && out->size - start > raw_size(c))
+    if (status == OK && last && !passes_on(c->self) && out->size - start > raw_size(c))
         status = send_drawn(c, out, start, &before);
     arena_rewind(c->scratch, mark);
     return status;
@@ -128,7 +134,7 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
 Status codec_decode(const Call *c, Bytes in, float *x)
 {
     const ArenaMark mark = arena_mark(c->scratch);
-    const bool kinds = !c->self->ops->wraps && !c->self->ops->bare; /* a wrapper's is its inner codec's */
+    const bool kinds = !passes_on(c->self) && !c->self->ops->bare;
     const Status status = kinds ? decode_kind(c, in, x) : c->self->ops->decode(c, in, x);
     arena_rewind(c->scratch, mark);
     return status;

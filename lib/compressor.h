@@ -26,11 +26,13 @@ enum {
 
 typedef struct Compressor Compressor;
 
-/* A parsed spec. `inner` is what a wrapper wraps, NULL otherwise: the only composition there is. */
+/* A parsed spec. `inner` is what a wrapper wraps, NULL otherwise: the only composition there is. A wrapper
+ * that stands alone has two codecs of its own choice, and its payloads say which of them made them. */
 typedef struct Codec {
     const Compressor *ops;
     const void *params;
     const struct Codec *inner;
+    const struct Codec *other; /* the second of these; NULL where the spec names what is wrapped */
 } Codec;
 
 /* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and
@@ -53,6 +55,8 @@ enum { ROUNDS_MAX = 4 };
 typedef struct {
     const Codec *self;
     const void *state; /* as settle left it; NULL when the codec keeps none */
+    const void *plan;  /* what the codec's plan hook left for this tensor; NULL: this tensor is all there is.
+                        * A codec with a curve gets a CurvePoint, and keeps atoms at its level. */
     const Shape *shape;
     Rng rng;        /* addressed by (seed, repeat, worker, step, tensor) */
     Rng rng_shared; /* the same with worker = everyone */
@@ -70,6 +74,26 @@ typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
 } AtomMoments;
 
+/* The tensors of one step and worker, for codecs that weigh them against each other. Models are large, so
+ * their values come one tensor at a time. */
+typedef struct {
+    size_t count;     /* 1 or more */
+    const Call *call; /* (count) as encode will get them, but for `plan` */
+    /* The values, good until the next load; NULL when err says why not. */
+    const float *(*load)(void *data, size_t j, Error *err);
+    void *data;
+} Step;
+
+/* What a draw at a water level costs and leaves, on average: atom a is kept with p = min(1, |a| / level).
+ * Level 0 is the vector itself, in the shortest form that the codec has for it. */
+typedef struct {
+    double level;
+    double bits;     /* of the payload, kind byte included */
+    double variance; /* E |decode(encode(x)) - x|^2 */
+} CurvePoint;
+
+enum { CURVE_MOST = 4200 }; /* points of a curve at most: all of float32 at 16 to the octave, and a few */
+
 /* What is independent in the error of one draw: each element, each of other atoms, or nothing (one offset
  * draws all). */
 typedef enum { ELEMENTWISE, ATOMWISE, DEPENDENT } ErrorLaw;
@@ -78,8 +102,9 @@ struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text for `list NAME` */
     const Param *params;                        /* ends in {0}; NULL: none */
     size_t params_size;
-    bool wraps; /* takes an inner codec */
-    bool bare;  /* payloads without a kind byte: `none` alone */
+    bool wraps;           /* takes an inner codec */
+    const char *alone[2]; /* what a wrapper chooses from when its spec names nothing to wrap; NULL: refused */
+    bool bare;            /* payloads without a kind byte: `none` alone */
 
     unsigned (*traits)(const Codec *codec);
     int (*rounds)(const Codec *codec);                         /* NULL: one */
@@ -94,7 +119,13 @@ struct Compressor {
      * saturates). */
     double (*variance)(const Call *c, const float *x);
     ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m); /* NULL: ELEMENTWISE */
-    size_t (*state_size)(const Call *c);                                /* bytes, flat, starts zeroed */
+    /* Once per step and worker, before its tensors are encoded: leaves plan_size bytes for each of them, which
+     * their Calls then have as `plan`. decode needs none. A wrapper without this hook passes it on. */
+    size_t plan_size;
+    Status (*plan)(const Step *step, void *plan);
+    /* Points of falling level and variance and rising bits, the last of level 0. */
+    Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
+    size_t (*state_size)(const Call *c); /* bytes, flat, starts zeroed */
     /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common
      * estimate. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -130,6 +161,10 @@ Status codec_decode(const Call *c, Bytes in, float *x);
 Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out); /* the codec has a merge hook */
 double codec_variance(const Call *c, const float *x);                  /* NaN where there is no closed form */
 ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m); /* fills m for ATOMWISE */
+/* Bytes of plan that each tensor of a step has; 0: the codec needs none. */
+size_t codec_plan_size(const Codec *codec);
+Status codec_plan(const Step *step, void *plan); /* (count x codec_plan_size), for a codec that has one */
+Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count); /* if it has the hook */
 size_t codec_state_size(const Call *c);
 double codec_residual(const Call *c); /* NaN where the codec keeps none */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -148,6 +183,8 @@ Status codec_receive(const Call *c, const Message *m, float *x);
 /* The Call of what a wrapper wraps; its state stands behind `own` bytes (rounded up to 64) of the wrapper's.
  */
 Call call_inner(const Call *c, size_t own_state);
+/* The Calls of a whole step, `own` as above; in scratch. */
+Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner);
 size_t state_round(size_t bytes);
 
 /* Sends x as floats: kind byte and 4 n bytes. A codec whose method's form would not be smaller ends with

@@ -197,7 +197,7 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
 }
 
 /* Whether key p stands as it would without being named. */
-static bool is_default(const Param *p, const void *params)
+bool param_is_default(const Param *p, const void *params)
 {
     char now[32], untouched[32];
     union {
@@ -221,7 +221,7 @@ char *param_text(const Param *schema, const void *params, Arena *a)
 {
     char *text = text_copy(a, ""), value[32];
     for (const Param *p = schema; p && p->key && text; p++)
-        if (!is_default(p, params))
+        if (!param_is_default(p, params))
             text =
                 text_format(a, "%s%c%s=%s", text, *text ? ',' : ':', p->key, param_value(p, params, value));
     return text;

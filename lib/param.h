@@ -67,6 +67,8 @@ char *param_text(const Param *schema, const void *params, Arena *a);
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
+bool param_is_default(const Param *p, const void *params); /* an unset key counts as one */
+
 const Param *param_find(const Param *schema, const char *key); /* NULL: no such key */
 const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
 

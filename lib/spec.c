@@ -66,7 +66,10 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
         if (*end && !codec->ops->wraps)
             return FAIL(err, ERR_USAGE, "codec %s: %s wraps nothing; a wrapper such as ef stands first", spec,
                         codec->ops->name);
-        if (!*end && codec->ops->wraps) {
+        if (!*end && codec->ops->alone[0]) {
+            TRY(codec_open(&codec->inner, codec->ops->alone[0], a, err));
+            TRY(codec_open(&codec->other, codec->ops->alone[1], a, err));
+        } else if (!*end && codec->ops->wraps) {
             FAIL(err, ERR_USAGE, "codec %s: %s needs a codec to wrap", spec, codec->ops->name);
             return error_hint(err, "write %s+none, or another codec after the +", spec);
         }
@@ -90,8 +93,8 @@ char *codec_text(const Codec *codec, Arena *a)
             return NULL;
         text = text ? text_format(a, "%s+%s%s", text, codec->ops->name, keys)
                     : text_format(a, "%s%s", codec->ops->name, keys);
-        if (!text)
-            return NULL;
+        if (!text || codec->other)
+            break; /* what stands alone names no codec */
     }
     return text;
 }

@@ -14,7 +14,7 @@ BEGIN {
     layer[1] = "lib/(base|error|arena|bytes|text|cli.*|param|parallel|outfile|libraries|host|csv|checksum)"
     layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|fourier.*|spectral|select|waterfill|radix|synth|groups|describe|json|quantise)"
     layer[3] = "lib/(bits|elias|planes|golomb|indices|levels.*|frame.*)"
-    layer[4] = "lib/(compressor|spec|atoms.*|basis|candidates|compress/.*)"
+    layer[4] = "lib/(spec|atoms.*|basis|candidates|compressor.*|offers|compress/.*)"
     layer[5] = "lib/(stats|timing|metrics.*|compare.*|archive)"
     layer[6] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program|inspect)"
     layer[7] = "cmd/.*"

@@ -45,17 +45,31 @@ static size_t bound(const Call *c)
     return codec_bound(&inner);
 }
 
-/* t in scratch; x itself before the first step. NULL when out of memory. */
-static const float *with_residual(const Call *c, const float *x)
+static void add_residual(const Call *c, const float *x, float *t)
 {
     const float decay = (float)((const Ef *)c->self->params)->decay, *e = c->state;
     const size_t n = c->shape->n;
-    if (!e)
-        return x;
-    float *t = NEW(c->scratch, float, n);
-    for (size_t i = 0; t && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         t[i] = x[i] + decay * e[i];
+}
+
+/* t in scratch; x itself before the first step. NULL when out of memory. */
+static const float *with_residual(const Call *c, const float *x)
+{
+    if (!c->state)
+        return x;
+    float *t = NEW(c->scratch, float, c->shape->n);
+    if (t)
+        add_residual(c, x, t);
     return t;
+}
+
+static Status check_finite(const Call *c, const float *t, Error *err)
+{
+    const size_t bad = first_nonfinite(t, c->shape->n, NULL);
+    if (bad < c->shape->n)
+        return FAIL(err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu", bad);
+    return OK;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
@@ -64,10 +78,42 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const float *t = with_residual(c, x);
     if (!t)
         return arena_fail(c->scratch, c->err);
-    const size_t bad = first_nonfinite(t, c->shape->n, NULL);
-    if (bad < c->shape->n)
-        return FAIL(c->err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu", bad);
+    TRY(check_finite(c, t, c->err));
     return codec_encode(&inner, t, out);
+}
+
+/* A step whose values are gradients plus residuals. */
+typedef struct {
+    const Step *step;
+    float *t; /* room for the largest */
+} Sum;
+
+static const float *load_sum(void *data, size_t j, Error *err)
+{
+    const Sum *s = data;
+    const Call *c = &s->step->call[j];
+    const float *x = s->step->load(s->step->data, j, err);
+    if (!x || !c->state)
+        return x;
+    add_residual(c, x, s->t);
+    return check_finite(c, s->t, err) == OK ? s->t : NULL;
+}
+
+static Status plan(const Step *step, void *records)
+{
+    const Call *c = step->call;
+    size_t largest = 0;
+    Step inner;
+    for (size_t j = 0; j < step->count; j++)
+        if (step->call[j].state && step->call[j].shape->n > largest)
+            largest = step->call[j].shape->n;
+    Sum sum = {step, NEW(c->scratch, float, largest)};
+    if (!sum.t)
+        return arena_fail(c->scratch, c->err);
+    TRY(step_inner(step, own_state, &inner));
+    inner.load = load_sum;
+    inner.data = &sum;
+    return codec_plan(&inner, records);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -132,6 +178,7 @@ const Compressor compressor_ef = {
     .encode = encode,
     .decode = decode,
     .merge = merge,
+    .plan = plan,
     .state_size = state_size,
     .settle = settle,
     .residual = residual,

@@ -21,7 +21,9 @@ static AtomCoder coder(const Call *c)
     const Entry *e = c->self->params;
     const double n = (double)c->shape->n;
     AtomPlan plan = {.probs = e->probs, .empty = e->empty, .draw = e->draw};
-    if (e->bits > 0)
+    if (c->plan)
+        plan = atoms_at_level(c, plan);
+    else if (e->bits > 0)
         plan.bits = e->bits * n;
     else
         plan.budget = e->budget > 0 ? e->budget : e->ratio * n;
@@ -63,6 +65,11 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return ((const Entry *)c->self->params)->draw == DRAW_SYSTEMATIC ? DEPENDENT : ELEMENTWISE;
 }
 
+static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    return atoms_curve(c, x, c->shape->n, point, count);
+}
+
 static Status check(const Codec *codec, Error *err)
 {
     const Entry *e = codec->params;
@@ -87,4 +94,5 @@ const Compressor compressor_entry = {
     .check = check,
     .variance = variance,
     .moments = moments,
+    .curve = curve,
 };

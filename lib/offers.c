@@ -1,0 +1,163 @@
+/* offers.c -- see offers.h. */
+#include "offers.h"
+
+#include <math.h>
+
+/* ---- one tensor ---- */
+
+static const CurvePoint *corner(const Offers *o, size_t k)
+{
+    return &o->item[o->corner[k]].at;
+}
+
+/* Variance saved for each bit on the way from one point to another. */
+static double saving(const CurvePoint *from, const CurvePoint *to)
+{
+    return (from->variance - to->variance) / (to->bits - from->bits);
+}
+
+/* Corner k's, k > 0; falls with k. */
+static double saving_at(const Offers *o, size_t k)
+{
+    return saving(corner(o, k - 1), corner(o, k));
+}
+
+static void find_corners(Offers *o)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const CurvePoint *p = &o->item[i].at;
+        while (o->corners && p->bits <= corner(o, o->corners - 1)->bits &&
+               p->variance < corner(o, o->corners - 1)->variance)
+            o->corners--;
+        if (o->corners && p->variance >= corner(o, o->corners - 1)->variance)
+            continue;
+        while (o->corners > 1 && saving_at(o, o->corners - 1) <= saving(corner(o, o->corners - 1), p))
+            o->corners--;
+        o->corner[o->corners++] = i;
+    }
+}
+
+Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
+                   Arena *a, Error *err)
+{
+    size_t next[OFFER_CODECS] = {0};
+    *o = (Offers){.item = NEW(a, Offer, count[0] + count[1]), .corner = NEW(a, size_t, count[0] + count[1])};
+    if (!o->item || !o->corner)
+        return arena_fail(a, err);
+    while (next[0] < count[0] || next[1] < count[1]) {
+        const bool second =
+            next[0] == count[0] || (next[1] < count[1] && curve[1][next[1]].bits < curve[0][next[0]].bits);
+        o->item[o->count++] = (Offer){curve[second][next[second]], second};
+        next[second]++;
+    }
+    find_corners(o);
+    return OK;
+}
+
+/* The last corner up to which every bit saves mu or more. */
+static size_t corner_of(const Offers *o, double mu)
+{
+    size_t low = 0, high = o->corners; /* corner low will do, corner high will not */
+    while (high - low > 1) {
+        const size_t mid = (low + high) / 2;
+        if (saving_at(o, mid) >= mu)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Between two neighbours on a codec's curve; the level of the vector itself is nobody's neighbour. */
+static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
+{
+    const double share = (bits - a->bits) / (b->bits - a->bits);
+    if (b->level == 0 || !(share > 0))
+        return *a;
+    return (CurvePoint){a->level + share * (b->level - a->level), bits,
+                        a->variance + share * (b->variance - a->variance)};
+}
+
+/* The least variance for at most so many bits, which pay for item 0. */
+static Offer best_within(const Offers *o, double bits)
+{
+    Offer best = o->item[0];
+    for (int codec = 0; codec < OFFER_CODECS; codec++) {
+        const Offer *last = NULL, *next = NULL;
+        for (size_t i = 0; i < o->count && !next; i++)
+            if (o->item[i].codec == codec) {
+                if (o->item[i].at.bits <= bits)
+                    last = &o->item[i];
+                else
+                    next = &o->item[i];
+            }
+        if (!last)
+            continue;
+        const Offer offer = {next ? between(&last->at, &next->at, bits) : last->at, codec};
+        best = offer.at.variance < best.at.variance ? offer : best;
+    }
+    return best;
+}
+
+/* ---- all tensors ---- */
+
+static double bits_of(const Offers *o, size_t tensors, double mu)
+{
+    double bits = 0;
+    for (size_t j = 0; j < tensors; j++)
+        bits += corner(&o[j], corner_of(&o[j], mu))->bits;
+    return bits;
+}
+
+/* The multiplier that spends `bits`, as closely as doubles tell: the least one that does not spend more, and
+ * the greatest that does or would if it could. */
+typedef struct {
+    double dear, cheap;
+} Multiplier;
+
+static Multiplier find_multiplier(const Offers *o, size_t tensors, double bits)
+{
+    double low = -1000, high = 1000; /* log2: variances from 2^-300 to 2^300, up to 2^70 bits */
+    for (int i = 0; i < 100; i++) {
+        const double mid = (low + high) / 2;
+        if (bits_of(o, tensors, exp2(mid)) > bits)
+            low = mid;
+        else
+            high = mid;
+    }
+    return (Multiplier){exp2(high), exp2(low)};
+}
+
+/* Corners are taken while they fit; the tensor whose next one does not has what is left. */
+void offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen)
+{
+    const Multiplier mu = find_multiplier(o, tensors, bits);
+    double left = bits - bits_of(o, tensors, mu.dear);
+    for (size_t j = 0; j < tensors; j++) {
+        size_t k = corner_of(&o[j], mu.dear);
+        const size_t end = corner_of(&o[j], mu.cheap);
+        while (k < end && corner(&o[j], k + 1)->bits - corner(&o[j], k)->bits <= left) {
+            left -= corner(&o[j], k + 1)->bits - corner(&o[j], k)->bits;
+            k++;
+        }
+        chosen[j] = o[j].item[o[j].corner[k]];
+        if (k < end && left > 0) {
+            const double from = chosen[j].at.bits;
+            chosen[j] = best_within(&o[j], from + left);
+            left -= chosen[j].at.bits - from;
+        }
+    }
+}
+
+double offers_bound(const Offers *o, size_t tensors, double bits)
+{
+    const Multiplier mu = find_multiplier(o, tensors, bits);
+    double left = bits, sum = 0;
+    for (size_t j = 0; j < tensors; j++) {
+        const CurvePoint *p = corner(&o[j], corner_of(&o[j], mu.dear));
+        left -= p->bits;
+        sum += p->variance;
+    }
+    const double steepest = mu.dear; /* of what is left over, every bit saves at most this */
+    return left > 0 ? fmax(0, sum - left * steepest) : sum;
+}
