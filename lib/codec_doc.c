@@ -11,11 +11,17 @@ static const struct {
     const char *name;
 } promises[] = {{UNBIASED, "unbiased"}, {LINEAR, "linear"}, {MERGEABLE, "mergeable"}};
 
+/* What stands behind a wrapper's keys that cannot stand alone. */
+static const char *wrapped(const Compressor *ops)
+{
+    return ops->wraps && !ops->alone[0] ? "+none" : "";
+}
+
 CodecDoc codec_doc(const Compressor *ops, Arena *a)
 {
     Error err;
     CodecDoc doc = {.ops = ops};
-    const char *bare = ops->wraps ? text_format(a, "%s+none", ops->name) : ops->name;
+    const char *bare = text_format(a, "%s%s", ops->name, wrapped(ops));
     if (!bare || codec_open(&doc.codec, bare, a, &err) != OK)
         doc.codec = NULL;
     doc.stateful = ops->state_size != NULL;
@@ -45,8 +51,7 @@ static void put_difference(TextBuf *out, const CodecDoc *doc, const Param *p, co
 {
     Error err;
     const Codec *other;
-    const char *spec =
-        text_format(a, "%s:%s=%s%s", doc->ops->name, p->key, choice, doc->ops->wraps ? "+none" : "");
+    const char *spec = text_format(a, "%s:%s=%s%s", doc->ops->name, p->key, choice, wrapped(doc->ops));
     if (!spec || codec_open(&other, spec, a, &err) != OK)
         return;
     const unsigned usual = codec_traits(doc->codec), now = codec_traits(other);

@@ -8,7 +8,7 @@
 
 typedef struct {
     const Compressor *ops;
-    const Codec *codec; /* at its defaults, a wrapper round `none`; NULL where a codec cannot stand so */
+    const Codec *codec; /* at its defaults, a wrapper alone or round `none`; NULL where a codec cannot stand so */
     bool stateful;
 } CodecDoc;
 

@@ -16,8 +16,17 @@ enum { LARGEST = 70001, LINE = 512, HEX_MOST = 48 };
 
 /* Beside each codec's default and choices: rates and odd shapes of its own. */
 static const char *const more_specs[] = {
-    "qsgd:bits=8,code=fixed", "qsgd:levels=1,bucket=0", "qsgd:bits=12", "qsgd:levels=5,bucket=100,norm=linf",
-    "entry:ratio=0.1",        "entry:budget=2.5",       "lq:q=inf",     "terngrad:clip=2.5",
+    "qsgd:bits=8,code=fixed",
+    "qsgd:levels=1,bucket=0",
+    "qsgd:bits=12",
+    "qsgd:levels=5,bucket=100,norm=linf",
+    "entry:ratio=0.1",
+    "entry:budget=2.5",
+    "lq:q=inf",
+    "terngrad:clip=2.5",
+    "joint+entry",
+    "joint:bits=0.1+entry",
+    "joint:bits=5+entry",
 };
 
 static bool writing;
@@ -81,7 +90,7 @@ static void one_codec(const Compressor *ops)
     if (!file)
         print_error("%s is missing: make golden writes it\n", path);
     check(file != NULL);
-    const char *name = ops->wraps ? text_format(a, "%s+none", ops->name) : ops->name;
+    const char *name = ops->wraps && !ops->alone[0] ? text_format(a, "%s+none", ops->name) : ops->name;
     one_spec(file, name, x);
     for (const Param *p = ops->params; p && p->key && !ops->wraps; p++) {
         static const char *const switches[] = {"off", "on", NULL};
@@ -91,7 +100,8 @@ static void one_codec(const Compressor *ops)
                 one_spec(file, text_format(a, "%s:%s=%s", ops->name, p->key, *value), x);
     }
     for (size_t i = 0; i < countof(more_specs); i++)
-        if (!strncmp(more_specs[i], ops->name, strlen(ops->name)) && more_specs[i][strlen(ops->name)] == ':')
+        if (!strncmp(more_specs[i], ops->name, strlen(ops->name)) &&
+            strchr(":+", more_specs[i][strlen(ops->name)]))
             one_spec(file, more_specs[i], x);
     if (!writing)
         check(fgetc(file) == EOF);

@@ -32,6 +32,12 @@ static const char *const more_specs[] = {
     "ef:decay=0.5+qsgd:bits=8",
     "ef+svd:rank=2",
     "ef+ef+none",
+    "joint:bits=0.1",
+    "joint:bits=6",
+    "joint:bits=0.01+entry",
+    "joint:bits=3+entry:draw=systematic",
+    "joint:bits=3+svd:draw=systematic,reshape=square",
+    "ef+joint:bits=2",
     NULL,
 };
 
@@ -41,7 +47,8 @@ static void add_spec(const char *spec)
     specs[spec_count++] = spec;
 }
 
-/* The default of every codec, and each value of each choice; wrappers go round every codec that is none. */
+/* The default of every codec, and each value of each choice; wrappers go round every codec that is none, those
+ * that can stand alone round the ones they choose from. */
 static int collect_specs(void **state)
 {
     (void)state;
@@ -49,11 +56,12 @@ static int collect_specs(void **state)
     for (size_t i = 0; compressors[i]; i++) {
         const Compressor *ops = compressors[i];
         for (size_t k = 0; ops->wraps && compressors[k]; k++)
-            if (!compressors[k]->wraps)
+            if (!compressors[k]->wraps && (!ops->alone[0] || compressors[k]->curve))
                 add_spec(text_format(forever, "%s+%s", ops->name, compressors[k]->name));
+        if (!ops->wraps || ops->alone[0])
+            add_spec(ops->name);
         if (ops->wraps)
             continue;
-        add_spec(ops->name);
         for (const Param *p = ops->params; p && p->key; p++) {
             static const char *const switches[] = {"off", "on", NULL};
             const char *const *names = p->type == PARAM_BOOL ? switches : p->choices;

@@ -26,7 +26,8 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* The curves of one tensor as offers. A codec's name takes a byte. */
+/* The curves of one tensor as offers. A codec's name takes a byte. Where there are two, one may pass: svd
+ * does on matrices beyond LAPACK's reach. */
 static Status make_offers(const Call *c, const float *x, CurvePoint *const room[OFFER_CODECS], Arena *a,
                           Offers *o)
 {
@@ -34,7 +35,11 @@ static Status make_offers(const Call *c, const float *x, CurvePoint *const room[
     for (int i = 0; i < OFFER_CODECS && codec_of(c->self, i); i++) {
         Call inner = call_inner(c, 0);
         inner.self = codec_of(c->self, i);
-        TRY(codec_curve(&inner, x, room[i], &count[i]));
+        const Status status = codec_curve(&inner, x, room[i], &count[i]);
+        if (status != OK && (i == 0 || status == ERR_MEMORY))
+            return status;
+        if (status != OK)
+            count[i] = 0;
         for (size_t k = 0; c->self->other && k < count[i]; k++)
             room[i][k].bits = fmin(room[i][k].bits + 8, 8 * (double)raw_size(c));
     }

@@ -28,7 +28,7 @@ static unsigned traits(const Codec *codec)
 static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
 {
     TRY(svd_plan_open(c, x, plan));
-    return svd_plan_rank(c, plan);
+    return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
 /* Sums the atoms into x; false when a value is beyond float32. */
@@ -88,16 +88,49 @@ static double atom_variance(const SvdPlan *plan, size_t i)
 }
 
 /* The atoms are orthogonal, so coins that depend on one another change nothing. */
+static double sum_variance(const SvdPlan *plan)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan->s.k && !plan->raw; i++)
+        sum += atom_variance(plan, i);
+    return sum;
+}
+
 static double variance(const Call *c, const float *x)
 {
-    const Svd *o = c->self->params;
     SvdPlan plan;
     if (make_plan(c, x, &plan) != OK)
         return NAN;
-    double sum = 0;
-    for (size_t i = 0; i < plan.s.k; i++)
-        sum += atom_variance(&plan, i);
-    return plan.raw ? 0 : o->empty == EMPTY_RESAMPLE ? NAN : sum;
+    return !plan.raw && ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum_variance(&plan);
+}
+
+static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *point, size_t *count)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    TRY(svd_plan_level(c, plan, level));
+    const double bits = plan->raw ? 8 * (double)raw_size(c) : plan->bits;
+    while (*count && point[*count - 1].bits >= bits) /* dearer, and no better */
+        (*count)--;
+    point[(*count)++] = (CurvePoint){level, bits, sum_variance(plan)};
+    arena_rewind(c->scratch, mark);
+    return OK;
+}
+
+/* From the level that spends one atom to the one that keeps all, 16 to the octave. */
+static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    SvdPlan plan;
+    double sum = 0, least = INFINITY;
+    TRY(svd_plan_open(c, x, &plan));
+    for (size_t i = 0; i < plan.s.k; i++) {
+        sum += plan.s.lambda[i];
+        least = plan.s.lambda[i] > 0 ? fmin(least, plan.s.lambda[i]) : least;
+    }
+    *count = 0;
+    plan.raw = false;
+    for (int i = 0; sum * exp2(-i / 16.0) > least && !plan.raw && i < CURVE_MOST - 1; i++)
+        TRY(add_level(c, &plan, sum * exp2(-i / 16.0), point, count));
+    return add_level(c, &plan, 0, point, count);
 }
 
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
@@ -129,4 +162,5 @@ const Compressor compressor_svd = {
     .decode = decode,
     .variance = variance,
     .moments = moments,
+    .curve = curve,
 };
