@@ -51,7 +51,14 @@ enum {
     S_SUMS,
 };
 
-enum { ROOM_BEHIND = 16 };
+enum { ROOM_BEHIND = 16, HADAMARD_RUN = 256, HADAMARD_TILE = 1 << 14 };
+
+/* The two filters of an orthogonal wavelet; 2, 4 or 8 taps. */
+enum { WAVELET_TAPS = 8 };
+typedef struct {
+    int taps;
+    float smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
+} WaveletFilter;
 
 typedef struct {
     const char *name; /* "avx512" */
@@ -133,6 +140,19 @@ typedef struct {
                         double *sum);
 
     double (*sum_magnitudes)(const float *x, size_t n); /* the same sum alone */
+
+    /* Walsh-Hadamard butterflies in place, by rising stride. Of runs of HADAMARD_RUN elements, unscaled; of
+     * 2^log_rows rows that are `stride` apart and `cols` long, whole vectors, in all HADAMARD_TILE at most:
+     * between rows, times `scale`. */
+    void (*hadamard_runs)(float *x, size_t runs);
+    void (*hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
+
+    /* One level of a wavelet transform: smooth_k = sum over t of w->smooth[t] x_(2k + t), detail_k alike, from
+     * 2 pairs + taps - 2 elements of x; and its transpose, pair k of x from smooths and details k, k - 1, ...,
+     * k - taps / 2 + 1, those before the first included. */
+    void (*wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail);
+    void (*wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
+                         float *x);
 } Kernels;
 
 Isa isa_of_cpu(void); /* the best this CPU can run */

@@ -122,17 +122,22 @@ INLINE VecU load_halves(const uint8_t *p)
     return __builtin_convertvector(h, VecU);
 }
 
+/* l in lane l. */
+INLINE VecU lane_numbers(void)
+{
+#if VEC_BYTES == 64
+    return (VecU){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif VEC_BYTES == 32
+    return (VecU){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+    return (VecU){0, 1, 2, 3};
+#endif
+}
+
 /* Lane l's index times RNG_STRIDE, for words from element i on: rng_word's argument before the key. */
 INLINE VecU stride_lanes(uint32_t i)
 {
-#if VEC_BYTES == 64
-    const VecU lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-#elif VEC_BYTES == 32
-    const VecU lane = {0, 1, 2, 3, 4, 5, 6, 7};
-#else
-    const VecU lane = {0, 1, 2, 3};
-#endif
-    return (lane + i) * RNG_STRIDE;
+    return (lane_numbers() + i) * RNG_STRIDE;
 }
 
 /* rng_mix, lane by lane. */

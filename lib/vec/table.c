@@ -18,6 +18,12 @@ void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum);
 double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
+void ISA_NAME(hadamard_runs)(float *x, size_t runs);
+void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
+void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
+                             float *detail);
+void ISA_NAME(wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
+                            float *x);
 
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {
@@ -62,4 +68,8 @@ const Kernels ISA_NAME(kernels) = {
     .outer_rows = ISA_NAME(outer_rows),
     .coin_sift = ISA_NAME(coin_sift),
     .sum_magnitudes = ISA_NAME(sum_magnitudes),
+    .hadamard_runs = ISA_NAME(hadamard_runs),
+    .hadamard_rows = ISA_NAME(hadamard_rows),
+    .wavelet_split = ISA_NAME(wavelet_split),
+    .wavelet_join = ISA_NAME(wavelet_join),
 };
