@@ -57,7 +57,7 @@ enum { ROOM_BEHIND = 16, HADAMARD_RUN = 256, HADAMARD_TILE = 1 << 14 };
 enum { WAVELET_TAPS = 8 };
 typedef struct {
     int taps;
-    float smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
+    double smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
 } WaveletFilter;
 
 typedef struct {
@@ -149,7 +149,7 @@ typedef struct {
 
     /* One level of a wavelet transform: smooth_k = sum over t of w->smooth[t] x_(2k + t), detail_k alike, from
      * 2 pairs + taps - 2 elements of x; and its transpose, pair k of x from smooths and details k, k - 1, ...,
-     * k - taps / 2 + 1, those before the first included. */
+     * k - taps / 2 + 1, those before the first included. Summed in double. */
     void (*wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail);
     void (*wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
                          float *x);

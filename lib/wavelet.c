@@ -34,8 +34,8 @@ static WaveletFilter filter_of(int family)
     const double *s = families[family].s;
     WaveletFilter w = {.taps = families[family].taps};
     for (int t = 0; t < w.taps; t++) {
-        w.smooth[t] = (float)s[t];
-        w.detail[t] = (float)(t % 2 ? -s[w.taps - 1 - t] : s[w.taps - 1 - t]);
+        w.smooth[t] = s[t];
+        w.detail[t] = t % 2 ? -s[w.taps - 1 - t] : s[w.taps - 1 - t];
     }
     return w;
 }

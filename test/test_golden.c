@@ -27,6 +27,8 @@ static const char *const more_specs[] = {
     "joint+entry",
     "joint:bits=0.1+entry",
     "joint:bits=5+entry",
+    "wavelet:family=db4,levels=2",
+    "hadamard:ratio=0.1",
 };
 
 static bool writing;

@@ -75,8 +75,9 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
     enum { N = (1 << 23) + 3 };
-    static const char *const specs[] = {"qsgd:bits=8", "entry:ratio=0.5", "ef+terngrad", "ef+entry:ratio=0.1",
-                                        "ef+fp16"};
+    static const char *const specs[] = {
+        "qsgd:bits=8", "entry:ratio=0.5",    "ef+terngrad", "ef+entry:ratio=0.1",
+        "wavelet",     "hadamard:ratio=0.5", "ef+fp16"};
     const double limit = 24.0 * N + 32e6;
     (void)state;
 #if defined(__SANITIZE_ADDRESS__)
@@ -115,6 +116,10 @@ static void scratch_does_not_depend_on_threads(void **state)
         "ef+entry:ratio=0.3",
         "ef+terngrad:clip=2.5",
         "svd:rank=1",
+        "wavelet:family=db4",
+        "wavelet:ratio=0.3",
+        "hadamard",
+        "hadamard:ratio=0.3,draw=systematic",
     };
     (void)state;
     for (size_t s = 0; s < countof(specs); s++) {

@@ -1,20 +1,24 @@
 /* all.c -- the registry: add a line, get a codec. `list` shows them in this order. */
 #include "../compressor.h"
 
-extern const Compressor compressor_bf16, compressor_ef, compressor_entry, compressor_fp16, compressor_joint,
-    compressor_lq, compressor_none, compressor_qsgd, compressor_svd, compressor_terngrad;
-
 /* clang-format off */
-const Compressor *const compressors[] = {
-    &compressor_none,
-    &compressor_fp16,
-    &compressor_bf16,
-    &compressor_entry,
-    &compressor_svd,
-    &compressor_lq,
-    &compressor_qsgd,
-    &compressor_terngrad,
-    &compressor_joint,
-    &compressor_ef,
-    NULL,
-};
+#define CODECS(X)  \
+    X(none)        \
+    X(fp16)        \
+    X(bf16)        \
+    X(entry)       \
+    X(svd)         \
+    X(wavelet)     \
+    X(hadamard)    \
+    X(lq)          \
+    X(joint)       \
+    X(qsgd)        \
+    X(terngrad)    \
+    X(ef)
+/* clang-format on */
+
+#define DECLARE(name) extern const Compressor compressor_##name;
+CODECS(DECLARE)
+
+#define ADDRESS(name) &compressor_##name,
+const Compressor *const compressors[] = {CODECS(ADDRESS) NULL};

@@ -37,6 +37,10 @@ static const Case cases[] = {
     {"entry:ratio=0.01", 0.25, 0},
     {"entry:ratio=0.1", 0, 0},
     {"lq:q=2", 0, 0},
+    {"wavelet", 0.06, 0},
+    {"wavelet:family=db2", 0.06, 0},
+    {"wavelet:family=db4", 0.06, 0},
+    {"hadamard", 0.08, 0},
     {"svd:rank=3", 0, 0},
 };
 
