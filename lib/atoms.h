@@ -25,10 +25,11 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* What to keep. Of the first three the first above 0 counts; probs goes with budget. */
+/* What to keep. Of the first four the first above 0 counts; probs goes with budget. */
 typedef struct {
     double budget; /* expected atoms */
     double bits;   /* expected payload bits in all, kind byte included; never less than one atom is spent */
+    double eps;    /* variance as a share of |x|^2 */
     float tau;     /* the level itself */
     int probs, empty, draw;
 } AtomPlan;

@@ -22,4 +22,9 @@ bool waterfill_floats(const float *x, size_t n, double budget, int threads, Aren
 /* The level alone, for short vectors such as singular values; NaN when scratch has no memory. */
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch);
 
+/* The dual: the level at which the estimate's variance, sum over |x| <= tau of |x| (tau - |x|), is eps |x|^2;
+ * it spends the least sum p of all that vary no more (Wangni et al. 2018). eps > 0, entries finite. O(n), the
+ * same for any number of threads. 0 when all entries are, NaN when scratch has no memory. */
+double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch);
+
 #endif

@@ -22,16 +22,20 @@ static inline Rng rig_rng(uint64_t repeat)
     return rng_open(7, repeat, 0, 0, rng_hash("rig"));
 }
 
+/* The address of one worker's draw, and of what all workers share. */
+static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
+{
+    rig->call.rng = rng_open(7, repeat, worker, 0, rng_hash("rig"));
+    rig->call.rng_shared = rng_open(7, repeat, RNG_EVERYONE, 0, rng_hash("rig"));
+    rig->call.worker = worker;
+}
+
 static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
 {
     *rig = (Rig){.forever = arena_open(0), .scratch = arena_open(0), .shape = shape};
     TRY(codec_open(&rig->codec, spec, rig->forever, &rig->err));
-    rig->call = (Call){.self = rig->codec,
-                       .rng = rig_rng(0),
-                       .rng_shared = rig_rng(0),
-                       .workers = 1,
-                       .threads = 1,
-                       .scratch = rig->scratch};
+    rig->call = (Call){.self = rig->codec, .workers = 1, .threads = 1, .scratch = rig->scratch};
+    rig_address(rig, 0, 0);
     return OK;
 }
 
@@ -55,11 +59,16 @@ static inline void rig_close(Rig *rig)
     arena_close(rig->scratch);
 }
 
-static inline Status rig_encode(Rig *rig, const float *x, uint64_t repeat)
+static inline Status rig_encode_as(Rig *rig, const float *x, uint64_t repeat, int worker)
 {
-    rig->call.rng = rig_rng(repeat);
+    rig_address(rig, repeat, worker);
     rig->payload.size = 0;
     return codec_send(&rig->call, x, &rig->payload, &rig->message);
+}
+
+static inline Status rig_encode(Rig *rig, const float *x, uint64_t repeat)
+{
+    return rig_encode_as(rig, x, repeat, 0);
 }
 
 static inline Status rig_decode(Rig *rig)

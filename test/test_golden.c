@@ -29,6 +29,9 @@ static const char *const more_specs[] = {
     "joint:bits=5+entry",
     "wavelet:family=db4,levels=2",
     "hadamard:ratio=0.1",
+    "gspar:eps=1",
+    "randk:ratio=0.3",
+    "randk:ratio=0.8,shared=off",
 };
 
 static bool writing;

@@ -120,6 +120,8 @@ static void scratch_does_not_depend_on_threads(void **state)
         "wavelet:ratio=0.3",
         "hadamard",
         "hadamard:ratio=0.3,draw=systematic",
+        "gspar:eps=3",
+        "randk",
     };
     (void)state;
     for (size_t s = 0; s < countof(specs); s++) {

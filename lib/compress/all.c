@@ -11,6 +11,8 @@
     X(wavelet)     \
     X(hadamard)    \
     X(lq)          \
+    X(gspar)       \
+    X(randk)       \
     X(joint)       \
     X(qsgd)        \
     X(terngrad)    \

@@ -30,6 +30,10 @@ static const char *const specs[] = {
     "svd",
     "svd:rank=1,method=gesdd",
     "ef+entry:ratio=0.2",
+    "gspar:eps=1",
+    "randk:ratio=0.1",
+    "randk:ratio=0.6,shared=off",
+    "randk:ratio=1",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -21,7 +21,8 @@ SPECS = [
     "none", "fp16", "bf16", "qsgd:bits=2,bucket=16", "qsgd:levels=5,bucket=16,code=elias-sparse",
     "qsgd:levels=5,bucket=16,code=elias-dense", "qsgd:levels=5,bucket=16,code=fixed", "qsgd:bits=1,bucket=0",
     "terngrad", "terngrad:code=2bit", "terngrad:code=elias", "terngrad:share=on", "entry:ratio=0.3",
-    "entry:ratio=0.02", "lq", "lq:q=inf", "svd:rank=1", "ef+entry:ratio=0.1",
+    "entry:ratio=0.02", "lq", "lq:q=inf", "gspar:eps=2", "randk:ratio=0.3",
+    "randk:ratio=1", "randk:ratio=0.5,shared=off", "svd:rank=1", "ef+entry:ratio=0.1",
 ]
 
 

@@ -27,7 +27,7 @@ TABLE = {
 }
 MONTE_CARLO = ["qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
                "entry:ratio=0.05", "entry:ratio=0.2", "entry:ratio=0.1,probs=clip", "entry:ratio=0.05,draw=systematic",
-               "entry:bits=1", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
+               "entry:bits=1", "gspar:density=0.1", "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.6,shared=off", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
                "svd:rank=1,probs=clip", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
 REPEATS, FALSE_ALARMS = 400, 1e-3  # per run, shared by all comparisons
 
@@ -85,7 +85,7 @@ def check_theorem_5():
 
 
 def check_threads():
-    for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "lq", "svd", "ef+entry:bits=1",
+    for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "lq", "svd", "ef+entry:bits=1",
                  "bf16:rounding=stochastic"):
         files, records = [], []
         for threads in (1, 2, 8):

@@ -22,12 +22,14 @@ SPECS = [
     "terngrad:clip=2.5", "terngrad:clip=1,code=elias",
     "entry", "entry:ratio=0.1", "entry:ratio=0.5", "entry:ratio=1", "entry:budget=2.5", "entry:bits=1",
     "entry:ratio=0.1,probs=clip", "entry:ratio=0.02,draw=systematic", "entry:budget=0.5,empty=resample",
+    "gspar", "gspar:density=0.3", "gspar:eps=0.5", "gspar:eps=40",
+    "randk", "randk:ratio=0.3", "randk:ratio=0.9", "randk:ratio=1", "randk:ratio=0.05,shared=off", "ef+randk:ratio=0.1",
     "lq", "lq:q=1", "lq:q=0.5", "lq:q=inf",
     "svd", "svd:rank=1", "svd:rank=0.5,reshape=rows", "svd:rank=2.5,reshape=square", "svd:method=gesdd,probs=clip",
     "svd:rank=0.5,empty=resample", "svd:rank=2,draw=systematic",
     "ef+entry:ratio=0.05", "ef:decay=0.5+qsgd:bits=2", "ef+terngrad:share=on,code=elias", "ef+svd:rank=1",
 ]
-FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "svd", "ef+qsgd:bits=2"]
+FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2"]
 
 
 def odd_arrays():

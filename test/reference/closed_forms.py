@@ -7,7 +7,7 @@ bisection on tau.
 import numpy as np
 
 from codes import F32, Bytes, index_set
-from decode import matrix_shape, parse
+from decode import kept, matrix_shape, parse
 
 
 def waterfill(weight, budget):
@@ -55,6 +55,17 @@ def svd(g, keys):
     values = np.linalg.svd(g.reshape(matrix_shape(g.shape, keys["reshape"])), compute_uv=False)
     values[values < 1e-7 * values[0]] = 0
     return atoms_variance(values, probabilities(values, float(keys["rank"]), keys))
+
+
+def gspar(g, keys):
+    """By density entry's; by eps what was asked for."""
+    if "eps" in keys:
+        return float(keys["eps"]) * float((g**2).sum())
+    return atoms_variance(g, waterfill(g, float(keys["density"]) * g.size)[0])
+
+
+def randk(g, keys):
+    return (g.size / kept(g.size, keys) - 1) * float((g**2).sum())
 
 
 def norm_q(g, q):
@@ -121,4 +132,4 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
-    return {"entry": entry, "svd": svd, "lq": lq, "qsgd": qsgd, "terngrad": terngrad}[name](g, keys)
+    return {"entry": entry, "gspar": gspar, "randk": randk, "svd": svd, "lq": lq, "qsgd": qsgd, "terngrad": terngrad}[name](g, keys)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """decode.py -- an independent decoder of every payload, written from docs/FORMAT.md alone.
 
-    decode(spec, shape, rounds) -> float32 array        rounds: the payload of every exchange; what was heard of an
-                                                        earlier round is that round's own payload (one worker)
+    decode(spec, shape, rounds, address) -> float32 array   rounds: the payload of every exchange; what was heard of an
+                                                            earlier round is that round's own payload (one worker)
+                                                            address: (seed, repeat, worker, step, tensor)
 
-Nothing but the payloads' bytes, the spec and the shape goes in. Bits are slow and plain: text of 0 and 1.
+Nothing but the payloads' bytes, the spec, the shape and the random address goes in. Bits are slow and plain: text of 0 and 1.
 usage: decode.py FILE.atomo [OUT.npz] lists the tensors of a container and saves them.
 """
 import struct
@@ -14,6 +15,7 @@ import numpy as np
 
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
 from container import need, read, size_of
+from draws import subset
 
 BLOCK = 1 << 16
 DEFAULTS = {
@@ -22,6 +24,8 @@ DEFAULTS = {
     "svd": {"rank": "3", "reshape": "paper", "method": "gram", "probs": "optimal", "empty": "send",
             "draw": "independent"},
     "lq": {"q": "2"},
+    "gspar": {"density": "0.01"},
+    "randk": {"ratio": "0.01", "shared": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
 }
@@ -67,6 +71,28 @@ def lq(data, n, _keys):
     source, result = Bytes(data), np.zeros(n, F32)
     light_part(source, n, result)
     source.end()
+    return result
+
+
+def kept(n, keys):
+    return min(n, max(1, int(float(keys["ratio"]) * n + 0.5)))
+
+
+def randk(last, n, keys, address):
+    source, k = Bytes(last), kept(n, keys)
+    kind = source.byte()
+    if kind == 2 and keys["shared"] == "on":
+        need(source.varint() > 0, "the sum of no workers")
+    else:
+        need(kind == 1 and k < n, f"kind {kind}")
+    values = floats(source.take(4 * k), k)
+    source.end()
+    seed, repeat, worker, step, tensor = address
+    members = subset((seed, repeat, -1 if keys["shared"] == "on" else worker, step, tensor), n, k)
+    result = np.zeros(n, F32)
+    with np.errstate(over="ignore"):
+        result[members] = values.astype(float) * (n / k) if n else values
+    need(np.isfinite(result).all(), "a value beyond float32")
     return result
 
 
@@ -247,17 +273,19 @@ def own_form(name, keys, shape, rounds):
         return svd(data, shape, keys)
     if name == "terngrad":
         return terngrad(rounds, n, keys)
-    return {"entry": entry, "lq": lq, "qsgd": qsgd}[name](data, n, keys)
+    return {"entry": entry, "gspar": entry, "lq": lq, "qsgd": qsgd}[name](data, n, keys)
 
 
 def must_be_raw(name, keys, n):
     """Whether spec and n alone make it raw; None where the data have a say."""
     if name in ("fp16", "bf16"):
         return n == 0
+    if name == "randk":
+        return kept(n, keys) == n
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 
-def decode(spec, shape, rounds):
+def decode(spec, shape, rounds, address=None):
     name, keys = parse(spec)
     n, last = size_of(shape), rounds[-1]
     if name == "none":
@@ -265,11 +293,15 @@ def decode(spec, shape, rounds):
     need(len(last) > 0, "an empty payload")
     kind = last[0]
     raw = must_be_raw(name, keys, n)
+    if name == "randk" and kind == 2:
+        return randk(last, n, keys, address).reshape(shape)
     need(raw is None or raw == (kind == 0), f"kind {kind} where spec and shape say otherwise")
     if kind == 0:
         need(all(len(earlier) == 0 for earlier in rounds[:-1]), "an earlier round of a raw payload")
         return floats(last[1:], n).reshape(shape)
     need(kind == 1, f"kind {kind}")
+    if name == "randk":
+        return randk(last, n, keys, address).reshape(shape)
     result = own_form(name, keys, shape, rounds)
     return np.asarray(result).reshape(shape)
 
@@ -278,7 +310,8 @@ def tensors(file):
     """Every tensor of a container by its path, decoded."""
     found = {}
     for record in file.records:
-        vector = decode("none" if record.raw else file.spec, record.shape, record.rounds)
+        address = record.seed, record.repeat, record.worker, record.step, record.tensor
+        vector = decode("none" if record.raw else file.spec, record.shape, record.rounds, address)
         flat, at = np.asarray(vector, float if vector.dtype == float else np.float32).reshape(-1), 0
         for member in record.members:
             size = size_of(member.shape)

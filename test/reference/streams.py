@@ -20,9 +20,9 @@ def order0(symbols):
 
 
 def sets(name, data, n):
-    """entry and lq: heavy set and floats, light set, tau and a bit for each sign."""
+    """entry, gspar and lq: heavy set and floats, light set, tau and a bit for each sign."""
     source, total = Bytes(data), 0.0
-    if name == "entry":
+    if name != "lq":
         heavy = len(index_set(source, n))
         source.take(4 * heavy)
         total += log2_choose(n, heavy) + 32 * heavy
@@ -41,7 +41,9 @@ def entropy(spec, shape, rounds):
         return 16.0 * n
     if name == "svd":
         return 8.0 * (len(data) - 1)  # atoms are floats, their number a byte
-    if name in ("entry", "lq"):
+    if name == "randk":
+        return 8.0 * (len(data) - 1)
+    if name in ("entry", "gspar", "lq"):
         return sets(name, data[1:], n)
     levels, scales = levels_of(name, keys, n, rounds)
     return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)

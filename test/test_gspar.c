@@ -1,0 +1,365 @@
+/* test_gspar.c -- gspar: its level against the sorted closed form, the paper's greedy iteration and ATOMO's
+ * dual; draws element by element. */
+#include "try.h"
+
+#include "coin.h"
+#include "waterfill.h"
+
+#include <float.h>
+
+static Arena *scratch;
+
+/* ---- vectors that try the search ---- */
+
+static float normal(const Rng *rng, size_t i)
+{
+    return (float)rng_normal(rng, USE_TEST, i);
+}
+static float wide(const Rng *rng, size_t i)
+{
+    return (float)exp(40 * rng_unit(rng, USE_TEST, i) - 20);
+}
+static float tied(const Rng *rng, size_t i)
+{
+    return (float)(1 + (int)(rng_unit(rng, USE_TEST, i) * 3));
+}
+static float constant(const Rng *rng, size_t i)
+{
+    (void)rng;
+    return i % 2 ? 0.1f : -0.1f;
+}
+static float zeros_between(const Rng *rng, size_t i)
+{
+    return i % 3 ? 0 : normal(rng, i);
+}
+static float spiked(const Rng *rng, size_t i)
+{
+    return i ? 1e-6f * (float)(1 + rng_unit(rng, USE_TEST, i)) : 1e7f;
+}
+static float geometric(const Rng *rng, size_t i)
+{
+    (void)rng;
+    return ldexpf(1, -(int)(i % 140));
+}
+static float denormal(const Rng *rng, size_t i)
+{
+    return (float)(int)(rng_unit(rng, USE_TEST, i) * 100) * 0x1p-149f;
+}
+static float huge(const Rng *rng, size_t i)
+{
+    return rng_unit(rng, USE_TEST, i) < 0.5 ? -FLT_MAX : FLT_MAX;
+}
+
+static const struct {
+    const char *name;
+    float (*at)(const Rng *rng, size_t i);
+} laws[] = {{"normal", normal},     {"wide", wide},           {"tied", tied},
+            {"constant", constant}, {"zeros", zeros_between}, {"spiked", spiked},
+            {"denormal", denormal}, {"geometric", geometric}, {"huge", huge}};
+
+static const size_t sizes[] = {1, 2, 3, 7, 64, 1000, 65536, 65537, 200000};
+static const double epsilons[] = {1e-12, 1e-6, 1e-3, 0.1, 1, 3, 100, 1e6};
+
+static float *fill(float (*at)(const Rng *rng, size_t i), size_t n)
+{
+    const Rng rng = rng_open(3, 0, 0, 0, n);
+    float *x = NEW(scratch, float, n + 1);
+    for (size_t i = 0; i < n; i++)
+        x[i] = at(&rng, i);
+    return x;
+}
+
+/* ---- references ---- */
+
+static int larger_first(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The closed form: sort, take the smallest k with v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then
+ * tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. Sums from the small end, in long double. */
+static double sorted_ref(const float *x, size_t n, double eps)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    double *v = NEW(scratch, double, n);
+    long double *one = NEW_ZERO(scratch, long double, n + 1), *two = NEW_ZERO(scratch, long double, n + 1);
+    for (size_t i = 0; i < n; i++)
+        v[i] = fabs((double)x[i]);
+    qsort(v, n, sizeof *v, larger_first);
+    for (size_t i = n; i-- > 0;) {
+        one[i] = one[i + 1] + v[i];
+        two[i] = two[i + 1] + (long double)v[i] * v[i];
+    }
+    size_t k = 0;
+    while (k < n && v[k] * one[k] > eps * two[0] + two[k])
+        k++;
+    const double tau = one[k] > 0 ? (double)((eps * two[0] + two[k]) / one[k]) : 0;
+    arena_rewind(scratch, mark);
+    return tau;
+}
+
+static double keep_chance(double tau, double x)
+{
+    return x == 0 ? 0 : fmin(1, fabs(x) / tau);
+}
+
+static double expected_atoms(const float *x, size_t n, double tau)
+{
+    long double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += keep_chance(tau, (double)x[i]);
+    return (double)sum;
+}
+
+/* ---- the level ---- */
+
+/* What plain sums of n terms may be off. */
+static double rounding(size_t n)
+{
+    return (double)(n + 8) * DBL_EPSILON;
+}
+
+static void the_level_is_that_of_the_sorted_closed_form(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            const ArenaMark mark = arena_mark(scratch);
+            const size_t n = sizes[k];
+            const float *x = fill(laws[l].at, n);
+            for (size_t e = 0; e < countof(epsilons); e++) {
+                const double want = sorted_ref(x, n, epsilons[e]);
+                const double got = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
+                if (fabs(got - want) > rounding(n) * want)
+                    print_error("%s, n %zu, eps %g\n", laws[l].name, n, epsilons[e]);
+                check_rel(got, want, rounding(n));
+                check(waterfill_of_variance(x, n, epsilons[e], 8, scratch) == got);
+            }
+            arena_rewind(scratch, mark);
+        }
+}
+
+/* Sum over |x| <= tau of |x| (tau - |x|) is eps |x|^2; an error of tau weighs 1 + 1/eps as much. */
+static void the_variance_is_what_was_asked(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t e = 0; e < countof(epsilons); e++) {
+            const ArenaMark mark = arena_mark(scratch);
+            const size_t n = 70000;
+            const float *x = fill(laws[l].at, n);
+            const double tau = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
+            long double got = 0, squares = 0;
+            for (size_t i = 0; i < n; i++) {
+                const long double v = fabsl((long double)x[i]);
+                squares += v * v;
+                got += v <= tau ? v * (tau - v) : 0;
+            }
+            check_rel((double)(got / squares), epsilons[e], rounding(n) * (1 + 1 / epsilons[e]));
+            arena_rewind(scratch, mark);
+        }
+}
+
+/* The two problems are dual: the atoms that eps takes, as a budget, give Algorithm 1 the same level. */
+static void atomo_at_the_same_budget_has_the_same_level(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t k = 3; k < countof(sizes); k++)
+            for (double eps = 1e-3; eps < 1e4; eps *= 17) {
+                const ArenaMark mark = arena_mark(scratch);
+                const size_t n = sizes[k];
+                const float *x = fill(laws[l].at, n);
+                const double tau = waterfill_of_variance(x, n, eps, 1, scratch);
+                Level level;
+                check(waterfill_floats(x, n, expected_atoms(x, n, tau), 1, scratch, &level));
+                check_rel(level.tau, tau, 1e-9);
+                arena_rewind(scratch, mark);
+            }
+}
+
+/* Algorithm 3 of the paper until nothing moves: p = min(kappa n |x| / |x|_1, 1), then the p under 1 are scaled
+ * by c = (kappa n - n + their number) / their sum, until c <= 1. */
+static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
+{
+    (void)state;
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t n = 5000;
+    const float *x = fill(normal, n);
+    double *p = NEW(scratch, double, n);
+    for (double kappa = 0.01; kappa < 1; kappa *= 3) {
+        const double wanted = kappa * (double)n;
+        double sum = 0, c = 2;
+        Level level;
+        for (size_t i = 0; i < n; i++)
+            sum += fabs((double)x[i]);
+        for (size_t i = 0; i < n; i++)
+            p[i] = fmin(1, wanted * fabs((double)x[i]) / sum);
+        for (int round = 0; round < 200 && c > 1 + 1e-14; round++) {
+            double light = 0, under = 0;
+            for (size_t i = 0; i < n; i++) {
+                light += p[i] < 1;
+                under += p[i] < 1 ? p[i] : 0;
+            }
+            c = (wanted - (double)n + light) / under;
+            for (size_t i = 0; i < n; i++)
+                p[i] = p[i] < 1 ? fmin(1, c * p[i]) : 1;
+        }
+        check(waterfill_floats(x, n, wanted, 1, scratch, &level));
+        for (size_t i = 0; i < n; i++)
+            check_rel(p[i], keep_chance(level.tau, (double)x[i]), 1e-9);
+    }
+    arena_rewind(scratch, mark);
+}
+
+static void nothing_and_zeros_have_no_level(void **state)
+{
+    (void)state;
+    const float zero[3] = {0, -0.0f, 0}, one = -2;
+    check(waterfill_of_variance(zero, 0, 1, 1, scratch) == 0);
+    check(waterfill_of_variance(zero, 3, 1, 1, scratch) == 0);
+    check_rel(waterfill_of_variance(&one, 1, 0.5, 1, scratch), 3, 1e-15);
+}
+
+/* ---- the codec ---- */
+
+static void density_is_entrys_draw_to_the_byte(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"gspar", "entry"},
+                                           {"gspar:density=0.3", "entry:ratio=0.3"},
+                                           {"gspar:density=0.001", "entry:ratio=0.001"}};
+    for (size_t s = 0; s < countof(pairs); s++)
+        for (size_t n = 0; n < 300000; n = n * 7 + 1) {
+            Try *g = try_open(pairs[s][0], n), *e = try_open(pairs[s][1], n);
+            try_laplace(g, 60), try_laplace(e, 60);
+            try_both(g), try_both(e);
+            check(g->out.size == e->out.size && !memcmp(g->out.data, e->out.data, g->out.size));
+            check(!memcmp(g->y, e->y, n * sizeof *g->y));
+            const double v = codec_variance(&e->call, e->x);
+            check(codec_variance(&g->call, g->x) == v);
+            try_close(g), try_close(e);
+        }
+}
+
+static void eps_decides_every_element_by_its_own_coin(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(sizes); k++)
+        for (size_t e = 0; e < countof(epsilons); e++) {
+            char spec[48];
+            const ArenaMark mark = arena_mark(scratch);
+            snprintf(spec, sizeof spec, "gspar:eps=%g", epsilons[e]);
+            Try *t = try_open(spec, sizes[k]);
+            try_normal(t, 61);
+            try_both(t);
+            const float tau = (float)sorted_ref(t->x, sizes[k], epsilons[e]);
+            const bool raw = t->sent.round[0].data[0] == PAYLOAD_RAW;
+            for (size_t i = 0; i < sizes[k]; i++) {
+                const RngKey key = rng_key(&t->call.rng, USE_COIN, i / BLOCK);
+                const bool heavy = fabsf(t->x[i]) > tau;
+                const bool kept = coin_keep(coin_make(tau), t->x[i], &key, (uint32_t)(i % BLOCK));
+                const float drawn = heavy ? t->x[i] : kept ? copysignf(tau, t->x[i]) : 0;
+                check(t->y[i] == drawn || (raw && t->y[i] == t->x[i]));
+            }
+            try_close(t);
+            arena_rewind(scratch, mark);
+        }
+}
+
+static void eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level(void **state)
+{
+    (void)state;
+    static const double wanted[] = {0.1, 1, 10, 62};
+    for (size_t e = 0; e < countof(wanted); e++) {
+        char spec[48];
+        const size_t n = 65536;
+        snprintf(spec, sizeof spec, "gspar:eps=%g", wanted[e]);
+        Try *t = try_open(spec, n);
+        try_normal(t, 62);
+        double squares = 0;
+        for (size_t i = 0; i < n; i++)
+            squares += (double)t->x[i] * (double)t->x[i];
+        check_rel(codec_variance(&t->call, t->x), wanted[e] * squares, 1e-5);
+        /* other probabilities of the same variance: p ~ |x|^a, a = 0.8 and 1.2, without a bound to meet */
+        const double tau = waterfill_of_variance(t->x, n, wanted[e], 1, scratch);
+        for (double a = 0.8; a < 1.3; a += 0.4) {
+            double low = 0, high = 1e6, atoms = 0;
+            for (int step = 0; step < 200; step++) {
+                const double scale = 0.5 * (low + high);
+                double v = 0;
+                atoms = 0;
+                for (size_t i = 0; i < n; i++) {
+                    const double x = fabs((double)t->x[i]), p = fmin(1, pow(x / scale, a));
+                    v += x > 0 ? x * x * (1 / p - 1) : 0;
+                    atoms += p;
+                }
+                if (v > wanted[e] * squares)
+                    high = scale;
+                else
+                    low = scale;
+                if (high - low < 1e-7 * high)
+                    break;
+            }
+            check(atoms > expected_atoms(t->x, n, tau));
+        }
+        try_close(t);
+    }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"gspar", "gspar:eps=1", "gspar:eps=50"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 5 * BLOCK + 123);
+        try_normal(t, 63);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static void levels_beyond_float32_are_refused(void **state)
+{
+    (void)state;
+    Try *t = try_open("gspar:eps=3", 100);
+    for (size_t i = 0; i < 100; i++)
+        t->x[i] = FLT_MAX;
+    check(try_send(t) == ERR_NUMERIC && isnan(codec_variance(&t->call, t->x)));
+    try_close(t);
+}
+
+static void density_and_eps_exclude_each_other(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"gspar:density=0.1,eps=1", "gspar:eps=0", "gspar:eps=-1",
+                                        "gspar:density=0", "gspar:density=1.5"};
+    const Codec *codec;
+    Error err;
+    for (size_t i = 0; i < countof(wrong); i++)
+        check(codec_open(&codec, wrong[i], scratch, &err) == ERR_USAGE);
+    check_ok(codec_open(&codec, "gspar:eps=1", scratch, &err), &err);
+    check(!strcmp(codec_text(codec, scratch), "gspar:eps=1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_level_is_that_of_the_sorted_closed_form),
+        cmocka_unit_test(the_variance_is_what_was_asked),
+        cmocka_unit_test(atomo_at_the_same_budget_has_the_same_level),
+        cmocka_unit_test(the_greedy_iteration_tends_to_the_same_probabilities),
+        cmocka_unit_test(nothing_and_zeros_have_no_level),
+        cmocka_unit_test(density_is_entrys_draw_to_the_byte),
+        cmocka_unit_test(eps_decides_every_element_by_its_own_coin),
+        cmocka_unit_test(eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+        cmocka_unit_test(levels_beyond_float32_are_refused),
+        cmocka_unit_test(density_and_eps_exclude_each_other),
+    };
+    scratch = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(scratch);
+    return failed ? 1 : 0;
+}
