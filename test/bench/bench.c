@@ -6,11 +6,10 @@
  * project promises on a machine with AVX-512 (0.6 of it with AVX2). */
 #include "compressor.h"
 #include "kernels.h"
+#include "yardstick.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { WARM = 12, BEST_OF = 7 };
 
@@ -47,33 +46,6 @@ static const Case cases[] = {
     {"randk:ratio=0.5", 0, 0},
     {"svd:rank=3", 0, 0},
 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double best_copy(float *to, const float *from, size_t n, int times)
-{
-    double best = INFINITY;
-    for (int i = 0; i < times; i++) {
-        const double start = cpu_seconds();
-        memcpy(to, from, n * sizeof *to);
-        __asm__ volatile("" : : "r"(to) : "memory");
-        best = fmin(best, cpu_seconds() - start);
-    }
-    return best;
-}
-
-static void fill(float *x, size_t n)
-{
-    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("bench"));
-    for (size_t i = 0; i < n; i++)
-        x[i] =
-            (float)(1e-3 * pow(100, -rng_unit(&rng, USE_DATA, n + i / 1024)) * rng_normal(&rng, USE_DATA, i));
-}
 
 /* True when the floors hold. */
 static bool run_case(const Case *k, const float *x, float *y, size_t n, double scale)

@@ -24,7 +24,8 @@ SPECTRAL = 2e-4    # svd: the library's basis comes from A'A in float32; orthono
 RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed", "qsgd:code=elias-sparse,bits=2",
           "terngrad", "terngrad:clip=2.5,code=elias", "terngrad:share=on,code=2bit", "entry:ratio=0.05",
           "entry:bits=0.5",
-          "entry:ratio=0.1,probs=clip", "entry:ratio=0.02,draw=systematic", "lq", "lq:q=inf", "lq:q=0.7", "svd",
+          "entry:ratio=0.1,probs=clip", "entry:ratio=0.02,draw=systematic", "lq", "lq:q=inf", "lq:q=0.7",
+          "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.1,shared=off", "svd",
           "svd:rank=1.5,reshape=square", "svd:rank=1,probs=clip", "fp16:rounding=stochastic",
           "bf16:rounding=stochastic",
           "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]

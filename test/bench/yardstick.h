@@ -1,0 +1,39 @@
+/* yardstick.h -- what benchmarks measure by: CPU time, and a warm memcpy of the same vector in the same run. */
+#ifndef ATOMO_BENCH_YARDSTICK_H
+#define ATOMO_BENCH_YARDSTICK_H
+
+#include "rng.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static inline double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline double best_copy(float *to, const float *from, size_t n, int times)
+{
+    double best = INFINITY;
+    for (int i = 0; i < times; i++) {
+        const double start = cpu_seconds();
+        memcpy(to, from, n * sizeof *to);
+        __asm__ volatile("" : : "r"(to) : "memory");
+        best = fmin(best, cpu_seconds() - start);
+    }
+    return best;
+}
+
+/* Like gradients: normal, at a scale that changes every 1024 elements. */
+static inline void fill(float *x, size_t n)
+{
+    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("bench"));
+    for (size_t i = 0; i < n; i++)
+        x[i] =
+            (float)(1e-3 * pow(100, -rng_unit(&rng, USE_DATA, n + i / 1024)) * rng_normal(&rng, USE_DATA, i));
+}
+
+#endif
