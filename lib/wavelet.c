@@ -108,59 +108,49 @@ static int depth_of(size_t n, int levels)
     return depth;
 }
 
-/* Smooths in between: those of level 0, 2, ... and of 1, 3, ... */
-static bool take_rooms(Arena *scratch, size_t n, float *room[2])
-{
-    room[0] = NEW(scratch, float, n / 2);
-    room[1] = NEW(scratch, float, n / 4);
-    return room[0] && room[1];
-}
-
+/* Smooths go to the room and from there to their place, by turns. Details read from y may not be written there
+ * yet: they wait behind their smooths. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch)
 {
     const int depth = depth_of(n, levels);
     const ArenaMark mark = arena_mark(scratch);
-    float *room[2];
-    if (!take_rooms(scratch, n, room))
+    float *room = NEW(scratch, float, n / 2);
+    if (!room)
         return false;
     for (int j = 0; j < depth; j++) {
         const size_t m = n >> j, pairs = m / 2;
         Level l = level_of(family, pairs);
         l.x = x;
-        l.to = j == depth - 1 ? y : room[j % 2];
-        l.to_detail = y + pairs;
+        l.to = j % 2 ? y : room;
+        l.to_detail = x == y ? room + pairs : y + pairs;
         parallel_for(threads, pieces_of(&l), split_piece, &l);
-        if (m % 2)
+        if (x == y)
+            memcpy(y + pairs, l.to_detail, pairs * sizeof *y);
+        else if (m % 2)
             y[m - 1] = x[m - 1];
         x = l.to;
     }
-    if (depth == 0)
-        memcpy(y, x, n * sizeof *y);
+    if (x != y)
+        memcpy(y, x, (n >> depth) * sizeof *y);
     arena_rewind(scratch, mark);
     return true;
 }
 
-bool wavelet_back(int family, int levels, const float *y, float *x, size_t n, int threads, Arena *scratch)
+void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads)
 {
     const int depth = depth_of(n, levels);
-    const ArenaMark mark = arena_mark(scratch);
-    const float *smooth = y;
-    float *room[2];
-    if (!take_rooms(scratch, n, room))
-        return false;
     for (int j = depth - 1; j >= 0; j--) {
         const size_t m = n >> j, pairs = m / 2;
         Level l = level_of(family, pairs);
-        l.smooth = smooth;
+        l.smooth = y;
         l.detail = y + pairs;
-        l.to = j == 0 ? x : room[(j - 1) % 2];
+        l.to = x;
         parallel_for(threads, pieces_of(&l), join_piece, &l);
         if (m % 2)
-            l.to[m - 1] = y[m - 1];
-        smooth = l.to;
+            x[m - 1] = y[m - 1];
+        if (j)
+            memcpy(y, x, m * sizeof *y);
     }
     if (depth == 0)
         memcpy(x, y, n * sizeof *x);
-    arena_rewind(scratch, mark);
-    return true;
 }

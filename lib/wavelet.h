@@ -22,12 +22,14 @@ extern const char *const wavelet_families[]; /* ends in NULL */
 /* The smooth filter; returns the number of taps. */
 int wavelet_taps(int family, double s[8]);
 
-/* y = W x and x = W' y; x and y do not overlap. `levels` 0: all there are. Takes 3 bytes an element of scratch;
- * false when that has no memory. The same bytes on every machine and for any number of threads. Finite where
- * |x|_2 is at most WAVELET_MOST. */
+/* y = W x; `levels` 0: all there are. Takes 2 bytes an element of scratch; false when that has no memory. The same
+ * bytes on every machine and for any number of threads. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch);
-bool wavelet_back(int family, int levels, const float *y, float *x, size_t n, int threads, Arena *scratch);
 
+/* x = W' y, whose smooths it overwrites. */
+void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads);
+
+/* Both are finite where |x|_2 is at most this. x and y do not overlap. */
 #define WAVELET_MOST 0x1p125f
 
 #endif

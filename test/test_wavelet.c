@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "kernels.h"
 #include "parallel.h"
+#include "tensor.h"
 #include "wavelet.h"
 
 #include <float.h>
@@ -195,12 +196,14 @@ static void back_is_the_inverse_and_lengths_stay(void **state)
                 const float *x = normal(n, s);
                 float *y = NEW(a, float, n), *z = NEW(a, float, n);
                 double before = 0, after = 0, off = 0;
-                check(wavelet(f, levels, x, y, n, 1, a) && wavelet_back(f, levels, y, z, n, 1, a));
+                check(wavelet(f, levels, x, y, n, 1, a));
                 for (size_t i = 0; i < n; i++) {
                     before += (double)x[i] * (double)x[i];
                     after += (double)y[i] * (double)y[i];
-                    off += pow((double)z[i] - (double)x[i], 2);
                 }
+                wavelet_back(f, levels, y, z, n, 1);
+                for (size_t i = 0; i < n; i++)
+                    off += pow((double)z[i] - (double)x[i], 2);
                 check_rel(after, before, FLT_EPSILON);
                 check(sqrt(off) <= FLT_EPSILON * sqrt(before));
                 arena_rewind(a, mark);
@@ -214,10 +217,13 @@ static void threads_do_not_matter(void **state)
     const float *x = normal(n, 5);
     float *y[2] = {NEW(a, float, n), NEW(a, float, n)}, *z[2] = {NEW(a, float, n), NEW(a, float, n)};
     for (int f = 0; f < WAVELETS; f++) {
-        check(wavelet(f, 0, x, y[0], n, 1, a) && wavelet_back(f, 0, y[0], z[0], n, 1, a));
+        check(wavelet(f, 0, x, y[0], n, 1, a));
         for (int threads = 2; threads <= 8; threads *= 2) {
-            check(wavelet(f, 0, x, y[1], n, threads, a) && wavelet_back(f, 0, y[1], z[1], n, threads, a));
+            check(wavelet(f, 0, x, y[1], n, threads, a));
             assert_memory_equal(y[0], y[1], n * sizeof *x);
+            wavelet_back(f, 0, y[1], z[1], n, threads);
+            memcpy(y[1], y[0], n * sizeof *x);
+            wavelet_back(f, 0, y[1], z[0], n, 1);
             assert_memory_equal(z[0], z[1], n * sizeof *x);
         }
     }
@@ -231,9 +237,9 @@ static void the_largest_lengths_stay_finite(void **state)
     for (int f = 0; f < WAVELETS; f++) {
         for (size_t i = 0; i < n; i++)
             x[i] = (i / 3 % 2 ? -1 : 1) * WAVELET_MOST / 257;
-        check(wavelet(f, 0, x, y, n, 1, a) && wavelet_back(f, 0, y, x, n, 1, a));
-        for (size_t i = 0; i < n; i++)
-            check(isfinite(y[i]) && isfinite(x[i]));
+        check(wavelet(f, 0, x, y, n, 1, a) && first_nonfinite(y, n, NULL) == n);
+        wavelet_back(f, 0, y, x, n, 1);
+        check(first_nonfinite(x, n, NULL) == n);
     }
 }
 
@@ -243,7 +249,6 @@ static void no_memory_is_an_answer(void **state)
     static float x[100000], y[100000];
     Arena *small = arena_open(1000);
     check(!wavelet(WAVELET_DB2, 0, x, y, 100000, 1, small));
-    check(!wavelet_back(WAVELET_DB2, 0, x, y, 100000, 1, small));
     arena_close(small);
 }
 
