@@ -28,7 +28,9 @@ TABLE = {
 MONTE_CARLO = ["qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
                "entry:ratio=0.05", "entry:ratio=0.2", "entry:ratio=0.1,probs=clip", "entry:ratio=0.05,draw=systematic",
                "entry:bits=1", "gspar:density=0.1", "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.6,shared=off", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
-               "svd:rank=1,probs=clip", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
+               "svd:rank=1,probs=clip", "wavelet:ratio=0.05", "wavelet:ratio=0.1,family=db4,levels=3",
+               "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "fp16:rounding=stochastic",
+               "bf16:rounding=stochastic"]
 REPEATS, FALSE_ALARMS = 400, 1e-3  # per run, shared by all comparisons
 
 
@@ -86,6 +88,7 @@ def check_theorem_5():
 
 def check_threads():
     for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "lq", "svd", "ef+entry:bits=1",
+                 "wavelet:family=db2", "hadamard",
                  "bf16:rounding=stochastic"):
         files, records = [], []
         for threads in (1, 2, 8):

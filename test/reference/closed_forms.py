@@ -6,6 +6,7 @@ bisection on tau.
 """
 import numpy as np
 
+import dyadic
 from codes import F32, Bytes, index_set
 from decode import kept, matrix_shape, parse
 
@@ -49,6 +50,12 @@ def entry_of_payload(g, payload):
         return float("nan")
     tau = float(source.f32())
     return atoms_variance(g.reshape(-1), np.minimum(1, np.abs(g.reshape(-1)) / tau))
+
+
+def dyadic_atoms(g, keys, name):
+    weight = dyadic.to(name, keys, g.reshape(-1))
+    weight[np.abs(weight) < 1e-7 * np.abs(weight).max()] = 0  # rounding, where all but a few vanish
+    return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))
 
 
 def svd(g, keys):
@@ -132,4 +139,6 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
+    if name in ("wavelet", "hadamard"):
+        return dyadic_atoms(g, keys, name)
     return {"entry": entry, "gspar": gspar, "randk": randk, "svd": svd, "lq": lq, "qsgd": qsgd, "terngrad": terngrad}[name](g, keys)

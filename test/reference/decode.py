@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 
+import dyadic
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
 from container import need, read, size_of
 from draws import subset
@@ -23,6 +24,9 @@ DEFAULTS = {
     "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
     "svd": {"rank": "3", "reshape": "paper", "method": "gram", "probs": "optimal", "empty": "send",
             "draw": "independent"},
+    "wavelet": {"ratio": "0.01", "family": "haar", "levels": "0", "probs": "optimal", "empty": "send",
+                "draw": "independent"},
+    "hadamard": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
     "lq": {"q": "2"},
     "gspar": {"density": "0.01"},
     "randk": {"ratio": "0.01", "shared": "on"},
@@ -64,6 +68,13 @@ def entry(data, n, _keys):
     need((np.abs(values) > tau).all(), "a heavy value that is not above tau")
     need(not np.intersect1d(heavy, light).size, "an element in both sets")
     result[heavy] = values
+    return result
+
+
+def dyadic_atoms(data, n, keys, name):
+    with np.errstate(over="ignore"):
+        result = dyadic.back(name, keys, entry(data, n, keys)).astype(F32)
+    need(np.isfinite(result).all(), "a value beyond float32")
     return result
 
 
@@ -273,6 +284,8 @@ def own_form(name, keys, shape, rounds):
         return svd(data, shape, keys)
     if name == "terngrad":
         return terngrad(rounds, n, keys)
+    if name in ("wavelet", "hadamard"):
+        return dyadic_atoms(data, n, keys, name)
     return {"entry": entry, "gspar": entry, "lq": lq, "qsgd": qsgd}[name](data, n, keys)
 
 

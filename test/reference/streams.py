@@ -20,7 +20,7 @@ def order0(symbols):
 
 
 def sets(name, data, n):
-    """entry, gspar and lq: heavy set and floats, light set, tau and a bit for each sign."""
+    """entry, gspar other atoms and lq: heavy set and floats, light set, tau and a bit for each sign."""
     source, total = Bytes(data), 0.0
     if name != "lq":
         heavy = len(index_set(source, n))
@@ -43,7 +43,7 @@ def entropy(spec, shape, rounds):
         return 8.0 * (len(data) - 1)  # atoms are floats, their number a byte
     if name == "randk":
         return 8.0 * (len(data) - 1)
-    if name in ("entry", "gspar", "lq"):
+    if name in ("entry", "gspar", "wavelet", "hadamard", "lq"):
         return sets(name, data[1:], n)
     levels, scales = levels_of(name, keys, n, rounds)
     return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)
