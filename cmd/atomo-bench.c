@@ -8,6 +8,7 @@ static const Subcommand commands[] = {
     {"inspect", bench_inspect, "what the tensors of a dump are like"},
     {"encode", bench_encode, "real payloads to disk"},
     {"decode", bench_decode, "payloads back to a dump"},
+    {"verify", bench_verify, "check the paper's statements on this data"},
     {"synth", bench_synth, "a gradient dump with known properties"},
     {"plot", bench_plot, "draw a figure of results"},
     {0},

@@ -12,5 +12,6 @@ int bench_inspect(int argc, char **argv);
 int bench_list(int argc, char **argv);
 int bench_plot(int argc, char **argv);
 int bench_synth(int argc, char **argv);
+int bench_verify(int argc, char **argv);
 
 #endif
