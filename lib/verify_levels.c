@@ -75,22 +75,19 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
     return level;
 }
 
+/* lambda_k is sure to be kept iff lambda_k (lambda_k + ..) > eps |lambda|^2 + lambda_k^2 + .. over what is from k
+ * on; its own square stands on both sides, and is left out of them. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
     size_t k = n;
     for (size_t i = n; i-- > 0;)
         all += lambda[i] * lambda[i];
-    /* The smallest k with lambda_(k+1) rest1 <= eps all + rest2; the condition holds from there on. */
-    for (double sum1 = 0, sum2 = 0; k > 0; k--) {
-        sum1 += lambda[k - 1];
-        sum2 += lambda[k - 1] * lambda[k - 1];
-        if (lambda[k - 1] * sum1 > eps * all + sum2)
-            break;
-        rest1 = sum1;
-        rest2 = sum2;
+    for (; k > 0 && lambda[k - 1] * rest1 <= eps * all + rest2; k--) {
+        rest1 += lambda[k - 1];
+        rest2 += lambda[k - 1] * lambda[k - 1];
     }
-    return k < n ? (eps * all + rest2) / rest1 : 0;
+    return rest1 > 0 ? (eps * all + rest2) / rest1 : 0;
 }
 
 /* ---- projected descent ---- */

@@ -70,7 +70,7 @@ static Status draw_entries(Subject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Ten per cent of the entries; so many draws that a bias of 1 % would be seen. */
+/* Ten per cent of the entries, but up to half of few; so many draws that a bias of 1 % would be seen. */
 static Status sample_entries(Subject *s)
 {
     const Part *p = &s->part;
@@ -84,11 +84,11 @@ static Status sample_entries(Subject *s)
         return OK;
     if (!e || !(e->mean = NEW_ZERO(s->a, double, p->n)))
         return arena_fail(s->a, s->err);
-    e->budget = p->count ? fmin(fmax(1, all / 10), all / 2) : 1;
+    e->budget = p->count ? fmin(fmax(100, all / 10), all / 2) : 1;
     e->tau = (double)(float)level_sorted(p->lambda, p->count, e->budget, s->a);
     expect_entries(p, e, &gain);
     const double spread = p->count ? e->spread / (e->expected * e->expected) : 0;
-    e->draws = draws_for(fmax(gain, spread), want, DRAWS_LEAST, fmin(20000, 2e7 / (double)(p->n + 1)));
+    e->draws = draws_for(fmax(gain, spread), want, DRAWS_LEAST, fmin(10000, 2e7 / (double)(p->n + 1)));
     snprintf(spec, sizeof spec, "entry:budget=%.17g", e->budget);
     TRY(coded_open(&coded, s, spec, &shape));
     TRY(draw_entries(s, e, &coded));

@@ -174,14 +174,13 @@ static Status part_level(Subject *s, const float *x, double budget, double *tau)
     return OK;
 }
 
-/* The level moves by this share when the budget does by a rounding error: where few of it are left for the light
- * ones, by more. */
+/* What a rounding error of the budget moves the level by: much, where few of it are left for the light ones. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
-    for (size_t i = 0; i < n; i++)
-        light += lambda[i] < tau ? lambda[i] / tau : 0;
-    return 1e-11 * fmax(1, budget / fmax(light, 1e-300));
+    for (size_t i = n; i-- > 0 && lambda[i] < tau;)
+        light += lambda[i] / tau;
+    return 1e-11 * fmax(1, budget / fmax(light, 1e-300)) * tau;
 }
 
 static Status against(Subject *s, Verdict *v, double (*way)(const double *, size_t, double, Arena *))
@@ -195,7 +194,7 @@ static Status against(Subject *s, Verdict *v, double (*way)(const double *, size
             return arena_fail(s->a, s->err);
         TRY(part_level(s, p->x, budget[i], &tau));
         verdict_take(v, tau / p->most, other / p->most,
-                     rounding(p->lambda, p->count, budget[i], other) * other / p->most, "s = %.4g",
+                     rounding(p->lambda, p->count, budget[i], fmax(tau, other)) / p->most, "s = %.4g",
                      budget[i]);
     }
     return OK;
@@ -276,7 +275,7 @@ static Status check_invariance(Subject *s, Verdict *v)
         TRY(part_level(s, p->x, budget[i], &tau));
         TRY(part_level(s, x, budget[i], &turned));
         verdict_take(v, turned / scale / p->most, tau / p->most,
-                     rounding(p->lambda, p->count, budget[i], tau) * tau / p->most, "s = %.4g", budget[i]);
+                     rounding(p->lambda, p->count, budget[i], tau) / p->most, "s = %.4g", budget[i]);
     }
     return OK;
 }
@@ -294,9 +293,8 @@ static Status check_spectrum(Subject *s, Verdict *v)
         const double right = level_sorted(m->sigma, count, budget, s->a);
         if (isnan(tau) || isnan(right))
             return arena_fail(s->a, s->err);
-        verdict_take(v, tau / m->most, right / m->most,
-                     rounding(m->sigma, count, budget, right) * right / m->most, "s = %.4g of %zu", budget,
-                     count);
+        verdict_take(v, tau / m->most, right / m->most, rounding(m->sigma, count, budget, right) / m->most,
+                     "s = %.4g of %zu", budget, count);
     }
     return OK;
 }
