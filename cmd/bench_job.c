@@ -11,7 +11,7 @@
 static void note_input(Job *j)
 {
     const size_t skipped = dump_skipped(j->dump);
-    const Level reach = compare_reach(&j->list, j->memory);
+    const Level reach = compare_reach(&j->list, j->memory.bytes);
     const bool cells = compare_places(&j->list) > j->list.count + 1;
     if (skipped)
         progress_note(&j->progress, "note: %s: %zu datasets hold no floats and are left out", j->file,
@@ -28,44 +28,6 @@ static void note_input(Job *j)
             8 * j->list.elements);
 }
 
-/* ---- opening ---- */
-
-Status job_open(Job *j, size_t codecs)
-{
-    TRY(view_check(&j->view, j->err));
-    if (j->common->resume && !j->common->output)
-        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run goes on from");
-    TRY(dump_open(&j->dump, j->file, j->a, j->err));
-    TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
-    j->codecs = codecs;
-    j->codec = NEW_ZERO(j->a, const Codec *, codecs);
-    j->name = NEW_ZERO(j->a, const char *, codecs);
-    j->done = NEW_ZERO(j->a, bool, codecs);
-    if (!j->codec || !j->name || !j->done)
-        return arena_fail(j->a, j->err);
-    progress_open(&j->progress, "comparing", codecs * j->list.count, j->common->quiet);
-    note_input(j);
-    return results_open(&j->results, &j->list, j->name, codecs, j->repeats, j->a, j->err);
-}
-
-void job_close(Job *j)
-{
-    progress_close(&j->progress);
-    journal_close(&j->journal);
-    dump_close(j->dump);
-}
-
-Status job_set_codec(Job *j, size_t k, const Codec *codec)
-{
-    j->codec[k] = codec;
-    j->name[k] = codec_text(codec, j->a);
-    if (!j->name[k])
-        return arena_fail(j->a, j->err);
-    if (codec_caution(codec))
-        progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
-    return OK;
-}
-
 /* ---- the journal: what the figures depend on ---- */
 
 static Value joined(const TextList *list, Arena *a)
@@ -76,13 +38,13 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-Status job_begin(Job *j)
+static Status open_journal(Job *j)
 {
     const GroupSpec *g = &j->groups;
     struct stat input = {0};
     if (stat(j->file, &input))
         return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
-    TRY(report_meta(&j->facts, &j->fact_count, j->argc, j->argv, j->common->seed, j->common->threads, j->a,
+    TRY(report_meta(&j->facts, &j->fact_count, j->argc, j->argv, j->common.seed, j->common.threads, j->a,
                     j->err));
     const Fact settings[] = {
         {"journal", value_text("atomo-records/1")},
@@ -97,12 +59,13 @@ Status job_begin(Job *j)
         {"group", value_text(grouping_names[g->grouping])},
         {"min_elements", value_int((int64_t)g->min_elements)},
         {"skip_nonfinite", value_bool(g->skip_nonfinite)},
-        {"memory", value_int((int64_t)j->memory)},
-        {"repeats", value_int((int64_t)j->repeats)},
-        {"seed", value_int(j->common->seed)},
-        {"threads", value_int(j->common->threads)},
+        {"memory", value_int((int64_t)j->memory.bytes)},
+        {"repeats", value_int(j->repeats)},
+        {"target_bits", j->target_bits > 0 ? value_real(j->target_bits) : value_none()},
+        {"seed", value_int(j->common.seed)},
+        {"threads", value_int(j->common.threads)},
     };
-    TRY(journal_open(&j->journal, j->common->output, j->common->resume, settings, countof(settings), j->a,
+    TRY(journal_open(&j->journal, j->common.output, j->common.resume, settings, countof(settings), j->a,
                      j->err));
     if (j->journal.replaced)
         progress_note(&j->progress,
@@ -111,9 +74,59 @@ Status job_begin(Job *j)
     return OK;
 }
 
+/* ---- opening ---- */
+
+Status job_open(Job *j)
+{
+    j->groups.grouping = (Grouping)j->grouping;
+    j->groups.min_elements = (size_t)j->min_elements;
+    TRY(view_check(&j->view, j->own, j->err));
+    if (j->common.resume && !j->common.output)
+        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run goes on from");
+    TRY(dump_open(&j->dump, j->file, j->a, j->err));
+    TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
+    progress_open(&j->progress, "solving", 0, j->common.quiet);
+    note_input(j);
+    return open_journal(j);
+}
+
+void job_close(Job *j)
+{
+    progress_close(&j->progress);
+    journal_close(&j->journal);
+    dump_close(j->dump);
+}
+
+Status job_codecs(Job *j, const Codec *const *codec, size_t count, size_t more)
+{
+    const size_t all = count + more;
+    j->codecs = all;
+    j->codec = NEW_ZERO(j->a, const Codec *, all);
+    j->name = NEW_ZERO(j->a, const char *, all);
+    j->done = NEW_ZERO(j->a, bool, all);
+    if (!j->codec || !j->name || !j->done)
+        return arena_fail(j->a, j->err);
+    progress_close(&j->progress);
+    progress_open(&j->progress, "comparing", all * j->list.count, j->common.quiet);
+    for (size_t k = 0; k < count; k++)
+        TRY(job_set_codec(j, k, codec[k]));
+    return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, j->own, j->a, j->err);
+}
+
+Status job_set_codec(Job *j, size_t k, const Codec *codec)
+{
+    j->codec[k] = codec;
+    j->name[k] = codec_text(codec, j->a);
+    if (!j->name[k])
+        return arena_fail(j->a, j->err);
+    if (codec_caution(codec))
+        progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
+    return OK;
+}
+
 /* ---- running ---- */
 
-static Status load(void *data, const Vector *v, float *x, Error *err)
+Status job_load(void *data, const Vector *v, float *x, Error *err)
 {
     const Job *j = data;
     return vector_load(j->dump, v, x, err);
@@ -123,7 +136,7 @@ static Status keep(void *data, const Record *record, Error *err)
 {
     Job *j = data;
     const ArenaMark mark = arena_mark(j->a);
-    if (j->common->verbose)
+    if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
                       record->level == LEVEL_VECTOR ? record->vector->name : "*");
     const char *line = results_line(&j->results, record, j->a);
@@ -150,13 +163,13 @@ Status job_run(Job *j)
                           .codecs = j->codecs,
                           .skip = skip,
                           .vectors = &j->list,
-                          .repeats = j->repeats,
-                          .seed = (uint64_t)j->common->seed,
-                          .memory = j->memory,
-                          .threads = (int)j->common->threads,
+                          .repeats = (size_t)j->repeats,
+                          .seed = (uint64_t)j->common.seed,
+                          .memory = j->memory.bytes,
+                          .threads = (int)j->common.threads,
                           .sample = sample_least(),
                           .data = j,
-                          .load = load,
+                          .load = job_load,
                           .record = keep,
                           .progress = step,
                           .stopped = cli_stopped};
@@ -172,13 +185,15 @@ Status job_run(Job *j)
 
 static Status write_results(Job *j, const char *schema)
 {
-    const Common *o = j->common;
+    const Common *o = &j->common;
     struct stat input = {0};
+    if (j->fill)
+        TRY(j->fill(j));
     stat(j->file, &input);
     const Fact more[] = {
         {"input", value_text(j->file)},
         {"input_bytes", value_int(input.st_size)},
-        {"repeats", value_int((int64_t)j->repeats)},
+        {"repeats", value_int(j->repeats)},
         {"tensors", value_int((int64_t)j->list.tensors)},
         {"elements", value_int((int64_t)j->list.elements)},
     };
@@ -198,7 +213,10 @@ static Status write_results(Job *j, const char *schema)
 static Status say_stopped(Job *j)
 {
     const size_t finished = results_finished(&j->results), all = j->results.places * j->codecs;
-    FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
+    if (all)
+        FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
+    else
+        FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
     if (j->journal.path)
         return error_hint(j->err, "the same command with --resume goes on from %s", j->journal.path);
     return ERR_STOPPED;
@@ -210,7 +228,7 @@ Status job_finish(Job *j, Status status, const char *schema)
     progress_close(&j->progress);
     if (status != OK && !stopped)
         return status;
-    if (stopped && j->journal.path)
+    if (stopped && (j->journal.path || !j->codecs))
         return say_stopped(j);
     TRY(write_results(j, schema));
     if (stopped)

@@ -57,4 +57,23 @@ Level compare_reach(const VectorList *vectors, uint64_t memory);
 /* `*failures`: records without figures because their codec failed. ERR_STOPPED when `stopped` says so. */
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
 
+/* ---- sizes alone ---- */
+
+typedef struct Sizer Sizer;
+
+/* Of the comparison's repeats, what it says of codecs and records is not looked at. It lives in the arena. */
+Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
+void sizer_close(Sizer *s); /* NULL is fine */
+
+/* Bits per element that a comparison with so many repeats finds for the codec over everything selected: the same
+ * payloads, none of them decoded unless a state needs it. Vectors that the codec fails on are left out; NaN:
+ * there are no others. */
+Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
+
+/* The codec with the rate at which that comes within SIZE_TOLERANCE of `bits` per element, or as near as its
+ * rate can bring it; a codec without a rate as it is. `*tries`: sizes taken. */
+#define SIZE_TOLERANCE 0.01
+Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
+                   Error *err);
+
 #endif

@@ -33,6 +33,7 @@ typedef struct Codec {
     const void *params;
     const struct Codec *inner;
     const struct Codec *other; /* the second of these; NULL where the spec names what is wrapped */
+    uint64_t named; /* bit i: the spec names params[i], be it at its default */
 } Codec;
 
 /* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and
@@ -148,6 +149,11 @@ const char *codec_caution(const Codec *codec); /* the first caution of its stage
 /* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of
  * appearance. */
 Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
+
+/* The two halves of it: every alternative, equal ones too; and the first of those that are equal in canonical
+ * form. */
+Status codec_alternatives(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
+Status codec_unique(const Codec **codec, size_t *count, Arena *a, Error *err);
 
 /* ---- running: these wrap the hooks with the checks every codec would repeat ---- */
 

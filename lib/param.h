@@ -34,6 +34,7 @@ typedef struct {
     int group;
     bool above; /* `low` itself is not allowed */
     bool rate;  /* the key that trades size for error */
+    bool fine;  /* a key of the rate's group that does so in finer steps: for hitting a given size */
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
@@ -71,5 +72,12 @@ bool param_is_default(const Param *p, const void *params); /* an unset key count
 
 const Param *param_find(const Param *schema, const char *key); /* NULL: no such key */
 const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
+const Param *param_fine(const Param *schema);                  /* the fine key, or the rate key */
+
+/* A number's value; NaN where it is unset. `p` is a whole number or a real. */
+double param_number(const Param *p, const void *params);
+
+/* Which keys such a text names: bit i for schema[i]. */
+uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

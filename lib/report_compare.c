@@ -62,7 +62,7 @@ static void map_places(Results *r)
 }
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
-                    size_t repeats, Arena *a, Error *err)
+                    size_t repeats, Fields own, Arena *a, Error *err)
 {
     const size_t metric_count = count_metrics(), places = compare_places(vectors);
     *r = (Results){.vectors = vectors,
@@ -70,7 +70,8 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .codecs = codecs,
                    .places = places,
                    .repeats = repeats,
-                   .column_count = IDENTITY + metric_count + 1,
+                   .column_count = IDENTITY + metric_count + 1 + own.count,
+                   .error = IDENTITY + metric_count,
                    .a = a};
     Column *columns = NEW_ZERO(a, Column, 1 + r->column_count);
     r->rows = arena_zeroed(a, places * codecs, r->column_count * sizeof *r->rows);
@@ -84,7 +85,9 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
         columns[IDENTITY + m] = (Column){metrics[m].name, metrics[m].title, 0};
-    columns[IDENTITY + metric_count] = (Column){"error", "error", 0};
+    columns[r->error] = (Column){"error", "error", 0};
+    for (size_t i = 0; i < own.count; i++)
+        columns[r->error + 1 + i] = own.column[i];
     map_places(r);
     return OK;
 }
@@ -115,14 +118,13 @@ static Value number(double v, bool whole)
 
 static void fill_row(const Results *r, const Record *record, Value *row)
 {
-    const size_t last = r->column_count - 1;
     const Tally *t = &record->tally;
     if (record->vectors)
         row[N] = number(t->n / t->cells, true);
     put_identity(r, record->place, record->codec, row);
     for (size_t m = 0; record->vectors && metrics[m].name; m++)
         row[IDENTITY + m] = number(metrics[m].of(t), metrics[m].whole);
-    row[last] = value_text(record->error);
+    row[r->error] = value_text(record->error);
 }
 
 Status results_put(Results *r, const Record *record, Error *err)
@@ -131,12 +133,40 @@ Status results_put(Results *r, const Record *record, Error *err)
     memset(row, 0, r->column_count * sizeof *row);
     fill_row(r, record, row);
     if (record->error) {
-        row[r->column_count - 1] = value_text(text_copy(r->a, record->error));
-        if (row[r->column_count - 1].type == VALUE_NONE)
+        row[r->error] = value_text(text_copy(r->a, record->error));
+        if (row[r->error].type == VALUE_NONE)
             return arena_fail(r->a, err);
     }
     r->have[row_index(r, record->place, record->codec)] = true;
     return OK;
+}
+
+/* ---- fields by themselves ---- */
+
+bool results_have(const Results *r, size_t place, size_t codec)
+{
+    return r->have[row_index(r, place, codec)];
+}
+
+double results_number(const Results *r, size_t place, size_t codec, const char *field)
+{
+    const Value *row = row_at(r, place, codec);
+    for (size_t i = 0; i < r->column_count; i++)
+        if (!strcmp(r->columns[i].name, field))
+            return row[i].type == VALUE_INT    ? (double)row[i].whole
+                   : row[i].type == VALUE_REAL ? row[i].real
+                                               : NAN;
+    return NAN;
+}
+
+bool results_failed(const Results *r, size_t place, size_t codec)
+{
+    return row_at(r, place, codec)[r->error].type != VALUE_NONE;
+}
+
+void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
+{
+    row_at(r, place, codec)[r->error + 1 + field] = v;
 }
 
 /* ---- journal ---- */
@@ -148,20 +178,22 @@ char *results_line(const Results *r, const Record *record, Arena *a)
         return NULL;
     row[0] = value_int((int64_t)record->place);
     fill_row(r, record, row + 1);
-    return report_json_row(r->columns - 1, 1 + r->column_count, row, a);
+    return report_json_row(r->columns - 1, 1 + r->error + 1, row, a);
 }
 
 /* Places a journal's record among the rows; lines of codecs that this run does not have are passed over. */
 static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
     const Json *place = json_member(record, "place"), *name = json_member(record, "compressor");
+    if (json_member(record, "solve")) /* no record, but how a compressor's rate was found */
+        return OK;
     if (!place || !name || place->type != JSON_NUMBER || !place->is_whole || name->type != JSON_TEXT ||
         place->whole < 0 || (uint64_t)place->whole >= r->places)
         return FAIL(err, ERR_CORRUPT, "a record of nothing that is compared here");
     for (size_t k = 0; k < r->codecs; k++)
         if (!done[k] && r->codec[k] && !strcmp(r->codec[k], name->text)) {
             const size_t at = (size_t)place->whole;
-            TRY(journal_row(record, r->columns, r->column_count, row_at(r, at, k), r->a, err));
+            TRY(journal_row(record, r->columns, r->error + 1, row_at(r, at, k), r->a, err));
             put_identity(r, at, k, row_at(r, at, k));
             r->have[row_index(r, at, k)] = true;
         }
@@ -190,7 +222,7 @@ char *results_failures(const Results *r, Arena *a)
     size_t failed = 0;
     for (size_t place = 0; place < r->places; place++)
         for (size_t k = 0; k < r->codecs; k++) {
-            const Value *row = row_at(r, place, k), *why = &row[r->column_count - 1];
+            const Value *row = row_at(r, place, k), *why = &row[r->error];
             if (r->level[place] != LEVEL_VECTOR || !r->have[row_index(r, place, k)] ||
                 why->type != VALUE_TEXT)
                 continue;

@@ -13,8 +13,8 @@ typedef struct {
     const char *const *codec; /* canonical specs */
     size_t codecs, places;
     size_t repeats;
-    const Column *columns; /* all fields */
-    size_t column_count;
+    const Column *columns; /* all fields: identity, metrics, error, then the command's own */
+    size_t column_count, error;
     Value *rows;          /* [places][codecs][column_count] */
     bool *have;           /* [places][codecs] */
     const Vector **first; /* per place: its vector, or the first of several */
@@ -22,8 +22,21 @@ typedef struct {
     Arena *a;
 } Results;
 
+/* Fields that a command adds to every record. They follow from codecs and figures, so that no journal needs
+ * them: they are set when everything has run. */
+typedef struct {
+    const Column *column;
+    size_t count;
+} Fields;
+
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
-                    size_t repeats, Arena *a, Error *err);
+                    size_t repeats, Fields own, Arena *a, Error *err);
+
+bool results_have(const Results *r, size_t place, size_t codec);
+double results_number(const Results *r, size_t place, size_t codec, const char *field); /* NaN: no number */
+bool results_failed(const Results *r, size_t place, size_t codec); /* partly counts, too */
+void results_set(Results *r, size_t place, size_t codec, size_t field,
+                 Value v); /* one of the command's own */
 
 Status results_put(Results *r, const Record *record, Error *err);
 
@@ -47,7 +60,7 @@ typedef struct {
 } View;
 
 /* What is wrong with the names, before any work is done. */
-Status view_check(const View *v, Error *err);
+Status view_check(const View *v, Fields own, Error *err);
 
 /* Writes the rows there are; `spec` comes without columns. */
 Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err);

@@ -34,11 +34,19 @@ static bool is_fixed(const char *name)
 
 /* ---- the names a user gave ---- */
 
-static Status check_metric(const char *name, size_t length, const char *option, Error *err)
+static bool is_own(Fields own, const char *name)
+{
+    for (size_t i = 0; i < own.count; i++)
+        if (!strcmp(own.column[i].name, name))
+            return true;
+    return false;
+}
+
+static Status check_metric(const char *name, size_t length, const char *option, Fields own, Error *err)
 {
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-    if (metric_find(text))
+    if (metric_find(text) || is_own(own, text))
         return OK;
     const char *near = text_nearest(text, metric_name, NULL);
     FAIL(err, ERR_USAGE, "%s: no metric is called \"%s\"%s%s%s", option, text, near ? " (did you mean " : "",
@@ -46,7 +54,7 @@ static Status check_metric(const char *name, size_t length, const char *option, 
     return error_hint(err, "compare --help lists them");
 }
 
-Status view_check(const View *v, Error *err)
+Status view_check(const View *v, Fields own, Error *err)
 {
     for (const char *at = v->metrics, *next; at; at = next ? next + 1 : NULL) {
         char name[64] = "";
@@ -55,14 +63,14 @@ Status view_check(const View *v, Error *err)
         if (length < sizeof name)
             memcpy(name, at, length);
         if (!is_fixed(name))
-            TRY(check_metric(at, length, "--metrics", err));
+            TRY(check_metric(at, length, "--metrics", own, err));
     }
     if (!v->sort)
         return OK;
     const char *colon = strchr(v->sort, ':');
     if (colon && strcmp(colon, ":desc"))
         return FAIL(err, ERR_USAGE, "--sort %s: want METRIC or METRIC:desc", v->sort);
-    return check_metric(v->sort, colon ? (size_t)(colon - v->sort) : strlen(v->sort), "--sort", err);
+    return check_metric(v->sort, colon ? (size_t)(colon - v->sort) : strlen(v->sort), "--sort", own, err);
 }
 
 /* ---- columns ---- */
@@ -85,8 +93,9 @@ static bool is_shown(const Sheet *s, size_t place)
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
-static bool column_titled(const Sheet *s, const char *name, bool errors)
+static bool column_titled(const Sheet *s, size_t i, bool errors)
 {
+    const char *name = s->r->columns[i].name;
     const bool several = s->r->level[s->r->places - 1] == LEVEL_RUN, tensors = s->v->per_tensor;
     if (!strcmp(name, "step") || !strcmp(name, "worker"))
         return tensors && several;
@@ -96,6 +105,8 @@ static bool column_titled(const Sheet *s, const char *name, bool errors)
         return true;
     if (!strcmp(name, "error"))
         return errors;
+    if (i > s->r->error) /* the command's own */
+        return s->r->columns[i].title || in_list(s->v->metrics, name);
     return in_list(s->v->metrics ? s->v->metrics : usual, name);
 }
 
@@ -104,15 +115,15 @@ static void choose_columns(Sheet *s)
     const Results *r = s->r;
     bool errors = false;
     for (size_t i = 0; i < r->places * r->codecs; i++)
-        errors = errors || r->rows[(i + 1) * r->column_count - 1].type != VALUE_NONE;
+        errors = errors || r->rows[i * r->column_count + r->error].type != VALUE_NONE;
     for (size_t i = 0; i < r->column_count; i++) {
         const char *name = r->columns[i].name;
-        if (s->v->metrics && !is_fixed(name) && !in_list(s->v->metrics, name))
+        if (s->v->metrics && i <= r->error && !is_fixed(name) && !in_list(s->v->metrics, name))
             continue;
         Column *column = &s->columns[s->count];
         s->from[s->count++] = i;
         *column = r->columns[i];
-        column->title = column_titled(s, name, errors) ? column->title ? column->title : name : NULL;
+        column->title = column_titled(s, i, errors) ? column->title ? column->title : name : NULL;
     }
 }
 
@@ -127,7 +138,10 @@ static const Value *cell(const Sheet *s, size_t place, size_t codec, size_t colu
 static double sort_value(const Sheet *s, size_t place, size_t codec)
 {
     const Value *v = cell(s, place, codec, s->key);
-    const double number = v->type == VALUE_INT ? (double)v->whole : v->type == VALUE_REAL ? v->real : NAN;
+    const double number = v->type == VALUE_INT    ? (double)v->whole
+                          : v->type == VALUE_REAL ? v->real
+                          : v->type == VALUE_BOOL ? (double)v->on
+                                                  : NAN;
     return s->descending ? -number : number;
 }
 

@@ -42,6 +42,7 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     if (!params)
         return arena_fail(a, err);
     codec->params = params;
+    codec->named = param_named(codec->ops->params, keys ? keys : "");
     return param_parse(codec->ops->params, params, text, keys ? keys : "", err);
 }
 
@@ -126,13 +127,12 @@ static bool find_alternatives(const char *spec, size_t *from, size_t *to)
     return true;
 }
 
-typedef struct {
-    const Codec **codec;
-    const char **text;
-    size_t count, tried;
-} CodecSet;
-
 enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
+
+typedef struct {
+    const Codec **codec; /* (TRIED_MAX) */
+    size_t count;
+} CodecSet;
 
 static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
 {
@@ -149,31 +149,48 @@ static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
         }
         return OK;
     }
-    if (set->tried++ == TRIED_MAX)
+    if (set->count == TRIED_MAX)
         return FAIL(err, ERR_USAGE, "the alternatives come to more than %d codecs", TRIED_MAX);
-    const Codec *codec;
-    TRY(codec_open(&codec, spec, a, err));
-    const char *text = codec_text(codec, a);
-    if (!text)
-        return arena_fail(a, err);
-    for (size_t i = 0; i < set->count; i++)
-        if (!strcmp(set->text[i], text))
-            return OK;
-    if (set->count == CODECS_MAX)
-        return FAIL(err, ERR_USAGE, "more than %d codecs in one run", CODECS_MAX);
-    set->codec[set->count] = codec;
-    set->text[set->count++] = text;
-    return OK;
+    return codec_open(&set->codec[set->count++], spec, a, err);
 }
 
-Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
+Status codec_alternatives(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
 {
-    CodecSet set = {NEW(a, const Codec *, CODECS_MAX), NEW(a, const char *, CODECS_MAX), 0, 0};
-    if (!set.codec || !set.text)
+    CodecSet set = {NEW(a, const Codec *, TRIED_MAX), 0};
+    if (!set.codec)
         return arena_fail(a, err);
     for (size_t i = 0; i < specs->count; i++)
         TRY(add_spec(&set, specs->item[i], a, err));
     *out = set.codec;
     *count = set.count;
     return OK;
+}
+
+Status codec_unique(const Codec **codec, size_t *count, Arena *a, Error *err)
+{
+    const char **text = NEW(a, const char *, CODECS_MAX);
+    size_t kept = 0, k;
+    if (!text)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < *count; i++) {
+        const char *name = codec_text(codec[i], a);
+        if (!name)
+            return arena_fail(a, err);
+        for (k = 0; k < kept && strcmp(text[k], name); k++)
+            ;
+        if (k < kept)
+            continue;
+        if (kept == CODECS_MAX)
+            return FAIL(err, ERR_USAGE, "more than %d codecs in one run", CODECS_MAX);
+        codec[kept] = codec[i];
+        text[kept++] = name;
+    }
+    *count = kept;
+    return OK;
+}
+
+Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
+{
+    TRY(codec_alternatives(out, count, specs, a, err));
+    return codec_unique(*out, count, a, err);
 }

@@ -22,7 +22,7 @@ static const char *const code_names[] = {"elias", "elias-sparse", "elias-dense",
 
 static const Param schema[] = {
     PARAM(Qsgd, bits, "4", 1, 16, "bits of a level: 2^bits - 1 levels above zero", .rate = true, .group = 1),
-    PARAM(Qsgd, levels, NULL, 1, LEVELS_MAX, "levels above zero, instead of bits", .group = 1),
+    PARAM(Qsgd, levels, NULL, 1, LEVELS_MAX, "levels above zero, instead of bits", .fine = true, .group = 1),
     PARAM(Qsgd, bucket, "512", 0, 1 << 24, "elements that share a norm, 0: the whole tensor"),
     PARAM_OF(Qsgd, norm, "l2", norms, "what a bucket is scaled by"),
     PARAM_OF(Qsgd, code, "elias", code_names,

@@ -1,0 +1,100 @@
+/* bench_solve.c -- compare --equal-bits: codecs at rates that bring them to one size. */
+#include "bench_job.h"
+
+#include "../lib/rate.h"
+
+#include <string.h>
+
+/* Vectors are what solving is busy with, so this is where the bar is drawn. */
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    Job *j = data;
+    progress_step(&j->progress, j->progress.done);
+    return job_load(data, v, x, err);
+}
+
+/* The codec with its rate where solving begins, so that specs which differ in nothing else are solved once. */
+static Status unset_rate(Job *j, const Codec **codec)
+{
+    Rate r;
+    double low, high, start;
+    if (!rate_find_fine(&r, *codec))
+        return OK;
+    if (rate_named(&r)) {
+        const char *spec = codec_text(*codec, j->a);
+        if (!spec)
+            return arena_fail(j->a, j->err);
+        progress_note(&j->progress, "note: %s: --equal-bits sets %s's %s, whatever the spec says", spec,
+                      r.stage->ops->name, r.key->key);
+    }
+    rate_range(&r, &low, &high, &start);
+    return rate_set(codec, *codec, &r, start, j->a, j->err);
+}
+
+/* What an earlier run's journal says of the codec; NULL: nothing. */
+static const char *solved_before(const Job *j, const char *name)
+{
+    for (size_t i = 0; i < j->journal.old_count; i++) {
+        const Json *solve = json_member(j->journal.old[i], "solve"),
+                   *as = json_member(j->journal.old[i], "compressor");
+        if (solve && as && solve->type == JSON_TEXT && as->type == JSON_TEXT && !strcmp(solve->text, name))
+            return as->text;
+    }
+    return NULL;
+}
+
+static Status keep_solved(Job *j, const char *name, const char *as)
+{
+    static const Column columns[] = {{"solve", NULL, 0}, {"compressor", NULL, 0}};
+    const Value row[] = {value_text(name), value_text(as)};
+    const char *line = report_json_row(columns, countof(columns), row, j->a);
+    return line ? journal_add(&j->journal, line, j->a, j->err) : arena_fail(j->a, j->err);
+}
+
+static Status solve_one(Job *j, Sizer *s, const Codec **codec)
+{
+    unsigned tries;
+    const char *name = codec_text(*codec, j->a), *before = name ? solved_before(j, name) : NULL;
+    if (before)
+        return codec_open(codec, before, j->a, j->err);
+    TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
+    const char *as = codec_text(*codec, j->a);
+    if (!name || !as)
+        return arena_fail(j->a, j->err);
+    if (j->common.verbose && tries)
+        progress_note(&j->progress, "note: %s: found after taking the size %u times", as, tries);
+    return keep_solved(j, name, as);
+}
+
+static Status solve_all(Job *j, Sizer *s, const Codec **codec, size_t count)
+{
+    progress_close(&j->progress);
+    progress_open(&j->progress, "solving", count, j->common.quiet);
+    for (size_t k = 0; k < count; k++) {
+        TRY(solve_one(j, s, &codec[k]));
+        progress_step(&j->progress, k + 1);
+    }
+    return OK;
+}
+
+Status job_solve(Job *j, const Codec **codec, size_t *count)
+{
+    const Comparison c = {.vectors = &j->list,
+                          .repeats = (size_t)j->repeats,
+                          .seed = (uint64_t)j->common.seed,
+                          .threads = (int)j->common.threads,
+                          .data = j,
+                          .load = load,
+                          .stopped = cli_stopped};
+    Sizer *s = NULL;
+    for (size_t k = 0; k < *count; k++)
+        TRY(unset_rate(j, &codec[k]));
+    TRY(codec_unique(codec, count, j->a, j->err));
+    Arena *work = arena_open(0);
+    Status status = sizer_open(&s, &c, work, j->err);
+    if (status == OK)
+        status = solve_all(j, s, codec, *count);
+    sizer_close(s);
+    arena_close(work);
+    return status == OK ? codec_unique(codec, count, j->a, j->err) : status;
+}

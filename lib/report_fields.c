@@ -1,0 +1,84 @@
+/* report_fields.c -- see report_fields.h. */
+#include "report_fields.h"
+
+#include "pareto.h"
+#include "rate.h"
+
+#include <math.h>
+
+/* ---- sweep ---- */
+
+enum { RATE, PARETO, IS_UNBIASED, SWEEP_FIELDS };
+
+static const Column sweep_columns[SWEEP_FIELDS] = {
+    [RATE] = {"rate", NULL, 0},
+    [PARETO] = {"pareto", "front", 0},
+    [IS_UNBIASED] = {"unbiased", "unbiased", 0},
+};
+const Fields sweep_fields = {sweep_columns, SWEEP_FIELDS};
+
+static bool is_unbiased(const Codec *codec)
+{
+    return codec_traits(codec) & UNBIASED;
+}
+
+static Value rate_of(const Codec *codec)
+{
+    Rate r;
+    if (!rate_find(&r, codec) || isnan(rate_value(&r)))
+        return value_none();
+    const double v = rate_value(&r);
+    return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
+}
+
+static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)
+{
+    for (size_t k = 0; k < r->codecs; k++) {
+        const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
+        point[k] = (ParetoPoint){
+            .size = whole ? results_number(r, place, k, "bits_per_element") : NAN,
+            .error = whole ? results_number(r, place, k, "relative_error") : NAN,
+            .kind = whole && is_unbiased(codec[k]),
+        };
+    }
+    pareto_mark(point, r->codecs);
+    for (size_t k = 0; k < r->codecs; k++)
+        if (results_have(r, place, k)) {
+            results_set(r, place, k, RATE, rate_of(codec[k]));
+            results_set(r, place, k, PARETO, value_bool(point[k].front));
+            results_set(r, place, k, IS_UNBIASED, value_bool(is_unbiased(codec[k])));
+        }
+}
+
+Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
+{
+    ParetoPoint *point = NEW(r->a, ParetoPoint, r->codecs);
+    if (!point)
+        return arena_fail(r->a, err);
+    for (size_t place = 0; place < r->places; place++)
+        mark_place(r, codec, place, point);
+    return OK;
+}
+
+/* ---- compare --equal-bits ---- */
+
+enum { TARGET_BITS, REACHED, TARGET_FIELDS };
+
+static const Column target_columns[TARGET_FIELDS] = {
+    [TARGET_BITS] = {"target_bits", NULL, 0},
+    [REACHED] = {"reached", "reached", 0},
+};
+const Fields target_fields = {target_columns, TARGET_FIELDS};
+
+void target_fill(Results *r, double bits)
+{
+    for (size_t k = 0; k < r->codecs; k++) {
+        const double whole = results_number(r, r->places - 1, k, "bits_per_element");
+        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE; /* false for NaN */
+        for (size_t place = 0; place < r->places; place++)
+            if (results_have(r, place, k)) {
+                results_set(r, place, k, TARGET_BITS, value_real(bits));
+                results_set(r, place, k, REACHED, value_bool(reached));
+            }
+    }
+}
