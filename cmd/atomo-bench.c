@@ -5,6 +5,7 @@ static const Subcommand commands[] = {
     {"doctor", bench_doctor, "what this machine gives, and what to do where something is not right"},
     {"list", bench_list, "what can be compared, and the keys of each codec"},
     {"compare", bench_compare, "apply each compressor, report the metrics"},
+    {"sweep", bench_sweep, "vary each codec's rate, report size against error, mark the Pareto front"},
     {"inspect", bench_inspect, "what the tensors of a dump are like"},
     {"encode", bench_encode, "real payloads to disk"},
     {"decode", bench_decode, "payloads back to a dump"},

@@ -1,0 +1,92 @@
+/* bench_sweep.c -- sweep FILE.h5 -c CODEC...: vary each codec's rate, report size against error, mark the Pareto
+ * front. */
+#include "bench.h"
+
+#include "bench_job.h"
+
+#include "../lib/rate.h"
+
+/* Without -c: the ATOMO paper's methods. */
+static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
+
+enum { CODECS_MOST = 4096 };
+
+static void note_spread(Job *j, const char *spec, size_t left_out, const char *range)
+{
+    if (left_out)
+        progress_note(&j->progress, "note: %s: %zu of --rates are left out: want %s", spec, left_out, range);
+}
+
+/* Every codec at every rate. */
+static Status spread_all(Job *j, const char *rates, const Codec **codec, size_t count, CodecSet *set)
+{
+    char range[96] = "";
+    *set = (CodecSet){NEW(j->a, const Codec *, CODECS_MOST), 0, CODECS_MOST};
+    if (!set->codec)
+        return arena_fail(j->a, j->err);
+    for (size_t k = 0; k < count; k++) {
+        Rate r;
+        size_t left_out;
+        const char *spec = codec_text(codec[k], j->a);
+        if (!spec)
+            return arena_fail(j->a, j->err);
+        TRY(rate_spread(set, codec[k], rates, &left_out, j->a, j->err));
+        if (left_out && rates && rate_find(&r, codec[k]))
+            note_spread(j, spec, left_out, param_range(r.key, range));
+    }
+    return codec_unique(set->codec, &set->count, j->a, j->err);
+}
+
+static Status fill(Job *j)
+{
+    return sweep_fill(&j->results, j->codec, j->err);
+}
+
+typedef struct {
+    Job job;
+    const char *rates;
+} Sweep;
+
+static Status sweep_set(Job *j, const CodecSet *set)
+{
+    TRY(job_codecs(j, set->codec, set->count, 0));
+    return job_run(j);
+}
+
+static Status run(Job *j)
+{
+    const char *rates = ((Sweep *)j)->rates; /* the job is its first member */
+    const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)};
+    const Codec **codec;
+    CodecSet set;
+    size_t count;
+    TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
+    TRY(spread_all(j, rates, codec, count, &set));
+    TRY(job_open(j));
+    return job_finish(j, sweep_set(j, &set), "atomo-sweep/1");
+}
+
+int bench_sweep(int argc, char **argv)
+{
+    Sweep s = {.job = {.own = sweep_fields, .fill = fill}};
+    const Option options[] = {
+        OPTION(0, "rates", "LIST", &s.rates, "values of each codec's rate, with commas between them"),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-bench",
+        .command = "sweep",
+        .usage = "FILE.h5 [-c CODEC]...",
+        .brief = "vary each codec's rate, report size against error, mark the Pareto front",
+        .details =
+            "A codec's rate is the key that list CODEC marks. Where a spec leaves it open it takes the values of "
+            "--rates, or else usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); where a spec "
+            "names it (qsgd:bits=2/4), that counts. A codec without a rate runs once; the field rate is empty.\n"
+            "Without -c: none, qsgd, terngrad, svd, entry.\n"
+            "front: no other is smaller without more relative error, nor has less of it without being larger. "
+            "Unbiased codecs (field unbiased) and the others each have their own front; in csv and json (field "
+            "pareto) so has every tensor. plot pareto draws it.\n",
+        .options = options,
+    };
+    return job_main(&s.job, &command, argc, argv, run);
+}
