@@ -78,14 +78,18 @@ int bench_sweep(int argc, char **argv)
         .command = "sweep",
         .usage = "FILE.h5 [-c CODEC]...",
         .brief = "vary each codec's rate, report size against error, mark the Pareto front",
-        .details =
-            "A codec's rate is the key that list CODEC marks. Where a spec leaves it open it takes the values of "
-            "--rates, or else usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); where a spec "
-            "names it (qsgd:bits=2/4), that counts. A codec without a rate runs once; the field rate is empty.\n"
-            "Without -c: none, qsgd, terngrad, svd, entry.\n"
-            "front: no other is smaller without more relative error, nor has less of it without being larger. "
-            "Unbiased codecs (field unbiased) and the others each have their own front; in csv and json (field "
-            "pareto) so has every tensor. plot pareto draws it.\n",
+        .details = "A codec's rate is the key that list CODEC marks. Where a spec leaves it open it takes "
+                   "the values of "
+                   "--rates, or else usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); "
+                   "where a spec "
+                   "names it (qsgd:bits=2/4), that counts. A codec without a rate runs once; the field rate "
+                   "is empty.\n"
+                   "Without -c: none, qsgd, terngrad, svd, entry.\n"
+                   "front: no other is smaller without more relative error, nor has less of it without being "
+                   "larger. "
+                   "Unbiased codecs (field unbiased) and the others each have their own front; in csv and "
+                   "json (field "
+                   "pareto) so has every tensor. plot pareto draws it.\n",
         .options = options,
     };
     return job_main(&s.job, &command, argc, argv, run);

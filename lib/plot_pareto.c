@@ -1,6 +1,7 @@
 /* plot_pareto.c -- the data of the size-against-error figure: one row per compressor over the whole
  * selection, its series, whether it is unbiased, and whether it stands on the Pareto front among its like. */
 #include "compressor.h"
+#include "pareto.h"
 #include "plot.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ const Column pareto_columns[PARETO_COLUMNS] = {
 typedef struct {
     const char *compressor, *series;
     double bits, error;
+    size_t row; /* of the data */
     enum { UNKNOWN, BIASED, PROMISED } promise;
     bool front;
 } Point;
@@ -89,7 +91,8 @@ static size_t pick_points(const Csv *data, Point *point, Arena *a)
     for (size_t i = 0; i < data->rows; i++) {
         if ((whole && !cell_is(data, i, "tensor", "*")) || (steps && !cell_is(data, i, "step", "*")))
             continue;
-        Point p = {.bits = csv_real(data, i, "bits_per_element"),
+        Point p = {.row = i,
+                   .bits = csv_real(data, i, "bits_per_element"),
                    .error = csv_real(data, i, "relative_error")};
         if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
             continue;
@@ -103,18 +106,20 @@ static size_t pick_points(const Csv *data, Point *point, Arena *a)
     return count;
 }
 
-/* On the front of its like: nobody is smaller without more error, nor has less error without being larger. */
-static void mark_front(Point *point, size_t count)
+/* What the data says (a sweep), else what the points themselves do. */
+static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
+    ParetoPoint *p = NEW(a, ParetoPoint, count);
+    if (!p)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < count; i++)
+        p[i] = (ParetoPoint){point[i].bits, point[i].error, point[i].promise == BIASED, false};
+    pareto_mark(p, count);
     for (size_t i = 0; i < count; i++) {
-        point[i].front = true;
-        for (size_t j = 0; j < count && point[i].front; j++) {
-            const bool like = (point[i].promise == BIASED) == (point[j].promise == BIASED);
-            const bool no_worse = point[j].bits <= point[i].bits && point[j].error <= point[i].error;
-            const bool better = point[j].bits < point[i].bits || point[j].error < point[i].error;
-            point[i].front = !(like && no_worse && better);
-        }
+        const char *said = csv_cell(data, point[i].row, "pareto");
+        point[i].front = *said ? !strcmp(said, "true") : p[i].front;
     }
+    return OK;
 }
 
 /* Series in order of appearance, each from small to large, so that its line runs one way. */
@@ -145,7 +150,7 @@ Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     for (size_t i = 0; i < countof(needed); i++)
         if (!csv_has(data, needed[i])) {
             FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", needed[i]);
-            return error_hint(err, "pareto draws what atomo-bench compare writes with -o FILE.csv");
+            return error_hint(err, "pareto draws what atomo-bench sweep or compare writes with -o FILE.csv");
         }
     Point *point = NEW(a, Point, data->rows);
     *rows = NEW(a, Value, data->rows * PARETO_COLUMNS);
@@ -155,7 +160,7 @@ Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     if (*count == 0)
         return FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
     sort_points(point, *count);
-    mark_front(point, *count);
+    TRY(mark_front(data, point, *count, a, err));
     for (size_t i = 0; i < *count; i++) {
         Value *row = *rows + i * PARETO_COLUMNS;
         row[0] = value_text(point[i].series);

@@ -1,8 +1,9 @@
-# pareto.gp -- size against error, a line for each compressor, the Pareto front behind them.
+# pareto.gp -- size against error, a line for each compressor, the Pareto fronts behind them, and what the worst
+# gradient allows: b bits an element leave 4^-b of its energy at least, an unbiased compressor 1 / (4^b - 1).
 #
 #     gnuplot -d -c pareto.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or compare's CSV as it is. Names from the data are
+# DATA is what `atomo-bench plot` writes beside a figure, or sweep's or compare's CSV as it is. Names from the data are
 # only ever held in string variables, which gnuplot does not interpret, and drawn `noenhanced`.
 data = ARG1
 figure = ARG2
@@ -73,7 +74,7 @@ if (log_x) {
     set xrange [x_low / 1.3 : x_high * 1.3]
     step = ceil(log(x_high / x_low) / log(2) / 9)
     set xtics ()
-    do for [k = -20:20:step] { set xtics add (sprintf('%g', 2.0 ** k) 2.0 ** k) }
+    do for [k = -20:20:step] { set xtics add ((k < 0 ? sprintf('1/%g', 2.0 ** -k) : sprintf('%g', 2.0 ** k)) 2.0 ** k) }
 } else {
     set xrange [0 : x_high * 1.08]
 }
@@ -91,13 +92,17 @@ shown(y) = y > floor_y ? y : floor_y
 
 # ---- the look: one column of a paper ----
 
-key_columns = n > 8 ? 4 : 3
-key_rows = (n + 1 + key_columns) / key_columns
-both = 0
-do for [i = 1:n] { both = both + biased[i] }
-mixed = both > 0 && both < n
+unbiased_any = biased_any = 0
+do for [i = 1:n] { if (biased[i]) { biased_any = 1 } else { unbiased_any = 1 } }
+mixed = unbiased_any && biased_any
+fronts = c_front ? unbiased_any + biased_any : 0
+entries = n + 1 + unbiased_any + fronts
+longest = unbiased_any ? 15 : 10 # "worst, unbiased"
+do for [i = 1:n] { if (strlen(name[i]) > longest) { longest = strlen(name[i]) } }
+key_columns = longest > 10 ? 2 : 3
+key_rows = (entries + key_columns - 1) / key_columns
 wide = 3.35
-tall = 2.4 + 0.13 * (key_rows > 2 ? key_rows - 2 : 0)
+tall = 2.2 + 0.12 * (key_rows + mixed + 1)
 if (ending eq '.pdf') { set terminal pdfcairo size wide, tall font 'Helvetica,8' fontscale 1 linewidth 1 }
 if (ending eq '.svg') { set terminal svg size wide * 96, tall * 96 font 'Helvetica,Arial,sans-serif,10.5' linewidth 1.2 dynamic }
 if (ending eq '.png') { set terminal pngcairo size wide * 300, tall * 300 font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3 }
@@ -108,14 +113,16 @@ set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set xlabel 'bits per element' offset 0, 0.45
 set ylabel 'relative error' offset 0.8, 0
-set key outside below center horizontal Left reverse maxcols key_columns samplen 1.8 spacing 0.9 width 0 height 0.3
+set key outside below center horizontal Left reverse maxcols key_columns samplen 1.6 spacing 0.9 width 0 height 0.3
 key_font = tex ? '' : ending eq '.svg' ? ',9.3' : ',7'
 set key font key_font
 set dashtype 2 (6, 3)
 set dashtype 3 (2, 2)
 set dashtype 4 (8, 3, 2, 3)
 set dashtype 5 (8, 3, 2, 3, 2, 3)
-if (mixed) { set key title 'filled marks: unbiased, open marks: biased' noenhanced font key_font }
+marks = mixed ? 'filled marks: unbiased, open: biased'."\n" : ''
+formulas = unbiased_any ? (tex ? ' $4^{-b}$, unbiased $1/(4^b-1)$:' : ' 4^{-b}, unbiased 1/(4^b - 1):') : (tex ? ' $4^{-b}$:' : ' 4^{-b}:')
+set key title marks.'dotted: worst case (Gaussian)'.formulas."\n".'no bound for a given gradient' font key_font
 set datafile missing ''
 
 array colour[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
@@ -131,7 +138,8 @@ shown_name(s) = tex ? escaped(short(s)) : short(s)
 label(i) = shown_name(name[i]).(log_y && zero[i] ? ', error 0' : '')
 mine(i) = drawn(0) && series(0) eq name[i]
 front(b) = c_front && text(c_front) eq 'true' && (text(c_unbiased) eq 'false') == b
-gauss(x) = 4.0 ** -x
+worst(x) = 4.0 ** -x
+worst_unbiased(x) = 1 / (4.0 ** x - 1)
 
 $nothing << EOD
 NaN,NaN
@@ -144,12 +152,14 @@ unset table
 set output figure
 unset datafile columnheaders
 
-plot gauss(x) with lines linewidth 0.8 dashtype '.' linecolor rgb '#777777' \
-        title (tex ? 'Gaussian $4^{-b}$' : 'Gaussian 4^{-b}'), \
+plot worst(x) with lines linewidth 0.8 dashtype '.' linecolor rgb '#777777' \
+        title 'worst case', \
+    (unbiased_any ? worst_unbiased(x) : NaN) with lines linewidth 1.2 dashtype '.' linecolor rgb '#333333' \
+        title (unbiased_any ? 'worst, unbiased' : ''), \
     (|$unbiased_front| ? '$unbiased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 \
-        linecolor rgb '#cccccc' notitle, \
-    (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 \
-        linecolor rgb '#e4e4e4' notitle, \
+        linecolor rgb '#bbbbbb' title (!fronts || !unbiased_any ? '' : mixed ? 'front, unbiased' : 'Pareto front'), \
+    (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 dashtype (3, 1.5) \
+        linecolor rgb '#bbbbbb' title (!fronts || !biased_any ? '' : mixed ? 'front, biased' : 'Pareto front'), \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(shown(column(c_y))) with linespoints \
         linewidth 1.2 dashtype dash(i) linecolor rgb rgb(i) pointtype mark(i) pointsize 0.55 title label(i) noenhanced
 set output
