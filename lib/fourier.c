@@ -21,7 +21,6 @@ static fftwf_plan make_plan(size_t rows, size_t cols, size_t count, FourierWay w
 Status fourier_open(Fourier *f, size_t rows, size_t cols, size_t count, FourierWay way, float *data,
                     Error *err)
 {
-    fftwf_forget_wisdom(); /* or a plan would depend on those before it */
     *f = (Fourier){make_plan(rows, cols, count, way, data), way};
     if (f->plan)
         return OK;

@@ -4,7 +4,8 @@
  * reals and the rest unused, and becomes X[j, k] = sum x[r, c] exp(-2 pi i (r j / rows + c k / cols)) for
  * k <= cols / 2, complex numbers as pairs. Back gives rows cols times the matrix. Neither way is scaled.
  *
- * Plans are FFTW_ESTIMATE and remember nothing, so what comes out depends on the data and the machine alone.
+ * Plans are FFTW_ESTIMATE: what comes out depends on the data and the machine alone. FFTW remembers how it
+ * planned, which takes milliseconds the first time and does not change a later plan.
  * FFTW plans on one thread at a time: open and close on the thread that was called, run anywhere. */
 #ifndef ATOMO_FOURIER_H
 #define ATOMO_FOURIER_H
