@@ -10,11 +10,15 @@
 
 static const char *const methods[] = {"gram", "gesdd", NULL}; /* as SpectralMethod counts */
 
+enum { VBITS = 8 }; /* the default */
+
 static const Param schema[] = {
     PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
     PARAM_OF(Svd, reshape, "paper", reshape_names, "how a tensor becomes a matrix"),
     PARAM_OF(Svd, method, "gram", methods,
              "eigenvectors of A'A, or LAPACK's gesdd: slow, 16 to 40 bytes an element"),
+    PARAM_OF(Svd, vectors, "f32", vector_forms, "singular vectors as floats, or rounded without bias"),
+    PARAM(Svd, vbits, "8", 1, 16, "bits of a level, where vectors=qsgd"),
     ATOM_PARAMS(Svd),
     {0},
 };
@@ -23,6 +27,15 @@ static unsigned traits(const Codec *codec)
 {
     const Svd *o = codec->params;
     return (o->empty == EMPTY_SEND ? UNBIASED : 0) | RANDOM;
+}
+
+static Status check(const Codec *codec, Error *err)
+{
+    const Svd *o = codec->params;
+    if (o->vectors == VECTORS_QSGD || o->vbits == VBITS)
+        return OK;
+    FAIL(err, ERR_USAGE, "svd: vbits=%lld without vectors=qsgd", (long long)o->vbits);
+    return error_hint(err, "svd:vectors=qsgd,vbits=%lld", (long long)o->vbits);
 }
 
 static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
@@ -80,28 +93,73 @@ static Status decode(const Call *c, Bytes in, float *x)
     return add_up(c, &a, x) ? OK : payload_bad(c, "a value is beyond float32");
 }
 
-/* lambda^2 (1/p - 1): of one atom. */
-static double atom_variance(const SvdPlan *plan, size_t i)
+/* ---- closed forms ---- */
+
+/* The plan, and what rounding adds to each atom's vectors: both (k). */
+static Status make_noise(const Call *c, const float *x, SvdPlan *plan, double **left, double **right)
 {
-    const double lambda = plan->s.lambda[i], p = plan->p[i];
-    return p > 0 ? lambda * lambda * ((1 - p) / p) : 0;
+    TRY(make_plan(c, x, plan));
+    *left = NEW(c->scratch, double, plan->s.k);
+    *right = NEW(c->scratch, double, plan->s.k);
+    return *left && *right ? svd_noise(c, plan, *left, *right) : arena_fail(c->scratch, c->err);
 }
 
-/* The atoms are orthogonal, so coins that depend on one another change nothing. */
-static double sum_variance(const SvdPlan *plan)
-{
-    double sum = 0;
-    for (size_t i = 0; i < plan->s.k && !plan->raw; i++)
-        sum += atom_variance(plan, i);
-    return sum;
-}
-
+/* Sum of lambda^2 ((1 + w)(1 + w') / p - 1). The atoms are orthogonal, so coins that depend on one another
+ * change nothing. */
 static double variance(const Call *c, const float *x)
 {
     SvdPlan plan;
-    if (make_plan(c, x, &plan) != OK)
+    double sum = 0, *left, *right;
+    if (make_noise(c, x, &plan, &left, &right) != OK)
         return NAN;
-    return !plan.raw && ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum_variance(&plan);
+    for (size_t i = 0; i < plan.s.k; i++) {
+        const double lambda = plan.s.lambda[i], p = plan.p[i], both = left[i] + right[i] + left[i] * right[i];
+        sum += p > 0 ? lambda * lambda * ((1 - p + both) / p) : 0;
+    }
+    return plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
+}
+
+/* The covariance of an atom's error, in units of lambda^2, is uu' x ((q - 1) vv' + q D') + q D x (vv' + D')
+ * with q = 1/p and D, D' those of the rounding of u and v. Rounding is taken to be even over a vector's n
+ * elements: a in every direction, n a = w in all. Then the square of that matrix has the trace that `squares`
+ * sums, and the estimate's part along the atom the variance that `weighted` does. */
+static void add_atom(double lambda2, double p, double w, double a, double w1, double a1, AtomMoments *m)
+{
+    const double q = 1 / p, coin = (1 - p) / p;
+    const double trace =
+        coin * coin + 2 * coin * q * (a + a1 + a * a1) +
+        q * q * (w * a + w1 * a1 + w * a * w1 * a1 + 2 * (a * a1 + w * a * a1 + a * w1 * a1));
+    m->squares += lambda2 * lambda2 * trace;
+    m->weighted += lambda2 * lambda2 * (coin + q * (a + a1 + a * a1));
+}
+
+/* Atoms come and go, and are rounded, independently. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    SvdPlan plan;
+    double *left, *right;
+    if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC ||
+        make_noise(c, x, &plan, &left, &right) != OK)
+        return DEPENDENT;
+    *m = (AtomMoments){0};
+    for (size_t i = 0; i < plan.s.k && !plan.raw; i++)
+        if (plan.p[i] > 0)
+            add_atom(plan.s.lambda[i] * plan.s.lambda[i], plan.p[i], left[i], left[i] / (double)plan.rows,
+                     right[i], right[i] / (double)plan.cols, m);
+    return ATOMWISE;
+}
+
+/* ---- what every level costs and leaves ---- */
+
+/* The closed form with the noise that rounding is expected to add, which needs no vectors. */
+static double expected_variance(const SvdPlan *plan)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan->s.k && !plan->raw; i++) {
+        const double lambda = plan->s.lambda[i], p = plan->p[i];
+        sum += p > 0 ? lambda * lambda * (plan->atom_noise / p - 1) : 0;
+    }
+    return sum;
 }
 
 static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *point, size_t *count)
@@ -111,7 +169,7 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     const double bits = plan->raw ? 8 * (double)raw_size(c) : plan->bits;
     while (*count && point[*count - 1].bits >= bits) /* dearer, and no better */
         (*count)--;
-    point[(*count)++] = (CurvePoint){level, bits, sum_variance(plan)};
+    point[(*count)++] = (CurvePoint){level, bits, expected_variance(plan)};
     arena_rewind(c->scratch, mark);
     return OK;
 }
@@ -133,26 +191,14 @@ static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *co
     return add_level(c, &plan, 0, point, count);
 }
 
-static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
-{
-    SvdPlan plan;
-    if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC || make_plan(c, x, &plan) != OK)
-        return DEPENDENT;
-    *m = (AtomMoments){0};
-    for (size_t i = 0; i < plan.s.k && !plan.raw; i++) {
-        const double v = atom_variance(&plan, i);
-        m->squares += v * v;
-        m->weighted += v * plan.s.lambda[i] * plan.s.lambda[i];
-    }
-    return ATOMWISE;
-}
-
 const Compressor compressor_svd = {
     .name = "svd",
     .brief = "spectral ATOMO: few singular vectors, sampled",
     .formula =
         "A = sum lambda_i u_i v_i'; atom i is sent as lambda_i u_i / p_i and v_i with probability p_i\n"
-        "p_i = min(1, lambda_i / tau), sum p = rank (Algorithm 1); variance sum lambda_i^2 (1/p_i - 1)",
+        "p_i = min(1, lambda_i / tau), sum p = rank (Algorithm 1); variance sum lambda_i^2 (1/p_i - 1)\n"
+        "vectors=bf16|qsgd: u^ and v^ are rounded without bias and independently, so u^ v^' is unbiased;\n"
+        "variance sum lambda_i^2 ((1 + w_i)(1 + w'_i) / p_i - 1), w = E |u^ - u|^2 / |u|^2, w' = that of v",
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Svd),
@@ -160,6 +206,7 @@ const Compressor compressor_svd = {
     .bound = svd_payload_most,
     .encode = encode,
     .decode = decode,
+    .check = check,
     .variance = variance,
     .moments = moments,
     .curve = curve,

@@ -1,5 +1,6 @@
 /* svd_payload.c -- see svd_payload.h. */
 #include "svd_payload.h"
+#include "../kernels.h"
 
 #include <math.h>
 
@@ -8,7 +9,7 @@ size_t svd_payload_most(const Call *c)
     size_t rows, cols;
     svd_view(c, &rows, &cols);
     const size_t most = rows < cols ? rows : cols;
-    return 1 + VARINT_MAX + 4 * most * (rows + cols);
+    return 1 + VARINT_MAX + most * (vectors_most(rows) + vectors_most(cols));
 }
 
 /* The largest |x|; infinite when any is NaN or infinite. Without their signs floats order as integers do. */
@@ -31,43 +32,129 @@ double svd_ceiling(const SvdAtoms *a)
     return sum;
 }
 
+/* ---- atoms as floats ---- */
+
+/* Where the vectors of some atoms go, rows and cols floats each. */
+typedef struct {
+    uint8_t **left, **right;
+} Places;
+
+static Status places_take(const Call *c, size_t count, Places *p)
+{
+    p->left = NEW(c->scratch, uint8_t *, count);
+    p->right = NEW(c->scratch, uint8_t *, count);
+    return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
+}
+
+/* The atoms index[0 .. count-1], as they travel when they are sent. */
+static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count, const Places *p)
+{
+    double *scale = NEW(c->scratch, double, count);
+    const bool turned = plan->s.a.turned;
+    if (!scale)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < count; i++)
+        scale[i] = 1 / plan->p[index[i]];
+    return spectral_atoms(&plan->s, index, scale, count, turned ? p->right : p->left,
+                          turned ? p->left : p->right, c->scratch, c->err);
+}
+
+/* Atoms that are rounded are made a few at a time. */
+enum { AT_ONCE = 64 };
+
+typedef struct {
+    Places to;
+    float *left, *right; /* (AT_ONCE, rows), (AT_ONCE, cols) */
+} Few;
+
+static Status few_take(const Call *c, const SvdPlan *plan, size_t count, Few *f)
+{
+    const size_t most = count < AT_ONCE ? count : AT_ONCE;
+    f->left = NEW(c->scratch, float, most * plan->rows);
+    f->right = NEW(c->scratch, float, most * plan->cols);
+    if (!f->left || !f->right)
+        return arena_fail(c->scratch, c->err);
+    TRY(places_take(c, most, &f->to));
+    for (size_t i = 0; i < most; i++) {
+        f->to.left[i] = (uint8_t *)(f->left + i * plan->rows);
+        f->to.right[i] = (uint8_t *)(f->right + i * plan->cols);
+    }
+    return OK;
+}
+
 /* ---- writing ---- */
 
-/* Room for the vectors of `count` atoms in a payload. */
-typedef struct {
-    size_t count;
-    uint8_t **left, **right;
-} Slots;
-
-static Status slots_take(const Call *c, const SvdPlan *plan, Slots *s, Buf *out)
+/* Floats are made where they travel. */
+static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
-    s->left = NEW(c->scratch, uint8_t *, s->count);
-    s->right = NEW(c->scratch, uint8_t *, s->count);
-    if (!s->left || !s->right)
-        return arena_fail(c->scratch, c->err);
-    buf_u8(out, PAYLOAD_METHOD);
-    buf_varint(out, s->count);
-    for (size_t i = 0; i < s->count; i++) {
-        s->left[i] = buf_room(out, plan->rows * sizeof(float));
-        s->right[i] = buf_room(out, plan->cols * sizeof(float));
+    Places to;
+    TRY(places_take(c, count, &to));
+    for (size_t i = 0; i < count; i++) {
+        to.left[i] = buf_room(out, plan->rows * sizeof(float));
+        to.right[i] = buf_room(out, plan->cols * sizeof(float));
     }
-    streams_floats(c->streams, s->count * (plan->rows + plan->cols));
-    streams_bits(c->streams, 8 * (double)varint_size(s->count));
+    streams_floats(c->streams, count * (plan->rows + plan->cols));
+    return make_atoms(c, plan, kept, count, &to);
+}
+
+static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
+{
+    const Vectors *v = &plan->vectors;
+    Few f;
+    TRY(few_take(c, plan, count, &f));
+    for (size_t from = 0; from < count; from += AT_ONCE) {
+        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
+        TRY(make_atoms(c, plan, kept + from, some, &f.to));
+        for (size_t i = 0; i < some; i++) {
+            const uint64_t address = 2 * (uint64_t)kept[from + i];
+            TRY(vectors_put(v, c, address, f.left + i * plan->rows, plan->rows, out));
+            TRY(vectors_put(v, c, address + 1, f.right + i * plan->cols, plan->cols, out));
+        }
+    }
     return OK;
 }
 
 Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
-    double *scale = NEW(c->scratch, double, count);
-    Slots s = {.count = count};
-    if (!scale)
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_varint(out, count);
+    streams_bits(c->streams, 8 * (double)varint_size(count));
+    return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
+}
+
+/* ---- what rounding adds ---- */
+
+static double relative_noise(const Call *c, const SvdPlan *plan, const float *x, size_t n)
+{
+    const double noise = vectors_noise(&plan->vectors, c, x, n);
+    return noise != 0 ? noise / kernels()->sum_squares(x, n) : 0;
+}
+
+Status svd_noise(const Call *c, SvdPlan *plan, double *left, double *right)
+{
+    const size_t k = plan->s.k;
+    size_t *sent = NEW(c->scratch, size_t, k), count = 0;
+    Few f;
+    if (!sent)
         return arena_fail(c->scratch, c->err);
-    TRY(slots_take(c, plan, &s, out));
-    for (size_t i = 0; i < count; i++)
-        scale[i] = 1 / plan->p[kept[i]];
-    const bool turned = plan->s.a.turned;
-    return spectral_atoms(&plan->s, kept, scale, count, turned ? s.right : s.left, turned ? s.left : s.right,
-                          c->scratch, c->err);
+    for (size_t i = 0; i < k; i++) {
+        left[i] = right[i] = 0;
+        if (plan->p[i] > 0 && !plan->raw)
+            sent[count++] = i;
+    }
+    if (!plan->vectors.codec)
+        return OK;
+    TRY(few_take(c, plan, count, &f));
+    for (size_t from = 0; from < count; from += AT_ONCE) {
+        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
+        TRY(make_atoms(c, plan, sent + from, some, &f.to));
+        for (size_t i = 0; i < some; i++) {
+            const size_t atom = sent[from + i];
+            left[atom] = relative_noise(c, plan, f.left + i * plan->rows, plan->rows);
+            right[atom] = relative_noise(c, plan, f.right + i * plan->cols, plan->cols);
+        }
+    }
+    return OK;
 }
 
 /* ---- reading ---- */
@@ -79,20 +166,30 @@ static Status atoms_take(const Call *c, SvdAtoms *a)
     return a->left && a->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* A vector that an encoder made has length one to the rounding of its entries. */
-static bool is_unit(const float *v, size_t n)
+static Status get_vector(const Vectors *v, const Call *c, Reader *r, size_t atom, bool unit, size_t n,
+                         float *x)
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)v[i] * (double)v[i];
-    return fabs(sum - 1) < 1e-5;
+    size_t size;
+    const uint8_t *data = vectors_take(v, r, n, &size);
+    if (!data)
+        return payload_bad(c, "atom %zu is cut short", atom);
+    const Bytes payload = {data, size};
+    if (vectors_get(v, c, payload, n, x) != OK)
+        return error_at(c->err, "svd payload: atom %zu", atom);
+    if (!isfinite(largest(x, n)))
+        return payload_bad(c, "atom %zu is not finite", atom);
+    if (unit && !vectors_unit(v, payload, x, n))
+        return payload_bad(c, "atom %zu has no vector of length one", atom);
+    return OK;
 }
 
 Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
 {
+    const Svd *o = c->self->params;
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
+    Vectors v;
     *a = (SvdAtoms){0};
     svd_view(c, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
@@ -102,18 +199,15 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
         return payload_bad(c, "no count of atoms");
     if (count > most)
         return payload_bad(c, "%llu atoms, want at most %zu", (unsigned long long)count, most);
-    if (reader_left(&r) != count * each)
+    TRY(vectors_open(c, (VectorForm)o->vectors, o->vbits, &v));
+    if (!v.codec && reader_left(&r) != count * each)
         return payload_bad(c, "%zu bytes of atoms, want %zu", reader_left(&r), (size_t)count * each);
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
-        float *left = a->left + i * a->rows, *right = a->right + i * a->cols;
-        memcpy(left, take_bytes(&r, 4 * a->rows), 4 * a->rows);
-        memcpy(right, take_bytes(&r, 4 * a->cols), 4 * a->cols);
-        if (!isfinite(largest(left, a->rows)) || !isfinite(largest(right, a->cols)))
-            return payload_bad(c, "atom %zu is not finite", i);
-        if (!(a->rows >= a->cols ? is_unit(right, a->cols) : is_unit(left, a->rows)))
-            return payload_bad(c, "atom %zu has no vector of length one", i);
+        const bool right = a->rows >= a->cols; /* has length one */
+        TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
+        TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));
     }
-    return OK;
+    return reader_done(&r) ? OK : payload_bad(c, "%zu bytes behind the last atom", reader_left(&r));
 }

@@ -1,6 +1,6 @@
 /* svd_payload.h -- a payload of atoms:
  *
- *     kind:8 = 1   count:varint   { left:f32 x rows   right:f32 x cols } x count
+ *     kind:8 = 1   count:varint   { left:vector  right:vector } x count             (vectors: svd_vectors.h)
  *
  * where the vector on the shorter side has length one and the other carries the scale. */
 #ifndef ATOMO_SVD_PAYLOAD_H
@@ -24,5 +24,9 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 
 /* No value of the atoms' sum can be larger in magnitude. */
 double svd_ceiling(const SvdAtoms *a);
+
+/* What rounding adds to atom i's vectors, as shares of their squared lengths: w = E |u^ - u|^2 / |u|^2.
+ * Both (k); 0 for atoms that are never sent. */
+Status svd_noise(const Call *c, SvdPlan *plan, double *left, double *right);
 
 #endif

@@ -1,5 +1,11 @@
 /* svd_plan.c -- see svd_plan.h. Algorithm 1 chooses the level: of all p with sum p = rank it gives the least
- * sum lambda^2 (1/p - 1). */
+ * sum lambda^2 (1/p - 1).
+ *
+ * Where vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), w and w' what rounding
+ * adds to its vectors, and the best p goes with lambda sqrt((1 + w)(1 + w') / bits). Atoms of one matrix have
+ * vectors of the same two lengths, so that these roots are nearly equal, and lambda alone decides: with each
+ * atom's own w the variance on the gradients of ResNet-18 would be less by at most one part in 10^4, and all
+ * vectors would have to be made, not only those that are sent. */
 #include "svd_plan.h"
 #include "../waterfill.h"
 
@@ -15,7 +21,11 @@ Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
     const Svd *o = c->self->params;
     *plan = (SvdPlan){0};
     svd_view(c, &plan->rows, &plan->cols);
-    plan->atom_bits = 32 * (double)(plan->rows + plan->cols);
+    TRY(vectors_open(c, (VectorForm)o->vectors, o->vbits, &plan->vectors));
+    const VectorCost left = vectors_cost(&plan->vectors, c, plan->rows),
+                     right = vectors_cost(&plan->vectors, c, plan->cols);
+    plan->atom_bits = left.bits + right.bits;
+    plan->atom_noise = (1 + left.noise) * (1 + right.noise);
     return spectral_open(&plan->s, tall_of(x, plan->rows, plan->cols), (SpectralMethod)o->method, c->threads,
                          c->scratch, c->err);
 }

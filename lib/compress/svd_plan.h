@@ -11,22 +11,27 @@
 
 #include "../atoms.h"
 #include "../spectral.h"
+#include "svd_vectors.h"
 
 /* svd's keys. */
 typedef struct {
     double rank;
-    int reshape, method, probs, empty, draw;
+    int64_t vbits;
+    int reshape, method, vectors, probs, empty, draw;
 } Svd;
 
 typedef struct {
     size_t rows, cols; /* of the matrix as it lies in memory */
     Spectral s;        /* lambda: (k), largest first */
-    double atom_bits;  /* payload bits of an atom; the same for each */
-    double level;      /* 0: every atom is kept that is not 0 */
-    double *p;         /* (k) */
-    double atoms;      /* expected number sent */
-    double bits;       /* expected payload bits */
-    bool raw;          /* which are expected to be no fewer than the floats' */
+    Vectors vectors;
+    double atom_bits; /* expected payload bits of an atom; the same for each */
+    double
+        atom_noise; /* expected (1 + w)(1 + w') where rounding adds w and w' to its vectors of length one */
+    double level;   /* 0: every atom is kept that is not 0 */
+    double *p;      /* (k) */
+    double atoms;   /* expected number sent */
+    double bits;    /* expected payload bits */
+    bool raw;       /* which are expected to be no fewer than the floats' */
 } SvdPlan;
 
 /* The matrix that a tensor is sent as. */
