@@ -22,7 +22,8 @@ SPECS = [
     "qsgd:levels=5,bucket=16,code=elias-dense", "qsgd:levels=5,bucket=16,code=fixed", "qsgd:bits=1,bucket=0",
     "terngrad", "terngrad:code=2bit", "terngrad:code=elias", "terngrad:share=on", "entry:ratio=0.3",
     "entry:ratio=0.02", "lq", "lq:q=inf", "gspar:eps=2", "randk:ratio=0.3",
-    "randk:ratio=1", "randk:ratio=0.5,shared=off", "svd:rank=1", "ef+entry:ratio=0.1",
+    "randk:ratio=1", "randk:ratio=0.5,shared=off", "svd:rank=1", "svd:rank=1,vectors=bf16", "svd:vectors=qsgd,vbits=2",
+    "ef+entry:ratio=0.1",
     "wavelet:ratio=0.3,family=db2", "hadamard:ratio=0.3",
 ]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import dyadic
 from codes import F32, Bytes, index_set
-from decode import kept, matrix_shape, parse
+from decode import kept, matrix_shape, parse, qsgd_is_raw
 
 
 def waterfill(weight, budget):
@@ -55,13 +55,28 @@ def entry_of_payload(g, payload):
 def dyadic_atoms(g, keys, name):
     weight = dyadic.to(name, keys, g.reshape(-1))
     weight[np.abs(weight) < 1e-7 * np.abs(weight).max()] = 0  # rounding, where all but a few vanish
-    return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))
+    return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))rounding(keys, vector):
+    """What rounding adds to a vector, as a share of its squared length."""
+    vector = vector.astype(F32).astype(float)
+    if keys["vectors"] == "bf16":
+        return half(vector, None, "bf16") / (vector @ vector)
+    own = {"bits": keys["vbits"], "bucket": "512", "norm": "l2", "code": "elias"}
+    return 0.0 if qsgd_is_raw(vector.size, own) else qsgd(vector, own) / (vector @ vector)
 
 
 def svd(g, keys):
-    values = np.linalg.svd(g.reshape(matrix_shape(g.shape, keys["reshape"])), compute_uv=False)
+    left, values, right = np.linalg.svd(g.reshape(matrix_shape(g.shape, keys["reshape"])), full_matrices=False)
     values[values < 1e-7 * values[0]] = 0
-    return atoms_variance(values, probabilities(values, float(keys["rank"]), keys))
+    p = probabilities(values, float(keys["rank"]), keys)
+    if keys["vectors"] == "f32":
+        return atoms_variance(values, p)
+    total = 0.0
+    for i in np.flatnonzero(p):
+        pair, scale = [left[:, i], right[i]], values[i] / p[i]
+        scaled = 0 if pair[0].size >= pair[1].size else 1
+        pair[scaled] = pair[scaled] * scale
+        total += values[i]**2 * ((1 + rounding(keys, pair[0])) * (1 + rounding(keys, pair[1])) / p[i] - 1)
+    return total
 
 
 def gspar(g, keys):

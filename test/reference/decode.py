@@ -22,8 +22,8 @@ BLOCK = 1 << 16
 DEFAULTS = {
     "none": {}, "fp16": {"rounding": "nearest"}, "bf16": {"rounding": "nearest"}, "ef": {"decay": "1"},
     "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
-    "svd": {"rank": "3", "reshape": "paper", "method": "gram", "probs": "optimal", "empty": "send",
-            "draw": "independent"},
+    "svd": {"rank": "3", "reshape": "paper", "method": "gram", "vectors": "f32", "vbits": "8", "probs": "optimal",
+            "empty": "send", "draw": "independent"},
     "wavelet": {"ratio": "0.01", "family": "haar", "levels": "0", "probs": "optimal", "empty": "send",
                 "draw": "independent"},
     "hadamard": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
@@ -124,19 +124,48 @@ def matrix_shape(shape, reshape):
     return shape[0], size_of(shape[1:])
 
 
-def svd(data, shape, keys):
-    rows, cols = matrix_shape(shape, keys["reshape"])
+def vector_spec(keys):
+    """The codec whose payloads a rounded singular vector travels as."""
+    return "bf16:rounding=stochastic" if keys["vectors"] == "bf16" else f"qsgd:bits={keys['vbits']},bucket=512"
+
+
+def singular_vectors(data, shape, keys):
+    """Each vector of a payload, left and right in turn: (values, its own bytes)."""
+    sides = matrix_shape(shape, keys["reshape"])
     source = Bytes(data)
     count = source.varint()
-    need(count <= min(rows, cols), f"{count} atoms")
-    result = np.zeros((rows, cols))
-    for _ in range(count):
-        left = floats(source.take(4 * rows), rows).astype(float)
-        right = floats(source.take(4 * cols), cols).astype(float)
-        unit = right if cols <= rows else left
-        need(abs(unit @ unit - 1) <= 1e-5, "a vector that has not length one")
-        result += np.outer(left, right)
+    need(count <= min(sides), f"{count} atoms")
+    for i in range(2 * count):
+        n = sides[i % 2]
+        if keys["vectors"] == "f32":
+            own = source.take(4 * n)
+            yield floats(own, n).astype(float), own
+        else:
+            own = source.take(source.varint())
+            yield decode(vector_spec(keys), (n,), [own]).astype(float), own
     source.end()
+
+
+def svd_is_unit(keys, values, own):
+    """A vector of length one as it may look once it is rounded."""
+    if keys["vectors"] == "bf16":
+        return abs(values @ values - 1) < 2.0**-6 * (1 + 2.0**-7)
+    if keys["vectors"] == "qsgd" and own[0] == 1:
+        values = floats(own[1:1 + 4 * ((values.size + 511) // 512)], (values.size + 511) // 512).astype(float)
+    return abs(values @ values - 1) <= 1e-5
+
+
+def svd(data, shape, keys):
+    rows, cols = matrix_shape(shape, keys["reshape"])
+    result, left = np.zeros((rows, cols)), None
+    for values, own in singular_vectors(data, shape, keys):
+        if left is None:
+            need(cols <= rows or svd_is_unit(keys, values, own), "a vector that has not length one")
+            left = values
+        else:
+            need(cols > rows or svd_is_unit(keys, values, own), "a vector that has not length one")
+            result += np.outer(left, values)
+            left = None
     with np.errstate(over="ignore"):
         need(np.isfinite(result.astype(F32)).all(), "a value beyond float32")
     return result.reshape(shape)

@@ -30,6 +30,15 @@ def sets(name, data, n):
     return total + log2_choose(n, light) + (32 + light if light else 0)
 
 
+def svd_vectors(data, shape, keys):
+    """Floats, or what each vector's own payload carries and the bytes of its size; a byte for the number of atoms."""
+    if keys["vectors"] == "f32":
+        return 8.0 * (len(data) - 1)
+    vectors = list(decode.singular_vectors(data[1:], shape, keys))
+    sizes = len(data) - 1 - sum(len(own) for _, own in vectors)
+    return 8.0 * sizes + sum(entropy(decode.vector_spec(keys), values.shape, [own]) for values, own in vectors)
+
+
 def entropy(spec, shape, rounds):
     name, keys = decode.parse(spec)
     n, data = size_of(shape), rounds[-1]
@@ -40,7 +49,7 @@ def entropy(spec, shape, rounds):
     if name in ("fp16", "bf16"):
         return 16.0 * n
     if name == "svd":
-        return 8.0 * (len(data) - 1)  # atoms are floats, their number a byte
+        return svd_vectors(data, shape, keys)
     if name == "randk":
         return 8.0 * (len(data) - 1)
     if name in ("entry", "gspar", "wavelet", "hadamard", "lq"):
