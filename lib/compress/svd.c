@@ -95,57 +95,57 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* ---- closed forms ---- */
 
-/* The plan, and what rounding adds to each atom's vectors: both (k). */
-static Status make_noise(const Call *c, const float *x, SvdPlan *plan, double **left, double **right)
+/* A plan, and what rounding adds to its atoms' vectors. */
+typedef struct {
+    SvdPlan plan;
+    VectorNoise *left, *right; /* (k) */
+} Noisy;
+
+static Status make_noisy(const Call *c, const float *x, Noisy *n)
 {
-    TRY(make_plan(c, x, plan));
-    *left = NEW(c->scratch, double, plan->s.k);
-    *right = NEW(c->scratch, double, plan->s.k);
-    return *left && *right ? svd_noise(c, plan, *left, *right) : arena_fail(c->scratch, c->err);
+    TRY(make_plan(c, x, &n->plan));
+    n->left = NEW(c->scratch, VectorNoise, n->plan.s.k);
+    n->right = NEW(c->scratch, VectorNoise, n->plan.s.k);
+    return n->left && n->right ? svd_noise(c, &n->plan, n->left, n->right) : arena_fail(c->scratch, c->err);
 }
 
 /* Sum of lambda^2 ((1 + w)(1 + w') / p - 1). The atoms are orthogonal, so coins that depend on one another
  * change nothing. */
 static double variance(const Call *c, const float *x)
 {
-    SvdPlan plan;
-    double sum = 0, *left, *right;
-    if (make_noise(c, x, &plan, &left, &right) != OK)
+    Noisy n;
+    double sum = 0;
+    if (make_noisy(c, x, &n) != OK)
         return NAN;
-    for (size_t i = 0; i < plan.s.k; i++) {
-        const double lambda = plan.s.lambda[i], p = plan.p[i], both = left[i] + right[i] + left[i] * right[i];
-        sum += p > 0 ? lambda * lambda * ((1 - p + both) / p) : 0;
+    for (size_t i = 0; i < n.plan.s.k; i++) {
+        const double lambda = n.plan.s.lambda[i], p = n.plan.p[i], w = n.left[i].noise, w1 = n.right[i].noise;
+        sum += p > 0 ? lambda * lambda * ((1 - p + (w + w1 + w * w1)) / p) : 0;
     }
-    return plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
+    return n.plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
 }
 
-/* The covariance of an atom's error, in units of lambda^2, is uu' x ((q - 1) vv' + q D') + q D x (vv' + D')
- * with q = 1/p and D, D' those of the rounding of u and v. Rounding is taken to be even over a vector's n
- * elements: a in every direction, n a = w in all. Then the square of that matrix has the trace that `squares`
- * sums, and the estimate's part along the atom the variance that `weighted` does. */
-static void add_atom(double lambda2, double p, double w, double a, double w1, double a1, AtomMoments *m)
+/* The covariance of an atom's error, in units of lambda^2 and with q = 1/p, is uu' x ((q - 1) vv' + q D') + q D
+ * x (vv' + D'), x the product of Kronecker, D and D' those of the rounding of u and v. `squares` sums the traces
+ * of these matrices' squares, `weighted` the variances of the estimate's part along the atom. */
+static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
-    const double q = 1 / p, coin = (1 - p) / p;
-    const double trace =
-        coin * coin + 2 * coin * q * (a + a1 + a * a1) +
-        q * q * (w * a + w1 * a1 + w * a * w1 * a1 + 2 * (a * a1 + w * a * a1 + a * w1 * a1));
-    m->squares += lambda2 * lambda2 * trace;
-    m->weighted += lambda2 * lambda2 * (coin + q * (a + a1 + a * a1));
+    const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
+    const double rounding = u->squares + v->squares + u->squares * v->squares +
+                            2 * (u->along * v->along + u->squares * v->along + u->along * v->squares);
+    m->squares += lambda2 * lambda2 * (coin * coin + 2 * coin * q * along + q * q * rounding);
+    m->weighted += lambda2 * lambda2 * (coin + q * along);
 }
 
 /* Atoms come and go, and are rounded, independently. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    SvdPlan plan;
-    double *left, *right;
-    if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC ||
-        make_noise(c, x, &plan, &left, &right) != OK)
+    Noisy n;
+    if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC || make_noisy(c, x, &n) != OK)
         return DEPENDENT;
     *m = (AtomMoments){0};
-    for (size_t i = 0; i < plan.s.k && !plan.raw; i++)
-        if (plan.p[i] > 0)
-            add_atom(plan.s.lambda[i] * plan.s.lambda[i], plan.p[i], left[i], left[i] / (double)plan.rows,
-                     right[i], right[i] / (double)plan.cols, m);
+    for (size_t i = 0; i < n.plan.s.k && !n.plan.raw; i++)
+        if (n.plan.p[i] > 0)
+            add_atom(n.plan.s.lambda[i] * n.plan.s.lambda[i], n.plan.p[i], &n.left[i], &n.right[i], m);
     return ATOMWISE;
 }
 

@@ -1,6 +1,5 @@
 /* svd_payload.c -- see svd_payload.h. */
 #include "svd_payload.h"
-#include "../kernels.h"
 
 #include <math.h>
 
@@ -124,13 +123,7 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
 
 /* ---- what rounding adds ---- */
 
-static double relative_noise(const Call *c, const SvdPlan *plan, const float *x, size_t n)
-{
-    const double noise = vectors_noise(&plan->vectors, c, x, n);
-    return noise != 0 ? noise / kernels()->sum_squares(x, n) : 0;
-}
-
-Status svd_noise(const Call *c, SvdPlan *plan, double *left, double *right)
+Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right)
 {
     const size_t k = plan->s.k;
     size_t *sent = NEW(c->scratch, size_t, k), count = 0;
@@ -138,7 +131,7 @@ Status svd_noise(const Call *c, SvdPlan *plan, double *left, double *right)
     if (!sent)
         return arena_fail(c->scratch, c->err);
     for (size_t i = 0; i < k; i++) {
-        left[i] = right[i] = 0;
+        left[i] = right[i] = (VectorNoise){0};
         if (plan->p[i] > 0 && !plan->raw)
             sent[count++] = i;
     }
@@ -150,8 +143,8 @@ Status svd_noise(const Call *c, SvdPlan *plan, double *left, double *right)
         TRY(make_atoms(c, plan, sent + from, some, &f.to));
         for (size_t i = 0; i < some; i++) {
             const size_t atom = sent[from + i];
-            left[atom] = relative_noise(c, plan, f.left + i * plan->rows, plan->rows);
-            right[atom] = relative_noise(c, plan, f.right + i * plan->cols, plan->cols);
+            left[atom] = vectors_noise(&plan->vectors, c, f.left + i * plan->rows, plan->rows);
+            right[atom] = vectors_noise(&plan->vectors, c, f.right + i * plan->cols, plan->cols);
         }
     }
     return OK;

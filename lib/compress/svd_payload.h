@@ -25,8 +25,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 /* No value of the atoms' sum can be larger in magnitude. */
 double svd_ceiling(const SvdAtoms *a);
 
-/* What rounding adds to atom i's vectors, as shares of their squared lengths: w = E |u^ - u|^2 / |u|^2.
- * Both (k); 0 for atoms that are never sent. */
-Status svd_noise(const Call *c, SvdPlan *plan, double *left, double *right);
+/* What rounding adds to atom i's vectors, in units of their lengths. Both (k); 0 for atoms never sent. */
+Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

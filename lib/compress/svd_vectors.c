@@ -31,6 +31,14 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
+/* qsgd's own rule: its form might be no shorter. */
+static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
+{
+    const Shape shape = shape_vector(n);
+    const Call inner = call_for(v, c, &shape);
+    return inner.self->ops->bound(&inner) >= raw_size(&inner);
+}
+
 /* ---- what to expect ---- */
 
 /* Means over one element of a random direction, which is |Z| t steps long with Z from N(0, 1). */
@@ -79,10 +87,8 @@ static double gap_bits(double density, double run)
 
 static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 {
-    const Shape shape = shape_vector(n);
-    const Call inner = call_for(v, c, &shape);
-    if (v->codec->ops->bound(&inner) >= raw_size(&inner))
-        return (VectorCost){8 * (double)(varint_size(raw_size(&inner)) + raw_size(&inner)), 0};
+    if (goes_as_floats(v, c, n))
+        return (VectorCost){8 * (double)(varint_size(1 + 4 * n) + 1 + 4 * n), 0};
     const size_t buckets = (n + BUCKET_SIZE - 1) / BUCKET_SIZE;
     const double run = (double)n / (double)buckets;
     const LevelMeans m = level_means(v->s / sqrt(run), v->s);
@@ -161,9 +167,47 @@ bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
     return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
 }
 
-double vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n)
+/* ---- what rounding adds: (up - |x|)(|x| - down) for the neighbours of each element ---- */
+
+static void add_element(VectorNoise *sum, double x, double noise)
 {
-    const Shape shape = shape_vector(n);
-    const Call inner = call_for(v, c, &shape);
-    return v->codec ? codec_variance(&inner, x) : 0;
+    sum->noise += noise;
+    sum->along += noise * x * x;
+    sum->squares += noise * noise;
+}
+
+static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
+{
+    enum { LOWEST = -126, FRACTION = 7 };
+    for (size_t i = 0; i < n; i++) {
+        const double value = fabs((double)x[i]);
+        const int exponent = value > 0x1p-126 ? ilogb(value) : LOWEST;
+        const double step = ldexp(1, exponent - FRACTION), part = fmod(value, step);
+        add_element(sum, value, part * (step - part));
+    }
+}
+
+static void qsgd_noise(double s, const float *x, size_t n, VectorNoise *sum)
+{
+    for (size_t from = 0; from < n; from += BUCKET_SIZE) {
+        const size_t some = n - from < BUCKET_SIZE ? n - from : BUCKET_SIZE;
+        const double norm = (double)(float)sqrt(kernels()->sum_squares(x + from, some)), step = norm / s;
+        for (size_t i = from; i < from + some && norm > 0; i++) {
+            const double t = fmin(s * fabs((double)x[i]) / norm, s), f = t - floor(t);
+            add_element(sum, (double)x[i], step * step * (f * (1 - f)));
+        }
+    }
+}
+
+VectorNoise vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n)
+{
+    VectorNoise sum = {0};
+    const double squares = kernels()->sum_squares(x, n);
+    if (v->form == VECTORS_BF16)
+        bf16_noise(x, n, &sum);
+    else if (v->form == VECTORS_QSGD && !goes_as_floats(v, c, n))
+        qsgd_noise(v->s, x, n, &sum);
+    if (sum.noise == 0)
+        return sum;
+    return (VectorNoise){sum.noise / squares, sum.along / squares / squares, sum.squares / squares / squares};
 }

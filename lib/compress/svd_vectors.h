@@ -46,7 +46,11 @@ Status vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, flo
 /* Whether vectors_put may have had a vector of length one when it wrote this payload, which gives x. */
 bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n);
 
-/* E |what is got - what was put|^2; NaN beyond the form's range. */
-double vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n);
+/* The covariance D of what rounding adds to x, elements being independent: its trace, x'Dx, and the trace of
+ * its square; for x of length one. */
+typedef struct {
+    double noise, along, squares;
+} VectorNoise;
+VectorNoise vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n);
 
 #endif
