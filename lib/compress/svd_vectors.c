@@ -176,13 +176,13 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
+/* A value's lower neighbour is its upper half; the step is 2^-7 of its power of two. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
-    enum { LOWEST = -126, FRACTION = 7 };
     for (size_t i = 0; i < n; i++) {
-        const double value = fabs((double)x[i]);
-        const int exponent = value > 0x1p-126 ? ilogb(value) : LOWEST;
-        const double step = ldexp(1, exponent - FRACTION), part = fmod(value, step);
+        const uint32_t bits = float_bits(x[i]) & 0x7fffffff, power = bits & 0x7f800000;
+        const double value = (double)bits_float(bits), part = value - (double)bits_float(bits & 0xffff0000);
+        const double step = (double)bits_float(power ? power : 0x00800000) * 0x1p-7;
         add_element(sum, value, part * (step - part));
     }
 }
@@ -193,7 +193,7 @@ static void qsgd_noise(double s, const float *x, size_t n, VectorNoise *sum)
         const size_t some = n - from < BUCKET_SIZE ? n - from : BUCKET_SIZE;
         const double norm = (double)(float)sqrt(kernels()->sum_squares(x + from, some)), step = norm / s;
         for (size_t i = from; i < from + some && norm > 0; i++) {
-            const double t = fmin(s * fabs((double)x[i]) / norm, s), f = t - floor(t);
+            const double t = fmin(s * fabs((double)x[i]) / norm, s), f = t - (double)(int32_t)t;
             add_element(sum, (double)x[i], step * step * (f * (1 - f)));
         }
     }
