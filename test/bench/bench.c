@@ -45,6 +45,7 @@ static const Case cases[] = {
     {"randk", 0.5, 0},
     {"randk:ratio=0.5", 0, 0},
     {"svd:rank=3", 0, 0},
+    {"svd:rank=1,vectors=qsgd", 0, 0},
     {"dct", 0.01, 0},
 };
 

@@ -55,7 +55,10 @@ def entry_of_payload(g, payload):
 def dyadic_atoms(g, keys, name):
     weight = dyadic.to(name, keys, g.reshape(-1))
     weight[np.abs(weight) < 1e-7 * np.abs(weight).max()] = 0  # rounding, where all but a few vanish
-    return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))rounding(keys, vector):
+    return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))
+
+
+def rounding(keys, vector):
     """What rounding adds to a vector, as a share of its squared length."""
     vector = vector.astype(F32).astype(float)
     if keys["vectors"] == "bf16":
