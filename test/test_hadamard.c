@@ -156,6 +156,23 @@ static void twice_is_the_identity_and_lengths_stay(void **state)
     }
 }
 
+/* Beyond 2^24 it takes one pass over memory more. */
+static void a_unit_vector_of_two_to_the_25_becomes_its_pattern(void **state)
+{
+    (void)state;
+    const size_t n = (size_t)1 << 25, i = 0x1a2b3c5;
+    const ArenaMark mark = arena_mark(a);
+    float *x = NEW_ZERO(a, float, n);
+    size_t wrong = 0;
+    x[i] = 1;
+    hadamard(x, n, 2);
+    const float size = (float)sqrt(0.5) / 4096;
+    for (size_t k = 0; k < n; k++)
+        wrong += x[k] != (__builtin_popcountll(k & i) % 2 ? -size : size);
+    check(wrong == 0);
+    arena_rewind(a, mark);
+}
+
 static void the_largest_lengths_stay_finite(void **state)
 {
     (void)state;
@@ -241,6 +258,7 @@ int main(void)
         cmocka_unit_test(small_ones_are_scipys),
         cmocka_unit_test(any_length_equals_plain_butterflies_to_the_bit_on_any_threads),
         cmocka_unit_test(twice_is_the_identity_and_lengths_stay),
+        cmocka_unit_test(a_unit_vector_of_two_to_the_25_becomes_its_pattern),
         cmocka_unit_test(the_largest_lengths_stay_finite),
         cmocka_unit_test(denormals_are_rounded_to_their_grid_alone),
         cmocka_unit_test(instruction_sets_agree_to_the_bit),

@@ -36,6 +36,8 @@ static const char *const specs[] = {
     "randk:ratio=1",
     "svd:rank=2,vectors=bf16",
     "svd:rank=4,vectors=qsgd,vbits=3",
+    "wavelet:ratio=0.2,family=db4",
+    "hadamard:ratio=0.2",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},
