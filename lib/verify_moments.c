@@ -190,15 +190,17 @@ static void draw_atoms(Subject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Half of the atoms. */
+/* Half of the atoms, or fewer where that would keep one always. */
 static Status sample_atoms(Subject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
-    double most, *estimate = NEW(s->a, double, set->dim);
+    double most = 0, *estimate = NEW(s->a, double, set->dim);
     sample->mean = NEW_ZERO(s->a, double, set->dim);
     if (!estimate || !sample->mean)
         return arena_fail(s->a, s->err);
-    TRY(atomset_spend(s, set, (double)set->count / 2));
+    for (size_t i = 0; i < set->count; i++)
+        most = fmax(most, set->lambda[i]);
+    TRY(atomset_spend(s, set, fmin((double)set->count / 2, 0.8 * set->l1 / most)));
     sample->expected = atomset_outcomes(set);
     const double gain = atom_spread(set, set->g, &most) / (set->squares * set->squares);
     const double spread = sample->expected.variance / (sample->expected.mean * sample->expected.mean);

@@ -43,7 +43,7 @@ typedef struct {
     double least;     /* of p over Lemma 9's bound; NaN where p is not feasible */
     size_t heavy;
 } Spent;
-Status spend_floats(Subject *s, double budget, const Level *level, Spent *out); /* all elements, p by (17) */
+Status spend_floats(Subject *s, double budget, const Level *level, Spent *out); /* all elements */
 Spent spend_part(const double *lambda, size_t n, double budget, double tau);    /* lambda without zeros */
 
 /* Budgets to try on `count` non-zero entries, ascending. */

@@ -28,30 +28,29 @@ size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
 
 typedef struct {
     const float *x;
-    size_t n, nonzero;
-    double budget, squares, share; /* share: p over |x| of light elements, (17) */
-    Level level;
-    Spent *part; /* (blocks) */
+    size_t n;
+    double tau, root; /* root: sqrt(mu) by (16), from the heavy ones' number and the others' sum */
+    double bound;     /* Lemma 9's, over lambda^2 */
+    Spent *part;      /* (blocks) */
 } Spending;
 
 static void spend_block(void *data, size_t block)
 {
     const Spending *s = data;
     const float *x = s->x + block * BLOCK;
-    const double tau = s->level.tau, root = tau > 0 ? 1 / s->share : 0; /* sqrt(mu) */
-    const double bound = s->budget / ((double)s->nonzero * s->squares);
+    const double tau = s->tau, root = s->root;
     Spent out = {.least = INFINITY};
     for (size_t i = 0; i < block_size(s->n, block); i++) {
         const double v = fabs((double)x[i]);
         if (v == 0)
             continue;
         const bool heavy = v > tau * BALANCED;
-        const double p = heavy ? 1 : v * s->share, slack = v / p / root;
+        const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
         out.heavy += heavy;
         out.sum += p;
-        out.second += v * (v / p);
-        out.violation = fmax(out.violation, fmax(p - 1, tau > 0 ? 1 - slack * slack : 0));
-        out.least = fmin(out.least, p / (bound * v * v));
+        out.second += heavy ? v * v : v * tau;
+        out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
+        out.least = fmin(out.least, p / (s->bound * v * v));
     }
     s->part[block] = out;
 }
@@ -59,14 +58,11 @@ static void spend_block(void *data, size_t block)
 Status spend_floats(Subject *subject, double budget, const Level *level, Spent *out)
 {
     const size_t blocks = blocks_of(subject->n);
-    const double spare = budget - (double)level->heavy;
     Spending s = {.x = subject->x,
                   .n = subject->n,
-                  .nonzero = subject->nonzero,
-                  .budget = budget,
-                  .squares = subject->squares,
-                  .share = level->tau > 0 ? spare / level->tail : 0,
-                  .level = *level,
+                  .tau = level->tau,
+                  .root = level->tail / (budget - (double)level->heavy),
+                  .bound = budget / ((double)subject->nonzero * subject->squares),
                   .part = NEW(subject->a, Spent, blocks)};
     if (!s.part)
         return arena_fail(subject->a, subject->err);
@@ -79,6 +75,8 @@ Status spend_floats(Subject *subject, double budget, const Level *level, Spent *
         out->violation = fmax(out->violation, s.part[b].violation);
         out->least = fmin(out->least, s.part[b].least);
     }
+    if (!(s.root > 0 && isfinite(s.root)))
+        out->violation = INFINITY;
     if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* not feasible: nothing that it reaches counts */
         out->second = out->least = NAN;
     return OK;
