@@ -16,9 +16,10 @@
 #include "waterfill.h"
 
 enum {
-    VERIFY_PART = 4096,    /* elements */
-    VERIFY_SHORT = 512,    /* rows or columns of a matrix on its shorter side, */
-    VERIFY_LONG = 1 << 18, /* and on its longer one */
+    VERIFY_CODED = 1 << 26, /* elements that codecs are given whole, from the first on */
+    VERIFY_PART = 4096,     /* elements */
+    VERIFY_SHORT = 512,     /* rows or columns of a matrix on its shorter side, */
+    VERIFY_LONG = 1 << 18,  /* and on its longer one */
 };
 
 typedef enum { EQUAL, AT_MOST, AT_LEAST, ABOVE } Relation;
@@ -80,7 +81,7 @@ typedef struct {
     int threads;
     Part part;
     Matrix *matrix;
-    double *norms;                         /* of Theorem 5 */
+    struct Leading *leading;               /* of Theorem 5 */
     struct Spendings *spendings;           /* of Algorithm 1 */
     struct EntrySample *entries;           /* of Lemma 1 */
     struct AtomSample *spectral, *overlap; /* of Lemma 1 */

@@ -3,6 +3,7 @@
  * |g|_q: one vector.) */
 #include "verify_parts.h"
 
+#include "describe.h"
 #include "parallel.h"
 
 #include <float.h>
@@ -60,14 +61,37 @@ static Status norms_of(Subject *s, const float *x, size_t n, double most, double
     return OK;
 }
 
-static Status whole_norms(Subject *s, const double **norm)
+/* The leading elements, nearly always all of them, and their norms. */
+typedef struct Leading {
+    size_t n, nonzero;
+    double l1, squares, most, norm[POWERS];
+} Leading;
+
+static void sum_leading(const Subject *s, Leading *l)
 {
-    double *made = s->norms ? s->norms : NEW(s->a, double, POWERS);
-    if (!made)
+    const Description d = describe(s->x, l->n);
+    l->nonzero = l->n - d.zeros;
+    l->l1 = d.l1;
+    l->squares = d.l2 * d.l2;
+    l->most = d.linf;
+}
+
+static Status leading(Subject *s, const Leading **out)
+{
+    Leading *l = s->leading ? s->leading : NEW_ZERO(s->a, Leading, 1);
+    if (!l)
         return arena_fail(s->a, s->err);
-    if (!s->norms)
-        TRY(norms_of(s, s->x, s->n, s->most, made));
-    *norm = s->norms = made;
+    *out = l;
+    if (s->leading)
+        return OK;
+    *l = (Leading){s->n, s->nonzero, s->l1, s->squares, s->most, {0}};
+    if (s->n > VERIFY_CODED) {
+        l->n = VERIFY_CODED;
+        sum_leading(s, l);
+    }
+    if (l->most > 0)
+        TRY(norms_of(s, s->x, l->n, l->most, l->norm));
+    s->leading = l;
     return OK;
 }
 
@@ -86,18 +110,18 @@ static double rounding(double norm)
 
 static Status check_probabilities(Subject *s, Verdict *v)
 {
-    const double *norm = NULL;
-    TRY(whole_norms(s, &norm));
-    for (size_t k = 0; k < POWERS; k++) {
+    const Leading *l = NULL;
+    TRY(leading(s, &l));
+    for (size_t k = 0; k < POWERS && l->most > 0; k++) {
         const ArenaMark mark = arena_mark(s->a);
-        const double budget = s->l1 / norm[k];
+        const double budget = l->l1 / l->norm[k];
         Level level;
-        if (!s->tested->level(s->x, s->n, budget, s->threads, s->a, &level))
+        if (!s->tested->level(s->x, l->n, budget, s->threads, s->a, &level))
             return arena_fail(s->a, s->err);
         /* Where all are kept, p = 1 is |g_i| / |g|_q iff |g|_q is the magnitude of each. */
-        const double scale = level.tau > 0 ? level.tau : s->l1 / (double)s->nonzero;
-        verdict_take(v, scale / s->most, norm[k] / s->most, 1e-9 * norm[k] / s->most, "q = %g, s = %.4g",
-                     powers[k], budget);
+        const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
+                     right = l->norm[k] / l->most;
+        verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
         arena_rewind(s->a, mark);
     }
     return OK;
@@ -124,23 +148,23 @@ static const char *lq_spec(double q, char spec[32])
 
 static Status check_second(Subject *s, Verdict *v)
 {
-    const Shape shape = shape_vector(s->n);
-    const double *norm = NULL;
-    TRY(whole_norms(s, &norm));
-    for (size_t k = 0; k < POWERS; k++) {
+    const Leading *l = NULL;
+    TRY(leading(s, &l));
+    const Shape shape = shape_vector(l->n);
+    for (size_t k = 0; k < POWERS && l->most > 0; k++) {
         const ArenaMark mark = arena_mark(s->a);
         Coded coded;
         char spec[32];
         bool raw;
-        if (!in_range(norm[k]))
+        if (!in_range(l->norm[k]))
             continue;
         TRY(coded_open(&coded, s, lq_spec(powers[k], spec), &shape));
         TRY(travels_raw(&coded, s->x, &raw));
         coded.call.shape = &coded.shape;
-        const double left = codec_variance(&coded.call, s->x) / s->squares + 1;
-        const double right = s->l1 / s->squares * norm[k];
+        const double left = codec_variance(&coded.call, s->x) / l->squares + 1;
+        const double right = l->l1 / l->squares * l->norm[k];
         if (!raw)
-            verdict_take(v, left, right, rounding(norm[k]) * right, "q = %g", powers[k]);
+            verdict_take(v, left, right, rounding(l->norm[k]) * right, "q = %g", powers[k]);
         arena_rewind(s->a, mark);
     }
     return OK;
@@ -189,10 +213,10 @@ static Status check_measured(Subject *s, Verdict *v)
 /* ---- the same random numbers, the same vectors ---- */
 
 /* Elements that two codecs decode to different values, beyond a rounding of the scale they share. */
-static Status count_different(Subject *s, const char *spec, double budget, size_t draws, size_t *count,
-                              bool *raw)
+static Status count_different(Subject *s, const char *spec, size_t n, double budget, size_t draws,
+                              size_t *count, bool *raw)
 {
-    const Shape shape = shape_vector(s->n);
+    const Shape shape = shape_vector(n);
     Coded ours, theirs;
     char entry[64];
     *count = 0;
@@ -204,7 +228,7 @@ static Status count_different(Subject *s, const char *spec, double budget, size_
         TRY(coded_draw(&ours, s->x, r));
         TRY(coded_draw(&theirs, s->x, r));
         *raw = coded_raw(&ours) || coded_raw(&theirs);
-        for (size_t i = 0; i < s->n; i++)
+        for (size_t i = 0; i < n; i++)
             *count += !(fabsf(ours.y[i] - theirs.y[i]) <= FLT_EPSILON * fabsf(theirs.y[i]));
     }
     return OK;
@@ -212,16 +236,16 @@ static Status count_different(Subject *s, const char *spec, double budget, size_
 
 static Status same_vectors(Subject *s, Verdict *v, const char *spec, size_t k)
 {
-    const size_t draws = s->n < 1 << 16 ? 4 : 1;
-    const double *norm = NULL;
+    const Leading *l = NULL;
     size_t count;
     bool raw;
-    TRY(whole_norms(s, &norm));
-    if (!in_range(norm[k]))
+    TRY(leading(s, &l));
+    if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    const double budget = s->l1 / norm[k];
     const ArenaMark mark = arena_mark(s->a); /* behind the norms, which stay */
-    TRY(count_different(s, spec, budget, draws, &count, &raw));
+    const size_t draws = l->n < BLOCK ? 4 : 1;
+    const double budget = l->l1 / l->norm[k];
+    TRY(count_different(s, spec, l->n, budget, draws, &count, &raw));
     arena_rewind(s->a, mark);
     if (!raw)
         verdict_take(v, (double)count, 0, 0, "%s, s = %.4g, %zu draws", spec, budget, draws);
