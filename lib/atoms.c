@@ -1,7 +1,7 @@
 /* atoms.c -- a draw as bytes, and back. */
 #include "atoms.h"
 
-#include "indices.h"
+#include "atoms_side.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -13,40 +13,7 @@ size_t atoms_bound(size_t n)
 
 /* ---- writing ---- */
 
-/* The heavy or the light ones of a draw, block by block: no list of all is held. */
-typedef struct {
-    const AtomDraw *draw;
-    bool heavy;
-    AtomPiece room;
-    size_t *index; /* room for a block's */
-} Side;
-
-static const size_t *side_run(const Indices *set, size_t block, size_t *count)
-{
-    const Side *s = set->data;
-    const AtomPiece p = atoms_kept(s->draw, block, s->room);
-    const float tau = s->draw->tau;
-    size_t k = 0;
-    for (size_t i = 0; i < p.count; i++) {
-        s->index[k] = block * BLOCK + p.at[i];
-        k += (fabsf(p.value[i]) > tau) == s->heavy;
-    }
-    *count = k;
-    return s->index;
-}
-
-static size_t count_heavy(const Side *s, size_t blocks)
-{
-    size_t count = 0;
-    for (size_t b = 0; b < blocks; b++) {
-        const AtomPiece p = atoms_kept(s->draw, b, s->room);
-        for (size_t i = 0; i < p.count; i++)
-            count += fabsf(p.value[i]) > s->draw->tau;
-    }
-    return count;
-}
-
-static void put_values(const Side *s, size_t blocks, Buf *out)
+static void put_values(const AtomSide *s, size_t blocks, Buf *out)
 {
     for (size_t b = 0; b < blocks; b++) {
         const AtomPiece p = atoms_kept(s->draw, b, s->room);
@@ -56,7 +23,7 @@ static void put_values(const Side *s, size_t blocks, Buf *out)
     }
 }
 
-static void put_signs(const Side *s, size_t blocks, uint8_t *sign)
+static void put_signs(const AtomSide *s, size_t blocks, uint8_t *sign)
 {
     size_t k = 0;
     for (size_t b = 0; b < blocks; b++) {
@@ -69,42 +36,18 @@ static void put_signs(const Side *s, size_t blocks, uint8_t *sign)
     }
 }
 
-/* Its indices: a list, if that takes at most a byte for each element of the tensor. */
-static Status put_indices(const Call *c, Side *s, bool heavy, size_t count, size_t n, Buf *out)
+static Status put_heavy(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
 {
-    const size_t blocks = blocks_of(n);
-    const ArenaMark mark = arena_mark(c->scratch);
-    size_t *const room = s->index;
-    s->heavy = heavy;
-    Indices set = {.count = count, .runs = blocks, .data = s, .run = side_run};
-    if (count <= n / sizeof *room) {
-        size_t *list = NEW(c->scratch, size_t, count + 1), some;
-        if (!list)
-            return arena_fail(c->scratch, c->err);
-        s->index = list;
-        for (size_t b = 0; b < blocks; b++, s->index += some)
-            side_run(&set, b, &some);
-        s->index = room;
-        set = indices_list(list, count);
-    }
-    indices_put(&set, n, out);
-    streams_subset(c->streams, n, count);
-    arena_rewind(c->scratch, mark);
-    return OK;
-}
-
-static Status put_heavy(const Call *c, Side *s, size_t count, size_t n, Buf *out)
-{
-    TRY(put_indices(c, s, true, count, n, out));
+    TRY(side_put(c, s, true, count, out));
     put_values(s, blocks_of(n), out);
     streams_floats(c->streams, count);
     return OK;
 }
 
-static Status put_light(const Call *c, Side *s, size_t count, size_t n, Buf *out)
+static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
 {
     const size_t bytes = count / 8 + (count % 8 != 0);
-    TRY(put_indices(c, s, false, count, n, out));
+    TRY(side_put(c, s, false, count, out));
     if (count) {
         buf_f32(out, s->draw->tau);
         uint8_t *sign = buf_room(out, bytes);
@@ -118,13 +61,9 @@ static Status put_light(const Call *c, Side *s, size_t count, size_t n, Buf *out
 
 static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
 {
-    const size_t most = n < BLOCK ? n : BLOCK;
-    Side s = {.draw = draw,
-              .room = {.at = NEW(c->scratch, uint32_t, most), .value = NEW(c->scratch, float, most)},
-              .index = NEW(c->scratch, size_t, most + 1)};
-    if (!s.room.at || !s.room.value || !s.index)
-        return arena_fail(c->scratch, c->err);
-    const size_t heavy = count_heavy(&s, blocks_of(n));
+    AtomSide s;
+    TRY(side_open(c, draw, n, &s));
+    const size_t heavy = side_count_heavy(&s);
     assert(!coder->light || heavy == 0);
     buf_u8(out, PAYLOAD_METHOD);
     if (!coder->light)
@@ -242,16 +181,7 @@ static Status check_lists(const Call *c, const Atoms *heavy, const Atoms *light,
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)
         if (!(fabsf(load_f32(heavy->value + 4 * h)) > light->tau))
             return payload_bad(c, "a coefficient under the common magnitude travels as a float");
-    for (size_t b = 0; b < blocks_of(n) && heavy->set.count && light->set.count; b++) {
-        size_t l = light->set.before[b];
-        for (size_t h = heavy->set.before[b]; h < heavy->set.before[b + 1]; h++) {
-            while (l < light->set.before[b + 1] && light->set.at[l] < heavy->set.at[h])
-                l++;
-            if (l < light->set.before[b + 1] && light->set.at[l] == heavy->set.at[h])
-                return payload_bad(c, "element %zu is there twice", b * BLOCK + heavy->set.at[h]);
-        }
-    }
-    return OK;
+    return sides_apart(c, &heavy->set, &light->set, n);
 }
 
 Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes bytes, size_t n, float *x)

@@ -8,6 +8,7 @@
     X(bf16)        \
     X(entry)       \
     X(svd)         \
+    X(fourier)     \
     X(dct)         \
     X(wavelet)     \
     X(hadamard)    \

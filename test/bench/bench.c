@@ -46,6 +46,7 @@ static const Case cases[] = {
     {"randk:ratio=0.5", 0, 0},
     {"svd:rank=3", 0, 0},
     {"svd:rank=1,vectors=qsgd", 0, 0},
+    {"fourier", 0.012, 0},
     {"dct", 0.01, 0},
 };
 
