@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { JUMPS_MOST = 16 };
+
 /* ---- one tensor ---- */
 
 static const CurvePoint *corner(const Offers *o, size_t k)
@@ -101,11 +103,24 @@ static Offer best_within(const Offers *o, double bits)
 
 /* ---- all tensors ---- */
 
-static double bits_of(const Offers *o, size_t tensors, double mu)
+/* Tensors whose choice is made stand aside. */
+typedef struct {
+    const Offers *o; /* (tensors) */
+    size_t tensors;
+    const bool *made; /* NULL: none */
+} Market;
+
+static bool is_open(const Market *m, size_t j)
+{
+    return !m->made || !m->made[j];
+}
+
+static double bits_of(const Market *m, double mu)
 {
     double bits = 0;
-    for (size_t j = 0; j < tensors; j++)
-        bits += corner(&o[j], corner_of(&o[j], mu))->bits;
+    for (size_t j = 0; j < m->tensors; j++)
+        if (is_open(m, j))
+            bits += corner(&m->o[j], corner_of(&m->o[j], mu))->bits;
     return bits;
 }
 
@@ -115,12 +130,12 @@ typedef struct {
     double dear, cheap;
 } Multiplier;
 
-static Multiplier find_multiplier(const Offers *o, size_t tensors, double bits)
+static Multiplier find_multiplier(const Market *m, double bits)
 {
     double low = -1000, high = 1000; /* log2: variances from 2^-300 to 2^300, up to 2^70 bits */
     for (int i = 0; i < 100; i++) {
         const double mid = (low + high) / 2;
-        if (bits_of(o, tensors, exp2(mid)) > bits)
+        if (bits_of(m, exp2(mid)) > bits)
             low = mid;
         else
             high = mid;
@@ -128,36 +143,85 @@ static Multiplier find_multiplier(const Offers *o, size_t tensors, double bits)
     return (Multiplier){exp2(high), exp2(low)};
 }
 
+/* What a way of spending comes to. */
+typedef struct {
+    double bits, variance;
+    size_t cut, corner; /* the tensor that could not have its next corner, and the one it has; tensors: none */
+} Spent;
+
 /* Corners are taken while they fit; the tensor whose next one does not has what is left. */
-void offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen)
+static Spent spend(const Market *m, double bits, Offer *chosen)
 {
-    const Multiplier mu = find_multiplier(o, tensors, bits);
-    double left = bits - bits_of(o, tensors, mu.dear);
-    for (size_t j = 0; j < tensors; j++) {
-        size_t k = corner_of(&o[j], mu.dear);
-        const size_t end = corner_of(&o[j], mu.cheap);
-        while (k < end && corner(&o[j], k + 1)->bits - corner(&o[j], k)->bits <= left) {
-            left -= corner(&o[j], k + 1)->bits - corner(&o[j], k)->bits;
+    const Multiplier mu = find_multiplier(m, bits);
+    double left = bits - bits_of(m, mu.dear);
+    Spent spent = {.cut = m->tensors};
+    for (size_t j = 0; j < m->tensors; j++) {
+        const Offers *o = &m->o[j];
+        if (!is_open(m, j))
+            continue;
+        size_t k = corner_of(o, mu.dear);
+        const size_t end = corner_of(o, mu.cheap);
+        while (k < end && corner(o, k + 1)->bits - corner(o, k)->bits <= left) {
+            left -= corner(o, k + 1)->bits - corner(o, k)->bits;
             k++;
         }
-        chosen[j] = o[j].item[o[j].corner[k]];
-        if (k < end && left > 0) {
-            const double from = chosen[j].at.bits;
-            chosen[j] = best_within(&o[j], from + left);
-            left -= chosen[j].at.bits - from;
+        chosen[j] = o->item[o->corner[k]];
+        if (k < end && left > 0 && spent.cut == m->tensors) {
+            spent.cut = j;
+            spent.corner = k;
+            chosen[j] = best_within(o, corner(o, k)->bits + left);
+            left -= chosen[j].at.bits - corner(o, k)->bits;
         }
+        spent.bits += chosen[j].at.bits;
+        spent.variance += chosen[j].at.variance;
+    }
+    return spent;
+}
+
+/* With tensor j at its corner k the others have the rest. Infinite where that is not enough for them. */
+static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
+{
+    const CurvePoint *p = corner(&m->o[j], k);
+    const Spent spent = spend(m, bits - p->bits, chosen);
+    return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
+}
+
+/* A hull may jump, from one codec to another or from atoms to floats. Where the tensor that the budget cuts
+ * would stand high above its hull, it is given one end of the jump if that makes the whole better, and the
+ * others share the rest; among these another one may be cut. */
+Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
+{
+    bool *made = NEW_ZERO(a, bool, tensors);
+    const Market m = {o, tensors, made};
+    if (!made)
+        return arena_fail(a, err);
+    for (size_t rounds = 0;; rounds++) {
+        const Spent spent = spend(&m, bits, chosen);
+        const size_t j = spent.cut, k = spent.corner;
+        if (j == tensors || rounds == JUMPS_MOST)
+            return OK;
+        made[j] = true;
+        const double below = variance_with(&m, bits, j, k, chosen);
+        const double above = variance_with(&m, bits, j, k + 1, chosen);
+        if (spent.variance <= fmin(below, above)) {
+            made[j] = false;
+            spend(&m, bits, chosen);
+            return OK;
+        }
+        chosen[j] = o[j].item[o[j].corner[below < above ? k : k + 1]];
+        bits -= chosen[j].at.bits;
     }
 }
 
 double offers_bound(const Offers *o, size_t tensors, double bits)
 {
-    const Multiplier mu = find_multiplier(o, tensors, bits);
+    const Market m = {.o = o, .tensors = tensors};
+    const double mu = find_multiplier(&m, bits).dear;
     double left = bits, sum = 0;
     for (size_t j = 0; j < tensors; j++) {
-        const CurvePoint *p = corner(&o[j], corner_of(&o[j], mu.dear));
+        const CurvePoint *p = corner(&o[j], corner_of(&o[j], mu));
         left -= p->bits;
         sum += p->variance;
     }
-    const double steepest = mu.dear; /* of what is left over, every bit saves at most this */
-    return left > 0 ? fmax(0, sum - left * steepest) : sum;
+    return left > 0 ? fmax(0, sum - left * mu) : sum; /* of what is left every bit saves mu at most */
 }

@@ -27,13 +27,12 @@ typedef struct {
 
 enum { OFFER_CODECS = 2 };
 
-/* Joins the curves of one tensor, each with `extra` bits on top except at level 0 where that would be dearer
- * than floats. */
+/* Joins the curves of one tensor; a count of 0 says that there is none. */
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 
 /* Chooses for every tensor. The bits come to `bits` where that is possible, else to the nearest that is. */
-void offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen);
+Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
 /* The least sum of variances that `bits` could have, also as a mean over choices drawn at random. */
 double offers_bound(const Offers *o, size_t tensors, double bits);

@@ -63,8 +63,7 @@ static Status plan(const Step *step, void *records)
         TRY(make_offers(&step->call[j], x, room, c->scratch, &o[j]));
         elements += (double)step->call[j].shape->n;
     }
-    offers_choose(o, step->count, bits * elements, records);
-    return OK;
+    return offers_choose(o, step->count, bits * elements, records, c->scratch, c->err);
 }
 
 /* ---- one tensor ---- */

@@ -174,20 +174,21 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* From the level that spends one atom to the one that keeps all, 16 to the octave. */
+/* From the level that spends a thousandth of an atom, as one is a large part of a small budget, to the one
+ * that keeps all, 16 to the octave. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;
-    double sum = 0, least = INFINITY;
+    double top = 0, least = INFINITY;
     TRY(svd_plan_open(c, x, &plan));
     for (size_t i = 0; i < plan.s.k; i++) {
-        sum += plan.s.lambda[i];
+        top += 1024 * plan.s.lambda[i];
         least = plan.s.lambda[i] > 0 ? fmin(least, plan.s.lambda[i]) : least;
     }
     *count = 0;
     plan.raw = false;
-    for (int i = 0; sum * exp2(-i / 16.0) > least && !plan.raw && i < CURVE_MOST - 1; i++)
-        TRY(add_level(c, &plan, sum * exp2(-i / 16.0), point, count));
+    for (int i = 0; top * exp2(-i / 16.0) > least && !plan.raw && i < CURVE_MOST - 1; i++)
+        TRY(add_level(c, &plan, top * exp2(-i / 16.0), point, count));
     return add_level(c, &plan, 0, point, count);
 }
 

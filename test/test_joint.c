@@ -1,0 +1,488 @@
+/* test_joint.c -- one budget for a model: the optimum's own condition, a lower bound, a search of all choices,
+ * and what is measured on real gradients. */
+#include "atoms.h"
+#include "draws.h"
+#include "model.h"
+#include "offers.h"
+#include "sources.h"
+
+static Arena *forever;
+
+static const double budgets[] = {0.05, 0.25, 1, 2, 4};
+
+static double sum_bits(const Offer *o, size_t count)
+{
+    double bits = 0;
+    for (size_t j = 0; j < count; j++)
+        bits += o[j].at.bits;
+    return bits;
+}
+
+static double sum_variances(const Offer *o, size_t count)
+{
+    double sum = 0;
+    for (size_t j = 0; j < count; j++)
+        sum += o[j].at.variance;
+    return sum;
+}
+
+/* ---- curves ---- */
+
+/* The sorted magnitudes say the same as the bins. */
+static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
+{
+    (void)state;
+    Model m;
+    model_fill(&m, 1, 6);
+    model_step(&m, "entry");
+    CurvePoint *point = NEW(forever, CurvePoint, CURVE_MOST);
+    for (size_t j = 0; j < m.count; j++) {
+        size_t count;
+        check_ok(codec_curve(&m.call[j], m.x[j], point, &count), &m.err);
+        for (size_t k = 0; k + 1 < count; k++) {
+            double heavy = 0, T1 = 0, T2 = 0;
+            for (size_t i = 0; i < m.shape[j].n; i++) {
+                const double v = fabs((double)m.x[j][i]);
+                heavy += v > point[k].level;
+                T1 += v > point[k].level ? 0 : v;
+                T2 += v > point[k].level ? 0 : v * v;
+            }
+            const bool on_edge = heavy != 0; /* then a magnitude on the level itself may count as heavy */
+            check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
+            if (!on_edge)
+                check_rel(point[k].bits, atoms_bits(m.shape[j].n, heavy, T1 / point[k].level), 1e-9);
+            check(k == 0 || (point[k].bits > point[k - 1].bits && point[k].variance <= point[k - 1].variance));
+        }
+        check(point[count - 1].variance == 0);
+    }
+    model_close(&m);
+}
+
+/* What a point promises is what encoding at its level does: variance to rounding, bytes on average. Of 12
+ * points 60 draws each; limits are 5 standard errors and 1 %, or 2 bits of padding that are not a half. */
+static void encoding_at_a_level_costs_what_the_curve_says(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"entry", "svd", "svd:reshape=square,method=gesdd"};
+    Model m;
+    model_fill(&m, 2, 6);
+    CurvePoint *point = NEW(forever, CurvePoint, CURVE_MOST);
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Step step = model_step(&m, specs[s]);
+        for (size_t j = 0; j < m.count; j += 5) {
+            size_t count;
+            check_ok(codec_curve(&step.call[j], m.x[j], point, &count), &m.err);
+            for (size_t k = 0; k < count; k += count / 6 + 1) {
+                Model one = m;
+                one.count = 1, one.shape = &m.shape[j], one.x = &m.x[j], one.elements = m.shape[j].n;
+                one.call = &m.call[j];
+                one.call->plan = &point[k];
+                double error;
+                if (s > 0 && point[k].level > point[0].level / 1024)
+                    continue; /* less than an atom: 60 draws say nothing */
+                const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
+                check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
+                check_near(bits, point[k].bits,
+                           0.01 * point[k].bits + 5 * error * (double)m.shape[j].n + 4);
+            }
+        }
+    }
+    model_close(&m);
+}
+
+/* ---- the solution ---- */
+
+/* What a draw costs and leaves, one magnitude at a time. */
+static CurvePoint point_ref(const float *x, size_t n, double level)
+{
+    double heavy = 0, light = 0, variance = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = fabs((double)x[i]);
+        heavy += v >= level;
+        light += v >= level ? 0 : v / level;
+        variance += v >= level ? 0 : v * (level - v);
+    }
+    return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
+}
+
+/* The optimum's own condition: in every tensor more bits save at most mu each, and fewer would have lost at
+ * least mu, to whatever other level one goes; the same mu for all. With V = tau T1 - T2 and bits = fixed + c
+ * T1 / tau that is tau^2 / c = mu, and p = min(1, |x| / sqrt(mu c)). Levels stand 16 to the octave, which
+ * leaves mu open by 12 % either way; the tensor that the last bits go to stands between two. Steps of 3 %
+ * and more, and tensors with some elements, so that a code's single bits do not count. */
+static void the_last_bit_of_every_tensor_saves_the_same(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        Model m;
+        double most_to_gain = 0, least_to_lose = INFINITY;
+        size_t inner = 0;
+        model_fill(&m, seed, 2);
+        const Offer *o = model_plan(&m, "joint:bits=1.5+entry");
+        for (size_t j = 0; j < m.count; j++) {
+            if (m.shape[j].n < 300 || !(o[j].at.level > 0) || float_bits((float)o[j].at.level) << 13)
+                continue;
+            const CurvePoint here = point_ref(m.x[j], m.shape[j].n, o[j].at.level);
+            for (int k = -96; k <= 96; k++) {
+                const CurvePoint there = point_ref(m.x[j], m.shape[j].n, o[j].at.level * exp2(k / 24.0));
+                const double rate = (there.variance - here.variance) / (here.bits - there.bits);
+                if (there.bits > 1.03 * here.bits)
+                    most_to_gain = fmax(most_to_gain, rate);
+                else if (there.bits < 0.97 * here.bits)
+                    least_to_lose = fmin(least_to_lose, rate);
+            }
+            inner++;
+        }
+        print_message("seed %d, %zu tensors: a bit more saves %.4g at most, a bit less loses %.4g at least\n",
+                      (int)seed, inner, most_to_gain, least_to_lose);
+        check(inner >= 8 && most_to_gain <= 1.25 * least_to_lose);
+        model_close(&m);
+    }
+}
+
+/* The curves of all tensors, found again by the test. Between two codecs, the name takes a byte. */
+static Offers *offers_of(Model *m, const char *spec)
+{
+    CurvePoint *const room[OFFER_CODECS] = {NEW(forever, CurvePoint, CURVE_MOST),
+                                            NEW(forever, CurvePoint, CURVE_MOST)};
+    const Step step = model_step(m, spec);
+    Offers *o = NEW(forever, Offers, m->count);
+    for (size_t j = 0; j < m->count; j++) {
+        size_t count[OFFER_CODECS] = {0};
+        for (int i = 0; i < OFFER_CODECS; i++) {
+            Call inner = call_inner(&step.call[j], 0);
+            inner.self = i ? step.call[j].self->other : step.call[j].self->inner;
+            if (inner.self)
+                check_ok(codec_curve(&inner, m->x[j], room[i], &count[i]), &m->err);
+            for (size_t k = 0; k < count[i] && step.call[j].self->other; k++)
+                room[i][k].bits = fmin(room[i][k].bits + 8, 8 * (double)raw_size(&inner));
+        }
+        check_ok(offers_make(&o[j], room, count, forever, &m->err), &m->err);
+    }
+    return o;
+}
+
+static void check_certificate(Model *m, const char *inner, double bits)
+{
+    const ArenaMark mark = arena_mark(forever);
+    char spec[64];
+    snprintf(spec, sizeof spec, "joint:bits=%g%s", bits, inner);
+    const Offers *o = offers_of(m, spec);
+    const Offer *chosen = model_plan(m, spec);
+    const double spent = sum_bits(chosen, m->count), bound = offers_bound(o, m->count, spent);
+    double least = 0;
+    for (size_t j = 0; j < m->count; j++)
+        least += o[j].item[o[j].corner[0]].at.bits;
+    if (least < bits * (double)m->elements)
+        check_rel(spent, bits * (double)m->elements, 2e-3);
+    check_rel(model_variance(m), sum_variances(chosen, m->count), 2e-3);
+    if (getenv("V")) print_message("%-20s spent %.5f of bound %.4f\n", spec, spent / (double)m->elements, model_variance(m) / bound);
+    check(model_variance(m) <= 1.05 * bound && model_variance(m) >= 0.999 * bound);
+    arena_rewind(forever, mark);
+}
+
+static void variance_is_within_5_percent_of_the_lower_bound(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        for (size_t b = 0; b < countof(budgets); b++) {
+            static const char *const inner[] = {"", "+entry", "+svd"};
+            for (size_t i = 0; i < countof(inner); i++) {
+                Model m;
+                model_fill(&m, seed, 6);
+                check_certificate(&m, inner[i], budgets[b]);
+                model_close(&m);
+            }
+        }
+}
+
+/* Three tensors, every choice of three points: nothing is under the bound, and little under what is chosen.
+ */
+static void no_choice_of_levels_does_much_better(void **state)
+{
+    (void)state;
+    Model m;
+    model_fill(&m, 6, 6);
+    m.elements = m.shape[0].n + m.shape[1].n + m.shape[2].n;
+    m.count = 3;
+    for (size_t b = 0; b < countof(budgets); b++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "joint:bits=%g", budgets[b]);
+        const Offers *o = offers_of(&m, spec);
+        const Offer *chosen = model_plan(&m, spec);
+        const double spent = sum_bits(chosen, 3);
+        double best = INFINITY;
+        for (size_t i = 0; i < o[0].count; i += 2)
+            for (size_t j = 0; j < o[1].count; j += 2)
+                for (size_t k = 0; k < o[2].count; k++) {
+                    const CurvePoint *p[] = {&o[0].item[i].at, &o[1].item[j].at, &o[2].item[k].at};
+                    if (p[0]->bits + p[1]->bits + p[2]->bits <= spent)
+                        best = fmin(best, p[0]->variance + p[1]->variance + p[2]->variance);
+                }
+        const double got = sum_variances(chosen, 3);
+        if (getenv("V")) print_message("%s: bound %g best %g got %g\n",spec,offers_bound(o,3,spent),best,got);
+        check(offers_bound(o, 3, spent) <= best * (1 + 1e-12) && got <= 1.05 * best);
+    }
+    model_close(&m);
+}
+
+/* Equal slopes in many tensors, one tensor alone, and budgets beyond both ends. */
+static void ties_and_extremes_are_spent_right(void **state)
+{
+    (void)state;
+    Model m;
+    model_open(&m, 40);
+    for (size_t j = 0; j < m.count; j++) {
+        const Rng rng = rng_open(9, 0, 0, 0, 0); /* the same values in each */
+        float *x = model_tensor(&m, j, shape_vector(2000));
+        for (size_t i = 0; i < 2000; i++)
+            x[i] = (float)rng_normal(&rng, USE_DATA, i);
+    }
+    static const char *const specs[] = {"joint:bits=0.5+entry", "joint:bits=3+entry", "joint:bits=0.5"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Offer *o = model_plan(&m, specs[s]);
+        check_rel(sum_bits(o, m.count), (s == 1 ? 3 : 0.5) * (double)m.elements, 1e-3);
+    }
+    const Offer *all = model_plan(&m, "joint:bits=64+entry");
+    check(sum_variances(all, m.count) == 0);
+    const Offer *least = model_plan(&m, "joint:bits=0.001+entry"); /* one expected atom each */
+    for (size_t j = 0; j < m.count; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < 2000; i++)
+            sum += fabs((double)m.x[j][i]);
+        check_rel(least[j].at.level, sum, 1e-6);
+    }
+    model_close(&m);
+}
+
+/* ---- the codec ---- */
+
+/* Planned or alone, by itself the tensor gets the level that the plan of a step of one would give it. */
+static void a_tensor_alone_is_a_step_of_one(void **state)
+{
+    (void)state;
+    Model m;
+    model_fill(&m, 3, 6);
+    m.count = 1;
+    m.elements = m.shape[0].n;
+    const float *x = m.x[0];
+    static const char *const specs[] = {"joint:bits=1.25", "joint:bits=1.25+entry", "joint:bits=1.25+svd"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Rig rig;
+        rig_open(&rig, specs[s], m.shape[0]);
+        check_ok(rig_encode(&rig, x, 5), &rig.err);
+        const uint64_t alone = hash_bytes(rig.payload.data, rig.payload.size);
+        const double variance = codec_variance(&rig.call, x);
+        const Offer *o = model_plan(&m, specs[s]);
+        rig.call.plan = o;
+        check_ok(rig_encode(&rig, x, 5), &rig.err);
+        check(hash_bytes(rig.payload.data, rig.payload.size) == alone && m.loads == 1);
+        check(codec_variance(&rig.call, x) == variance);
+        rig_close(&rig);
+    }
+    model_close(&m);
+}
+
+/* Limits and false-alarm rate are draws.h's. */
+static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"joint", "joint:bits=0.6+entry", "joint:bits=2+svd",
+                                        "joint+entry:draw=systematic"};
+    Model m;
+    model_fill(&m, 4, 6);
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Offer *o = model_plan(&m, specs[s]);
+        size_t seen = 0;
+        for (size_t j = 0; j < m.count && seen < 6; j++) {
+            Rig rig;
+            if (m.shape[j].n > 2000 || o[j].at.variance == 0)
+                continue;
+            rig_open(&rig, specs[s], m.shape[j]);
+            rig.call.plan = &o[j];
+            const Draws d = draws_take(&rig, m.x[j], 600, 1);
+            check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+            check(draws_variance_is(&d, codec_variance(&rig.call, m.x[j])));
+            seen++;
+            rig_close(&rig);
+        }
+        check(seen == 6);
+    }
+    model_close(&m);
+}
+
+/* A decoder has no plan. */
+static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
+{
+    (void)state;
+    Model m;
+    size_t used[3] = {0};
+    model_fill(&m, 5, 6);
+    const Offer *o = model_plan(&m, "joint:bits=1");
+    for (size_t j = 0; j < m.count; j++) {
+        Rig rig;
+        rig_open(&rig, "joint", m.shape[j]);
+        rig.call.plan = &o[j];
+        check_ok(rig_encode(&rig, m.x[j], 1), &rig.err);
+        rig.call.plan = NULL;
+        check_ok(rig_decode(&rig), &rig.err);
+        if (rig.payload.data[0] == PAYLOAD_METHOD)
+            check(rig.payload.data[1] == o[j].codec);
+        used[rig.payload.data[0] == PAYLOAD_METHOD ? o[j].codec : 2]++;
+        rig_close(&rig);
+    }
+    check(used[0] > 0 && used[1] > 0);
+    model_close(&m);
+}
+
+/* ef adds its residual to what joint sees, however many stand in between. */
+static void error_feedback_plans_on_what_it_will_send(void **state)
+{
+    (void)state;
+    Model m, sum;
+    model_fill(&m, 7, 6);
+    model_fill(&sum, 7, 6);
+    model_step(&m, "ef+joint+entry");
+    float **e = NEW(forever, float *, m.count);
+    for (size_t j = 0; j < m.count; j++) {
+        e[j] = NEW_ZERO(forever, float, codec_state_size(&m.call[j]) / sizeof(float));
+        for (size_t i = 0; i < m.shape[j].n; i++) {
+            e[j][i] = (float)rng_normal(&m.call[j].rng, USE_INIT, i) * 1e-3f;
+            sum.x[j][i] += 0.5f * e[j][i];
+        }
+    }
+    static const char *const specs[] = {"ef:decay=0.5+joint+entry", "ef+ef:decay=0.5+joint+entry"};
+    const Offer *want = model_plan(&sum, "joint+entry");
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Step step = model_step(&m, specs[s]);
+        Offer *got = NEW_ZERO(forever, Offer, m.count);
+        for (size_t j = 0; j < m.count; j++) {
+            float *own = NEW_ZERO(forever, float, codec_state_size(&m.call[j]) / sizeof(float));
+            memcpy(own + (s ? codec_state_size(&m.call[j]) / 2 / sizeof(float) : 0), e[j],
+                   m.shape[j].n * sizeof(float));
+            m.call[j].state = own;
+        }
+        check_ok(codec_plan(&step, got), &m.err);
+        check(codec_plan_size(step.call->self) == sizeof(Offer) && m.loads == m.count);
+        for (size_t j = 0; j < m.count; j++)
+            check(got[j].codec == want[j].codec && !memcmp(&got[j].at, &want[j].at, sizeof want[j].at));
+    }
+    const Step step = model_step(&m, specs[0]);
+    e[3][0] = m.x[3][0] = FLT_MAX;
+    m.call[3].state = e[3];
+    Offer unused[24];
+    check(codec_plan(&step, unused) == ERR_NUMERIC && strstr(m.err.text, "beyond float32 at element 0"));
+    model_close(&m);
+    model_close(&sum);
+}
+
+static void specs_that_say_nothing_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *why;
+    } rows[] = {{"joint+entry:ratio=0.1", "ratio=0.1 has no say"},
+                {"joint+entry:budget=5", "budget=5 has no say"},
+                {"joint+entry:bits=2", "bits=2 has no say"},
+                {"joint+svd:rank=2", "rank=2 has no say"},
+                {"joint+entry:probs=clip", "probs=clip has no least variance"},
+                {"joint+svd:empty=resample", "empty=resample has no least variance"},
+                {"joint+qsgd", "qsgd has no water level"},
+                {"joint+ef+entry", "ef has no water level"},
+                {"joint+joint", "joint has no water level"},
+                {"joint:bits=0", "want above 0"},
+                {"ef", "ef needs a codec to wrap"}};
+    static const char *const good[] = {"joint",     "joint:bits=0.5",
+                                       "ef+joint",  "joint+entry:draw=systematic",
+                                       "joint+svd", "joint:bits=2+svd:reshape=square,method=gesdd"};
+    for (size_t i = 0; i < countof(rows); i++) {
+        Rig rig;
+        if (rig_try_open(&rig, rows[i].spec, shape_vector(3)) == OK || !strstr(rig.err.text, rows[i].why))
+            print_error("%s: %s\n", rows[i].spec, rig.err.text);
+        check(rig.err.status == ERR_USAGE && strstr(rig.err.text, rows[i].why));
+        rig_close(&rig);
+    }
+    for (size_t i = 0; i < countof(good); i++) {
+        Rig rig;
+        check_ok(rig_try_open(&rig, good[i], shape_vector(3)), &rig.err);
+        assert_string_equal(codec_text(rig.codec, rig.forever), good[i]);
+        rig_close(&rig);
+    }
+}
+
+/* ---- real gradients ---- */
+
+#define DATA "../shared/data/"
+
+/* The least variance that one rate for all tensors has at so many measured bits. Rates stand 5 % apart, and
+ * between two of them variance is a power of the bits. */
+static double variance_at(Model *m, const char *codec, double rate, double bits)
+{
+    double before_bits = 0, before = 0;
+    for (; rate < 100; rate *= 1.05) {
+        char spec[64];
+        double error;
+        snprintf(spec, sizeof spec, "%s=%.6g", codec, rate);
+        model_step(m, spec);
+        const double now_bits = model_bits(m, 2, &error), now = model_variance(m);
+        if (now_bits > bits && before_bits > 0)
+            return before * pow(now / before, log(bits / before_bits) / log(now_bits / before_bits));
+        before_bits = now_bits;
+        before = now;
+    }
+    return INFINITY;
+}
+
+static void check_dump(const char *path, size_t draws)
+{
+    Model m;
+    if (!model_read(&m, path))
+        return;
+    double norm2 = 0;
+    for (size_t j = 0; j < m.count; j++)
+        for (size_t i = 0; i < m.shape[j].n; i++)
+            norm2 += (double)m.x[j][i] * (double)m.x[j][i];
+    for (size_t b = 1; b < 4; b++) {
+        char spec[64];
+        double error;
+        snprintf(spec, sizeof spec, "joint:bits=%g", budgets[b]);
+        check_certificate(&m, "+entry", budgets[b]);
+        check_certificate(&m, "", budgets[b]);
+        const double planned = model_variance(&m), bits = model_bits(&m, draws, &error);
+        const double entry = variance_at(&m, "entry:ratio", 0.02 * budgets[b], bits);
+        const double svd = variance_at(&m, "svd:rank", 0.1 * budgets[b], bits);
+        print_message("%-45s %-5g bits: %.4f +- %.4f, variance %.4g |g|^2; entry %.4g, svd %.4g\n", path,
+                      budgets[b], bits, error, planned / norm2, entry / norm2, svd / norm2);
+        check_near(bits, budgets[b], 0.01 * budgets[b] + 5 * error);
+        check(planned <= fmin(entry, svd));
+    }
+    model_close(&m);
+}
+
+static void real_gradients_have_no_more_variance_than_entry_or_svd(void **state)
+{
+    (void)state;
+    check_dump(DATA "lenet-mnist-small.h5", 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_of_entry_are_those_of_sorted_magnitudes),
+        cmocka_unit_test(encoding_at_a_level_costs_what_the_curve_says),
+        cmocka_unit_test(the_last_bit_of_every_tensor_saves_the_same),
+        cmocka_unit_test(variance_is_within_5_percent_of_the_lower_bound),
+        cmocka_unit_test(no_choice_of_levels_does_much_better),
+        cmocka_unit_test(ties_and_extremes_are_spent_right),
+        cmocka_unit_test(a_tensor_alone_is_a_step_of_one),
+        cmocka_unit_test(planned_draws_are_unbiased_and_vary_as_planned),
+        cmocka_unit_test(payloads_are_read_without_the_plan_and_name_their_codec),
+        cmocka_unit_test(error_feedback_plans_on_what_it_will_send),
+        cmocka_unit_test(specs_that_say_nothing_are_refused),
+        cmocka_unit_test(real_gradients_have_no_more_variance_than_entry_or_svd),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}
