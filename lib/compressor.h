@@ -33,7 +33,7 @@ typedef struct Codec {
     const void *params;
     const struct Codec *inner;
     const struct Codec *other; /* the second of these; NULL where the spec names what is wrapped */
-    uint64_t named; /* bit i: the spec names params[i], be it at its default */
+    uint64_t named;            /* bit i: the spec names params[i], be it at its default */
 } Codec;
 
 /* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and

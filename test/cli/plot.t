@@ -26,7 +26,7 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\n' >r.csv; b=$(c
 $ echo before >f.svg; echo x >r.csv; atomo-bench plot pareto r.csv -o f.svg; cat f.svg
 > before
 2> atomo-bench: plot: r.csv: it has no column "compressor"
-2> hint: pareto draws what atomo-bench compare writes*
+2> hint: pareto draws what atomo-bench sweep or compare writes*
 = 0
 
 # what is missing or unknown

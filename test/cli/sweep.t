@@ -1,0 +1,84 @@
+# a codec at each usual rate, one without a rate once, the fronts of unbiased and other codecs apart
+$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench sweep g.h5 --repeats 2 -c qsgd -c terngrad -c bf16 --metrics bits_per_element
+> compressor *bits/el *front *unbiased
+> qsgd:bits=1 *yes *yes
+> qsgd:bits=8 *yes *yes
+> terngrad *no *yes
+> bf16 *16.00 *yes *no
+- qsgd:bits=5 *
+2>
+= 0
+
+# without -c the paper's methods
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -f csv --metrics bytes | cut -d, -f 7 | sort -u | sed 's/:.*//' | uniq -c | tr '\n' ' '
+> *1 compressor *6 entry *1 none *6 qsgd *8 svd *1 terngrad *
+= 0
+
+# the fields: compare's, then the sweep's own
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c svd:rank=2 -c lq -f csv --metrics bytes | cut -d, -f 3,7,10- 
+> tensor,compressor,error,rate,pareto,unbiased
+> [*],svd:rank=2,,2,true,true
+> [*],lq,,,false,true
+= 0
+
+# JSON with the sweep's schema, numbers and booleans
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd -c none -f json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [[(r["rate"], r["pareto"], r["unbiased"]) for r in d["results"]][i] for i in (0, 5, 6)])'
+> atomo-sweep/1 [[](1, True, True), (8, True, True), (None, True, True)]
+= 0
+
+# the user's own rates, and specs that name theirs
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 --rates 2,5 -c qsgd -c svd -c entry:ratio=0.5 -c qsgd:bits=3 -f csv --metrics bytes | cut -d, -f 3,7,11 | grep '^\*' | tr '\n' ' '
+> [*],qsgd:bits=2,2 [*],qsgd:bits=5,5 [*],svd:rank=2,2 [*],svd:rank=5,5 [*],entry:ratio=0.5,0.5 [*],qsgd:bits=3,3 
+= 0
+
+# rates that a codec cannot have are left out, and a codec that can have none is an error
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 --rates 0.5,2 -c qsgd -c entry --metrics bytes
+> qsgd:bits=2 *
+> entry:ratio=0.5 *
+2> note: qsgd: 1 of --rates are left out: want 1 to 16
+2> note: entry: 1 of --rates are left out: want above 0, to 1
+= 0
+
+$ atomo-bench sweep g.h5 --rates 2,3 -c entry
+2> atomo-bench: --rates: none is a ratio of entry: want above 0, to 1
+= 2
+
+$ atomo-bench sweep g.h5 --rates 2,x -c qsgd
+2> atomo-bench: --rates: "x" is no number
+= 2
+
+# the figures are compare's
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; m=bytes,bytes_min,mse,variance,bias_z,gain,relative_error,wasserstein,cosine,max_abs_error,density,entropy_bits,peak_scratch_bytes; atomo-bench sweep g.h5 --repeats 3 -c qsgd -c ef+entry -c terngrad -f csv --metrics $m -q >s.csv; atomo-bench compare g.h5 --repeats 3 -c qsgd:bits=1/2/3/4/6/8 -c ef+entry:ratio=0.001/0.003/0.01/0.03/0.1/0.3 -c terngrad -f csv --metrics $m -q >c.csv; cut -d, -f 1-22 s.csv | diff - c.csv && wc -l <c.csv
+> 92
+= 0
+
+# every tensor has fronts of its own
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 640 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd:bits=2 -c none --per-tensor --metrics bytes
+> layer0.weight *qsgd:bits=2 *yes *yes
+> layer1.weight *none *yes *yes
+> [*] *none *yes *yes
+= 0
+
+# sorted by a field of the sweep's
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd:bits=2/8/4 --sort rate:desc -f csv --metrics bytes | cut -d, -f 11 | tail -n 3 | tr '\n' ' '
+> 8 4 2 
+= 0
+
+# a stopped sweep goes on from its journal
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- sweep g.h5 --repeats 100 -c qsgd -c svd -o x.csv; atomo-bench "$@" -q & until [ "$(grep -cs '"tensor"' x.csv.journal)" -gt 3 ]; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; grep -o '"pareto"' x.csv.journal | wc -l; atomo-bench "$@" --resume && cut -d, -f 3,49 x.csv | grep -c '^\*,'; ls
+> 130
+> 0
+> 14
+> x.csv
+- x.csv.journal
+= 0
+
+# the figure of a sweep has its fronts
+? command -v gnuplot
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 2 -c qsgd -c bf16 -c entry -o s.json && atomo-bench plot pareto s.json -o f.svg && grep -o 'front, biased\|front, unbiased\|no bound for a given gradient' f.svg | sort
+> front, biased
+> front, unbiased
+> no bound for a given gradient
+2>
+= 0
