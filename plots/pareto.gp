@@ -103,8 +103,8 @@ key_columns = longest > 10 ? 2 : 3
 key_rows = (entries + key_columns - 1) / key_columns
 wide = 3.35
 tall = 2.2 + 0.12 * (key_rows + mixed + 1)
-if (ending eq '.pdf') { set terminal pdfcairo size wide, tall font 'Helvetica,8' fontscale 1 linewidth 1 }
-if (ending eq '.svg') { set terminal svg size wide * 96, tall * 96 font 'Helvetica,Arial,sans-serif,10.5' linewidth 1.2 dynamic }
+if (ending eq '.pdf') { set terminal pdfcairo size wide, tall font 'Helvetica,8' fontscale 0.7 linewidth 1 }
+if (ending eq '.svg') { set terminal svg size wide * 96, tall * 96 + 3 * key_rows font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic }
 if (ending eq '.png') { set terminal pngcairo size wide * 300, tall * 300 font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3 }
 if (tex) { set terminal pict2e size wide, tall font '\scriptsize' color }
 
@@ -114,7 +114,7 @@ set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set xlabel 'bits per element' offset 0, 0.45
 set ylabel 'relative error' offset 0.8, 0
 set key outside below center horizontal Left reverse maxcols key_columns samplen 1.6 spacing 0.9 width 0 height 0.3
-key_font = tex ? '' : ending eq '.svg' ? ',9.3' : ',7'
+key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
 set key font key_font
 set dashtype 2 (6, 3)
 set dashtype 3 (2, 2)
