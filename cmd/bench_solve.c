@@ -61,7 +61,9 @@ static Status solve_one(Job *j, Sizer *s, const Codec **codec)
     const char *as = codec_text(*codec, j->a);
     if (!name || !as)
         return arena_fail(j->a, j->err);
-    if (j->common.verbose && tries)
+    if (tries == 0)
+        return OK;
+    if (j->common.verbose)
         progress_note(&j->progress, "note: %s: found after taking the size %u times", as, tries);
     return keep_solved(j, name, as);
 }

@@ -27,7 +27,7 @@ Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err)
         return arena_fail(a, err);
     *s = (Sizer){.c = c,
                  .x = NEW(a, float, c->vectors->largest),
-                 .y = NEW(a, float, c->vectors->largest),
+                 .y = arena_take(a, 1, lendable(c->vectors->largest)),
                  .state = NEW(a, void *, c->vectors->count),
                  .states = arena_open(0),
                  .payloads = arena_open(0),
@@ -63,7 +63,10 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        TRY(codec_send(call, s->x, &payload, &message));
+        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* it holds nothing yet */
+        const Status status = codec_send(call, s->x, &payload, &message);
+        arena_unlend(s->scratch);
+        TRY(status);
         *bytes += (double)payload.size / (double)repeats;
     }
     if (!state)

@@ -74,7 +74,8 @@ void target_fill(Results *r, double bits)
 {
     for (size_t k = 0; k < r->codecs; k++) {
         const double whole = results_number(r, r->places - 1, k, "bits_per_element");
-        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE; /* false for NaN */
+        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && /* false for NaN */
+                             !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
             if (results_have(r, place, k)) {
                 results_set(r, place, k, TARGET_BITS, value_real(bits));

@@ -4,6 +4,8 @@
 #include "compare.h"
 #include "rate.h"
 
+#include <unistd.h>
+
 typedef struct {
     Arena *a;
     Error err;
@@ -27,10 +29,12 @@ static Status keep(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static void open_world(World *w, const GroupSpec *groups, size_t repeats)
+static const char two_steps[] = "datasets/lenet-mnist.h5";
+
+static void open_world(World *w, const char *file, const GroupSpec *groups, size_t repeats)
 {
     *w = (World){.a = arena_open(0)};
-    check_ok(dump_open(&w->dump, "datasets/lenet-mnist.h5", w->a, &w->err), &w->err);
+    check_ok(dump_open(&w->dump, file, w->a, &w->err), &w->err);
     check_ok(groups_make(&w->list, w->dump, groups, w->a, &w->err), &w->err);
     w->c = (Comparison){.vectors = &w->list,
                         .repeats = repeats,
@@ -69,21 +73,36 @@ static double sized_bits(World *w, const Codec *codec, size_t repeats)
     return bits;
 }
 
-/* Two steps, tensors under --min-elements, states that go from step to step, plans over a step. */
-static void sizes_are_those_of_the_comparison(void **state)
+static void check_sizes(const char *file, const GroupSpec *groups)
 {
-    (void)state;
     static const char *const specs[] = {"none",     "qsgd:levels=3", "terngrad",       "svd:rank=1.5",
                                         "ef+entry", "joint+entry",   "ef+qsgd:bits=2", "bf16"};
     for (size_t i = 0; i < countof(specs); i++) {
         World w;
         const Codec *codec;
-        open_world(&w, &(GroupSpec){.min_elements = 100}, 3);
+        open_world(&w, file, groups, 3);
         check_ok(codec_open(&codec, specs[i], w.a, &w.err), &w.err);
         const double bits = sized_bits(&w, codec, 3);
         check_rel(bits, compared_bits(&w, codec), 1e-12);
         close_world(&w);
     }
+}
+
+/* Tensors under --min-elements, states that go from step to step, plans over a step. */
+static void sizes_are_those_of_the_comparison(void **state)
+{
+    (void)state;
+    check_sizes(two_steps, &(GroupSpec){.min_elements = 100});
+}
+
+static void workers_are_replayed_by_themselves(void **state)
+{
+    (void)state;
+    const char *file = "../shared/data/lenet-mnist-workers8.h5";
+    if (access(file, R_OK))
+        print_message("skip: %s is not there\n", file);
+    else
+        check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
 /* The codec's own spec, or round a codec whose rate it has none of. */
@@ -128,7 +147,7 @@ static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
     World w;
     Sizer *s;
     unsigned most = 0;
-    open_world(&w, &(GroupSpec){.selection.step = "1000"}, 3);
+    open_world(&w, two_steps, &(GroupSpec){.selection.step = "1000"}, 3);
     check_ok(sizer_open(&s, &w.c, w.a, &w.err), &w.err);
     for (size_t k = 0; compressors[k]; k++) {
         const Codec *codec, *found;
@@ -275,6 +294,7 @@ static void every_rate_has_a_grid(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_are_those_of_the_comparison),
+    cmocka_unit_test(workers_are_replayed_by_themselves),
     cmocka_unit_test(every_codec_comes_to_a_bit_or_as_near_as_it_can),
     cmocka_unit_test(a_rate_is_set_where_it_stands),
     cmocka_unit_test(a_named_rate_is_told_from_a_default_one),
