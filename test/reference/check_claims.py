@@ -29,7 +29,8 @@ MONTE_CARLO = ["qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=li
                "entry:ratio=0.05", "entry:ratio=0.2", "entry:ratio=0.1,probs=clip", "entry:ratio=0.05,draw=systematic",
                "entry:bits=1", "gspar:density=0.1", "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.6,shared=off", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
                "svd:rank=1,probs=clip", "wavelet:ratio=0.05", "wavelet:ratio=0.1,family=db4,levels=3",
-               "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "svd:vectors=bf16",
+               "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "svd:vectors=bf16","dct:ratio=0.05", "dct:ratio=0.1,dims=2",
+               "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2,probs=clip", "fp16:rounding=stochastic",
                "svd:rank=2,vectors=qsgd,vbits=4", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
 REPEATS, FALSE_ALARMS = 400, 1e-3  # per run, shared by all comparisons
 
@@ -88,7 +89,7 @@ def check_theorem_5():
 
 def check_threads():
     for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "lq", "svd", "ef+entry:bits=1",
-                 "wavelet:family=db2", "hadamard",
+                 "wavelet:family=db2", "hadamard", "dct:dims=2", "fourier",
                  "bf16:rounding=stochastic"):
         files, records = [], []
         for threads in (1, 2, 8):

@@ -27,7 +27,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "entry:ratio=0.1,probs=clip", "entry:ratio=0.02,draw=systematic", "lq", "lq:q=inf", "lq:q=0.7",
           "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.1,shared=off", "svd",
           "svd:rank=1.5,reshape=square", "svd:rank=1,probs=clip", "wavelet:ratio=0.05", "wavelet:ratio=0.1,family=db4",
-          "hadamard:ratio=0.05", "fp16:rounding=stochastic","svd:vectors=bf16",
+          "hadamard:ratio=0.05", "dct:ratio=0.05", "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2", "fp16:rounding=stochastic","svd:vectors=bf16",
           "svd:rank=2,vectors=qsgd,reshape=square", "svd:vectors=qsgd,vbits=3",
           "fp16:rounding=stochastic", "bf16:rounding=stochastic",
           "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]

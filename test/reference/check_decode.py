@@ -2,7 +2,7 @@
 """check_decode.py -- holds `atomo-bench encode` and `decode` against the independent reader of docs/FORMAT.md.
 
 usage: check_decode.py [PROGRAM]. Every payload is decoded twice, by the program and by decode.py, and compared bit
-by bit (svd, wavelet, hadamard: to float32 rounding). The containers' addresses, attributes and checksums are checked beside.
+by bit (svd and transforms: to float32 rounding). The containers' addresses, attributes and checksums are checked beside.
 """
 import h5py
 import numpy as np
@@ -32,11 +32,14 @@ SPECS = [
     "wavelet:family=db4,levels=2,ratio=0.2", "wavelet:levels=1,probs=clip", "wavelet:empty=resample,family=db2,levels=3",
     "hadamard", "hadamard:ratio=0.3", "hadamard:ratio=0.1,draw=systematic", "hadamard:empty=resample,probs=clip",
     "ef+entry:ratio=0.05", "ef:decay=0.5+qsgd:bits=2", "ef+terngrad:share=on,code=elias", "ef+svd:rank=1",
+    "dct", "dct:ratio=0.3", "dct:dims=2,ratio=0.1", "dct:draw=systematic,probs=clip",
+    "fourier", "fourier:ratio=0.3", "fourier:dims=2,ratio=0.1", "fourier:ratio=1", "fourier:empty=resample,dims=2",
+    "fourier:draw=systematic,probs=clip", "ef+fourier:ratio=0.2",
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
-        "wavelet:family=db4", "hadamard"]
-TRANSFORMED = ("svd", "wavelet", "hadamard")
+        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2"]
+TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier")
 
 
 def odd_arrays():

@@ -7,6 +7,7 @@ bisection on tau.
 import numpy as np
 
 import dyadic
+import waves
 from codes import F32, Bytes, index_set
 from decode import kept, matrix_shape, parse, qsgd_is_raw
 
@@ -65,6 +66,22 @@ def rounding(keys, vector):
         return half(vector, None, "bf16") / (vector @ vector)
     own = {"bits": keys["vbits"], "bucket": "512", "norm": "l2", "code": "elias"}
     return 0.0 if qsgd_is_raw(vector.size, own) else qsgd(vector, own) / (vector @ vector)
+
+
+def dct(g, keys):
+    weight = waves.cosines(g.reshape(wave_shape(g.shape, keys))).reshape(-1)
+    weight[np.abs(weight) < 1e-7 * np.abs(weight).max()] = 0
+    return atoms_variance(weight, probabilities(weight, float(keys["ratio"]) * g.size, keys))
+
+
+def fourier(g, keys):
+    """Probabilities by the gauge; a light atom that is there is tau = gauge / p long."""
+    z = waves.atoms(g.reshape(wave_shape(g.shape, keys)))
+    weight = waves.gauge(z)
+    weight[weight < 1e-7 * weight.max()] = 0
+    p = probabilities(weight, float(keys["ratio"]) * g.size, keys)
+    light = (weight > 0) & (p < 1)
+    return float((weight[light]**2 / p[light] - np.abs(z[light])**2).sum())
 
 
 def svd(g, keys):
@@ -159,4 +176,6 @@ def expected(spec, g, rounds):
         return 0.0
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(g, keys, name)
+    if name in ("dct", "fourier"):
+        return {"dct": dct, "fourier": fourier}[name](g, keys)
     return {"entry": entry, "gspar": gspar, "randk": randk, "svd": svd, "lq": lq, "qsgd": qsgd, "terngrad": terngrad}[name](g, keys)

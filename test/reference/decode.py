@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 import dyadic
+import waves
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
 from container import need, read, size_of
 from draws import subset
@@ -26,6 +27,8 @@ DEFAULTS = {
             "empty": "send", "draw": "independent"},
     "wavelet": {"ratio": "0.01", "family": "haar", "levels": "0", "probs": "optimal", "empty": "send",
                 "draw": "independent"},
+    "dct": {"ratio": "0.01", "dims": "1", "probs": "optimal", "empty": "send", "draw": "independent"},
+    "fourier": {"ratio": "0.01", "dims": "1", "probs": "optimal", "empty": "send", "draw": "independent"},
     "hadamard": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
     "lq": {"q": "2"},
     "gspar": {"density": "0.01"},
@@ -76,6 +79,58 @@ def dyadic_atoms(data, n, keys, name):
         result = dyadic.back(name, keys, entry(data, n, keys)).astype(F32)
     need(np.isfinite(result).all(), "a value beyond float32")
     return result
+
+
+def wave_shape(shape, keys):
+    n = size_of(shape)
+    return (1, n) if keys["dims"] == "1" or n == 0 else matrix_shape(shape, "paper")
+
+
+def within_float32(values):
+    with np.errstate(over="ignore"):
+        result = values.astype(F32)
+    need(np.isfinite(result).all(), "a value beyond float32")
+    return result
+
+
+def dct(data, shape, keys):
+    coefficients = entry(data, size_of(shape), keys)
+    return within_float32(waves.cosines_back(coefficients.reshape(wave_shape(shape, keys)))) if size_of(shape) else coefficients
+
+
+def phases(source, count):
+    bits = Bits(source.take((6 * count + 7) // 8))
+    found = np.array([bits.number(6) for _ in range(count)], int)
+    bits.end()
+    return found
+
+
+def complex_floats(source, real):
+    z = np.zeros(len(real), complex)
+    for i, alone in enumerate(real):
+        z[i] = float(source.f32()) + (0 if alone else 1j * float(source.f32()))
+    need(np.isfinite(z).all() and z.all(), "a coefficient that is 0 or not finite")
+    return z
+
+
+def fourier(data, shape, keys):
+    rows, cols = wave_shape(shape, keys)
+    source, real = Bytes(data), waves.frequencies(rows, cols)[2]
+    z = np.zeros(len(real), complex)
+    heavy = index_set(source, len(real))
+    values = complex_floats(source, real[heavy])
+    light = index_set(source, len(real))
+    if len(light):
+        tau = float(source.f32())
+        need(np.isfinite(tau) and tau > 0, "tau")
+        phase = phases(source, len(light))
+        need(not (phase[real[light]] % 32).any(), "a real atom's phase")
+        need((np.abs(values) >= 0.9987 * tau - 3e-45).all(), "a heavy value that is not above tau")
+        z[light] = tau * np.exp(2j * np.pi * phase / 64)
+    source.end()
+    need(not np.intersect1d(heavy, light).size, "an atom in both sets")
+    z[heavy] = values
+    return within_float32(waves.atoms_back(z, rows, cols)) if len(real) else np.zeros(0, F32)
 
 
 def lq(data, n, _keys):
@@ -315,6 +370,8 @@ def own_form(name, keys, shape, rounds):
         return terngrad(rounds, n, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(data, n, keys, name)
+    if name in ("dct", "fourier"):
+        return {"dct": dct, "fourier": fourier}[name](data, shape, keys)
     return {"entry": entry, "gspar": entry, "lq": lq, "qsgd": qsgd}[name](data, n, keys)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from codes import Bytes, index_set, planes
 import decode
+import waves
 from container import size_of
 
 
@@ -30,6 +31,17 @@ def sets(name, data, n):
     return total + log2_choose(n, light) + (32 + light if light else 0)
 
 
+def frequencies(data, shape, keys):
+    """Sets of atoms, floats, tau and six bits for each phase."""
+    real = waves.frequencies(*decode.wave_shape(shape, keys))[2]
+    source, n = Bytes(data), len(real)
+    heavy = index_set(source, n)
+    floats = 2 * len(heavy) - np.count_nonzero(real[heavy])
+    source.take(4 * floats)
+    light = len(index_set(source, n))
+    return log2_choose(n, len(heavy)) + 32 * floats + log2_choose(n, light) + (32 + 6 * light if light else 0)
+
+
 def svd_vectors(data, shape, keys):
     """Floats, or what each vector's own payload carries and the bytes of its size; a byte for the number of atoms."""
     if keys["vectors"] == "f32":
@@ -50,9 +62,11 @@ def entropy(spec, shape, rounds):
         return 16.0 * n
     if name == "svd":
         return svd_vectors(data, shape, keys)
+    if name == "fourier":
+        return frequencies(data[1:], shape, keys)
     if name == "randk":
         return 8.0 * (len(data) - 1)
-    if name in ("entry", "gspar", "wavelet", "hadamard", "lq"):
+    if name in ("entry", "gspar", "wavelet", "hadamard", "dct", "lq"):
         return sets(name, data[1:], n)
     levels, scales = levels_of(name, keys, n, rounds)
     return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)
