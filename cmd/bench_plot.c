@@ -28,9 +28,12 @@ int bench_plot(int argc, char **argv)
         .brief = "draw a figure of results; needs gnuplot",
         .details =
             "kinds:\n"
-            "  pareto   size in bits per element against relative error, from sweep's or compare's\n"
-            "           CSV or JSON; with the fronts of unbiased and of biased codecs, and with what\n"
-            "           b bits leave of the worst gradient: 4^-b, unbiased 1 / (4^b - 1)\n"
+            "  pareto     size in bits per element against relative error, from sweep's or compare's\n"
+            "             CSV or JSON; with the fronts of unbiased and of biased codecs, and with what\n"
+            "             b bits leave of the worst gradient: 4^-b, unbiased 1 / (4^b - 1)\n"
+            "  spectrum   how singular values fall, from inspect --spectrum\n"
+            "  histogram  how elements are distributed, from inspect --histogram; of many\n"
+            "             tensors the median, the middle half and the two extremes\n"
             "\n"
             "FIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex (pict2e). Beside it FIGURE's "
             "name with "

@@ -13,8 +13,10 @@ typedef struct {
 
 static const Figure figures[] = {
     {"pareto", pareto_columns, PARETO_COLUMNS, pareto_rows},
+    {"spectrum", spectrum_columns, SPECTRUM_COLUMNS, spectrum_rows},
+    {"histogram", histogram_columns, HISTOGRAM_COLUMNS, histogram_rows},
 };
-const char *const plot_kinds[] = {"pareto", NULL};
+const char *const plot_kinds[] = {"pareto", "spectrum", "histogram", NULL};
 
 static const Figure *find_figure(const char *name)
 {

@@ -28,10 +28,22 @@ extern const PlotScript plot_scripts[]; /* ends in {0} */
 /* Our CSV, or the records of our JSON as if they had been CSV. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
+/* One character as gnuplot's CSV reader takes it for what it is: it ends a text at a comma even inside
+ * quotes, loses count of columns at a doubled quote, and undoes backslashes. What is no printable ASCII
+ * becomes '?'. plot_name does so with a whole name; NULL when out of memory. */
+void plot_put_plain(TextBuf *out, char c);
+char *plot_name(const char *s, Arena *a);
+
 /* What plot_pareto keeps of compare's rows, as values of its columns. */
 enum { PARETO_COLUMNS = 6 };
 extern const Column pareto_columns[PARETO_COLUMNS];
 Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+
+/* inspect's --spectrum and --histogram as curves and, where they are many, the band they lie in. */
+enum { SPECTRUM_COLUMNS = 6, HISTOGRAM_COLUMNS = 7 };
+extern const Column spectrum_columns[SPECTRUM_COLUMNS], histogram_columns[HISTOGRAM_COLUMNS];
+Status spectrum_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+Status histogram_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
 /* Runs gnuplot on a script and a data file's text in a private directory; checks what it drew and puts it at
  * `figure`. */

@@ -5,6 +5,20 @@
 #include <errno.h>
 #include <string.h>
 
+void plot_put_plain(TextBuf *out, char c)
+{
+    const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
+    text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
+}
+
+char *plot_name(const char *s, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (; *s; s++)
+        plot_put_plain(&out, *s);
+    return text_done(&out);
+}
+
 static Status load_text(char **text, size_t *length, const char *path, Arena *a, Error *err)
 {
     TextBuf all = {.arena = a};

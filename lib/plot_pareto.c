@@ -22,15 +22,6 @@ typedef struct {
     bool front;
 } Point;
 
-/* One character as gnuplot's CSV reader takes it for what it is: it ends a text at a comma even inside
- * quotes, loses count of columns at a doubled quote, and undoes backslashes. What is no printable ASCII
- * becomes '?'. */
-static void put_plain(TextBuf *out, char c)
-{
-    const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
-    text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
-}
-
 /* A line end inside quotes would be the end of the row to gnuplot. */
 static char *one_line(const char *s, Arena *a)
 {
@@ -50,7 +41,7 @@ static char *series_of(const char *spec, Arena *a)
         const bool stage = s[0] == '+' && ((s[1] >= 'a' && s[1] <= 'z') || (s[1] >= 'A' && s[1] <= 'Z'));
         keys = stage ? false : keys || *s == ':';
         if (!keys)
-            put_plain(&out, *s);
+            plot_put_plain(&out, *s);
     }
     return text_done(&out);
 }

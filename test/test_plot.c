@@ -238,6 +238,225 @@ static void without_gnuplot_the_data_still_stand(void **state)
     check(contents("f.plot.csv") && !contents("f.svg"));
 }
 
+/* ---- spectrum and histogram ---- */
+
+static size_t rows_of(Status (*pick)(const Csv *, Value **, size_t *, Arena *, Error *), const char *text,
+                      Value **rows)
+{
+    Csv csv;
+    size_t count;
+    check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
+    check_ok(pick(&csv, rows, &count, a, &err), &err);
+    return count;
+}
+
+static size_t count_role(const Value *rows, size_t count, size_t columns, const char *role)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += !strcmp(rows[i * columns].text, role);
+    return found;
+}
+
+static void few_spectra_are_all_named_and_vectors_left_out(void **state)
+{
+    (void)state;
+    Value *rows;
+    const char *text = "tensor,index,value\nw,1,4\nw,2,2\nw,3,1\nbias,1,3\nbias,2,1\nlost,,\n"
+                       "w,1,2\nw,2,1\nw,3,0\nzeros,1,0\nzeros,2,0\nzeros,3,0\n";
+    const size_t count = rows_of(spectrum_rows, text, &rows);
+    const ReportSpec spec = {
+        .columns = spectrum_columns, .column_count = SPECTRUM_COLUMNS, .format = FORMAT_CSV};
+    assert_string_equal(report_text(&spec, rows, count, a), "role,index,value,low,high,tensor\n"
+                                                            "named,1,4,,,w\nnamed,2,2,,,w\nnamed,3,1,,,w\n"
+                                                            "named,1,2,,,w\nnamed,2,1,,,w\nnamed,3,0,,,w\n");
+    assert_int_equal(rows_of(spectrum_rows, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
+}
+
+/* Tensors 0 .. 10 with values 1, p, p^2, p^3, p = (t + 1) / 12: the median is tensor 5's, the quartiles are
+ * those of p = 3.5/12 and 8.5/12 for the second value; two tensors have a fifth value, which is no half. */
+static void many_spectra_have_a_band_and_two_ends(void **state)
+{
+    (void)state;
+    TextBuf text = {.arena = a};
+    Value *rows;
+    text_add(&text, "tensor,index,value\n");
+    for (int t = 0; t < 11; t++)
+        for (int i = 0; i < (t < 2 ? 5 : 4); i++)
+            text_addf(&text, "t%d,%d,%.17g\n", t, i + 1, 3 * pow((t + 1) / 12.0, i));
+    const size_t count = rows_of(spectrum_rows, text_done(&text), &rows);
+    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "least"), 5);
+    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "most"), 4);
+    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "other"), 9 * 4 + 1);
+    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "band"), 4);
+    assert_string_equal(rows[5].text, "t0");
+    const Value *second = rows + (count - 3) * SPECTRUM_COLUMNS;
+    assert_int_equal(second[1].whole, 2);
+    check_rel(second[2].real, 0.5, 1e-14);
+    check_rel(second[3].real, 3.5 / 12, 1e-14);
+    check_rel(second[4].real, 8.5 / 12, 1e-14);
+}
+
+static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
+{
+    (void)state;
+    TextBuf text = {.arena = a};
+    Value *rows;
+    text_add(&text, "tensor,index,value\n");
+    for (int t = 0; t < 1000; t++)
+        text_addf(&text, "t%d,1,1\nt%d,2,%.17g\nt%d,3,0\n", t, t, (t + 0.5) / 1000, t);
+    const size_t count = rows_of(spectrum_rows, text_done(&text), &rows);
+    const size_t others = count_role(rows, count, SPECTRUM_COLUMNS, "other") / 3;
+    check(others >= 148 && others <= 150);
+    check_near(rows[(count - 2) * SPECTRUM_COLUMNS + 2].real, 0.5, 1e-12); /* the median of all thousand */
+}
+
+static void thin_bins_are_put_together(void **state)
+{
+    (void)state;
+    Value *rows;
+    const char *text = "tensor,bin_low,bin_high,count\n"
+                       "w,-4,-3,1\nw,-3,-2,0\nw,-2,-1,9\nw,-1,0,500\nw,0,1,480\nw,1,2,12\nw,2,3,3\nw,3,4,1\n"
+                       "few,0,1,3\nfew,1,2,3\nconstant,1,1,5000\n";
+    const size_t count = rows_of(histogram_rows, text, &rows);
+    const ReportSpec spec = {
+        .columns = histogram_columns, .column_count = HISTOGRAM_COLUMNS, .format = FORMAT_CSV};
+    assert_string_equal(report_text(&spec, rows, count, a),
+                        "role,bin_low,bin_high,count,low,high,tensor\n"
+                        "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
+}
+
+/* Ten normal histograms of different widths and means are one in standard deviations. */
+static void the_band_of_normal_tensors_is_the_normal_density(void **state)
+{
+    (void)state;
+    TextBuf text = {.arena = a};
+    Value *rows;
+    text_add(&text, "tensor,bin_low,bin_high,count\n");
+    for (int t = 1; t <= 10; t++)
+        for (int b = -100; b < 100; b++)
+            text_addf(&text, "t%d,%.17g,%.17g,%.17g\n", t, t * (1 + 0.05 * b), t * (1 + 0.05 * (b + 1)),
+                      round(1e7 * (0.5 * erfc(-0.05 * (b + 1) / M_SQRT2) - 0.5 * erfc(-0.05 * b / M_SQRT2))));
+    const size_t count = rows_of(histogram_rows, text_done(&text), &rows);
+    const size_t band = count_role(rows, count, HISTOGRAM_COLUMNS, "band");
+    check(band > 30 && band <= 2 * 5 * 4 + 1);
+    for (size_t i = count - band; i < count; i++) {
+        const Value *row = rows + i * HISTOGRAM_COLUMNS;
+        const double x = 0.5 * (row[1].real + row[2].real);
+        if (fabs(x) < 4) /* a bin of 0.05 is off by half of it: 0.025 x of the density */
+            check_rel(row[3].real, exp(-0.5 * x * x) / sqrt(2 * M_PI), 0.01 + 0.03 * fabs(x));
+        check(row[4].real <= row[3].real && row[3].real <= row[5].real);
+    }
+}
+
+static void what_is_no_spectrum_or_histogram_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        Status (*pick)(const Csv *, Value **, size_t *, Arena *, Error *);
+        const char *text, *why;
+    } rows[] = {
+        {spectrum_rows, "", "no column \"tensor\""},
+        {spectrum_rows, "tensor,index\nw,1\n", "no column \"value\""},
+        {spectrum_rows, "tensor,index,value\n", "nothing to draw"},
+        {spectrum_rows, "tensor,index,value\nw,,\n", "nothing to draw"},
+        {spectrum_rows, "tensor,index,value\nw,1,0\nw,2,0\n", "above 0"},
+        {spectrum_rows, "tensor,index,value\nw,1,2\nw,3,1\n", "record 2"},
+        {spectrum_rows, "tensor,index,value\nw,1,2\nw,2,-1\n", "record 2"},
+        {spectrum_rows, "tensor,index,value\nw,1,inf\n", "record 1"},
+        {histogram_rows, "tensor,bin_low,bin_high\nw,1,2\n", "no column \"count\""},
+        {histogram_rows, "tensor,bin_low,bin_high,count\nw,1,1,5\n", "more than one value"},
+        {histogram_rows, "tensor,bin_low,bin_high,count\nw,1,2,0\n", "more than one value"},
+        {histogram_rows, "tensor,bin_low,bin_high,count\nw,2,1,5\n", "record 1"},
+        {histogram_rows, "tensor,bin_low,bin_high,count\nw,1,2,-5\n", "record 1"},
+        {histogram_rows, "tensor,bin_low,bin_high,count\nw,x,2,5\n", "record 1"},
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        Csv csv;
+        Value *picked;
+        size_t count;
+        check_ok(csv_parse(&csv, "test", rows[i].text, strlen(rows[i].text), a, &err), &err);
+        assert_int_equal(rows[i].pick(&csv, &picked, &count, a, &err), ERR_CORRUPT);
+        if (!strstr(err.text, rows[i].why))
+            print_error("%s\nwant %s\n", err.text, rows[i].why);
+        check(strstr(err.text, rows[i].why));
+    }
+}
+
+/* `tensors` of each kind of figure, `passes` times. */
+static char *made_up(const char *kind, int tensors, int passes)
+{
+    TextBuf text = {.arena = a};
+    const bool spectrum = !strcmp(kind, "spectrum");
+    text_add(&text, spectrum ? "tensor,index,value\n" : "tensor,bin_low,bin_high,count\n");
+    for (int p = 0; p < passes; p++)
+        for (int t = 0; t < tensors; t++)
+            for (int i = 0; i < 20; i++)
+                if (spectrum)
+                    text_addf(&text, "layer%d_w,%d,%g\n", t, i + 1, (p + 1) * exp(-0.1 * (t + 1) * i));
+                else
+                    text_addf(&text, "layer%d_w,%d,%d,%d\n", t, i - 10, i - 9,
+                              20 + t + (int)(1e4 * exp(-pow(i - 9.5, 2))));
+    return text_done(&text);
+}
+
+static void curves_are_drawn_one_or_many_once_or_more(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    static const char *const kinds[] = {"spectrum", "histogram"}, *const figures[] = {"f.svg", "f.pdf",
+                                                                                      "f.png", "f.tex"};
+    static const int tensors[] = {1, 1, 1, 8, 5, 9, 60}, passes[] = {1, 3, 30, 1, 4, 1, 2};
+    for (size_t k = 0; k < countof(kinds); k++)
+        for (size_t i = 0; i < countof(tensors); i++)
+            for (size_t f = 0; f < (i == 0 || i == 5 ? countof(figures) : 1); f++) {
+                write_data(made_up(kinds[k], tensors[i], passes[i]));
+                check_ok(plot_draw(kinds[k], "data.csv", figures[f], NULL, a, &err), &err);
+                if (!strcmp(figures[f], "f.svg"))
+                    check(strstr(contents("f.svg"), i == 1 || i == 2 ? "<text>layer0_w" : "layer0_w"));
+                const char *drawn = contents("f.plot.csv");
+                check_ok(plot_draw(kinds[k], "f.plot.csv", figures[f], NULL, a, &err), &err);
+                assert_string_equal(contents("f.plot.csv"), drawn); /* what was drawn draws the same again */
+            }
+}
+
+static void tensors_names_are_text_and_nothing_else(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    static const struct {
+        const char *cell, *drawn;
+    } names[] = {
+        {"`touch bad1`", "`touch bad1`"}, {"$(touch bad2)", "$(touch bad2)"},
+        {"\"a\"\"b,c\"", "a''b;c"},       {"@macro", "@macro"},
+        {"a_b^c{d}~e", "a_b^c{d}~e"},     {"%s%n%d", "%s%n%d"},
+        {"<b>&amp;", "&lt;b>&amp;amp;"},  {"'; set out '", "'; set out '"},
+    };
+    for (int kind = 0; kind < 2; kind++) {
+        TextBuf text = {.arena = a};
+        text_add(&text, kind ? "tensor,bin_low,bin_high,count\n" : "tensor,index,value\n");
+        for (size_t i = 0; i < countof(names); i++)
+            for (int row = 0; row < 3; row++)
+                if (kind)
+                    text_addf(&text, "%s,%d,%d,1000\n", names[i].cell, row, row + 1);
+                else
+                    text_addf(&text, "%s,%d,%g\n", names[i].cell, row + 1, 1.0 / (row + 1));
+        write_data(text_done(&text));
+        check_ok(plot_draw(kind ? "histogram" : "spectrum", "data.csv", "f.svg", NULL, a, &err), &err);
+        const char *svg = contents("f.svg");
+        for (size_t i = 0; i < countof(names); i++) {
+            const char *want = text_format(a, "<text>%s", names[i].drawn);
+            if (!strstr(svg, want))
+                print_error("not drawn: %s\n", want);
+            check(strstr(svg, want));
+        }
+        check_ok(plot_draw(kind ? "histogram" : "spectrum", "data.csv", "f.tex", NULL, a, &err), &err);
+        check(strstr(contents("f.tex"), "{a\\_b\\^{}c\\{d\\}\\~{}e}"));
+    }
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(the_whole_selection_is_drawn_sorted_with_its_front),
@@ -249,5 +468,13 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(a_zero_error_is_drawn_and_said_on_a_logarithmic_axis),
     IN_FOLDER(one_point_and_no_error_at_all_are_figures_too),
     IN_FOLDER(without_gnuplot_the_data_still_stand),
+    IN_FOLDER(few_spectra_are_all_named_and_vectors_left_out),
+    IN_FOLDER(many_spectra_have_a_band_and_two_ends),
+    IN_FOLDER(more_than_a_figure_holds_is_thinned_but_counts),
+    IN_FOLDER(thin_bins_are_put_together),
+    IN_FOLDER(the_band_of_normal_tensors_is_the_normal_density),
+    IN_FOLDER(what_is_no_spectrum_or_histogram_is_refused),
+    IN_FOLDER(curves_are_drawn_one_or_many_once_or_more),
+    IN_FOLDER(tensors_names_are_text_and_nothing_else),
 };
 CHECK_MAIN(tests)

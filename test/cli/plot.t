@@ -57,3 +57,27 @@ $ printf 'compressor,bits_per_element,relative_error\n`touch a`,1,1\n"$(touch b)
 - a
 - b
 = 0
+
+# how singular values fall and how elements are distributed, from inspect's CSV and JSON
+? command -v gnuplot
+$ for k in spectrum histogram; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q --$k -o r.csv && atomo-bench plot $k r.csv -o $k.svg && grep -c '<text>fc1.weight' $k.svg; done; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q --spectrum -o r.json && atomo-bench plot spectrum r.json -o j.svg && cmp j.plot.csv spectrum.plot.csv && echo same; ls
+> 1
+> same
+> spectrum.svg
+> histogram.plot.csv
+2>
+= 0
+
+# their scripts in plots/ draw inspect's CSV by themselves
+? command -v gnuplot
+$ for k in spectrum histogram; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -q --$k -t 'fc*.weight' -o r.csv; gnuplot -d -c "$SRC"/plots/$k.gp r.csv f.svg && grep -c '<text>fc1.weight' f.svg; gnuplot -d -c "$SRC"/plots/$k.gp /dev/null f.svg 2>no || echo refused; done
+> 1
+> refused
+= 0
+
+# what they are drawn from
+$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
+2> atomo-bench: plot: r.csv: it has no column "index"
+2> hint: spectrum draws what atomo-bench inspect writes with --spectrum*
+2> atomo-bench: plot: r.csv: it has no column "bin_low"
+= 1
