@@ -63,7 +63,8 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
             const double normal = rng_normal(&rng, USE_DATA, i);
             double v = j % 4 == 1 ? normal * normal * normal : normal;
             if (j % 3 == 1) /* columns and rows fall off: few directions hold most */
-                v = 0.05 * normal + rng_normal(&rng, USE_ATOM, i / cols) * rng_normal(&rng, USE_COIN, i % cols);
+                v = 0.05 * normal +
+                    rng_normal(&rng, USE_ATOM, i / cols) * rng_normal(&rng, USE_COIN, i % cols);
             x[i] = (float)(scale * v);
         }
     }
