@@ -138,28 +138,27 @@ static const char *details(Arena *a)
     TextBuf text = {.arena = a};
     text_addf(
         &text,
-        "Each line of csv, json and --per-tensor is one statement on one tensor: left should be in the "
-        "relation "
-        "`relation` to right, but for `tolerance`. Otherwise the table has a line for each statement, with "
-        "the "
-        "tensor that comes closest to failing. Exit code 1 when any fails.\n"
-        "Second moments are in units of |g|^2, water levels in units of the largest |lambda|, norms of "
-        "matrices in "
-        "units of the Frobenius norm. What is drawn at random may differ from its closed form by Bernstein's "
-        "bound: a true statement fails one time in 2e9 at most, so that a run over 100 tensors raises a "
-        "false alarm "
-        "less than once in a million.\n"
-        "What is linear in the number of elements is done on all of them; the rest on %d elements, one from "
-        "each "
-        "of as many equal stretches, or on submatrices of the sizes below (others: at most %d by %d). "
+        "csv, json and --per-tensor have a line for each statement and tensor: left should stand in "
+        "`relation` to "
+        "right, but for `tolerance`. Otherwise the table has a line for each statement, with the tensor that "
+        "comes "
+        "closest to failing. Exit code 1 when any fails.\n"
+        "f(p) = sum lambda_i^2 / p_i and other second moments are in units of |g|^2, levels in units of the "
+        "largest "
+        "|lambda_i|, norms of matrices in units of the Frobenius norm. What is drawn at random may be off by "
+        "Bernstein's bound: a true statement fails one time in 2e9 at most, so a run over 100 tensors raises "
+        "a false "
+        "alarm less than once in a million.\n"
+        "Sums over elements are over all of them. Where only some can be looked at it is %d, one from each "
+        "of as many "
+        "equal stretches, or a submatrix drawn likewise, of a size said below (else at most %d by %d). "
         "Matrices are "
-        "those of svd:reshape=paper; vectors have no line there. What a codec would send as plain floats is "
-        "left "
-        "out too.\n"
-        "Where the paper has a misprint, this is the corrected form:\n",
+        "those of svd:reshape=paper; tensors of rank 1 have none. What a codec sends as plain floats is left "
+        "out.\n"
+        "Misprints of the paper are corrected, and named in brackets:\n",
         VERIFY_PART, VERIFY_LONG, VERIFY_SHORT);
     for (size_t i = 0; i < statement_count(); i++)
-        text_addf(&text, "  %-42s %s\n", statement_at(i)->name, statement_at(i)->says);
+        text_addf(&text, "  %-43s %s\n", statement_at(i)->name, statement_at(i)->says);
     return text_done(&text);
 }
 

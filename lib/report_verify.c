@@ -16,14 +16,14 @@ static const Column records[] = {
 enum { STEP_COLUMN = 1 };
 static const Column each_columns[] = {
     {"statement", "statement", 0}, {"step", "step", 0},   {"worker", "worker", 0}, {"tensor", "tensor", 0},
-    {"left", "left", 6},           {"relation", "is", 0}, {"right", "right", 6},   {"tolerance", "to", 2},
+    {"left", "left", 6},           {"relation", "is", 0}, {"right", "right", 6},   {"tolerance", "within", 2},
     {"passed", "passed", 0},       {"note", "case", 0},
 };
 
 static const Column summary_columns[] = {
     {"statement", "statement", 0}, {"checked", "checked", 0},     {"failed", "failed", 0},
     {"absent", "n/a", 0},          {"tensor", "closest call", 0}, {"left", "left", 6},
-    {"relation", "is", 0},         {"right", "right", 6},         {"tolerance", "to", 2},
+    {"relation", "is", 0},         {"right", "right", 6},         {"tolerance", "within", 2},
 };
 
 /* ---- rows ---- */

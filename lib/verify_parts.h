@@ -71,9 +71,15 @@ typedef struct {
 } Coded;
 Status coded_open(Coded *c, Subject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
+/* What was drawn travels as floats. */
 static inline bool coded_raw(const Coded *c)
 {
     return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
+}
+/* The vector itself does: nothing was drawn. */
+static inline bool coded_plain(const Coded *c, const float *x)
+{
+    return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
 extern const Statement lemma_statements[], level_statements[], moment_statements[], quantiser_statements[],

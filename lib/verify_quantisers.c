@@ -136,7 +136,7 @@ static Status travels_raw(Coded *c, const float *x, bool *raw)
     if (c->shape.n > VERIFY_PART)
         return OK;
     TRY(coded_draw(c, x, 0));
-    *raw = coded_raw(c);
+    *raw = coded_plain(c, x);
     return OK;
 }
 
@@ -186,7 +186,7 @@ static Status measure_second(Subject *s, Verdict *v, double q, double norm)
     TRY(coded_open(&coded, s, lq_spec(q, spec), &shape));
     for (size_t r = 0; r < draws; r++) {
         TRY(coded_draw(&coded, p->x, r));
-        if (coded_raw(&coded))
+        if (coded_plain(&coded, p->x))
             return OK;
         for (size_t i = 0; i < p->n; i++)
             sum += (double)coded.y[i] * (double)coded.y[i] / (double)draws;
@@ -227,7 +227,7 @@ static Status count_different(Subject *s, const char *spec, size_t n, double bud
     for (size_t r = 0; r < draws && !*raw; r++) {
         TRY(coded_draw(&ours, s->x, r));
         TRY(coded_draw(&theirs, s->x, r));
-        *raw = coded_raw(&ours) || coded_raw(&theirs);
+        *raw = coded_plain(&ours, s->x) != coded_plain(&theirs, s->x);
         for (size_t i = 0; i < n; i++)
             *count += !(fabsf(ours.y[i] - theirs.y[i]) <= FLT_EPSILON * fabsf(theirs.y[i]));
     }
@@ -272,16 +272,16 @@ static Status check_lq(Subject *s, Verdict *v)
 
 const Statement quantiser_statements[] = {
     {"Theorem 5: probabilities",
-     "Algorithm 1 at s = |g|_1 / |g|_q has p_i = |g_i| / |g|_q, q = 0.5, 1, 1.5, 2, 3, 4, inf: its level is "
-     "|g|_q",
-     EQUAL, NEEDS_NONZERO, check_probabilities},
-    {"Theorem 5: second moment", "E|L_q(g)|^2 = |g|_1 |g|_q, by the closed form of the codec `lq`", EQUAL,
+     "at s = |g|_1 / |g|_q the level is |g|_q: p_i = |g_i| / |g|_q; q = 0.5 1 1.5 2 3 4 inf", EQUAL,
+     NEEDS_NONZERO, check_probabilities},
+    {"Theorem 5: second moment", "E|L_q(g)|^2 = |g|_1 |g|_q, by the closed form of the codec lq", EQUAL,
      NEEDS_NONZERO, check_second},
-    {"Theorem 5: measured", "E|L_q(g)|^2 = |g|_1 |g|_q, drawn by the codec `lq`", EQUAL, NEEDS_NONZERO,
+    {"Theorem 5: measured", "E|L_q(g)|^2 = |g|_1 |g|_q, drawn by the codec lq", EQUAL, NEEDS_NONZERO,
      check_measured},
-    {"Theorem 5: qsgd", "1-bit QSGD decodes to the vector that `entry` does: elements that differ", EQUAL,
-     NEEDS_NONZERO, check_qsgd},
-    {"Theorem 5: terngrad", "so does TernGrad", EQUAL, NEEDS_NONZERO, check_terngrad},
-    {"Theorem 5: lq", "so does l_q-quantisation, for each q", EQUAL, NEEDS_NONZERO, check_lq},
+    {"Theorem 5: qsgd", "elements where 1-bit QSGD and entry, with the same coins, decode differently: none",
+     EQUAL, NEEDS_NONZERO, check_qsgd},
+    {"Theorem 5: terngrad", "elements where TernGrad and entry do: none", EQUAL, NEEDS_NONZERO,
+     check_terngrad},
+    {"Theorem 5: lq", "elements where lq and entry do, for each q: none", EQUAL, NEEDS_NONZERO, check_lq},
     {0},
 };

@@ -71,8 +71,11 @@ static void every_statement_holds_on_every_source(void **state)
         }
         arena_rewind(scratch, mark);
     }
-    for (size_t i = 0; i < statement_count(); i++)
+    for (size_t i = 0; i < statement_count(); i++) {
+        if (applied[i] < 4)
+            print_error("%s applies to %zu sources\n", statement_at(i)->name, applied[i]);
         check(applied[i] >= 4);
+    }
 }
 
 static void another_seed_and_more_threads_change_no_closed_form(void **state)
@@ -178,6 +181,11 @@ static Status draw_svd_large(const Call *c, const float *x, Buf *payload, float 
     return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.3 : 1);
 }
 
+static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payload, float *y)
+{
+    return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
+}
+
 /* The signs are forgotten. */
 static Status draw_magnitudes(const Call *c, const float *x, Buf *payload, float *y)
 {
@@ -250,7 +258,7 @@ typedef struct {
 } Fault;
 
 #define ALL_LEVELS                                                                                           \
-    "Algorithm 1: as", "Algorithm 1: bisection", "Algorithm 1: descent", "Algorithm 1: gspar",               \
+    "Algorithm 1: sorted", "Algorithm 1: bisection", "Algorithm 1: descent", "Algorithm 1: gspar",           \
         "Algorithm 1: O(sn)"
 
 static const Fault faults[] = {
@@ -275,7 +283,7 @@ static const Fault faults[] = {
      "normal-64x48",
      {.level = heavy_miscounted},
      {"Algorithm 1: KKT"},
-     {"Algorithm 1: budget", "Algorithm 1: as"}},
+     {"Algorithm 1: budget", "Algorithm 1: sorted"}},
     {"clipping instead of filling",
      "normal-64x48",
      {.level = clipped},
@@ -305,6 +313,11 @@ static const Fault faults[] = {
      "laplace-8x4x3x3",
      {.draw = draw_svd_large},
      {"Theorem 6: measured"},
+     {"Theorem 5: measured"}},
+    {"svd 2 % high",
+     "normal-64x48",
+     {.draw = draw_svd_slightly_large},
+     {"Lemma 1: mean of svd"},
      {"Theorem 5: measured"}},
     {"signs forgotten",
      "normal-64x48",
