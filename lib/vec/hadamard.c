@@ -95,11 +95,9 @@ INLINE void step(const float *from, size_t from_stride, float *to, size_t to_str
 {
     for (size_t c = 0; c < cols; c += LANES) {
         VecF v[16];
-#pragma GCC unroll 16
         for (size_t r = 0; r < (size_t)1 << log; r++)
             v[r] = load_f(from + r * from_stride + c);
         butterflies(v, log);
-#pragma GCC unroll 16
         for (size_t r = 0; r < (size_t)1 << log; r++)
             store_f(to + r * to_stride + c, v[r] * scale);
     }
@@ -150,11 +148,9 @@ enum { TOGETHER = 16 * LANES, LOG_TOGETHER = LANES == 16 ? 8 : LANES == 8 ? 7 : 
 INLINE void sixteen_vectors(float *x)
 {
     VecF v[16];
-#pragma GCC unroll 16
     for (int i = 0; i < 16; i++)
         v[i] = lane_butterflies(load_f(x + i * LANES));
     butterflies(v, 4);
-#pragma GCC unroll 16
     for (int i = 0; i < 16; i++)
         store_f(x + i * LANES, v[i]);
 }
