@@ -141,6 +141,11 @@ typedef struct {
 
     double (*sum_magnitudes)(const float *x, size_t n); /* the same sum alone */
 
+    /* What lies on either side of a range of magnitudes: sum[0] and sum[1] are those of |x| and x^2 where |x| <
+     * low, sum[2] that of all x^2. The |x| from low on and under high go to `between` in order, which has room
+     * for n + 16; returns how many they are. 0 < low. */
+    size_t (*sums_around)(const float *x, size_t n, float low, float high, float *between, double sum[3]);
+
     /* Walsh-Hadamard butterflies in place, by rising stride. Of runs of HADAMARD_RUN elements, unscaled; of
      * 2^log_rows rows that are `stride` apart and `cols` long, whole vectors, in all HADAMARD_TILE at most:
      * between rows, times `scale`. */

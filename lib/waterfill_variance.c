@@ -4,10 +4,15 @@
  * (T1 = sum v, T2 = sum v^2): it rises with t, and in one piece between two entries. Floats order like
  * integers: a pass adds up T1 and T2 by the leading bits, a scan from the small end finds the bin in which V
  * reaches what is wanted, and the next pass looks at that bin's next bits. After three the entries up to the
- * level are known, and t = (V + T2) / T1. */
+ * level are known, and t = (V + T2) / T1.
+ *
+ * Of a large vector a sample says about where the level is. One pass then adds up what is under that range, and
+ * keeps the entries in it: they are all that is left to search. Where they are too many, or the level is not
+ * there after all, the whole vector is searched. */
 #include "waterfill.h"
 
 #include "bytes.h"
+#include "kernels.h"
 #include "parallel.h"
 
 #include <float.h>
@@ -80,26 +85,22 @@ static uint32_t find_bin(const Count *c, double variance, Under *under)
     return d;
 }
 
-double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch)
+/* The level at which entries of x add what is left of the variance to those under them all; NaN when scratch has
+ * no memory. */
+static double search(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(n);
     Count c = {.x = x, .n = n, .pieces = blocks < PIECES ? blocks : PIECES, .shift = 31};
-    Under under = {0};
-    double variance = 0;
     uint32_t last = 0;
-    assert(eps > 0);
-    if (!n)
-        return 0;
     const ArenaMark mark = arena_mark(scratch);
-    c.piece = NEW(scratch, Bins, c.pieces);
+    c.piece = NEW(scratch, Bins, c.pieces + 1); /* one at least, for no entries */
     if (!c.piece)
         return NAN;
+    memset(c.piece, 0, sizeof *c.piece);
     for (int digit = 0; digit < DIGITS; digit++) {
         c.width = digit_width[digit];
         c.shift -= c.width;
         count_digit(&c, threads);
-        for (int d = 0; digit == 0 && d < BINS; d++)
-            variance += eps * c.piece[0].squares[d];
         last = find_bin(&c, variance, &under);
         c.prefix = (c.prefix << c.width) + last; /* rounding may carry it into the next bin */
     }
@@ -109,4 +110,120 @@ double waterfill_of_variance(const float *x, size_t n, double eps, int threads, 
     }
     arena_rewind(scratch, mark);
     return under.sum > 0 ? (variance + under.squares) / under.sum : 0;
+}
+
+/* ---- large vectors ---- */
+
+enum {
+    SAMPLE = 1 << 14,
+    SAMPLED_FROM = 8 * SAMPLE,
+    WAVE = 16, /* blocks at once */
+    SLACK = 16 /* what sums_around may write behind the last */
+};
+
+typedef struct {
+    const float *x;
+    size_t n, wave; /* the block that slot 0 stands for */
+    float low, high;
+    float *slot[WAVE];
+    size_t found[WAVE];
+    double sum[WAVE][3];
+    float *between; /* in the range so far */
+    size_t count, room;
+    Under under;
+    double squares; /* of all */
+} Range;
+
+static void fill_slot(void *data, size_t slot)
+{
+    Range *r = data;
+    const size_t block = r->wave + slot;
+    r->found[slot] = kernels()->sums_around(r->x + block * BLOCK, block_size(r->n, block), r->low, r->high,
+                                            r->slot[slot], r->sum[slot]);
+}
+
+static void settle_slot(Range *r, size_t slot)
+{
+    const size_t left = r->room - r->count, taken = r->found[slot] < left ? r->found[slot] : left;
+    memcpy(r->between + r->count, r->slot[slot], taken * sizeof *r->between);
+    r->count += taken;
+    r->under.sum += r->sum[slot][0];
+    r->under.squares += r->sum[slot][1];
+    r->squares += r->sum[slot][2];
+}
+
+/* False when scratch has no memory. */
+static bool gather(Range *r, int threads, Arena *scratch)
+{
+    const size_t blocks = blocks_of(r->n);
+    r->room = r->n / 8;
+    r->between = NEW(scratch, float, r->room);
+    for (size_t slot = 0; slot < WAVE && slot < blocks; slot++)
+        if (!(r->slot[slot] = NEW(scratch, float, BLOCK + SLACK)))
+            return false;
+    if (!r->between)
+        return false;
+    for (r->wave = 0; r->wave < blocks; r->wave += WAVE) {
+        const size_t left = blocks - r->wave, slots = left < WAVE ? left : WAVE;
+        parallel_for(threads, slots, fill_slot, r);
+        for (size_t slot = 0; slot < slots; slot++)
+            settle_slot(r, slot);
+    }
+    return true;
+}
+
+/* Whether the level lies in the range, and all entries there were kept. */
+static bool holds_level(const Range *r, double variance)
+{
+    Under u = r->under;
+    const bool from_low = (double)r->low * u.sum - u.squares <= variance;
+    for (size_t i = 0; i < r->count; i++) {
+        u.sum += (double)r->between[i];
+        u.squares += (double)r->between[i] * (double)r->between[i];
+    }
+    return r->count < r->room && from_low && (double)r->high * u.sum - u.squares > variance;
+}
+
+static double sum_squares(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t b = 0; b < blocks_of(n); b++)
+        sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
+    return sum;
+}
+
+/* What the level of a sample is, one entry from each of its strides. */
+static double guess(const float *x, size_t n, double eps, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t stride = n / SAMPLE;
+    float *sample = NEW(scratch, float, SAMPLE);
+    for (uint32_t i = 0; sample && i < SAMPLE; i++)
+        sample[i] = x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+    const double level =
+        sample ? search(sample, SAMPLE, (Under){0}, eps * sum_squares(sample, SAMPLE), 1, scratch) : NAN;
+    arena_rewind(scratch, mark);
+    return level;
+}
+
+double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Range r = {.x = x, .n = n};
+    double level;
+    assert(eps > 0);
+    if (n >= SAMPLED_FROM) {
+        level = guess(x, n, eps, scratch);
+        r.low = (float)(0.85 * level);
+        r.high = (float)(1.15 * level);
+        if (isnan(level) || (r.low > 0 && isfinite(r.high) && !gather(&r, threads, scratch)))
+            return NAN;
+        if (r.squares > 0 && holds_level(&r, eps * r.squares)) {
+            level = search(r.between, r.count, r.under, eps * r.squares, threads, scratch);
+            arena_rewind(scratch, mark);
+            return level;
+        }
+        arena_rewind(scratch, mark);
+    }
+    return search(x, n, (Under){0}, eps * sum_squares(x, n), threads, scratch);
 }

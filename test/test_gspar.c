@@ -3,6 +3,7 @@
 #include "try.h"
 
 #include "coin.h"
+#include "kernels.h"
 #include "waterfill.h"
 
 #include <float.h>
@@ -213,6 +214,71 @@ static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
     arena_rewind(scratch, mark);
 }
 
+/* Large vectors are searched where a sample says; these have samples that mislead, or ranges that hold too much.
+ * The places that are looked at first are the search's own. */
+static void a_misleading_sample_changes_nothing(void **state)
+{
+    (void)state;
+    const size_t n = 262144 + 77, stride = n / 16384;
+    const ArenaMark mark = arena_mark(scratch);
+    float *x = fill(normal, n);
+    for (int how = 0; how < 6; how++) {
+        for (uint32_t i = 0; i < 16384; i++)
+            for (size_t k = 0; k < stride; k++) {
+                const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
+                float *v = &x[i * stride + k];
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)        /* far too high */
+                               : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
+                               : how == 2 ? (seen ? 0 : 1)              /* a sample of zeros */
+                               : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all in the range */
+                               : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
+                                          : (float)(1 + i % 1000) * 1e-3f,
+                               *v);
+            }
+        for (size_t e = 0; e < countof(epsilons); e++) {
+            const double got = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
+            check_rel(got, sorted_ref(x, n, epsilons[e]), rounding(n));
+            check(waterfill_of_variance(x, n, epsilons[e], 8, scratch) == got);
+        }
+    }
+    arena_rewind(scratch, mark);
+}
+
+static void instruction_sets_add_up_the_same_around_a_range(void **state)
+{
+    (void)state;
+    static const float ranges[][2] = {{0.5f, 1}, {1e-3f, 1e-2f}, {1, 1}, {3, 2}, {1e-30f, FLT_MAX}};
+    const ArenaMark mark = arena_mark(scratch);
+    const float *x = fill(normal, BLOCK), *spread = fill(wide, BLOCK);
+    float *between[2] = {NEW(scratch, float, BLOCK + 16), NEW(scratch, float, BLOCK + 16)};
+    for (size_t r = 0; r < countof(ranges); r++)
+        for (size_t n = 0; n <= BLOCK; n = n * 5 + 3)
+            for (int isa = ISA_BASE; isa < ISA_COUNT; isa++) {
+                const Kernels *k = kernels_of((Isa)isa), *base = kernels_of(ISA_BASE);
+                const float *v = r % 2 ? spread : x, low = ranges[r][0], high = ranges[r][1];
+                double sum[2][3], want[3] = {0};
+                size_t count = 0;
+                if (!k)
+                    continue;
+                const size_t first = base->sums_around(v, n, low, high, between[0], sum[0]);
+                const size_t got = k->sums_around(v, n, low, high, between[1], sum[1]);
+                check(first == got && !memcmp(sum[0], sum[1], sizeof sum[0]));
+                check(!memcmp(between[0], between[1], got * sizeof(float)));
+                for (size_t i = 0; i < n; i++) {
+                    const double m = fabs((double)v[i]);
+                    want[0] += fabsf(v[i]) < low ? m : 0;
+                    want[1] += fabsf(v[i]) < low ? m * m : 0;
+                    want[2] += m * m;
+                    if (fabsf(v[i]) >= low && fabsf(v[i]) < high)
+                        check(count < got && between[1][count++] == fabsf(v[i]));
+                }
+                check(count == got);
+                for (int s = 0; s < 3; s++)
+                    check_rel(sum[1][s], want[s], rounding(n));
+            }
+    arena_rewind(scratch, mark);
+}
+
 static void nothing_and_zeros_have_no_level(void **state)
 {
     (void)state;
@@ -350,6 +416,8 @@ int main(void)
         cmocka_unit_test(the_variance_is_what_was_asked),
         cmocka_unit_test(atomo_at_the_same_budget_has_the_same_level),
         cmocka_unit_test(the_greedy_iteration_tends_to_the_same_probabilities),
+        cmocka_unit_test(a_misleading_sample_changes_nothing),
+        cmocka_unit_test(instruction_sets_add_up_the_same_around_a_range),
         cmocka_unit_test(nothing_and_zeros_have_no_level),
         cmocka_unit_test(density_is_entrys_draw_to_the_byte),
         cmocka_unit_test(eps_decides_every_element_by_its_own_coin),

@@ -8,6 +8,7 @@
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum);
 double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
+size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, float *between, double sum[3]);
 
 enum { DPARTS = 2 * PARTS, HALF = LANES / 2 }; /* double vectors in a row, lanes in each */
 
@@ -101,4 +102,51 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
     for (int l = 0; i < n; i++, l++)
         lane[l] += fabs((double)x[i]);
     return tree16(lane);
+}
+
+/* Adds a vector of magnitudes to its sums, masked by what is under the range. */
+INLINE void add_around(VecD v, VecD low, VecD *under, VecD *under2, VecD *all2)
+{
+    typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));
+    const Bits in = (Bits)(v < low);
+    const VecD square = v * v;
+    *under += (VecD)((Bits)v & in);
+    *under2 += (VecD)((Bits)square & in);
+    *all2 += square;
+}
+
+size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, float *between, double sum[3])
+{
+    const VecF from = set_f(low), to = set_f(high);
+    const VecD edge = (double)low - (VecD){0};
+    VecD under[DPARTS], under2[DPARTS], all2[DPARTS];
+    double lane[3][ROW];
+    uint32_t unused[LANES];
+    size_t i = 0, count = 0;
+    for (int v = 0; v < DPARTS; v++)
+        under[v] = under2[v] = all2[v] = (VecD){0};
+    for (; i + ROW <= n; i += ROW)
+        for (int part = 0; part < PARTS; part++) {
+            const float *const at = x + i + part * LANES;
+            const VecF v = abs_f(load_f(at));
+            const VecI out = 1 + ((v >= from) & (v < to)); /* 0 for those between */
+            add_around(magnitude_d(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
+            add_around(magnitude_d(at + HALF), edge, &under[2 * part + 1], &under2[2 * part + 1],
+                       &all2[2 * part + 1]);
+            count += append(unused, between + count, (VecU){0}, v, out, (VecI){0});
+        }
+    memcpy(lane[0], under, sizeof lane[0]);
+    memcpy(lane[1], under2, sizeof lane[1]);
+    memcpy(lane[2], all2, sizeof lane[2]);
+    for (int l = 0; i < n; i++, l++) {
+        const double v = fabs((double)x[i]);
+        lane[0][l] += v < (double)low ? v : 0;
+        lane[1][l] += v < (double)low ? v * v : 0;
+        lane[2][l] += v * v;
+        if (v >= (double)low && v < (double)high)
+            between[count++] = fabsf(x[i]);
+    }
+    for (int k = 0; k < 3; k++)
+        sum[k] = tree16(lane[k]);
+    return count;
 }

@@ -15,6 +15,7 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
                             uint8_t *const u[4]);
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x);
+size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, float *between, double sum[3]);
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum);
 double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
@@ -67,6 +68,7 @@ const Kernels ISA_NAME(kernels) = {
     .project_rows = ISA_NAME(project_rows),
     .outer_rows = ISA_NAME(outer_rows),
     .coin_sift = ISA_NAME(coin_sift),
+    .sums_around = ISA_NAME(sums_around),
     .sum_magnitudes = ISA_NAME(sum_magnitudes),
     .hadamard_runs = ISA_NAME(hadamard_runs),
     .hadamard_rows = ISA_NAME(hadamard_rows),

@@ -41,6 +41,7 @@ static const Case cases[] = {
     {"wavelet:family=db4", 0.06, 0},
     {"hadamard", 0.08, 0},
     {"gspar", 0.2, 0},
+    {"gspar:eps=50", 0.2, 0},
     {"gspar:eps=1", 0, 0},
     {"randk", 0.5, 0},
     {"randk:ratio=0.5", 0, 0},
