@@ -79,11 +79,13 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
  * `plan` then hands the coder its level): the highest spends one atom on average. atoms_curve.c. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
-/* The plan at the level that a Call brings along. */
+/* The plan, at the level that the Call brings along, if it does. */
 static inline AtomPlan atoms_at_level(const Call *c, AtomPlan plan)
 {
-    plan.budget = plan.bits = 0;
-    plan.tau = (float)((const CurvePoint *)c->plan)->level;
+    if (c->plan) {
+        plan.budget = plan.bits = 0;
+        plan.tau = (float)((const CurvePoint *)c->plan)->level;
+    }
     return plan;
 }
 

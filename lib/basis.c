@@ -39,7 +39,8 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;
-    return side * most * fmax(1, side / plan->budget) <= (double)FLT_MAX / 4;
+    const double level = plan->budget > 0 ? most * side / plan->budget : (double)plan->tau;
+    return side * fmax(most, level) <= (double)FLT_MAX / 4;
 }
 
 /* ---- encoding ---- */
@@ -120,6 +121,15 @@ double basis_variance(const Call *c, const Basis *basis, const float *x)
     if (!coef || forward(c, basis, x, coef) != OK)
         return NAN;
     return atoms_variance(c, &coder, coef, c->shape->n);
+}
+
+Status basis_curve(const Call *c, const Basis *basis, const float *x, CurvePoint *point, size_t *count)
+{
+    float *coef = NEW(c->scratch, float, c->shape->n);
+    if (!coef)
+        return arena_fail(c->scratch, c->err);
+    TRY(forward(c, basis, x, coef));
+    return atoms_curve(c, coef, c->shape->n, point, count);
 }
 
 ErrorLaw basis_moments(const Call *c, const Basis *basis, const float *x, AtomMoments *m)

@@ -16,21 +16,23 @@ typedef struct {
     Status (*inverse)(const Call *c, float *coef, float *x);       /* may leave anything in coef */
 } Basis;
 
-/* The keys of such a codec; T has `double ratio; int probs, empty, draw`. BASIS_PLAN is their AtomPlan. */
+/* The keys of such a codec; T has `double ratio; int probs, empty, draw`. BASIS_PLAN is their AtomPlan, or what
+ * the Call's plan makes of it. */
 #define BASIS_PARAMS(T)                                                                                      \
     PARAM(T, ratio, "0.01", 0, 1, "expected atoms as a share of the elements", .above = true, .rate = true), \
         ATOM_PARAMS(T)
 #define BASIS_PLAN(keys, c)                                                                                  \
-    ((AtomPlan){.budget = (keys)->ratio * (double)(c)->shape->n,                                             \
-                .probs = (keys)->probs,                                                                      \
-                .empty = (keys)->empty,                                                                      \
-                .draw = (keys)->draw})
+    atoms_at_level(c, (AtomPlan){.budget = (keys)->ratio * (double)(c)->shape->n,                            \
+                                 .probs = (keys)->probs,                                                     \
+                                 .empty = (keys)->empty,                                                     \
+                                 .draw = (keys)->draw})
 
 /* The hooks of a Compressor. */
 size_t basis_bound(const Call *c);
 Status basis_encode(const Call *c, const Basis *basis, const float *x, Buf *out);
 Status basis_decode(const Call *c, const Basis *basis, Bytes in, float *x);
 double basis_variance(const Call *c, const Basis *basis, const float *x);
+Status basis_curve(const Call *c, const Basis *basis, const float *x, CurvePoint *point, size_t *count);
 ErrorLaw basis_moments(const Call *c, const Basis *basis, const float *x, AtomMoments *m);
 
 /* ---- for transforms whose atoms travel in another form ---- */

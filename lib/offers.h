@@ -27,7 +27,8 @@ typedef struct {
 
 enum { OFFER_CODECS = 2 };
 
-/* Joins the curves of one tensor; a count of 0 says that there is none. */
+/* Joins the curves of one tensor; a count of 0 says that there is none. What the second has for fewer bits than
+ * the first's fewest is left out: that is less than one atom, and next to nothing would ever arrive. */
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 

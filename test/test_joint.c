@@ -187,8 +187,12 @@ static void check_certificate(Model *m, const char *inner, double bits)
         least += o[j].item[o[j].corner[0]].at.bits;
     if (least < bits * (double)m->elements)
         check_rel(spent, bits * (double)m->elements, 2e-3);
-    check_rel(model_variance(m), sum_variances(chosen, m->count), 2e-3);
-    check(model_variance(m) <= 1.05 * bound && model_variance(m) >= 0.999 * bound);
+    const double planned = sum_variances(chosen, m->count);
+    check(planned <= 1.05 * bound && planned >= bound * (1 - 1e-12));
+    if (strstr(inner, "qsgd")) /* what rounding adds is expected of vectors of no particular kind */
+        check(model_variance(m) <= 1.5 * planned);
+    else
+        check_rel(model_variance(m), planned, 2e-3);
     arena_rewind(forever, mark);
 }
 
@@ -197,7 +201,8 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++)
         for (size_t b = 0; b < countof(budgets); b++) {
-            static const char *const inner[] = {"", "+entry", "+svd"};
+            static const char *const inner[] = {"", "+entry", "+svd", "+svd:vectors=qsgd,vbits=6",
+                                                "+hadamard"};
             for (size_t i = 0; i < countof(inner); i++) {
                 Model m;
                 model_fill(&m, seed, 6);

@@ -21,13 +21,11 @@ static AtomCoder coder(const Call *c)
     const Entry *e = c->self->params;
     const double n = (double)c->shape->n;
     AtomPlan plan = {.probs = e->probs, .empty = e->empty, .draw = e->draw};
-    if (c->plan)
-        plan = atoms_at_level(c, plan);
-    else if (e->bits > 0)
+    if (e->bits > 0)
         plan.bits = e->bits * n;
     else
         plan.budget = e->budget > 0 ? e->budget : e->ratio * n;
-    return (AtomCoder){.plan = plan};
+    return (AtomCoder){.plan = atoms_at_level(c, plan)};
 }
 
 static unsigned traits(const Codec *codec)

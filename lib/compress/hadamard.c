@@ -59,6 +59,11 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return basis_moments(c, &basis, x, m);
 }
 
+static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    return basis_curve(c, &basis, x, point, count);
+}
+
 const Compressor compressor_hadamard = {
     .name = "hadamard",
     .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
@@ -78,4 +83,5 @@ const Compressor compressor_hadamard = {
     .decode = decode,
     .variance = variance,
     .moments = moments,
+    .curve = curve,
 };

@@ -57,7 +57,9 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     if (o->empty == EMPTY_RESAMPLE && plan->atoms > 0)
         plan->atoms /= 1 - chance_of_none(plan, o->draw);
     plan->bits = 16 + plan->atoms * plan->atom_bits;
-    plan->raw = plan->bits >= 8 * (double)raw_size(c);
+    /* A plan's level 0 means the tensor itself, which rounded vectors cannot be. */
+    const bool exact = c->plan && level == 0 && plan->atoms > 0 && plan->atom_noise > 1;
+    plan->raw = exact || plan->bits >= 8 * (double)raw_size(c);
     return OK;
 }
 

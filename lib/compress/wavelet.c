@@ -66,6 +66,11 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return basis_moments(c, &basis, x, m);
 }
 
+static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    return basis_curve(c, &basis, x, point, count);
+}
+
 const Compressor compressor_wavelet = {
     .name = "wavelet",
     .brief = "ATOMO in an orthonormal wavelet basis, of any length",
@@ -86,4 +91,5 @@ const Compressor compressor_wavelet = {
     .decode = decode,
     .variance = variance,
     .moments = moments,
+    .curve = curve,
 };
