@@ -32,9 +32,9 @@ static Status check_vector(const Options *o, Dump *d, const Vector *v, VerifyRep
     for (size_t i = 0; i < statement_count(); i++) {
         Verdict verdict;
         if (cli_stopped())
-            return FAIL(o->err, ERR_STOPPED, "%s: stopped", v->name);
+            return FAIL(o->err, ERR_STOPPED, "%s: stopped at %s", dump_file(d), v->name);
         if (statement_check(statement_at(i), &s, &verdict) != OK)
-            return error_at(o->err, "%s: %s", v->name, statement_at(i)->name);
+            return error_at(o->err, "%s: %s: %s", dump_file(d), v->name, statement_at(i)->name);
         TRY(verify_report_put(to, i, v, &verdict, o->err));
     }
     return OK;
@@ -103,14 +103,14 @@ static Status verify(const Options *o, Dump *d, const char *path)
     const Status status = check_all(o, d, &list, &report);
     if (status != OK && (status != ERR_STOPPED || o->common.output)) {
         report_abandon(report.report);
-        return error_at(o->err, "%s", path);
+        return status;
     }
     const Error stopped = *o->err;
     TRY(verify_report_close(&report, o->err));
     say(o, path, &list, &report);
     if (status != OK) {
         *o->err = stopped;
-        return error_at(o->err, "%s", path);
+        return status;
     }
     const char *failures = verify_failures(&report, o->forever);
     if (!failures)

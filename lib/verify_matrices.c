@@ -7,6 +7,7 @@
 #include "spectral.h"
 #include "stats.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ---- matrices ---- */
@@ -397,9 +398,10 @@ static Status check_winner_codecs(Subject *s, Verdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", svd_budget(m));
     TRY(closed_second(s, m, spec, &svd));
-    const double right = predicted(m);
+    const double right = predicted(m), level = m->l1 / entry_budget(m); /* it travels as float32 */
+    const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)
-        verdict_take(v, svd / entries, right, 1e-5 * right, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
+        verdict_take(v, svd / entries, right, rounding * right, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
                      entry_budget(m), winner(svd / entries));
     return OK;
 }

@@ -1,0 +1,76 @@
+# a row for each statement, and one of all
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5
+> statement *checked  failed  n/a  closest call *left  is *right *within
+> Lemma 1: mean of entries *  2       0    0  layer* = *
+> Theorem 6 *  1       0    1  layer0.weight * = *
+> all * 0 * - *
+2>
+= 0
+
+# a line for each statement and tensor
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 --per-tensor
+> statement *tensor *left  is *right *within  passed  case
+> Lemma 9 * layer0.weight *>= *yes *
+> Lemma 9 * layer1.weight *>= *yes *
+- *layer1.weight*Lemma 7*
+2> note: g.h5: * of * checks passed; * times a statement says nothing of a tensor
+= 0
+
+# the fields of csv, every one of them passed
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 --workers 2 -q; atomo-bench verify g.h5 -f csv -q >r.csv; head -n 1 r.csv; tail -n +2 r.csv | cut -d, -f 6,7,8 | sort | uniq -c | wc -l; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'
+> statement,tensor,left,right,tolerance,passed,step,worker,relation,note
+> some
+- *false*
+2>
+= 0
+
+# JSON that a strict parser reads; left, relation, right and tolerance say what passed says
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 24x10 --shape 40 -q; atomo-bench verify g.h5 -o r.json -q; python3 -c 'import json; d = json.load(open("r.json"), parse_constant=int); ok = {"=": lambda l, r, t: abs(l - r) <= t, "<=": lambda l, r, t: l <= r + t, ">=": lambda l, r, t: l >= r - t, ">": lambda l, r, t: l > r + t}; print(d["schema"], d["meta"]["seed"], d["meta"]["tensors"], d["results"][0]["worker"], all(ok[x["relation"]](x["left"], x["right"], x["tolerance"]) == x["passed"] for x in d["results"]), len({x["statement"] for x in d["results"]}) > 35)'
+> atomo-verify/1 1 2 None True True
+= 0
+
+# zeros, one element, equal magnitudes, a spike, denormals, the largest floats: a verdict or none, never a failure
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy as n; f = h5py.File("g.h5", "w"); s = n.where(n.arange(60) % 2, -1, 1).reshape(10, 6); d = dict(z=n.zeros((4, 5)), e=n.zeros(0), one=n.ones(1), c=s * .25, spike=n.r_[1e30, n.ones(99)], den=n.arange(80).reshape(8, 10) * 1e-44, huge=s * 3.4e38, scalar=n.float32(2)); [f.create_dataset(k, data=n.asarray(v, "f4")) for k, v in d.items()]'; atomo-bench verify g.h5 -q
+> all * 0 * - *
+2>
+= 0
+
+# the figures do not depend on threads
+$ atomo-bench synth -o g.h5 --shape 300x250 --shape 70 -q; for t in 1 3; do atomo-bench verify g.h5 --threads $t -o $t.csv -q; done; cmp 1.csv 3.csv && echo same
+> same
+= 0
+
+# the whole gradient as one vector is no matrix
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 --group all
+> Algorithm 1: KKT *  1       0    0  all *
+> Lemma 7: left *  0       0    1  - *
+= 0
+
+# selecting
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 -q; atomo-bench verify g.h5 -t '*1*' --step 2 -f csv -q | tail -n +2 | cut -d, -f 2,7 | sort -u
+> layer1.weight,2
+- *layer0*
+= 0
+
+# NaN stops the run, --skip-nonfinite leaves the tensor out
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench verify g.h5 -o r.csv; echo $?; atomo-bench verify g.h5 --skip-nonfinite
+> 1
+> all *
+2> atomo-bench: g.h5: b: 1 of 2 *
+2> note: g.h5: 1 tensors with NaN or Inf are left out
+= 0
+
+# a file that is not there
+$ atomo-bench verify nowhere.h5
+2> atomo-bench: nowhere.h5: *
+= 1
+
+# a stopped run leaves an earlier result
+$ atomo-bench synth -o g.h5 --shape 512x512 --shape 500x500 -q; echo before >r.csv; atomo-bench verify g.h5 -o r.csv -q & sleep 1; kill -TERM $!; wait $!; echo $?; cat r.csv
+> 130
+> before
+2> atomo-bench: g.h5: *stopped*
+= 0
