@@ -4,7 +4,7 @@
 #include "scratch_dir.h"
 #include "sources.h"
 #include "synth.h"
-#include "verify.h"
+#include "verify_parts.h"
 
 #include <unistd.h>
 
@@ -466,6 +466,58 @@ static void relations_mean_what_they_say(void **state)
                                        ""}) == rows[i].holds);
 }
 
+/* ---- bounds and sets of atoms ---- */
+
+/* P(|S - n p| > t) for S binomial, added up term by term. */
+static double binomial_tails(int n, double p, double t)
+{
+    double sum = 0;
+    for (int k = 0; k <= n; k++)
+        if (fabs(k - n * p) > t)
+            sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) +
+                       (n - k) * log1p(-p));
+    return sum;
+}
+
+static void binomial_tails_stay_under_the_alarm(void **state)
+{
+    (void)state;
+    static const double chance[] = {0.001, 0.01, 0.1, 0.5, 0.9, 0.999}, alarms[] = {0.1, 1e-3, 1e-6, 5e-10};
+    for (int n = 10; n <= 10000; n *= 10)
+        for (size_t i = 0; i < countof(chance); i++)
+            for (size_t k = 0; k < countof(alarms); k++) {
+                const double p = chance[i];
+                check(binomial_tails(n, p, bernstein(n * p * (1 - p), 1, alarms[k])) <= alarms[k]);
+            }
+    check_rel(bernstein(3, 0, 0.01), sqrt(2 * 3 * log(200)), 1e-14);
+    check_rel(bernstein(0, 3, 0.01), 2 * log(200), 1e-14);
+}
+
+static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
+{
+    (void)state;
+    static const char *const from[] = {"normal-4096", "heavy-1009", "two", "constant-600"};
+    for (size_t k = 0; k < countof(from); k++) {
+        const ArenaMark mark = arena_mark(scratch);
+        Subject s;
+        AtomSet set;
+        open_subject(&s, &verify_tested, source(from[k]));
+        check_ok(atomset_overlapping(&s, &set), &err);
+        check_ok(atomset_spend(&s, &set, 0.7 * (double)set.count), &err);
+        double second = set.cross, cross = 0;
+        for (size_t i = 0; i < set.count; i++)
+            second += set.lambda[i] * set.lambda[i] / set.p[i];
+        for (size_t i = 0; i < set.dim; i++)
+            cross += set.g[i] * set.g[i];
+        for (size_t i = 0; i < set.count; i++)
+            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + phi for unit atoms */
+        check_rel(atomset_outcomes(&set).mean, second, 1e-12);
+        check_rel(set.cross, cross, 1e-12);
+        check(set.cross < 0);
+        arena_rewind(scratch, mark);
+    }
+}
+
 /* ---- the command ---- */
 
 static int run_command(const Tested *tested, const char *file)
@@ -514,6 +566,8 @@ int main(void)
         cmocka_unit_test(wrong_norms_break_what_is_said_of_them),
         cmocka_unit_test(a_missing_figure_never_holds),
         cmocka_unit_test(relations_mean_what_they_say),
+        cmocka_unit_test(binomial_tails_stay_under_the_alarm),
+        cmocka_unit_test(all_outcomes_have_the_mean_that_lemma_1_names),
         cmocka_unit_test_setup_teardown(the_exit_code_is_1_when_a_statement_fails, scratch_open,
                                         scratch_close),
     };
