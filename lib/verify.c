@@ -128,8 +128,8 @@ Status subject_open(Subject *s, const Tested *tested, const Vector *vector, cons
 
 /* ---- statements ---- */
 
-static const Statement *const groups[] = {moment_statements, lemma_statements, level_statements,
-                                          quantiser_statements, matrix_statements};
+static const Statement *const groups[] = {moment_statements,    lemma_statements,  level_statements,
+                                          quantiser_statements, matrix_statements, contest_statements};
 
 size_t statement_count(void)
 {

@@ -1,4 +1,4 @@
-/* verify_matrices.c -- Table 1, Theorem 6 and Lemma 7 (Appendix C's Lemma 11) on the matrix that a tensor is viewed as.
+/* verify_matrices.c -- Lemma 7 (Appendix C's Lemma 11), Table 1 and Theorem 6 on the matrix that a tensor is viewed as.
  *
  * Table 1's "Var." is the second moment: the variance is that less |X|_F^2. Appendix C's chain for the left
  * inequality ends in sqrt(nm) |X|_*; the factor is missing in print, the lemma itself is right. */
@@ -122,33 +122,17 @@ Status matrix_atoms(Subject *s, const Matrix *m, AtomSet *set)
 
 /* ---- what theory says at equal communication ---- */
 
-/* Nearly the largest s that Theorem 6 allows. */
-static double entry_budget(const Matrix *m)
+Theory matrix_theory(const Matrix *m)
 {
-    return 0.9 * fmin(m->l1 / m->most, (double)(m->rows + m->cols) * m->nuclear / m->sigma[0]);
+    const double sides = (double)(m->rows + m->cols), ratio = m->nuclear / m->l1;
+    const double most = fmin(m->l1 / m->most, sides * m->nuclear / m->sigma[0]);
+    Theory t = {.entry_budget = 0.9 * most, .svd_budget = 0.9 * most / sides, .ratio = sides * ratio * ratio};
+    t.entry_second = m->l1 / m->squares * m->l1 / t.entry_budget;
+    t.svd_second = m->nuclear / m->squares * m->nuclear / t.svd_budget;
+    return t;
 }
 
-static double svd_budget(const Matrix *m)
-{
-    return entry_budget(m) / (double)(m->rows + m->cols);
-}
-
-static double entry_second(const Matrix *m)
-{
-    return m->l1 / m->squares * m->l1 / entry_budget(m);
-}
-
-static double svd_second(const Matrix *m)
-{
-    return m->nuclear / m->squares * m->nuclear / svd_budget(m);
-}
-
-static double predicted(const Matrix *m)
-{
-    return (double)(m->rows + m->cols) * (m->nuclear / m->l1) * (m->nuclear / m->l1);
-}
-
-static const char *winner(double ratio)
+const char *theory_winner(double ratio)
 {
     return ratio <= 1 ? "svd" : "entries";
 }
@@ -157,7 +141,7 @@ static const char *winner(double ratio)
 
 static Status second_of_entries(Subject *s, const Matrix *m, double *second)
 {
-    const double budget = entry_budget(m);
+    const double budget = matrix_theory(m).entry_budget;
     const ArenaMark mark = arena_mark(s->a);
     double spent = 0, sum = 0;
     Level level;
@@ -175,7 +159,8 @@ static Status second_of_entries(Subject *s, const Matrix *m, double *second)
 
 static Status second_of_svd(Subject *s, const Matrix *m, double *second)
 {
-    const double budget = svd_budget(m), tau = s->tested->level_of(m->sigma, m->k, budget, s->a);
+    const double budget = matrix_theory(m).svd_budget,
+                 tau = s->tested->level_of(m->sigma, m->k, budget, s->a);
     size_t count = m->k;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
@@ -190,8 +175,8 @@ static Status check_entry_second(Subject *s, Verdict *v)
     double left;
     TRY(subject_matrix(s));
     TRY(second_of_entries(s, s->matrix, &left));
-    const double right = entry_second(s->matrix);
-    verdict_take(v, left, right, 1e-9 * right, "s = %.4g", entry_budget(s->matrix));
+    const Theory th = matrix_theory(s->matrix);
+    verdict_take(v, left, th.entry_second, 1e-9 * th.entry_second, "s = %.4g", th.entry_budget);
     return OK;
 }
 
@@ -200,8 +185,8 @@ static Status check_svd_second(Subject *s, Verdict *v)
     double left;
     TRY(subject_matrix(s));
     TRY(second_of_svd(s, s->matrix, &left));
-    const double right = svd_second(s->matrix);
-    verdict_take(v, left, right, 1e-9 * right, "s = %.4g", svd_budget(s->matrix));
+    const Theory th = matrix_theory(s->matrix);
+    verdict_take(v, left, th.svd_second, 1e-9 * th.svd_second, "s = %.4g", th.svd_budget);
     return OK;
 }
 
@@ -212,163 +197,9 @@ static Status check_winner(Subject *s, Verdict *v)
     const Matrix *m = s->matrix;
     TRY(second_of_entries(s, m, &entries));
     TRY(second_of_svd(s, m, &svd));
-    const double right = predicted(m);
-    verdict_take(v, svd / entries, right, 1e-9 * right, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
-                 entry_budget(m), winner(svd / entries));
-    return OK;
-}
-
-/* ---- measured: both codecs on a submatrix ---- */
-
-typedef struct {
-    double second, sent;         /* means of |estimate|^2 / |X|^2, of the numbers sent */
-    double second_off, sent_off; /* what may lie between them and theory */
-} Measured;
-
-typedef struct Contest {
-    Matrix m;
-    size_t draws;
-    Measured entry, svd;
-    bool applies;
-} Contest;
-
-enum { CONTEST_LONG = 1024, CONTEST_SHORT = 24 };
-#define RANK_LEAST 0.001 /* that the codec `svd` takes */
-
-static double sent_by_entry(const Coded *c)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < c->shape.n; i++)
-        count += c->y[i] != 0;
-    return (double)count;
-}
-
-/* kind, a count of one byte, floats. */
-static double sent_by_svd(const Coded *c)
-{
-    return (double)(c->payload.size - 2) / 4;
-}
-
-static Status measure(Subject *s, Contest *t, const char *spec, double (*sent)(const Coded *), Measured *out)
-{
-    Coded coded;
-    TRY(coded_open(&coded, s, spec, &t->m.shape));
-    for (size_t r = 0; r < t->draws; r++) {
-        double square = 0;
-        TRY(coded_draw(&coded, t->m.x, r));
-        t->applies = t->applies && !coded_raw(&coded);
-        if (!t->applies)
-            return OK;
-        for (size_t i = 0; i < coded.shape.n; i++)
-            square += (double)coded.y[i] * (double)coded.y[i];
-        out->second += square / (double)t->draws;
-        out->sent += sent(&coded) / (double)t->draws;
-    }
-    out->second /= t->m.squares;
-    return OK;
-}
-
-/* `spread`: sum p (1 - p). Every atom kept adds `step` to |estimate|^2 / |X|^2 and `numbers` to what is sent. */
-static void allow(const Contest *t, double spread, double step, double numbers, Measured *out)
-{
-    const double draws = (double)t->draws, kept = bernstein(spread / draws, 1 / draws, VERIFY_ALARM);
-    out->second_off = step * kept + 1e-5 * out->second;
-    out->sent_off = numbers * kept;
-}
-
-static double spread_of(const double *lambda, size_t n, double share)
-{
-    double sum = 0;
-    for (size_t i = n; i-- > 0;)
-        sum += lambda[i] * share * (1 - lambda[i] * share);
-    return sum;
-}
-
-static Status run_contest(Subject *s, Contest *t)
-{
-    const Matrix *m = &t->m;
-    const double entry_share = entry_budget(m) / m->l1, svd_share = svd_budget(m) / m->nuclear;
-    const double svd_spread = spread_of(m->sigma, m->k, svd_share);
-    double entry_spread = 0;
-    char spec[64];
-    for (size_t i = 0; i < m->shape.n; i++)
-        entry_spread += spread_of(&(double){fabs((double)m->x[i])}, 1, entry_share);
-    t->applies = true;
-    t->draws = draws_for(svd_spread / (svd_budget(m) * svd_budget(m)), 0.05, 200, 2000);
-    snprintf(spec, sizeof spec, "entry:budget=%.17g", entry_budget(m));
-    TRY(measure(s, t, spec, sent_by_entry, &t->entry));
-    snprintf(spec, sizeof spec, "svd:rank=%.17g", svd_budget(m));
-    TRY(measure(s, t, spec, sent_by_svd, &t->svd));
-    allow(t, entry_spread, 1 / (entry_share * entry_share) / m->squares, 1, &t->entry);
-    allow(t, svd_spread, 1 / (svd_share * svd_share) / m->squares, (double)(m->rows + m->cols), &t->svd);
-    return OK;
-}
-
-static Status contest_of(Subject *s, const Contest **out)
-{
-    Contest *t = s->contest ? s->contest : NEW_ZERO(s->a, Contest, 1);
-    if (!t)
-        return arena_fail(s->a, s->err);
-    *out = t;
-    if (s->contest)
-        return OK;
-    TRY(matrix_cut(s, CONTEST_LONG, CONTEST_SHORT, FOR_CUT, &t->m));
-    if (t->m.most > 0 && svd_budget(&t->m) >= RANK_LEAST)
-        TRY(run_contest(s, t));
-    s->contest = t;
-    return OK;
-}
-
-/* Entries that are as many as the budget allows and of one magnitude travel as floats: nothing to measure then. */
-static Status take_measured(Subject *s, Verdict *v, bool svd, bool sent)
-{
-    const Contest *t;
-    TRY(contest_of(s, &t));
-    if (!t->applies)
-        return OK;
-    const Matrix *m = &t->m;
-    const Measured *got = svd ? &t->svd : &t->entry;
-    const double left = sent ? got->sent : got->second;
-    const double right = sent ? entry_budget(m) : svd ? svd_second(m) : entry_second(m);
-    verdict_take(v, left, right, (sent ? got->sent_off : got->second_off) + 1e-6 * right,
-                 "%zu by %zu, s = %.4g, %zu draws", m->rows, m->cols, svd ? svd_budget(m) : entry_budget(m),
-                 t->draws);
-    return OK;
-}
-
-static Status check_entry_measured(Subject *s, Verdict *v)
-{
-    return take_measured(s, v, false, false);
-}
-
-static Status check_entry_sent(Subject *s, Verdict *v)
-{
-    return take_measured(s, v, false, true);
-}
-
-static Status check_svd_measured(Subject *s, Verdict *v)
-{
-    return take_measured(s, v, true, false);
-}
-
-static Status check_svd_sent(Subject *s, Verdict *v)
-{
-    return take_measured(s, v, true, true);
-}
-
-static Status check_winner_measured(Subject *s, Verdict *v)
-{
-    const Contest *t;
-    TRY(contest_of(s, &t));
-    if (!t->applies)
-        return OK;
-    const Matrix *m = &t->m;
-    const double right = predicted(m);
-    const double most =
-        (svd_second(m) + t->svd.second_off) / fmax(entry_second(m) - t->entry.second_off, 1e-300);
-    verdict_take(v, t->svd.second / t->entry.second, right, most - right,
-                 "%zu by %zu, s = %.4g, %zu draws: %s", m->rows, m->cols, entry_budget(m), t->draws,
-                 winner(t->svd.second / t->entry.second));
+    const Theory th = matrix_theory(m);
+    verdict_take(v, svd / entries, th.ratio, 1e-9 * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
+                 th.entry_budget, theory_winner(svd / entries));
     return OK;
 }
 
@@ -392,17 +223,18 @@ static Status check_winner_codecs(Subject *s, Verdict *v)
     char spec[64];
     TRY(subject_matrix(s));
     const Matrix *m = s->matrix;
-    if (svd_budget(m) < RANK_LEAST)
+    const Theory th = matrix_theory(m);
+    if (th.svd_budget < RANK_LEAST)
         return OK;
-    snprintf(spec, sizeof spec, "entry:budget=%.17g", entry_budget(m));
+    snprintf(spec, sizeof spec, "entry:budget=%.17g", th.entry_budget);
     TRY(closed_second(s, m, spec, &entries));
-    snprintf(spec, sizeof spec, "svd:rank=%.17g", svd_budget(m));
+    snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    const double right = predicted(m), level = m->l1 / entry_budget(m); /* it travels as float32 */
+    const double level = m->l1 / th.entry_budget; /* it travels as float32 */
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)
-        verdict_take(v, svd / entries, right, rounding * right, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
-                     entry_budget(m), winner(svd / entries));
+        verdict_take(v, svd / entries, th.ratio, rounding * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows,
+                     m->cols, th.entry_budget, theory_winner(svd / entries));
     return OK;
 }
 
@@ -428,26 +260,17 @@ static Status check_right(Subject *s, Verdict *v)
 }
 
 const Statement matrix_statements[] = {
+    {"Lemma 7: left", "|X|_{1,1} / sqrt(nm) <= |X|_* (Lemma 11's proof lacks the factor sqrt(nm) in print)",
+     AT_MOST, NEEDS_MATRIX, check_left},
+    {"Lemma 7: right", "|X|_* <= |X|_{1,1}", AT_MOST, NEEDS_MATRIX, check_right},
     {"Table 1: entries",
      "Algorithm 1 on the entries: E|Xhat|^2 = |X|_{1,1}^2 / s (Var. is the second moment)", EQUAL,
      NEEDS_MATRIX, check_entry_second},
-    {"Table 1: entries measured", "the same drawn by the codec entry, on at most 1024 rows and 24 columns",
-     EQUAL, NEEDS_MATRIX, check_entry_measured},
-    {"Table 1: entries sent", "numbers sent in these draws, on average: s", EQUAL, NEEDS_MATRIX,
-     check_entry_sent},
     {"Table 1: svd", "Algorithm 1 on the singular values: E|Xhat|^2 = |X|_*^2 / s'", EQUAL, NEEDS_MATRIX,
      check_svd_second},
-    {"Table 1: svd measured", "the same drawn by the codec svd, on that submatrix", EQUAL, NEEDS_MATRIX,
-     check_svd_measured},
-    {"Table 1: svd sent", "numbers sent in these draws, on average: s' (n + m)", EQUAL, NEEDS_MATRIX,
-     check_svd_sent},
     {"Theorem 6", "s' = s / (n + m): E|Xhat|^2 of svd over that of entries = (n + m) |X|_*^2 / |X|_{1,1}^2",
      EQUAL, NEEDS_MATRIX, check_winner},
     {"Theorem 6: codecs", "the same by the closed forms of the codecs svd and entry", EQUAL, NEEDS_MATRIX,
      check_winner_codecs},
-    {"Theorem 6: measured", "the same in the draws of Table 1", EQUAL, NEEDS_MATRIX, check_winner_measured},
-    {"Lemma 7: left", "|X|_{1,1} / sqrt(nm) <= |X|_* (Lemma 11's proof lacks the factor sqrt(nm) in print)",
-     AT_MOST, NEEDS_MATRIX, check_left},
-    {"Lemma 7: right", "|X|_* <= |X|_{1,1}", AT_MOST, NEEDS_MATRIX, check_right},
     {0},
 };

@@ -20,6 +20,16 @@ Status subject_matrix(Subject *s); /* makes s->matrix */
 Status matrix_cut(Subject *s, size_t longer, size_t shorter, uint64_t purpose,
                   Matrix *out); /* spectrum, too */
 
+/* At nearly the largest s that Theorem 6 allows, and s' = s / (n + m). */
+typedef struct {
+    double entry_budget, svd_budget; /* s, s' */
+    double entry_second, svd_second; /* Table 1, over |X|_F^2 */
+    double ratio;                    /* of these, as the theorem predicts: (n + m) |X|_*^2 / |X|_{1,1}^2 */
+} Theory;
+Theory matrix_theory(const Matrix *m);
+const char *theory_winner(double ratio);
+#define RANK_LEAST 0.001 /* that the codec `svd` takes */
+
 /* ---- water levels by other ways, for lambda largest first and not 0: verify_levels.c ---- */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
@@ -83,7 +93,7 @@ static inline bool coded_plain(const Coded *c, const float *x)
 }
 
 extern const Statement lemma_statements[], level_statements[], moment_statements[], quantiser_statements[],
-    matrix_statements[];
+    matrix_statements[], contest_statements[];
 
 /* Tested's own. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
