@@ -52,6 +52,8 @@ static Status check_all(const Options *o, Dump *d, const VectorList *list, Verif
         arena_rewind(o->scratch, mark);
         done += list->item[i].shape.n + OVERHEAD;
         progress_step(&progress, done);
+        if (o->common.verbose && status == OK)
+            progress_note(&progress, "note: finished: %s", list->item[i].name);
     }
     progress_close(&progress);
     return status;
@@ -82,10 +84,13 @@ static Status open_report(const Options *o, const char *path, const VectorList *
                               first->step != last->step || first->worker != last->worker, o->forever, o->err);
 }
 
-static void say(const Options *o, const char *path, const VectorList *list, const VerifyReport *r)
+static void say(const Options *o, Dump *d, const VectorList *list, const VerifyReport *r)
 {
+    const char *path = dump_file(d);
     if (o->common.quiet)
         return;
+    if (dump_skipped(d))
+        fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", path, dump_skipped(d));
     if (list->skipped)
         fprintf(stderr, "note: %s: %zu tensors with NaN or Inf are left out\n", path, list->skipped);
     if (r->each || o->common.output)
@@ -107,7 +112,7 @@ static Status verify(const Options *o, Dump *d, const char *path)
     }
     const Error stopped = *o->err;
     TRY(verify_report_close(&report, o->err));
-    say(o, path, &list, &report);
+    say(o, d, &list, &report);
     if (status != OK) {
         *o->err = stopped;
         return status;
