@@ -1,5 +1,5 @@
-/* report_verify.h -- verdicts as rows: each one of them in csv, json and --per-tensor; else, in the tables that people
- * read, a row for each statement with the vector that strains it most. */
+/* report_verify.h -- verdicts as rows: each one of them in csv, json and --per-tensor; else, in the tables
+ * that people read, a row for each statement with the vector that strains it most. */
 #ifndef ATOMO_REPORT_VERIFY_H
 #define ATOMO_REPORT_VERIFY_H
 

@@ -1,9 +1,11 @@
-/* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of numbers.
+/* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of
+ * numbers.
  *
  * A statement becomes a Verdict: two figures, how they should relate, and what may lie between them. Second
  * moments are in units of |g|^2, so 1 is g itself; water levels in units of the largest |lambda|; norms of
- * matrices in units of the Frobenius norm. What rests on draws says so by its tolerance: Bernstein's inequality
- * with the closed form's variance gives it, so that a true statement fails one time in 2e9 at most.
+ * matrices in units of the Frobenius norm. What rests on draws says so by its tolerance: Bernstein's
+ * inequality with the closed form's variance gives it, so that a true statement fails one time in 2e9 at
+ * most.
  *
  * What is linear in the number of elements is done on all of them. The rest looks at a part: VERIFY_PART
  * elements, one drawn from each of as many equal stretches, or a submatrix whose rows and columns are drawn
@@ -32,7 +34,7 @@ typedef struct {
     char note[128]; /* which of several cases this is; why there are no figures */
 } Verdict;
 
-/* How much of the tolerance is used: at most 1 where the statement holds, infinite where a figure is missing. */
+/* The share of the tolerance that is used: at most 1 if it holds, infinite where a figure is missing. */
 double verdict_strain(const Verdict *v);
 static inline bool verdict_holds(const Verdict *v)
 {
@@ -46,7 +48,7 @@ typedef struct {
     /* One draw of a codec: the payload, and what it decodes to. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
     bool (*keep)(const Rng *rng, uint64_t i, double p); /* t_i of the estimator (2) */
-    /* Lemma 8: from a feasible q with q[0] < 1, lambda descending and s-unbalanced at 0, a p with p[0] = 1. */
+    /* Lemma 8: from a feasible q, q[0] < 1, lambda descending and s-unbalanced at 0, a p with p[0] = 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);
 } Tested;
 extern const Tested verify_tested;

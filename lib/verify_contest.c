@@ -1,4 +1,5 @@
-/* verify_contest.c -- Table 1 and Theorem 6 measured: the codecs `entry` and `svd` draw one submatrix again and again. */
+/* verify_contest.c -- Table 1 and Theorem 6 measured: the codecs `entry` and `svd` draw one submatrix again
+ * and again. */
 #include "verify_parts.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static Status measure(Subject *s, Contest *t, const char *spec, double (*sent)(c
     return OK;
 }
 
-/* `spread`: sum p (1 - p). Every atom kept adds `step` to |estimate|^2 / |X|^2 and `numbers` to what is sent. */
+/* `spread`: sum p (1 - p). Each atom kept adds `step` to |estimate|^2 / |X|^2, and sends `numbers`. */
 static void allow(const Contest *t, double spread, double step, double numbers, Measured *out)
 {
     const double draws = (double)t->draws, kept = bernstein(spread / draws, 1 / draws, VERIFY_ALARM);
@@ -106,7 +107,7 @@ static Status contest_of(Subject *s, const Contest **out)
     return OK;
 }
 
-/* Draws that travel as floats say nothing of what is sent: a contest in which there was one does not apply. */
+/* Draws that travel as floats say nothing of what is sent: a contest with one of them does not apply. */
 typedef void Take(const Contest *t, const Measured *got, Verdict *v);
 
 static void take_second(const Contest *t, const Measured *got, Verdict *v)

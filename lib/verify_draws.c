@@ -1,4 +1,4 @@
-/* verify_draws.c -- draws, of codecs and of few atoms, and how far their sums may lie from what is expected. */
+/* verify_draws.c -- draws, of codecs and of few atoms, and how far from theory their sums may lie. */
 #include "verify_parts.h"
 
 #include <math.h>

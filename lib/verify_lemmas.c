@@ -15,8 +15,8 @@ static double f_of(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* The best p, times random factors: from nearly 1, over those that make it the same for all elements, to ones that have
- * nothing to do with lambda. */
+/* The best p, times random factors: from nearly 1, over those that make it the same for all elements, to ones
+ * that have nothing to do with lambda. */
 enum { TRIES = 24 };
 static void random_weights(const Subject *s, size_t try, double *w)
 {
@@ -58,7 +58,7 @@ static void feasible_chances(double *w, size_t n, double s)
         w[i] = chance_at(high, w[i]);
 }
 
-/* The budget between the largest balanced one and that for all elements; 0 where equal magnitudes leave none. */
+/* Between the largest balanced budget and that for all elements; 0 where equal magnitudes leave none. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;

@@ -50,7 +50,7 @@ double level_bisected(const double *lambda, size_t n, double budget, Arena *scra
     return high;
 }
 
-/* Appendix B's variant in O(sn): the largest that is left is looked for again and again, nothing is sorted. */
+/* Appendix B's variant in O(sn): the largest left is looked for again and again, nothing is sorted. */
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -75,8 +75,8 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
     return level;
 }
 
-/* lambda_k is sure to be kept iff lambda_k (lambda_k + ..) > eps |lambda|^2 + lambda_k^2 + .. over what is from k
- * on; its own square stands on both sides, and is left out of them. */
+/* lambda_k is sure to be kept iff lambda_k (lambda_k + ..) > eps |lambda|^2 + lambda_k^2 + .. over what is
+ * from k on; its own square stands on both sides, and is left out of them. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
@@ -102,8 +102,8 @@ static double second_moment(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* p_i = y_i - t / w_i cut to [low_i, 1], with t such that they add up to the budget: the nearest such point to
- * y where distances are weighted by w. */
+/* p_i = y_i - t / w_i cut to [low_i, 1], with t such that they add up to the budget: the nearest such point
+ * to y where distances are weighted by w. */
 static void project(const double *y, const double *w, const double *low, size_t n, double budget, double *p)
 {
     double least = INFINITY, most = -INFINITY;

@@ -1,4 +1,5 @@
-/* verify_matrices.c -- Lemma 7 (Appendix C's Lemma 11), Table 1 and Theorem 6 on the matrix that a tensor is viewed as.
+/* verify_matrices.c -- Lemma 7 (Appendix C's Lemma 11), Table 1 and Theorem 6 on the matrix that a tensor is
+ * viewed as.
  *
  * Table 1's "Var." is the second moment: the variance is that less |X|_F^2. Appendix C's chain for the left
  * inequality ends in sqrt(nm) |X|_*; the factor is missing in print, the lemma itself is right. */

@@ -1,5 +1,5 @@
-/* verify_moments.c -- Lemma 1 by drawing: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum over i != j
- * of lambda_i lambda_j <a_i, a_j>.
+/* verify_moments.c -- Lemma 1 by drawing: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum over i
+ * != j of lambda_i lambda_j <a_i, a_j>.
  *
  * The mean is looked at along fixed directions d: <mean, d> is a sum of independent bounded terms, so
  * Bernstein's inequality bounds how far it may lie from <g, d>. Figures along d are over |g| |d|. */
@@ -76,12 +76,13 @@ static Status sample_entries(Subject *s)
     const Part *p = &s->part;
     const Shape shape = shape_vector(p->n);
     const double all = (double)p->count, want = 0.008;
-    EntrySample *e = NEW_ZERO(s->a, EntrySample, 1);
+    EntrySample *e = s->entries;
     Coded coded;
     double gain;
     char spec[64];
-    if (s->entries)
+    if (e)
         return OK;
+    e = NEW_ZERO(s->a, EntrySample, 1);
     if (!e || !(e->mean = NEW_ZERO(s->a, double, p->n)))
         return arena_fail(s->a, s->err);
     e->budget = p->count ? fmin(fmax(100, all / 10), all / 2) : 1;
@@ -150,7 +151,8 @@ typedef struct AtomSample {
     double *mean, second;
 } AtomSample;
 
-/* <a_i, d> lambda_i sqrt((1 - p) / p) squared, summed: the variance along d of one draw; and the largest step. */
+/* <a_i, d> lambda_i sqrt((1 - p) / p) squared, summed: the variance along d of one draw; and the largest
+ * step. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;
@@ -253,9 +255,9 @@ static Status second_of_atoms(const AtomSample *sample, double cross, Verdict *v
 
 static Status sample_spectral(Subject *s)
 {
-    AtomSample *sample = NEW_ZERO(s->a, AtomSample, 1);
     if (s->spectral)
         return OK;
+    AtomSample *sample = NEW_ZERO(s->a, AtomSample, 1);
     if (!sample)
         return arena_fail(s->a, s->err);
     TRY(matrix_cut(s, 32, 8, FOR_MATRIX, &sample->m));
@@ -315,9 +317,9 @@ static Status check_svd(Subject *s, Verdict *v)
 
 static Status sample_overlap(Subject *s)
 {
-    AtomSample *sample = NEW_ZERO(s->a, AtomSample, 1);
     if (s->overlap)
         return OK;
+    AtomSample *sample = NEW_ZERO(s->a, AtomSample, 1);
     if (!sample)
         return arena_fail(s->a, s->err);
     s->overlap = sample;

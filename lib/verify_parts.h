@@ -9,7 +9,7 @@ void verdict_take(Verdict *v, double left, double right, double tolerance, const
 
 /* Numbers of our own: never the words of a draw. */
 Rng subject_rng(const Subject *s, uint64_t purpose);
-enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS, FOR_PURPOSES = 16 };
+enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS };
 
 /* `size` places out of n, one from each of as many equal stretches; all of them where size >= n. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
@@ -56,7 +56,7 @@ typedef struct {
 Status spend_floats(Subject *s, double budget, const Level *level, Spent *out); /* all elements */
 Spent spend_part(const double *lambda, size_t n, double budget, double tau);    /* lambda without zeros */
 
-/* Budgets to try on `count` non-zero entries, ascending. */
+/* Budgets to try on `count` non-zero entries, each under that. */
 enum { BUDGETS = 6 };
 size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS]);
 
@@ -98,7 +98,7 @@ extern const Statement lemma_statements[], level_statements[], moment_statements
 /* Tested's own. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
-/* Atoms a_i of length one and coefficients with g = sum lambda_i a_i: few enough to go through all outcomes. */
+/* Atoms a_i of length one with g = sum lambda_i a_i: few enough to go through all outcomes. */
 enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;

@@ -1,6 +1,6 @@
-/* verify_quantisers.c -- Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the budget
- * |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The print has Q(q) for Q(g), and L_q(v) beside
- * |g|_q: one vector.) */
+/* verify_quantisers.c -- Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The print has Q(q) for Q(g), and
+ * L_q(v) beside |g|_q: one vector.) */
 #include "verify_parts.h"
 
 #include "describe.h"

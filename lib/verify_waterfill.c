@@ -1,7 +1,7 @@
 /* verify_waterfill.c -- what Algorithm 1 promises, and Lemma 9.
  *
  * The conditions (14) read, once the square and the sign that the print lost are back, 0 <= 1 - p_i
- * perpendicular to lambda_i^2 / p_i^2 - mu >= 0. So p_i = 1 where lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
+ * perpendicular to lambda_i^2 / p_i^2 - mu >= 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
 #include "verify_parts.h"
 
 #include "parallel.h"
@@ -172,7 +172,7 @@ static Status part_level(Subject *s, const float *x, double budget, double *tau)
     return OK;
 }
 
-/* What a rounding error of the budget moves the level by: much, where few of it are left for the light ones. */
+/* What a rounding error of the budget moves the level by: much, where little is left for the light ones. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;

@@ -1,5 +1,5 @@
-/* test_verify.c -- each statement of the paper holds on every source, and is seen to fail when what it speaks of is
- * broken on purpose. */
+/* test_verify.c -- each statement of the paper holds on every source, and is seen to fail when what it speaks
+ * of is broken on purpose. */
 #include "check.h"
 #include "scratch_dir.h"
 #include "sources.h"
