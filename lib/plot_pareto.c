@@ -32,16 +32,37 @@ static char *one_line(const char *s, Arena *a)
     return copy;
 }
 
-/* A spec without its keys: "ef:decay=0.9+qsgd:bits=2" is drawn as "ef+qsgd". */
+/* Whether the key turns size into error: along a line that is what changes. */
+static bool is_rate(const Param *keys, const Param *p)
+{
+    const Param *rate = param_rate(keys);
+    return rate && (p == rate || (p->group && p->group == rate->group));
+}
+
+/* The keys of a stage that tell its line from another's. */
+static void add_keys(TextBuf *out, const Codec *codec)
+{
+    const Param *keys = codec->ops->params;
+    char value[32], before = ':';
+    for (const Param *p = keys; p && p->key; p++)
+        if (!is_rate(keys, p) && !param_is_default(p, codec->params)) {
+            text_addf(out, "%c%s=%s", before, p->key, param_value(p, codec->params, value));
+            before = ' ';
+        }
+}
+
+/* A spec without its rate: "ef:decay=0.9+qsgd:bits=2" is a point of "ef:decay=0.9+qsgd". */
 static char *series_of(const char *spec, Arena *a)
 {
+    Error err;
+    const Codec *codec;
     TextBuf out = {.arena = a};
-    bool keys = false;
-    for (const char *s = spec; *s; s++) {
-        const bool stage = s[0] == '+' && ((s[1] >= 'a' && s[1] <= 'z') || (s[1] >= 'A' && s[1] <= 'Z'));
-        keys = stage ? false : keys || *s == ':';
-        if (!keys)
-            plot_put_plain(&out, *s);
+    if (codec_open(&codec, spec, a, &err) != OK)
+        return plot_name(spec, a);
+    for (; codec; codec = codec->other ? NULL : codec->inner) {
+        text_add(&out, codec->ops->name);
+        add_keys(&out, codec);
+        text_add(&out, codec->inner && !codec->other ? "+" : "");
     }
     return text_done(&out);
 }

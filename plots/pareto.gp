@@ -99,7 +99,8 @@ fronts = c_front ? unbiased_any + biased_any : 0
 entries = n + 1 + unbiased_any + fronts
 longest = unbiased_any ? 15 : 10 # "worst, unbiased"
 do for [i = 1:n] { if (strlen(name[i]) > longest) { longest = strlen(name[i]) } }
-key_columns = longest > 10 ? 2 : 3
+key_columns = longest > 22 ? 1 : longest > 10 ? 2 : 3
+key_squeeze = key_columns == 2 && longest > 15 ? 15 - longest : 0 # gnuplot reckons names wider than they are drawn
 key_rows = (entries + key_columns - 1) / key_columns
 wide = 3.35
 tall = 2.2 + 0.12 * (key_rows + mixed + 1)
@@ -113,7 +114,7 @@ set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set xlabel 'bits per element' offset 0, 0.45
 set ylabel 'relative error' offset 0.8, 0
-set key outside below center horizontal Left reverse maxcols key_columns samplen 1.6 spacing 0.9 width 0 height 0.3
+set key outside below center horizontal Left reverse maxcols key_columns samplen 1.6 spacing 0.9 width key_squeeze height 0.3
 key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
 set key font key_font
 set dashtype 2 (6, 3)
@@ -131,7 +132,7 @@ array open[6] = [6, 4, 8, 12, 10, 14]
 rgb(i) = colour[(i - 1) % 7 + 1]
 mark(i) = biased[i] ? open[(i - 1) % 6 + 1] : filled[(i - 1) % 6 + 1]
 dash(i) = (i - 1) % 5 + 1
-short(s) = strlen(s) > 15 ? s[1:13].'..' : s
+short(s) = strlen(s) > 44 ? s[1:42].'..' : s
 quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : c
 escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
 shown_name(s) = tex ? escaped(short(s)) : short(s)

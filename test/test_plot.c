@@ -75,7 +75,7 @@ static void the_whole_selection_is_drawn_sorted_with_its_front(void **state)
                         "none,32,0,true,true,none\n"
                         "svd,0.9,2.6,true,true,svd:rank=1\n"
                         "svd,1.8,1.2,true,true,svd:rank=2\n"
-                        "ef+svd,0.95,1.1,false,true,ef:decay=0.5+svd:rank=1\n");
+                        "ef:decay=0.5+svd,0.95,1.1,false,true,ef:decay=0.5+svd:rank=1\n");
 }
 
 static void json_and_csv_give_the_same_figure_data(void **state)
