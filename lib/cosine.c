@@ -12,16 +12,11 @@
 #include <string.h>
 
 enum {
-    STRIP = 1 << 14, /* floats in a strip of short lines */
-    LEAST = 16,      /* lines in it, so that columns are read by whole cache lines */
-    SLOTS = 8,       /* strips at work at once */
-    CHUNK = 256      /* elements of a line between changes of line: a strip's chunk stays in the cache */
+    STRIP = 1 << 14,    /* floats in a strip of short lines */
+    LEAST = 16,         /* lines in it, so that columns are read by whole cache lines */
+    SLOTS = 8,          /* strips at work at once */
+    CHUNK = ROTOR_CHUNK /* elements of a line between changes of line: a strip's chunk stays in the cache */
 };
-
-/* exp(i pi k / (2 n)) = coarse[k / CHUNK] fine[k % CHUNK], as pairs. */
-typedef struct {
-    double *coarse, *fine;
-} Turns;
 
 /* Element i of line l is at l * pitch + i * step. */
 typedef struct {
@@ -32,24 +27,8 @@ typedef struct {
     size_t first;         /* the strip that slot 0 stands for */
     float *slot;          /* (SLOTS, width, room) */
     Fourier fourier;
-    Turns turns;
+    Rotor rotor; /* exp(i pi k / (2 n)) */
 } Pass;
-
-typedef struct {
-    float re[CHUNK], im[CHUNK];
-} Factors;
-
-/* scale exp(i pi k / (2 n)) for k = at .. at + CHUNK - 1. */
-static void factors(const Pass *p, size_t at, double scale, Factors *f)
-{
-    const double re = p->turns.coarse[2 * (at / CHUNK)] * scale;
-    const double im = p->turns.coarse[2 * (at / CHUNK) + 1] * scale;
-    const double *fine = p->turns.fine;
-    for (size_t i = 0; i < CHUNK; i++) {
-        f->re[i] = (float)(re * fine[2 * i] - im * fine[2 * i + 1]);
-        f->im[i] = (float)(re * fine[2 * i + 1] + im * fine[2 * i]);
-    }
-}
 
 static size_t least(size_t a, size_t b)
 {
@@ -76,7 +55,7 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
 }
 
 /* Coefficients k and n - k for k = at .. end - 1, k > 0; f is for at & ~(CHUNK - 1) on. */
-static inline void fold(const float *v, const Factors *f, size_t step, size_t n, size_t at, size_t end,
+static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {
     for (size_t k = at; k < end; k++) {
@@ -86,7 +65,7 @@ static inline void fold(const float *v, const Factors *f, size_t step, size_t n,
     }
 }
 
-static inline void unfold(const float *y, const Factors *f, size_t step, size_t n, size_t at, size_t end,
+static inline void unfold(const float *y, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                           float *v)
 {
     for (size_t k = at; k < end; k++) {
@@ -149,9 +128,9 @@ static void fold_strip(const Strip *s)
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
     const double scale = sqrt(2 / (double)n);
-    Factors f;
+    RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {
-        factors(p, at, scale, &f);
+        rotor_chunk(&p->rotor, at, scale, &f);
         for (size_t l = 0; l < s->lines; l++) {
             float *y = p->to + (s->line + l) * p->pitch;
             const float *v = s->v + l * s->room;
@@ -170,9 +149,9 @@ static void unfold_strip(const Strip *s)
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
     const double scale = sqrt(0.5 / (double)n); /* FFTW's inverse multiplies by n */
-    Factors f;
+    RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {
-        factors(p, at, scale, &f);
+        rotor_chunk(&p->rotor, at, scale, &f);
         for (size_t l = 0; l < s->lines; l++) {
             const float *y = p->from + (s->line + l) * p->pitch;
             float *v = s->v + l * s->room;
@@ -210,25 +189,6 @@ static void run_slot(void *data, size_t slot)
 
 /* ---- passes ---- */
 
-static bool make_turns(Turns *t, size_t n, Arena *scratch)
-{
-    const size_t coarse = (n / 2 + 1) / CHUNK + 1;
-    const double angle = M_PI / (2 * (double)n);
-    t->coarse = NEW(scratch, double, 2 * coarse);
-    t->fine = NEW(scratch, double, 2 * CHUNK);
-    if (!t->coarse || !t->fine)
-        return false;
-    for (size_t i = 0; i < coarse; i++) {
-        t->coarse[2 * i] = cos(angle * (double)(i * CHUNK));
-        t->coarse[2 * i + 1] = sin(angle * (double)(i * CHUNK));
-    }
-    for (size_t i = 0; i < CHUNK; i++) {
-        t->fine[2 * i] = cos(angle * (double)i);
-        t->fine[2 * i + 1] = sin(angle * (double)i);
-    }
-    return true;
-}
-
 static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *err)
 {
     const size_t room = fourier_room(p->length), most = STRIP / room > LEAST ? STRIP / room : LEAST;
@@ -238,9 +198,9 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     p->strips = (p->lines - 1) / p->width + 1;
     const size_t slots = least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);
-    if (!p->slot || !make_turns(&p->turns, p->length, scratch))
+    if (!p->slot || !rotor_open(&p->rotor, M_PI / (2 * (double)p->length), p->length / 2 + 1, scratch))
         return arena_fail(scratch, err);
-    TRY(fourier_open(&p->fourier, 1, p->length, p->width, way, p->slot, err));
+    TRY(fourier_open(&p->fourier, p->width, p->length, FOURIER_ROWS, way, p->slot, scratch, err));
     for (p->first = 0; p->first < p->strips; p->first += slots)
         parallel_for(threads, least(slots, p->strips - p->first), run_slot, p);
     fourier_close(&p->fourier);

@@ -7,11 +7,13 @@
 #include "parallel.h"
 #include "phase.h"
 
+#include <float.h>
 #include <math.h>
 
 Spectrum spectrum_shape(size_t rows, size_t cols)
 {
-    Spectrum s = {.rows = cols == 1 ? 1 : rows, .cols = cols == 1 ? rows : cols};
+    const bool turned = rows > cols;
+    Spectrum s = {.turned = turned, .rows = turned ? cols : rows, .cols = turned ? rows : cols};
     if (rows == 0 || cols == 0)
         return (Spectrum){0};
     s.room = fourier_room(s.cols);
@@ -36,6 +38,32 @@ Frequency spectrum_frequency(const Spectrum *s, size_t atom)
     const bool last = atom >= s->edge;
     const size_t j = last ? atom - s->edge - s->rows * s->middle : atom;
     return (Frequency){j * s->room + (last ? s->cols : 0), j == 0 || 2 * j == s->rows};
+}
+
+/* ---- the tensor's elements in rows with room, and back ---- */
+
+static void load(const Spectrum *s, const float *x, double lift)
+{
+    for (size_t j = 0; j < s->rows && !s->turned; j++)
+        basis_scale(x + j * s->cols, s->cols, lift, s->data + j * s->room);
+    for (size_t i = 0; i < s->cols && s->turned; i++)
+        for (size_t j = 0; j < s->rows; j++)
+            s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
+}
+
+/* False when a value is beyond float32. */
+static bool store(const Spectrum *s, double lift, float *x)
+{
+    bool in = true;
+    for (size_t j = 0; j < s->rows && !s->turned; j++)
+        in &= basis_scale(s->data + j * s->room, s->cols, lift, x + j * s->cols);
+    for (size_t i = 0; i < s->cols && s->turned; i++)
+        for (size_t j = 0; j < s->rows; j++) {
+            const double v = (double)s->data[j * s->room + i] * lift;
+            in &= fabs(v) <= (double)FLT_MAX;
+            x[i * s->rows + j] = in ? (float)v : 0;
+        }
+    return in;
 }
 
 /* ---- forward ---- */
@@ -80,9 +108,11 @@ static void measure(const Call *c, const Spectrum *s, float *gauge)
 static Status transform(const Call *c, const Spectrum *s, FourierWay way)
 {
     Fourier f;
-    TRY(fourier_open(&f, s->rows, s->cols, 1, way, s->data, c->err));
+    const ArenaMark mark = arena_mark(c->scratch);
+    TRY(fourier_open(&f, s->rows, s->cols, FOURIER_MATRIX, way, s->data, c->scratch, c->err));
     fourier_run(&f, s->data);
     fourier_close(&f);
+    arena_rewind(c->scratch, mark);
     return OK;
 }
 
@@ -94,8 +124,7 @@ Status spectrum_of(const Call *c, const float *x, Spectrum *s, float *gauge)
         return arena_fail(c->scratch, c->err);
     if (s->atoms == 0)
         return OK;
-    for (size_t j = 0; j < s->rows; j++)
-        basis_scale(x + j * s->cols, s->cols, lift, s->data + j * s->room);
+    load(s, x, lift);
     TRY(transform(c, s, FOURIER_FORWARD));
     measure(c, s, gauge);
     if (lift == 1)
@@ -140,7 +169,6 @@ Status spectrum_back(const Call *c, Spectrum *s, double lift, float *x, bool *in
     if (s->cols % 2 == 0)
         mirror(s, s->cols / 2);
     TRY(transform(c, s, FOURIER_BACK));
-    for (size_t j = 0; j < s->rows; j++)
-        *in &= basis_scale(s->data + j * s->room, s->cols, 1 / lift, x + j * s->cols);
+    *in = store(s, 1 / lift, x);
     return OK;
 }

@@ -7,13 +7,14 @@
  *     j = 0 .. rows / 2 at k = 0;  k = 1 .. (cols - 1) / 2 for j = 0, for j = 1, ...;  and, for even cols,
  *     j = 0 .. rows / 2 at k = cols / 2
  *
- * so that a line's frequencies stand in their order. A single column counts as a line. */
+ * so that a line's frequencies stand in their order. A matrix of more rows than columns is transposed first. */
 #ifndef ATOMO_SPECTRUM_H
 #define ATOMO_SPECTRUM_H
 
 #include "compressor.h"
 
 typedef struct {
+    bool turned;             /* it stands transposed */
     size_t rows, cols, room; /* floats of a row */
     size_t edge, middle;     /* atoms at k = 0, and in a row between the edges */
     size_t atoms;

@@ -18,8 +18,7 @@ def cosines_back(c):
 
 
 def frequencies(rows, cols):
-    if cols == 1:
-        rows, cols = 1, rows
+    rows, cols = min(rows, cols), max(rows, cols)
     half = np.arange(rows // 2 + 1)
     edge = [np.stack([half, np.full(half.size, k)]) for k in ([0, cols // 2] if cols % 2 == 0 else [0])]
     middle = np.indices((rows, (cols - 1) // 2)).reshape(2, -1) + np.array([[0], [1]])
@@ -29,7 +28,7 @@ def frequencies(rows, cols):
 
 def atoms(x):
     x = np.asarray(x, float)
-    x = x.reshape(1, -1) if x.shape[1] == 1 else x
+    x = x.T if x.shape[0] > x.shape[1] else x
     j, k, real = frequencies(*x.shape)
     spectrum = np.fft.fft2(x) / np.sqrt(x.size)
     return spectrum[j, k] * np.where(real, 1, np.sqrt(2))
@@ -37,11 +36,12 @@ def atoms(x):
 
 def atoms_back(z, rows, cols):
     j, k, real = frequencies(rows, cols)
-    shape = (1, rows) if cols == 1 else (rows, cols)
+    shape = min(rows, cols), max(rows, cols)
     spectrum = np.zeros(shape, complex)
     spectrum[j, k] = z / np.where(real, 1, np.sqrt(2))
     spectrum[-j % shape[0], -k % shape[1]] = np.conj(spectrum[j, k])
-    return (np.fft.ifft2(spectrum).real * np.sqrt(rows * cols)).reshape(rows, cols)
+    x = np.fft.ifft2(spectrum).real * np.sqrt(rows * cols)
+    return x.T if rows > cols else x
 
 
 def gauge(z):
