@@ -205,6 +205,13 @@ cli-tests: $(PROGRAMS)
 docs: $(PROGRAMS)
 	@mkdir -p docs
 	$(B)/bin/atomo-bench list --details --format md -o docs/compressors.md
+	@mkdir -p docs/figures $(B)/docs
+	$(B)/bin/atomo-bench inspect datasets/lenet-mnist.h5 --step '*1000' --spectrum -o $(B)/docs/spectrum.csv
+	$(B)/bin/atomo-bench plot spectrum $(B)/docs/spectrum.csv -o $(B)/docs/spectrum.svg
+	$(B)/bin/atomo-bench sweep datasets/lenet-mnist.h5 -o $(B)/docs/sweep.csv -c entry -c svd -c svd:vectors=qsgd \
+	    -c hadamard -c qsgd -c joint -c joint+svd:vectors=qsgd
+	$(B)/bin/atomo-bench plot pareto $(B)/docs/sweep.csv -o $(B)/docs/sweep.svg
+	cp $(B)/docs/spectrum.svg $(B)/docs/sweep.svg docs/figures/
 
 golden: $(B)/test/test_golden
 	$< --write
@@ -296,7 +303,7 @@ help:
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make golden    rewrite the stored payloads; review the difference"
-	@echo "make docs      regenerate docs/compressors.md"
+	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
 	@echo "make format lint depcheck coverage rng-quality install uninstall dist clean deps"
 
 -include $(shell find build -name '*.d' 2>/dev/null)
