@@ -43,7 +43,8 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
                    Arena *a, Error *err)
 {
     size_t next[OFFER_CODECS] = {0};
-    while (count[0] && next[1] < count[1] && curve[1][next[1]].bits < curve[0][0].bits)
+    while (count[0] && next[1] < count[1] && curve[1][next[1]].bits < curve[0][0].bits &&
+           curve[1][next[1]].variance > 0)
         next[1]++;
     *o = (Offers){.item = NEW(a, Offer, count[0] + count[1]), .corner = NEW(a, size_t, count[0] + count[1])};
     if (!o->item || !o->corner)

@@ -25,6 +25,7 @@ SPECS = [
     "randk:ratio=1", "randk:ratio=0.5,shared=off", "svd:rank=1", "svd:rank=1,vectors=bf16", "svd:vectors=qsgd,vbits=2",
     "ef+entry:ratio=0.1",
     "wavelet:ratio=0.3,family=db2", "hadamard:ratio=0.3",
+    "joint:bits=3", "joint:bits=2+entry",
     "dct:ratio=0.3", "fourier:ratio=0.2", "fourier:ratio=0.1,dims=2",
 ]
 

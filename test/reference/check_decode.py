@@ -35,10 +35,12 @@ SPECS = [
     "dct", "dct:ratio=0.3", "dct:dims=2,ratio=0.1", "dct:draw=systematic,probs=clip",
     "fourier", "fourier:ratio=0.3", "fourier:dims=2,ratio=0.1", "fourier:ratio=1", "fourier:empty=resample,dims=2",
     "fourier:draw=systematic,probs=clip", "ef+fourier:ratio=0.2",
+    "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
+    "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
-        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2"]
+        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint"]
 TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier")
 
 
@@ -68,7 +70,7 @@ def odd_arrays():
 
 def rounds(spec):
     """Whether two decoders may round differently."""
-    return any(name in spec for name in TRANSFORMED)
+    return any(name in spec for name in TRANSFORMED) or spec.split("+")[-1].startswith("joint")
 
 
 def close(ours, theirs):

@@ -35,7 +35,9 @@ DEFAULTS = {
     "randk": {"ratio": "0.01", "shared": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
+    "joint": {"bits": "1"},
 }
+CHOICES = ("entry", "svd")  # of a bare joint
 
 
 def parse(spec):
@@ -401,6 +403,10 @@ def decode(spec, shape, rounds, address=None):
     need(kind == 1, f"kind {kind}")
     if name == "randk":
         return randk(last, n, keys, address).reshape(shape)
+    if name == "joint":
+        need(len(last) > 1 and last[1] < len(CHOICES), "the choice of a codec")
+        name, rounds = CHOICES[last[1]], [last[:1] + last[2:]]
+        keys = DEFAULTS[name]
     result = own_form(name, keys, shape, rounds)
     return np.asarray(result).reshape(shape)
 
