@@ -35,6 +35,7 @@ static const Case cases[] = {
     {"terngrad:clip=2.5", 0.35, 0},
     {"entry:ratio=0.01", 0.25, 0},
     {"entry:ratio=0.1", 0, 0},
+    {"joint:bits=1+entry", 0, 0},
     {"lq:q=2", 0, 0},
     {"wavelet", 0.06, 0},
     {"wavelet:family=db2", 0.06, 0},

@@ -24,6 +24,17 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --repeats
 > entry:bits=*
 = 0
 
+# one budget for all tensors: one bit an element, and less variance than entry with a bit for each
+$ atomo-bench synth -o g.h5 --shape 200x100 --shape 80x30 --shape 50 -q; atomo-bench compare g.h5 -c joint+entry -c joint -c entry:bits=1 -f csv --metrics bits_per_element,variance_expected --repeats 4 | awk -F, '$3 == "*" {bits[$7] = $9; v[$7] = $10} END {print (bits["joint+entry"] - 1) ^ 2 < 1e-3, v["joint+entry"] < v["entry:bits=1"], v["joint"] < v["entry:bits=1"]}'
+> 1 1 1
+= 0
+
+# a rate of the inner codec has nothing to say
+$ atomo-bench compare g.h5 -c joint+entry:ratio=0.1
+2> atomo-bench: codec joint+entry:ratio=0.1: joint: ratio=0.1 has no say, the common budget sets every level
+2> hint: write joint:bits=B+entry, with B payload bits an element
+= 2
+
 # a row for each tensor, too
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c none --per-tensor
 > tensor *compressor *
