@@ -149,8 +149,8 @@ static Multiplier find_multiplier(const Market *m, double bits)
 /* What a way of spending comes to. */
 typedef struct {
     double bits, variance;
-    size_t cut,
-        corner; /* the tensor that could not have its next corner, and the one it has; tensors: none */
+    size_t cut;    /* the tensor that could not have its next corner; tensors: there is none */
+    size_t corner; /* the one it has */
 } Spent;
 
 /* Corners are taken while they fit; the tensor whose next one does not has what is left. */
