@@ -9,7 +9,7 @@ import numpy as np
 import dyadic
 import waves
 from codes import F32, Bytes, index_set
-from decode import kept, matrix_shape, parse, qsgd_is_raw
+from decode import kept, matrix_shape, parse, qsgd_is_raw, wave_shape
 
 
 def waterfill(weight, budget):
@@ -51,6 +51,15 @@ def entry_of_payload(g, payload):
         return float("nan")
     tau = float(source.f32())
     return atoms_variance(g.reshape(-1), np.minimum(1, np.abs(g.reshape(-1)) / tau))
+
+
+def joint(spec, g, payload):
+    """The level of the common budget travels as well; raw payloads and svd's do not tell it."""
+    if not g.any():
+        return 0.0
+    if payload[0] == 0 or "+svd" in spec or ("+" not in spec and payload[1] == 1):
+        return float("nan")
+    return entry_of_payload(g, payload if "+" in spec else payload[:1] + payload[2:])
 
 
 def dyadic_atoms(g, keys, name):
@@ -163,6 +172,8 @@ def step_fp16(x):
 def expected(spec, g, rounds):
     g = np.asarray(g, float)
     name, keys = parse(spec)
+    if spec.startswith("joint"):
+        return joint(spec, g, rounds[-1])
     biased = keys.get("rounding") == "nearest" or keys.get("empty") == "resample" or keys.get("clip", "0") != "0"
     if "+" in spec or biased:
         return None

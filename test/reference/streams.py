@@ -58,6 +58,8 @@ def entropy(spec, shape, rounds):
         return 32.0 * n
     if data[:1] == b"\0":
         return 32.0 * n
+    if name == "joint":
+        return 8.0 + entropy(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
     if name in ("fp16", "bf16"):
         return 16.0 * n
     if name == "svd":
