@@ -1,0 +1,141 @@
+/* every_codec.h -- every codec in the registry, in each of its modes, on every source: a codec that is added is
+ * held to the promises of compressor.h without a word here. */
+#ifndef ATOMO_EVERY_CODEC_H
+#define ATOMO_EVERY_CODEC_H
+
+#include "codec_rig.h"
+#include "sources.h"
+
+enum { SPECS_MAX = 512, LARGEST = 70001 };
+
+static const char *specs[SPECS_MAX];
+static size_t spec_count;
+static Arena *forever;
+
+/* Points of the parameter space that defaults and choices do not reach. */
+static const char *const more_specs[] = {
+    "entry:ratio=0.1",
+    "entry:budget=2.5",
+    "entry:bits=2",
+    "entry:ratio=0.3,draw=systematic",
+    "lq:q=1",
+    "lq:q=0.5",
+    "lq:q=inf",
+    "gspar:density=0.3",
+    "gspar:eps=0.5",
+    "gspar:eps=1e-4",
+    "gspar:eps=30",
+    "randk:ratio=0.3",
+    "randk:ratio=1",
+    "randk:ratio=0.7,shared=off",
+    "svd:rank=1.5",
+    "svd:rank=0.5",
+    "svd:rank=100",
+    "wavelet:ratio=0.1,family=db2,levels=3",
+    "wavelet:ratio=0.3,family=db4,levels=64,draw=systematic",
+    "fourier:ratio=0.1",
+    "fourier:ratio=0.2,dims=2",
+    "dct:ratio=0.2,dims=2",
+    "hadamard:ratio=0.1",
+    "hadamard:ratio=0.3,draw=systematic",
+    "svd:rank=1.5,vectors=qsgd,vbits=3",
+    "svd:rank=100,vectors=qsgd,vbits=1",
+    "svd:vectors=qsgd,vbits=16,reshape=square",
+    "qsgd:levels=1,bucket=0",
+    "qsgd:bits=8,code=fixed",
+    "qsgd:bits=16",
+    "qsgd:levels=5,bucket=100,norm=linf",
+    "qsgd:bits=2,bucket=1",
+    "qsgd:bits=3,bucket=0,code=elias-dense",
+    "terngrad:clip=2.5",
+    "ef:decay=0.5+qsgd:bits=8",
+    "ef+svd:rank=2",
+    "ef+ef+none",
+    "joint:bits=0.1",
+    "joint:bits=6",
+    "joint:bits=0.01+entry",
+    "joint:bits=3+entry:draw=systematic",
+    "joint:bits=4+svd:vectors=qsgd",
+    "joint:bits=31+svd:vectors=bf16",
+    "joint:bits=3+dct:dims=2",
+    "joint:bits=3+svd:draw=systematic,reshape=square",
+    "ef+joint:bits=2",
+    NULL,
+};
+
+static inline void add_spec(const char *spec)
+{
+    check(spec && spec_count < SPECS_MAX);
+    specs[spec_count++] = spec;
+}
+
+/* The default of every codec, and each value of each choice; wrappers go round every codec that is none, those
+ * that can stand alone round the ones they choose from. */
+static inline int collect_specs(void **state)
+{
+    (void)state;
+    forever = arena_open(0);
+    for (size_t i = 0; compressors[i]; i++) {
+        const Compressor *ops = compressors[i];
+        for (size_t k = 0; ops->wraps && compressors[k]; k++)
+            if (!compressors[k]->wraps && (!ops->alone[0] || compressors[k]->curve))
+                add_spec(text_format(forever, "%s+%s", ops->name, compressors[k]->name));
+        if (!ops->wraps || ops->alone[0])
+            add_spec(ops->name);
+        if (ops->wraps)
+            continue;
+        for (const Param *p = ops->params; p && p->key; p++) {
+            static const char *const switches[] = {"off", "on", NULL};
+            const char *const *names = p->type == PARAM_BOOL ? switches : p->choices;
+            for (; names && *names; names++)
+                if (strcmp(*names, p->fallback))
+                    add_spec(text_format(forever, "%s:%s=%s", ops->name, p->key, *names));
+        }
+    }
+    for (size_t i = 0; more_specs[i]; i++)
+        add_spec(more_specs[i]);
+    return 0;
+}
+
+static inline int drop_specs(void **state)
+{
+    (void)state;
+    arena_close(forever);
+    return 0;
+}
+
+typedef void Property(Rig *rig, const Source *source, const float *x);
+
+/* Runs the property for every spec and source; ERR_NUMERIC is a fair answer to the huge source alone. */
+static inline void for_all(Property *property, bool statistics)
+{
+    float *x = NEW(forever, float, LARGEST);
+    for (size_t k = 0; k < spec_count; k++)
+        for (size_t s = 0; s < countof(sources); s++) {
+            Rig rig;
+            if (statistics && (!sources[s].smooth || (strpbrk(specs[k], ":+") && (k + s) % 2)))
+                continue; /* modes share the sources, two and two */
+            rig_open(&rig, specs[k], source_shape(&sources[s]));
+            source_fill(&sources[s], x);
+            const Status status = rig_encode(&rig, x, 0);
+            if (status == OK)
+                property(&rig, &sources[s], x);
+            else if (status != ERR_NUMERIC || strncmp(sources[s].name, "huge", 4)) {
+                print_error("%s on %s: %s\n", specs[k], sources[s].name, rig.err.text);
+                check(status == OK);
+            }
+            rig_close(&rig);
+        }
+}
+
+#define SAY_WHERE(rig, source)                                                                               \
+    (print_error("in %s on %s\n", codec_text((rig)->codec, forever), (source)->name))
+#define CHECK_HERE(condition)                                                                                \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            SAY_WHERE(rig, source);                                                                          \
+            check(condition);                                                                                \
+        }                                                                                                    \
+    } while (0)
+
+#endif
