@@ -38,6 +38,8 @@ static const char *const specs[] = {
     "svd:rank=4,vectors=qsgd,vbits=3",
     "wavelet:ratio=0.2,family=db4",
     "hadamard:ratio=0.2",
+    "joint:bits=3",
+    "joint:bits=2+entry",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},
