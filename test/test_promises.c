@@ -75,11 +75,17 @@ static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
     return status;
 }
 
+/* Steps through a payload's `size` places: some hundreds of them, and some tens where a vector is long. */
+static size_t stride_of(const Rig *rig, size_t size)
+{
+    return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
+}
+
 static void refuses(Rig *rig, const Source *source, const float *x)
 {
     (void)x;
     const Bytes last = rig->message.round[rig->message.rounds - 1];
-    const size_t stride = 1 + last.size / 300; /* every prefix of short ones, some of long ones */
+    const size_t stride = stride_of(rig, last.size); /* every prefix of short ones, some of long ones */
     for (size_t size = 0; size < last.size; size += size + stride < last.size ? stride : 1)
         CHECK_HERE(decode_copy(rig, last.data, size) == ERR_CORRUPT);
     uint8_t *longer = malloc(last.size + 1);
@@ -103,7 +109,7 @@ static void survives_flips(Rig *rig, const Source *source, const float *x)
     const Bytes last = rig->message.round[rig->message.rounds - 1];
     uint8_t *bytes = malloc(last.size + 1);
     memcpy(bytes, last.data, last.size);
-    const size_t stride = 1 + 8 * last.size / 250;
+    const size_t stride = stride_of(rig, 8 * last.size);
     for (size_t bit = 0; bit < 8 * last.size; bit += stride) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         const Status status = decode_copy(rig, bytes, last.size);
