@@ -96,16 +96,14 @@ static Status show_all(List *l)
     for (size_t i = 0; rows && i < count; i++) {
         const CodecDoc doc = codec_doc(compressors[i], l->a);
         const Param *rate = param_rate(doc.ops->params);
-        const unsigned traits = doc.codec ? codec_traits(doc.codec) : 0;
-        const bool known = doc.codec && !doc.ops->wraps; /* a wrapper's promises are those of what it wraps */
         const char *flags = codec_doc_flags(&doc, l->a);
         Value *row = rows + i * COLUMNS;
         row[0] = value_text(doc.ops->name);
         row[1] = value_text(flags && *flags ? flags : NULL);
         row[2] = value_text(rate ? rate->key : NULL);
         row[3] = value_text(doc.ops->brief);
-        row[4] = known ? value_bool(traits & UNBIASED) : value_none();
-        row[5] = known ? value_bool(traits & LINEAR) : value_none();
+        row[4] = doc.alone ? value_bool(doc.promises & UNBIASED) : value_none();
+        row[5] = doc.alone ? value_bool(doc.promises & LINEAR) : value_none();
         row[6] = value_bool(doc.stateful);
         row[7] = value_bool(doc.ops->wraps);
     }
@@ -166,7 +164,8 @@ int bench_list(int argc, char **argv)
             "unbiased: over draws, the mean of what is decoded is the gradient. linear: merged payloads "
             "decode to "
             "the sum. mergeable: payloads merge undecoded. stateful: keeps something between steps. wrapper: "
-            "stands before another codec, as in ef+qsgd.\n",
+            "stands before another codec, as in ef+qsgd, whose promises it may change; joint stands alone, "
+            "too.\n",
         .options = options,
         .common = &l.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,

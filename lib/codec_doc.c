@@ -11,19 +11,20 @@ static const struct {
     const char *name;
 } promises[] = {{UNBIASED, "unbiased"}, {LINEAR, "linear"}, {MERGEABLE, "mergeable"}};
 
-/* What stands behind a wrapper's keys that cannot stand alone. */
-static const char *wrapped(const Compressor *ops)
+/* What stands behind the keys of a wrapper that cannot stand alone. */
+static const char *wrapped(const CodecDoc *doc)
 {
-    return ops->wraps && !ops->alone[0] ? "+none" : "";
+    return doc->alone ? "" : "+none";
 }
 
 CodecDoc codec_doc(const Compressor *ops, Arena *a)
 {
     Error err;
-    CodecDoc doc = {.ops = ops};
-    const char *bare = text_format(a, "%s%s", ops->name, wrapped(ops));
+    CodecDoc doc = {.ops = ops, .alone = !ops->wraps || ops->alone[0]};
+    const char *bare = text_format(a, "%s%s", ops->name, wrapped(&doc));
     if (!bare || codec_open(&doc.codec, bare, a, &err) != OK)
         doc.codec = NULL;
+    doc.promises = doc.codec && doc.alone ? codec_traits(doc.codec) : 0;
     doc.stateful = ops->state_size != NULL;
     return doc;
 }
@@ -37,7 +38,7 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a)
 {
     TextBuf out = {.arena = a};
     for (size_t i = 0; i < countof(promises); i++)
-        if (doc->codec && !doc->ops->wraps && (codec_traits(doc->codec) & promises[i].trait))
+        if (doc->promises & promises[i].trait)
             put_flag(&out, promises[i].name);
     if (doc->stateful)
         put_flag(&out, "stateful");
@@ -51,7 +52,7 @@ static void put_difference(TextBuf *out, const CodecDoc *doc, const Param *p, co
 {
     Error err;
     const Codec *other;
-    const char *spec = text_format(a, "%s:%s=%s%s", doc->ops->name, p->key, choice, wrapped(doc->ops));
+    const char *spec = text_format(a, "%s:%s=%s%s", doc->ops->name, p->key, choice, wrapped(doc));
     if (!spec || codec_open(&other, spec, a, &err) != OK)
         return;
     const unsigned usual = codec_traits(doc->codec), now = codec_traits(other);
@@ -97,8 +98,7 @@ static Status draw_gain(Call *c, uint64_t repeat, const float *x, Buf *payload, 
 
 double codec_doc_gain_variance(const CodecDoc *doc, Arena *a)
 {
-    const unsigned promised = doc->codec ? codec_traits(doc->codec) : 0;
-    if (doc->ops->wraps || doc->stateful || !(promised & UNBIASED) || !(promised & RANDOM))
+    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM))
         return NAN;
     Error err;
     Shape shape;

@@ -8,14 +8,15 @@
 
 typedef struct {
     const Compressor *ops;
-    const Codec *codec; /* at its defaults, a wrapper alone or round `none`; NULL where a codec cannot stand so */
+    const Codec *codec; /* at its defaults, a wrapper alone if it may be or round `none`; NULL: it cannot */
+    bool alone;         /* needs nothing behind it, so that what it promises depends on nothing else */
+    unsigned promises;  /* of such a codec */
     bool stateful;
 } CodecDoc;
 
 CodecDoc codec_doc(const Compressor *ops, Arena *a);
 
-/* "unbiased, linear, mergeable, stateful, wrapper" at the defaults; a wrapper's promises are its inner
- * codec's. */
+/* "unbiased, linear, mergeable, stateful, wrapper" at the defaults. */
 char *codec_doc_flags(const CodecDoc *doc, Arena *a);
 
 /* The choices that change the promises: "rounding=stochastic: unbiased", comma-separated; "" when none does.
