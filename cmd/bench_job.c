@@ -25,7 +25,7 @@ static void note_input(Job *j)
             "note: wasserstein and percentile classes over %s are left out: %zu elements take %zu bytes, "
             "more than --memory allows",
             reach == LEVEL_CELL ? "all steps together" : "several tensors", j->list.elements,
-            8 * j->list.elements);
+            POOLED_BYTES * j->list.elements);
 }
 
 /* ---- the journal: what the figures depend on ---- */

@@ -49,6 +49,9 @@ bool compare_same_cell(const Vector *a, const Vector *b);
 /* How many records each codec has. */
 size_t compare_places(const VectorList *vectors);
 
+/* What pooled order statistics hold of each element: both sides, and the sort's room. */
+enum { POOLED_BYTES = 3 * sizeof(float) };
+
 /* The level that figures over several vectors reach with this much memory: LEVEL_RUN when everything fits,
  * LEVEL_CELL when one step and worker does, else LEVEL_VECTOR. What is beyond has no wasserstein and no
  * percentile classes. */

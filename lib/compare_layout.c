@@ -107,7 +107,7 @@ Status state_find(void **state, void **own, const Comparison *c, const Codec *co
 
 Level compare_reach(const VectorList *vectors, uint64_t memory)
 {
-    const uint64_t held = memory / (3 * sizeof(float)); /* both sides, and the sort's room */
+    const uint64_t held = memory / POOLED_BYTES;
     size_t largest = 0, elements = 0;
     for (size_t i = 0; i < vectors->count; i++) {
         elements = i && compare_same_cell(&vectors->item[i - 1], &vectors->item[i]) ? elements : 0;

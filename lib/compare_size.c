@@ -92,9 +92,10 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
     TRY(state_find(&state, &s->state[s->layout.state[i]], s->c, own, v, s->states, s->scratch, err));
     Call call = trial_call(s->c, own, v, state, s->scratch, &why);
     call.plan = plan_take(&s->plan, v);
-    if (call.plan && s->plan.failed)
-        return OK;
-    const Status status = send_repeats(s, &call, v, state, codec_traits(own) & RANDOM ? repeats : 1, &bytes);
+    const Status status =
+        call.plan && s->plan.failed
+            ? (why = s->plan.why).status
+            : send_repeats(s, &call, v, state, codec_traits(own) & RANDOM ? repeats : 1, &bytes);
     arena_rewind(s->payloads, payloads);
     arena_rewind(s->scratch, scratch);
     if (status == ERR_STOPPED)
