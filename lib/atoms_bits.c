@@ -37,10 +37,9 @@ static void count_piece(void *data, size_t p)
 {
     const Count *c = data;
     Profile *bins = &c->piece[p];
-    const size_t blocks = blocks_of(c->n), from = blocks * p / c->pieces * BLOCK;
-    const size_t end = blocks * (p + 1) / c->pieces * BLOCK, to = end < c->n ? end : c->n;
+    const Stretch part = stretch_of(c->n, c->pieces, p);
     memset(bins, 0, sizeof *bins);
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = part.from; i < part.to; i++) {
         const uint32_t bin = (float_bits(c->x[i]) & 0x7fffffffu) >> SHIFT;
         bins->count[bin] += c->x[i] != 0;
         bins->sum[bin] += fabs((double)c->x[i]);

@@ -31,11 +31,10 @@ static void count_piece(void *data, size_t p)
 {
     const Count *c = data;
     Profile *profile = &c->piece[p];
-    const size_t blocks = blocks_of(c->n), from = blocks * p / c->pieces * BLOCK;
-    const size_t end = blocks * (p + 1) / c->pieces * BLOCK, to = end < c->n ? end : c->n;
+    const Stretch part = stretch_of(c->n, c->pieces, p);
     uint32_t largest = 0;
     memset(profile->bin, 0, sizeof profile->bin);
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = part.from; i < part.to; i++) {
         const uint32_t bits = float_bits(c->x[i]) & 0x7fffffffu;
         const double v = (double)bits_float(bits);
         Bin *bin = &profile->bin[bits >> SHIFT];

@@ -20,6 +20,16 @@ static inline size_t block_size(size_t n, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
+/* The elements of piece p where n of them are cut into `pieces` of whole blocks, as equal as that allows. */
+typedef struct {
+    size_t from, to;
+} Stretch;
+static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
+{
+    const size_t blocks = blocks_of(n), end = blocks * (p + 1) / pieces * BLOCK;
+    return (Stretch){blocks * p / pieces * BLOCK, end < n ? end : n};
+}
+
 /* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
 

@@ -70,12 +70,11 @@ static void count_piece(void *data, size_t p)
     const Count *c = data;
     const Entries e = *c->entries;
     Bins *bins = &c->piece[p];
-    const size_t blocks = blocks_of(e.n), from = blocks * p / c->pieces * BLOCK;
-    const size_t end = blocks * (p + 1) / c->pieces * BLOCK, to = end < e.n ? end : e.n;
+    const Stretch part = stretch_of(e.n, c->pieces, p);
     const uint64_t mask = (UINT64_C(1) << c->width) - 1, prefix = c->prefix;
     const int shift = c->shift, above = c->shift + c->width;
     memset(bins, 0, sizeof *bins);
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = part.from; i < part.to; i++) {
         const double v = magnitude(&e, i);
         const uint64_t u = double_bits(v), digit = u >> shift & mask;
         if (u >> above == prefix && u) {

@@ -37,13 +37,12 @@ static void count_piece(void *data, size_t p)
 {
     const Count *c = data;
     Bins *bins = &c->piece[p];
-    const size_t blocks = blocks_of(c->n), from = blocks * p / c->pieces * BLOCK;
-    const size_t end = blocks * (p + 1) / c->pieces * BLOCK, to = end < c->n ? end : c->n;
+    const Stretch part = stretch_of(c->n, c->pieces, p);
     const uint32_t mask = (1u << c->width) - 1, prefix = c->prefix;
     const int shift = c->shift, above = c->shift + c->width;
     const float *const x = c->x;
     memset(bins, 0, sizeof *bins);
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = part.from; i < part.to; i++) {
         const uint32_t u = float_bits(x[i]) & 0x7fffffffu;
         if (u >> above == prefix) {
             const double v = (double)bits_float(u);
