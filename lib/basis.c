@@ -7,6 +7,11 @@
 #include <float.h>
 #include <math.h>
 
+static const Basis *basis_of(const Call *c)
+{
+    return c->self->ops->basis;
+}
+
 size_t basis_bound(const Call *c)
 {
     return atoms_bound(c->shape->n);
@@ -45,18 +50,18 @@ bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 
 /* ---- encoding ---- */
 
-static Status forward(const Call *c, const Basis *basis, const float *x, float *coef)
+static Status forward(const Call *c, const float *x, float *coef)
 {
     const size_t n = c->shape->n;
     const double lift = basis_lift(kernels()->abs_max(x, n));
     if (lift == 1)
-        return basis->forward(c, x, coef);
+        return basis_of(c)->forward(c, x, coef);
     const ArenaMark mark = arena_mark(c->scratch);
     float *lifted = NEW(c->scratch, float, n);
     if (!lifted)
         return arena_fail(c->scratch, c->err);
     basis_scale(x, n, lift, lifted);
-    TRY(basis->forward(c, lifted, coef));
+    TRY(basis_of(c)->forward(c, lifted, coef));
     arena_rewind(c->scratch, mark);
     if (!basis_scale(coef, n, 1 / lift, coef))
         return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
@@ -64,38 +69,38 @@ static Status forward(const Call *c, const Basis *basis, const float *x, float *
 }
 
 /* Decodes what is about to be sent. */
-static Status check_range(const Call *c, const Basis *basis, Bytes payload)
+static Status check_range(const Call *c, Bytes payload)
 {
     float *x = NEW(c->scratch, float, c->shape->n);
     if (!x)
         return arena_fail(c->scratch, c->err);
-    const Status status = basis_decode(c, basis, payload, x);
+    const Status status = basis_decode(c, payload, x);
     if (status != ERR_CORRUPT)
         return status;
     return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
 }
 
-Status basis_encode(const Call *c, const Basis *basis, const float *x, Buf *out)
+Status basis_encode(const Call *c, const float *x, Buf *out)
 {
-    const AtomCoder coder = {.plan = basis->plan(c)};
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
     const size_t n = c->shape->n, start = out->size;
     const ArenaMark mark = arena_mark(c->scratch);
     float *coef = NEW(c->scratch, float, n);
     if (!coef)
         return arena_fail(c->scratch, c->err);
-    TRY(forward(c, basis, x, coef));
+    TRY(forward(c, x, coef));
     TRY(atoms_encode(c, &coder, coef, n, x, out));
     if (out->data[start] == PAYLOAD_RAW || basis_in_range(&coder.plan, n, kernels()->abs_max(x, n)))
         return OK;
     arena_rewind(c->scratch, mark);
-    return check_range(c, basis, (Bytes){out->data + start, out->size - start});
+    return check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
 /* ---- decoding ---- */
 
-Status basis_decode(const Call *c, const Basis *basis, Bytes in, float *x)
+Status basis_decode(const Call *c, Bytes in, float *x)
 {
-    const AtomCoder coder = {.plan = basis->plan(c)};
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
     const size_t n = c->shape->n;
     float *coef = NEW(c->scratch, float, n);
     if (!coef)
@@ -106,7 +111,7 @@ Status basis_decode(const Call *c, const Basis *basis, Bytes in, float *x)
     const double lift = basis_lift(kernels()->abs_max(coef, n));
     if (lift != 1)
         basis_scale(coef, n, lift, coef);
-    TRY(basis->inverse(c, coef, x));
+    TRY(basis_of(c)->inverse(c, coef, x));
     if (lift != 1 && !basis_scale(x, n, 1 / lift, x))
         return payload_bad(c, "a value is beyond float32");
     return OK;
@@ -114,29 +119,29 @@ Status basis_decode(const Call *c, const Basis *basis, Bytes in, float *x)
 
 /* ---- closed forms ---- */
 
-double basis_variance(const Call *c, const Basis *basis, const float *x)
+double basis_variance(const Call *c, const float *x)
 {
-    const AtomCoder coder = {.plan = basis->plan(c)};
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
     float *coef = NEW(c->scratch, float, c->shape->n);
-    if (!coef || forward(c, basis, x, coef) != OK)
+    if (!coef || forward(c, x, coef) != OK)
         return NAN;
     return atoms_variance(c, &coder, coef, c->shape->n);
 }
 
-Status basis_curve(const Call *c, const Basis *basis, const float *x, CurvePoint *point, size_t *count)
+Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     float *coef = NEW(c->scratch, float, c->shape->n);
     if (!coef)
         return arena_fail(c->scratch, c->err);
-    TRY(forward(c, basis, x, coef));
+    TRY(forward(c, x, coef));
     return atoms_curve(c, coef, c->shape->n, point, count);
 }
 
-ErrorLaw basis_moments(const Call *c, const Basis *basis, const float *x, AtomMoments *m)
+ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const AtomCoder coder = {.plan = basis->plan(c)};
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
     float *coef = NEW(c->scratch, float, c->shape->n);
-    if (!coef || forward(c, basis, x, coef) != OK)
+    if (!coef || forward(c, x, coef) != OK)
         return DEPENDENT;
     return atoms_law(c, &coder, coef, c->shape->n, m);
 }

@@ -10,7 +10,7 @@
 
 #include "atoms.h"
 
-typedef struct {
+typedef struct Basis {
     AtomPlan (*plan)(const Call *c);                               /* its keys; a budget */
     Status (*forward)(const Call *c, const float *x, float *coef); /* n to n, apart from one another */
     Status (*inverse)(const Call *c, float *coef, float *x);       /* may leave anything in coef */
@@ -27,13 +27,13 @@ typedef struct {
                                  .empty = (keys)->empty,                                                     \
                                  .draw = (keys)->draw})
 
-/* The hooks of a Compressor. */
+/* The hooks of a Compressor whose `basis` says how. */
 size_t basis_bound(const Call *c);
-Status basis_encode(const Call *c, const Basis *basis, const float *x, Buf *out);
-Status basis_decode(const Call *c, const Basis *basis, Bytes in, float *x);
-double basis_variance(const Call *c, const Basis *basis, const float *x);
-Status basis_curve(const Call *c, const Basis *basis, const float *x, CurvePoint *point, size_t *count);
-ErrorLaw basis_moments(const Call *c, const Basis *basis, const float *x, AtomMoments *m);
+Status basis_encode(const Call *c, const float *x, Buf *out);
+Status basis_decode(const Call *c, Bytes in, float *x);
+double basis_variance(const Call *c, const float *x);
+ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m);
+Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count);
 
 /* ---- for transforms whose atoms travel in another form ---- */
 

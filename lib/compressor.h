@@ -106,6 +106,7 @@ struct Compressor {
     bool wraps;           /* takes an inner codec */
     const char *alone[2]; /* what a wrapper chooses from when its spec names nothing to wrap; NULL: refused */
     bool bare;            /* payloads without a kind byte: `none` alone */
+    const struct Basis *basis; /* for the hooks of basis.h, which serve several codecs */
 
     unsigned (*traits)(const Codec *codec);
     int (*rounds)(const Codec *codec);                         /* NULL: one */

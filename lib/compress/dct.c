@@ -52,31 +52,6 @@ static unsigned traits(const Codec *codec)
     return RANDOM | (o->empty == EMPTY_SEND ? UNBIASED : 0);
 }
 
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    return basis_encode(c, &basis, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    return basis_decode(c, &basis, in, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    return basis_variance(c, &basis, x);
-}
-
-static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
-{
-    return basis_moments(c, &basis, x, m);
-}
-
-static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
-{
-    return basis_curve(c, &basis, x, point, count);
-}
-
 const Compressor compressor_dct = {
     .name = "dct",
     .brief = "ATOMO over the coefficients of a cosine transform",
@@ -86,10 +61,11 @@ const Compressor compressor_dct = {
     .params = schema,
     .params_size = sizeof(Dct),
     .traits = traits,
+    .basis = &basis,
     .bound = basis_bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
-    .moments = moments,
-    .curve = curve,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
+    .moments = basis_moments,
+    .curve = basis_curve,
 };

@@ -39,31 +39,6 @@ static unsigned traits(const Codec *codec)
     return RANDOM | EXACT_BYTES | (h->empty == EMPTY_SEND ? UNBIASED : 0);
 }
 
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    return basis_encode(c, &basis, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    return basis_decode(c, &basis, in, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    return basis_variance(c, &basis, x);
-}
-
-static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
-{
-    return basis_moments(c, &basis, x, m);
-}
-
-static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
-{
-    return basis_curve(c, &basis, x, point, count);
-}
-
 const Compressor compressor_hadamard = {
     .name = "hadamard",
     .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
@@ -78,10 +53,11 @@ const Compressor compressor_hadamard = {
     .params = schema,
     .params_size = sizeof(Hadamard),
     .traits = traits,
+    .basis = &basis,
     .bound = basis_bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
-    .moments = moments,
-    .curve = curve,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
+    .moments = basis_moments,
+    .curve = basis_curve,
 };
