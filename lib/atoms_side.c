@@ -72,7 +72,7 @@ Status sides_apart(const Call *c, const Places *heavy, const Places *light, size
             while (l < light->before[b + 1] && light->at[l] < heavy->at[h])
                 l++;
             if (l < light->before[b + 1] && light->at[l] == heavy->at[h])
-                return payload_bad(c, "element %zu is there twice", b * BLOCK + heavy->at[h]);
+                return payload_bad(c, "atom %zu is there twice", b * BLOCK + heavy->at[h]);
         }
     }
     return OK;

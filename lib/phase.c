@@ -43,11 +43,6 @@ static inline float gauge_of(float re, float im)
     return most;
 }
 
-float phase_gauge(float re, float im)
-{
-    return gauge_of(re, im);
-}
-
 void phase_gauges(float *z, size_t count, float scale, float *gauge)
 {
     for (size_t i = 0; i < count; i++) {

@@ -15,14 +15,13 @@ enum { PHASE_BITS = 6, PHASES = 1 << PHASE_BITS };
 /* A least |z| / gauge(z), with room for rounding. */
 #define PHASE_LEAST_RHO 0.9987
 
-float phase_gauge(float re, float im);
-
-/* gauge[i] = gauge of the i-th pair of z after both have been multiplied by scale. */
+/* gauge[i] = gauge of the i-th pair of z after both numbers have been multiplied by scale. */
 void phase_gauges(float *z, size_t count, float scale, float *gauge);
 
-/* The corner, counted from 1 against the clock, that u in [0, 1) draws for z of that gauge, which is not 0. */
+/* The corner k, exp(2 pi i k / 64), that u in [0, 1) draws for z of that gauge, which is not 0. */
 unsigned phase_draw(float re, float im, float gauge, double u);
 
+/* Its real and imaginary part. */
 void phase_corner(unsigned k, double z[2]);
 
 #endif

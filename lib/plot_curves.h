@@ -43,7 +43,7 @@ void curves_keep(Curves *c, bool (*keep)(const Curve *curve));
 /* Settles the roles, and which are drawn: at most DRAWN_MAX without a name, evenly chosen. */
 void curves_choose(Curves *c);
 
-/* Quartiles of v, which is sorted. */
+/* Quartiles of v, which this sorts. */
 typedef struct {
     double low, middle, high;
 } Quartiles;

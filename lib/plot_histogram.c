@@ -2,8 +2,8 @@
  * until they hold enough to go by, and, where tensors are many, the quartiles of their densities, each in its own
  * standard deviations.
  *
- * Rows: role is `named`, `least` (shortest tails), `most` (longest), `other` or `band`; a band's bin is a place in standard deviations from the mean, its
- * `count` the median density there, between `low` and `high`. */
+ * Rows: role is `named`, `least` (shortest tails), `most` (longest), `other` or `band`; a band's bin is a place in
+ * standard deviations from the mean, its `count` the median density there, between `low` and `high`. */
 #include "plot.h"
 #include "plot_curves.h"
 
@@ -122,11 +122,8 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-enum {
-    REACH = 12,
-    STEPS = 4,
-    PLACES = 2 * REACH * STEPS + 1
-}; /* of the band: STEPS to a standard deviation */
+/* Of the band: STEPS to a standard deviation, REACH of these each way. */
+enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
 
 static Value *put_band(Value *row, const Curves *all, double *room)
 {

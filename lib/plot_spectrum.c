@@ -1,7 +1,8 @@
 /* plot_spectrum.c -- the data of the singular-value figure: each tensor's values as inspect gave them and, where
  * tensors are many, the quartiles of what their values are beside their largest.
  *
- * Rows: role is `named`, `least` (steepest), `most` (flattest), `other` or `band`; a band's `value` is the median, between `low` and `high`. */
+ * Rows: role is `named`, `least` (steepest), `most` (flattest), `other` or `band`; a band's `value` is the
+ * median, between `low` and `high`. */
 #include "plot.h"
 #include "plot_curves.h"
 

@@ -180,7 +180,7 @@ Status statement_check(const Statement *st, Subject *s, Verdict *v)
         return OK;
     const Status status = st->check(s, v);
     if (status == ERR_NUMERIC) {
-        *v = (Verdict){.applies = true, .left = NAN, .right = NAN};
+        *v = (Verdict){.applies = true, .relation = st->relation, .left = NAN, .right = NAN};
         snprintf(v->note, sizeof v->note, "%.127s", s->err->text);
         return OK;
     }
