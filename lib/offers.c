@@ -110,12 +110,12 @@ static Offer best_within(const Offers *o, double bits)
 typedef struct {
     const Offers *o; /* (tensors) */
     size_t tensors;
-    const bool *made; /* NULL: none */
+    const bool *made; /* (tensors) */
 } Market;
 
 static bool is_open(const Market *m, size_t j)
 {
-    return !m->made || !m->made[j];
+    return !m->made[j];
 }
 
 static double bits_of(const Market *m, double mu)
@@ -215,17 +215,4 @@ Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen
         chosen[j] = o[j].item[o[j].corner[below < above ? k : k + 1]];
         bits -= chosen[j].at.bits;
     }
-}
-
-double offers_bound(const Offers *o, size_t tensors, double bits)
-{
-    const Market m = {.o = o, .tensors = tensors};
-    const double mu = find_multiplier(&m, bits).dear;
-    double left = bits, sum = 0;
-    for (size_t j = 0; j < tensors; j++) {
-        const CurvePoint *p = corner(&o[j], corner_of(&o[j], mu));
-        left -= p->bits;
-        sum += p->variance;
-    }
-    return left > 0 ? fmax(0, sum - left * mu) : sum; /* of what is left every bit saves mu at most */
 }

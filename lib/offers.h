@@ -35,7 +35,4 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
 /* Chooses for every tensor. The bits come to `bits` where that is possible, else to the nearest that is. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
-/* The least sum of variances that `bits` could have, also as a mean over choices drawn at random. */
-double offers_bound(const Offers *o, size_t tensors, double bits);
-
 #endif

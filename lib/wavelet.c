@@ -1,15 +1,14 @@
 /* wavelet.c -- see wavelet.h. Levels go from buffer to buffer; a level is cut into pieces of its pairs. */
 #include "wavelet.h"
 
-#include "kernels.h"
 #include "parallel.h"
 
 #include <string.h>
 
 const char *const wavelet_families[] = {"haar", "db2", "db4", NULL};
 
-/* Daubechies, Ten Lectures on Wavelets (1992), table 6.1, sums of sqrt 2. db2 is (1 + r, 3 + r, 3 - r, 1 - r) / (4 sqrt
- * 2) with r = sqrt 3. */
+/* Daubechies, Ten Lectures on Wavelets (1992), table 6.1, sums of sqrt 2. db2 is (1 + r, 3 + r, 3 - r, 1 - r) /
+ * (4 sqrt 2) with r = sqrt 3. */
 static const struct {
     int taps;
     double s[WAVELET_TAPS];
@@ -23,13 +22,7 @@ static const struct {
                       -0.010597401785069032}},
 };
 
-int wavelet_taps(int family, double s[8])
-{
-    memcpy(s, families[family].s, sizeof families[family].s);
-    return families[family].taps;
-}
-
-static WaveletFilter filter_of(int family)
+WaveletFilter wavelet_filter(int family)
 {
     const double *s = families[family].s;
     WaveletFilter w = {.taps = families[family].taps};
@@ -95,7 +88,7 @@ static void join_piece(void *data, size_t piece)
 static Level level_of(int family, size_t pairs)
 {
     const size_t edge = (size_t)families[family].taps / 2 - 1;
-    return (Level){.filter = filter_of(family), .pairs = pairs, .edge = edge < pairs ? edge : pairs};
+    return (Level){.filter = wavelet_filter(family), .pairs = pairs, .edge = edge < pairs ? edge : pairs};
 }
 
 /* ---- all levels ---- */

@@ -14,13 +14,14 @@
 #define ATOMO_WAVELET_H
 
 #include "arena.h"
+#include "kernels.h"
 
 /* Daubechies' extremal-phase filters with 1, 2 and 4 vanishing moments. */
 enum { WAVELET_HAAR, WAVELET_DB2, WAVELET_DB4, WAVELETS };
 extern const char *const wavelet_families[]; /* ends in NULL */
 
-/* The smooth filter; returns the number of taps. */
-int wavelet_taps(int family, double s[8]);
+/* s and d of a family. */
+WaveletFilter wavelet_filter(int family);
 
 /* y = W x; `levels` 0: all there are. Takes 2 bytes an element of scratch; false when that has no memory. The same
  * bytes on every machine and for any number of threads. */

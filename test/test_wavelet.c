@@ -28,8 +28,10 @@ static void filters_are_orthonormal_and_have_their_vanishing_moments(void **stat
     (void)state;
     static const int moments[] = {1, 2, 4};
     for (int f = 0; f < WAVELETS; f++) {
-        double s[8], sum = 0;
-        const int taps = wavelet_taps(f, s);
+        const WaveletFilter w = wavelet_filter(f);
+        const double *s = w.smooth;
+        const int taps = w.taps;
+        double sum = 0;
         assert_int_equal(taps, 2 * moments[f]);
         for (int t = 0; t < taps; t++)
             sum += s[t];
@@ -57,16 +59,14 @@ static void filters_are_the_published_ones(void **state)
                                        -0.187034811719, 0.030841381836, 0.032883011667, -0.010597401785};
     const double r = sqrt(3), four = 4 * sqrt(2);
     const double db2[] = {(1 + r) / four, (3 + r) / four, (3 - r) / four, (1 - r) / four};
-    double s[8];
-    wavelet_taps(WAVELET_HAAR, s);
-    check_rel(s[0], sqrt(0.5), 2e-16);
-    check_rel(s[1], sqrt(0.5), 2e-16);
-    wavelet_taps(WAVELET_DB2, s);
+    const WaveletFilter haar = wavelet_filter(WAVELET_HAAR), four_taps = wavelet_filter(WAVELET_DB2),
+                        eight_taps = wavelet_filter(WAVELET_DB4);
+    check_rel(haar.smooth[0], sqrt(0.5), 2e-16);
+    check_rel(haar.smooth[1], sqrt(0.5), 2e-16);
     for (int t = 0; t < 4; t++)
-        check_rel(s[t], db2[t], 1e-15);
-    wavelet_taps(WAVELET_DB4, s);
+        check_rel(four_taps.smooth[t], db2[t], 1e-15);
     for (int t = 0; t < 8; t++)
-        check_near(s[t], published[t], 5.1e-13);
+        check_near(eight_taps.smooth[t], published[t], 5.1e-13);
 }
 
 /* ---- the transform ---- */
@@ -74,8 +74,10 @@ static void filters_are_the_published_ones(void **state)
 /* The header's two sums, in doubles. */
 static void wavelet_ref(int family, int levels, const double *x, double *y, size_t n)
 {
-    double s[8], *from = NEW(a, double, n), *smooth = NEW(a, double, n);
-    const size_t taps = (size_t)wavelet_taps(family, s);
+    const WaveletFilter w = wavelet_filter(family);
+    const double *s = w.smooth;
+    const size_t taps = (size_t)w.taps;
+    double *from = NEW(a, double, n), *smooth = NEW(a, double, n);
     memcpy(from, x, n * sizeof *x);
     memcpy(y, x, n * sizeof *x);
     for (size_t m = n, level = 1; m >= 2 && (levels == 0 || level <= (size_t)levels); m /= 2, level++) {
@@ -160,9 +162,9 @@ static void some_coefficients_by_hand(void **state)
     /* An impulse at 0 is met by the first pair's tap 0 and, round the end, by the last pair's tap 2. */
     const float impulse[8] = {1};
     float z[8];
-    double s[8];
+    const WaveletFilter w = wavelet_filter(WAVELET_DB2);
+    const double *s = w.smooth;
     check(wavelet(WAVELET_DB2, 1, impulse, z, 8, 1, a));
-    wavelet_taps(WAVELET_DB2, s);
     check(z[0] == (float)s[0] && z[3] == (float)s[2] && z[1] == 0 && z[2] == 0);
     check(z[4] == (float)s[3] && z[7] == (float)s[1] && z[5] == 0 && z[6] == 0);
 }
@@ -260,12 +262,7 @@ static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
     enum { PAIRS = 133 };
     const float *x = normal(2 * PAIRS + 8, 3), *low = normal(PAIRS + 4, 4), *high = normal(PAIRS + 4, 5);
     for (int f = 0; f < WAVELETS; f++) {
-        double s[8];
-        WaveletFilter w = {.taps = wavelet_taps(f, s)};
-        for (int t = 0; t < w.taps; t++) {
-            w.smooth[t] = s[t];
-            w.detail[t] = t % 2 ? -s[w.taps - 1 - t] : s[w.taps - 1 - t];
-        }
+        const WaveletFilter w = wavelet_filter(f);
         for (int isa = 0; isa < ISA_COUNT; isa++)
             for (size_t pairs = 0; pairs <= PAIRS; pairs++) {
                 const Kernels *k = kernels_of((Isa)isa);
