@@ -141,6 +141,12 @@ typedef struct {
 
     double (*sum_magnitudes)(const float *x, size_t n); /* the same sum alone */
 
+    /* Signs of groups of 64 elements, a bit each from the low end: set where x < 0, so that both zeros are
+     * plus. Back: `minus` where it is set, else `plus`. The sums of |x| over x >= 0 and over x < 0. */
+    void (*sign_bits)(const float *x, size_t groups, uint8_t *bit);
+    void (*sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x);
+    void (*sign_sums)(const float *x, size_t n, double sum[2]);
+
     /* What lies on either side of a range of magnitudes: sum[0] and sum[1] are those of |x| and x^2 where |x| <
      * low, sum[2] that of all x^2. The |x| from low on and under high go to `between` in order, which has room
      * for n + 16; returns how many they are. 0 < low. */

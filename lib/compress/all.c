@@ -18,6 +18,9 @@
     X(joint)       \
     X(qsgd)        \
     X(terngrad)    \
+    X(sign)        \
+    X(scaledsign)  \
+    X(onebit)      \
     X(ef)
 /* clang-format on */
 

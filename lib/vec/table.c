@@ -19,6 +19,9 @@ size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, fl
 size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                            double *sum);
 double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
+void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit);
+void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x);
+void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2]);
 void ISA_NAME(hadamard_runs)(float *x, size_t runs);
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
 void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
@@ -70,6 +73,9 @@ const Kernels ISA_NAME(kernels) = {
     .coin_sift = ISA_NAME(coin_sift),
     .sums_around = ISA_NAME(sums_around),
     .sum_magnitudes = ISA_NAME(sum_magnitudes),
+    .sign_bits = ISA_NAME(sign_bits),
+    .sign_values = ISA_NAME(sign_values),
+    .sign_sums = ISA_NAME(sign_sums),
     .hadamard_runs = ISA_NAME(hadamard_runs),
     .hadamard_rows = ISA_NAME(hadamard_rows),
     .wavelet_split = ISA_NAME(wavelet_split),

@@ -40,6 +40,11 @@ static const char *const specs[] = {
     "hadamard:ratio=0.2",
     "joint:bits=3",
     "joint:bits=2+entry",
+    "sign",
+    "scaledsign",
+    "scaledsign:scale=bucket",
+    "onebit",
+    "onebit:scope=tensor",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -38,6 +38,7 @@ SPECS = [
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",
+    "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor", "ef+scaledsign", "ef+onebit",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint"]

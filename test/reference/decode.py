@@ -36,6 +36,7 @@ DEFAULTS = {
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
     "joint": {"bits": "1"},
+    "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
 }
 CHOICES = ("entry", "svd")  # of a bare joint
 
@@ -362,8 +363,61 @@ def half(data, n, name):
     return values
 
 
+def sign_bits(data, n):
+    need(len(data) == (n + 7) // 8, "length of the signs")
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
+    need(not bits[n:].any(), "padding of the signs")
+    return bits[:n].astype(bool)
+
+
+def sign_means(data, count):
+    means = floats(data[:4 * count], count)
+    need(not np.signbit(means).any(), "a mean below zero")
+    return means
+
+
+def scaledsign(data, shape, keys):
+    n = size_of(shape)
+    count = (n + 511) // 512 if keys["scale"] == "bucket" else 1
+    scale = np.repeat(sign_means(data, count), 512 if keys["scale"] == "bucket" else n)[:n]
+    return np.where(sign_bits(data[4 * count:], n), -scale, scale)
+
+
+def onebit_columns(shape, keys):
+    n = size_of(shape)
+    return n // shape[0] if keys["scope"] == "column" and len(shape) > 1 and n else 1
+
+
+def onebit(data, shape, keys):
+    n, columns = size_of(shape), onebit_columns(shape, keys)
+    means = sign_means(data, 2 * columns).reshape(columns, 2)
+    minus = sign_bits(data[8 * columns:], n).reshape(-1, columns)
+    need(not means[minus.all(0), 0].any() and not means[~minus.any(0), 1].any(), "a mean of no elements")
+    return np.where(minus, -means[:, 1], means[:, 0])
+
+
+def sign_is_raw(name, shape, keys):
+    n = size_of(shape)
+    means = {"sign": 0, "scaledsign": (n + 511) // 512 if keys.get("scale") == "bucket" else 1,
+             "onebit": 2 * onebit_columns(shape, keys) if name == "onebit" else 0}[name]
+    return 1 + 4 * means + (n + 7) // 8 >= 4 * n + 1
+
+
+def vote(last, shape):
+    source, n = Bytes(last[1:]), size_of(shape)
+    workers = source.varint()
+    need(0 < workers < 1 << 17, "number of workers")
+    minus = planes(source.take(len(source.data) - source.at), n, workers.bit_length())
+    need((minus <= workers).all(), "more votes than workers")
+    return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)
+
+
 def own_form(name, keys, shape, rounds):
     n, data = size_of(shape), rounds[-1][1:]
+    if name == "sign":
+        return np.where(sign_bits(data, n), F32(-1), F32(1))
+    if name in ("scaledsign", "onebit"):
+        return {"scaledsign": scaledsign, "onebit": onebit}[name](data, shape, keys)
     if name in ("fp16", "bf16"):
         return half(data, n, name)
     if name == "svd":
@@ -377,8 +431,10 @@ def own_form(name, keys, shape, rounds):
     return {"entry": entry, "gspar": entry, "lq": lq, "qsgd": qsgd}[name](data, n, keys)
 
 
-def must_be_raw(name, keys, n):
-    """Whether spec and n alone make it raw; None where the data have a say."""
+def must_be_raw(name, keys, n, shape):
+    """Whether spec and shape alone make it raw; None where the data have a say."""
+    if name in ("sign", "scaledsign", "onebit"):
+        return sign_is_raw(name, shape, keys)
     if name in ("fp16", "bf16"):
         return n == 0
     if name == "randk":
@@ -393,7 +449,9 @@ def decode(spec, shape, rounds, address=None):
         return floats(last, n).reshape(shape)
     need(len(last) > 0, "an empty payload")
     kind = last[0]
-    raw = must_be_raw(name, keys, n)
+    raw = must_be_raw(name, keys, n, shape)
+    if name == "sign" and kind == 2:
+        return vote(last, shape).reshape(shape)
     if name == "randk" and kind == 2:
         return randk(last, n, keys, address).reshape(shape)
     need(raw is None or raw == (kind == 0), f"kind {kind} where spec and shape say otherwise")
