@@ -251,6 +251,11 @@ static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upt
     return known;
 }
 
+float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto)
+{
+    return bits_float(select_magnitude(x, n, k, upto));
+}
+
 double radix_magnitude_quantile(const float *x, size_t n, double q)
 {
     const double at = q * (double)(n - 1);

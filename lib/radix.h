@@ -20,6 +20,9 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
 Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
+/* The magnitude of rank k < n, from 0 for the smallest; `*upto` is how many are no larger. Reorders nothing. */
+float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
+
 /* The q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. Reorders nothing. */
 double radix_magnitude_quantile(const float *x, size_t n, double q);
 

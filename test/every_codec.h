@@ -60,6 +60,10 @@ static const char *const more_specs[] = {
     "joint:bits=3+dct:dims=2",
     "joint:bits=3+svd:draw=systematic,reshape=square",
     "ef+joint:bits=2",
+    "stc:ratio=0.3",
+    "stc:ratio=1",
+    "adaq:ratio=0.3",
+    "adaq:ratio=1",
     NULL,
 };
 

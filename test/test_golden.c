@@ -35,6 +35,8 @@ static const char *const more_specs[] = {
     "gspar:eps=1",
     "randk:ratio=0.3",
     "randk:ratio=0.8,shared=off",
+    "stc:ratio=0.3",
+    "adaq:ratio=0.3",
 };
 
 static bool writing;

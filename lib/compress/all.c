@@ -21,6 +21,8 @@
     X(sign)        \
     X(scaledsign)  \
     X(onebit)      \
+    X(stc)         \
+    X(adaq)        \
     X(ef)
 /* clang-format on */
 

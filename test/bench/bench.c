@@ -50,6 +50,8 @@ static const Case cases[] = {
     {"scaledsign", 0.4, 0},
     {"scaledsign:scale=bucket", 0, 0},
     {"onebit", 0, 0},
+    {"stc", 0, 0},
+    {"adaq", 0, 0},
     {"svd:rank=3", 0, 0},
     {"svd:rank=1,vectors=qsgd", 0, 0},
     {"fourier", 0.012, 0},

@@ -45,6 +45,8 @@ static const char *const specs[] = {
     "scaledsign:scale=bucket",
     "onebit",
     "onebit:scope=tensor",
+    "stc:ratio=0.2",
+    "adaq:ratio=0.2",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -37,6 +37,7 @@ DEFAULTS = {
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
+    "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"},
 }
 CHOICES = ("entry", "svd")  # of a bare joint
 
@@ -396,6 +397,26 @@ def onebit(data, shape, keys):
     return np.where(minus, -means[:, 1], means[:, 0])
 
 
+def signed_set(data, n, magnitudes, most):
+    need(len(data) < 4 * n, "floats would take no more")
+    source, result = Bytes(data), np.zeros(n, F32)
+    members = index_set(source, n)
+    need(len(members) <= most, "too many elements")
+    if len(members):
+        sizes = floats(source.take(4 * magnitudes), magnitudes)
+        minus = sign_bits(source.take((len(members) + 7) // 8), len(members))
+        for side, size in enumerate(sizes if magnitudes == 2 else []):
+            need((size > 0) == bool((minus == side).any()) and not np.signbit(size), "a side's magnitude")
+        need(magnitudes == 2 or sizes[0] > 0, "the magnitude")
+        result[members] = np.where(minus, -sizes[-1], sizes[0])
+    source.end()
+    return result
+
+
+def most_of_set(name, keys, n):
+    return min(n, max(1, int(np.floor(float(keys["ratio"]) * n + 0.5)))) if name == "stc" else int(float(keys["ratio"]) * n) + 2
+
+
 def sign_is_raw(name, shape, keys):
     n = size_of(shape)
     means = {"sign": 0, "scaledsign": (n + 511) // 512 if keys.get("scale") == "bucket" else 1,
@@ -416,6 +437,8 @@ def own_form(name, keys, shape, rounds):
     n, data = size_of(shape), rounds[-1][1:]
     if name == "sign":
         return np.where(sign_bits(data, n), F32(-1), F32(1))
+    if name in ("stc", "adaq"):
+        return signed_set(data, n, 1 + (name == "adaq"), most_of_set(name, keys, n))
     if name in ("scaledsign", "onebit"):
         return {"scaledsign": scaledsign, "onebit": onebit}[name](data, shape, keys)
     if name in ("fp16", "bf16"):
@@ -435,6 +458,8 @@ def must_be_raw(name, keys, n, shape):
     """Whether spec and shape alone make it raw; None where the data have a say."""
     if name in ("sign", "scaledsign", "onebit"):
         return sign_is_raw(name, shape, keys)
+    if name in ("stc", "adaq"):
+        return False if n > 5 else None
     if name in ("fp16", "bf16"):
         return n == 0
     if name == "randk":

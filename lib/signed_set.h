@@ -1,0 +1,44 @@
+/* signed_set.h -- some elements of a vector, each as plus or minus a magnitude that its side shares; the others
+ * are zero. What stc, adaq and strom send.
+ *
+ *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only when the set is not empty
+ *
+ * The set is indices.h's; sign k, that of the set's k-th element, is a bit as in signs.h. With two magnitudes the
+ * first is that of the positive side, the second that of the negative one, and 0 for a side without elements.
+ * Zeros are never part of the set. Where this would not be smaller than the tensor, that travels as floats. */
+#ifndef ATOMO_SIGNED_SET_H
+#define ATOMO_SIGNED_SET_H
+
+#include "compressor.h"
+
+enum { PLUS, MINUS, SIDES };
+
+typedef struct {
+    const Call *c;
+    const float *x;
+    size_t n;
+    uint64_t *bits;        /* element i: bit i % 64 of bits[i / 64] */
+    size_t count[SIDES];   /* of those in the set */
+    double sum[SIDES];     /* of their magnitudes */
+    struct SidePart *part; /* (blocks) the same, block by block */
+} SignedSet;
+
+/* The bound hook. */
+size_t signed_set_bound(const Call *c);
+
+/* Elements with |x| >= least[its side], zeros excepted. */
+Status signed_set_open(SignedSet *s, const Call *c, const float *x, const float least[SIDES]);
+
+/* The last ones with |x| == least[side] are out until only `count[side]` are left. */
+void signed_set_keep(SignedSet *s, const float least[SIDES], const size_t count[SIDES]);
+
+/* The same for both sides together. */
+void signed_set_keep_first(SignedSet *s, float least, size_t count);
+
+/* `magnitudes` is 1 or 2. */
+Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out);
+
+/* Refuses sets of more than `most` elements too. */
+Status signed_set_get(const Call *c, Bytes in, size_t magnitudes, size_t most, float *x);
+
+#endif
