@@ -146,6 +146,8 @@ typedef struct {
     void (*sign_bits)(const float *x, size_t groups, uint8_t *bit);
     void (*sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x);
     void (*sign_sums)(const float *x, size_t n, double sum[2]);
+    /* Bit i % 64 of bits[i / 64]: |x_i| >= least; those behind n are 0. Returns how many are set. */
+    size_t (*mark_from)(const float *x, size_t n, float least, uint64_t *bits);
 
     /* What lies on either side of a range of magnitudes: sum[0] and sum[1] are those of |x| and x^2 where |x| <
      * low, sum[2] that of all x^2. The |x| from low on and under high go to `between` in order, which has room

@@ -37,6 +37,9 @@ static const char *const more_specs[] = {
     "randk:ratio=0.8,shared=off",
     "stc:ratio=0.3",
     "adaq:ratio=0.3",
+    "topk:ratio=0.1",
+    "threshold:rel=0.3",
+    "threshold:tau=0.5",
 };
 
 static bool writing;

@@ -133,6 +133,9 @@ static void scratch_does_not_depend_on_threads(void **state)
         "hadamard:ratio=0.3,draw=systematic",
         "gspar:eps=3",
         "randk",
+        "topk",
+        "topk:ratio=0.3",
+        "threshold",
     };
     (void)state;
     for (size_t s = 0; s < countof(specs); s++) {

@@ -23,6 +23,8 @@
     X(onebit)      \
     X(stc)         \
     X(adaq)        \
+    X(topk)        \
+    X(threshold)   \
     X(ef)
 /* clang-format on */
 

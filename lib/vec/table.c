@@ -22,6 +22,7 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
 void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit);
 void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x);
 void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2]);
+size_t ISA_NAME(mark_from)(const float *x, size_t n, float least, uint64_t *bits);
 void ISA_NAME(hadamard_runs)(float *x, size_t runs);
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
 void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
@@ -76,6 +77,7 @@ const Kernels ISA_NAME(kernels) = {
     .sign_bits = ISA_NAME(sign_bits),
     .sign_values = ISA_NAME(sign_values),
     .sign_sums = ISA_NAME(sign_sums),
+    .mark_from = ISA_NAME(mark_from),
     .hadamard_runs = ISA_NAME(hadamard_runs),
     .hadamard_rows = ISA_NAME(hadamard_rows),
     .wavelet_split = ISA_NAME(wavelet_split),

@@ -88,7 +88,7 @@ def check_theorem_5():
 
 
 def check_threads():
-    for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "lq", "svd", "ef+entry:bits=1",
+    for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "topk", "threshold", "lq", "svd", "ef+entry:bits=1",
                  "wavelet:family=db2", "hadamard", "dct:dims=2", "fourier",
                  "bf16:rounding=stochastic"):
         files, records = [], []

@@ -33,6 +33,8 @@ DEFAULTS = {
     "lq": {"q": "2"},
     "gspar": {"density": "0.01"},
     "randk": {"ratio": "0.01", "shared": "on"},
+    "topk": {"ratio": "0.01"},
+    "threshold": {"rel": "0.01"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
     "joint": {"bits": "1"},
@@ -75,6 +77,24 @@ def entry(data, n, _keys):
     need((np.abs(values) > tau).all(), "a heavy value that is not above tau")
     need(not np.intersect1d(heavy, light).size, "an element in both sets")
     result[heavy] = values
+    return result
+
+
+def sparse(data, n, keys, name):
+    """Members' own values; what is known of how many they are, or how large."""
+    source, result = Bytes(data), np.zeros(n, F32)
+    members = index_set(source, n)
+    values = floats(source.take(4 * len(members)), len(members))
+    source.end()
+    need(1 + len(data) < 4 * n + 1, "a payload as long as floats")
+    need(np.isfinite(values).all() and (values != 0).all(), "a value that is 0 or not finite")
+    if name == "topk":
+        need(len(members) <= kept(n, keys), "more members than k")
+    if name == "threshold" and len(values):
+        sizes = np.abs(values.astype(float))
+        least = float(keys["tau"]) if "tau" in keys else float(keys["rel"]) * sizes.max()
+        need((sizes >= least).all(), "a value under the threshold")
+    result[members] = values
     return result
 
 
@@ -447,6 +467,8 @@ def own_form(name, keys, shape, rounds):
         return svd(data, shape, keys)
     if name == "terngrad":
         return terngrad(rounds, n, keys)
+    if name in ("topk", "threshold"):
+        return sparse(data, n, keys, name)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(data, n, keys, name)
     if name in ("dct", "fourier"):
