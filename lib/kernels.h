@@ -98,6 +98,12 @@ typedef struct {
     void (*bf16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
     bool (*bf16_floats)(const uint8_t *in, size_t n, float *x);
 
+    /* A power of two on either side of |x|, with the probability that keeps the mean: its exponent field, 0 for
+     * what became zero, and 1 for a sign of what did not. n <= BLOCK; false when an |x| is beyond 2^127. Back:
+     * false when a field is 255 or zero has a sign. */
+    bool (*powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign);
+    bool (*power_floats)(const uint8_t *power, const uint8_t *sign, size_t n, float *x);
+
     /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND
      * places. */
     size_t (*places8)(const uint8_t *code, size_t n, uint16_t *at);

@@ -25,6 +25,7 @@
     X(adaq)        \
     X(topk)        \
     X(threshold)   \
+    X(natural)     \
     X(ef)
 /* clang-format on */
 

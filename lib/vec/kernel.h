@@ -23,6 +23,8 @@ bool ISA_NAME(fp16_floats)(const uint8_t *in, size_t n, float *x);
 void ISA_NAME(bf16_nearest)(const float *x, size_t n, uint8_t *out);
 void ISA_NAME(bf16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
 bool ISA_NAME(bf16_floats)(const uint8_t *in, size_t n, float *x);
+bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign);
+bool ISA_NAME(power_floats)(const uint8_t *power, const uint8_t *sign, size_t n, float *x);
 size_t ISA_NAME(places8)(const uint8_t *code, size_t n, uint16_t *at);
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at);
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census);

@@ -33,6 +33,7 @@ static const Case cases[] = {
     {"terngrad", 0.35, 0},
     {"terngrad:code=2bit", 0, 0},
     {"terngrad:clip=2.5", 0.35, 0},
+    {"natural", 0.35, 0},
     {"entry:ratio=0.01", 0.25, 0},
     {"entry:ratio=0.1", 0, 0},
     {"joint:bits=1+entry", 0, 0},

@@ -50,6 +50,7 @@ static const char *const specs[] = {
     "onebit:scope=tensor",
     "stc:ratio=0.2",
     "adaq:ratio=0.2",
+    "natural",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -27,7 +27,7 @@ SPECS = [
     "wavelet:ratio=0.3,family=db2", "hadamard:ratio=0.3",
     "joint:bits=3", "joint:bits=2+entry",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor",
-    "stc:ratio=0.2", "adaq:ratio=0.2",
+    "stc:ratio=0.2", "adaq:ratio=0.2","natural",
     "dct:ratio=0.3", "fourier:ratio=0.2", "fourier:ratio=0.1,dims=2",
 ]
 

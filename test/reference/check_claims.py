@@ -22,10 +22,12 @@ TABLE = {
     "qsgd:levels=127": ((0.0053, 6.141), (0.0053, 5.651)),
     "qsgd:levels=7,norm=linf": ((0.0362, 4.18), (0.0822, 3.17)),
     "terngrad": ((None, 1.6), (None, 1.6)),
+    "natural": ((0.082, 9.0), (0.083, 9.0)),
     "entry:ratio=0.01": ((62, 0.090), (49, 0.090)),
     "entry:ratio=0.1": ((5.4, 0.57), (4.0, 0.57)),
 }
-MONTE_CARLO = ["qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
+MONTE_CARLO = ["natural",
+               "qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
                "entry:ratio=0.05", "entry:ratio=0.2", "entry:ratio=0.1,probs=clip", "entry:ratio=0.05,draw=systematic",
                "entry:bits=1", "gspar:density=0.1", "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.6,shared=off", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
                "svd:rank=1,probs=clip", "wavelet:ratio=0.05", "wavelet:ratio=0.1,family=db4,levels=3",
@@ -90,6 +92,7 @@ def check_theorem_5():
 def check_threads():
     for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "topk", "threshold", "lq", "svd", "ef+entry:bits=1",
                  "wavelet:family=db2", "hadamard", "dct:dims=2", "fourier",
+                 "natural",
                  "bf16:rounding=stochastic"):
         files, records = [], []
         for threads in (1, 2, 8):

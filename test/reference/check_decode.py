@@ -36,6 +36,7 @@ SPECS = [
     "dct", "dct:ratio=0.3", "dct:dims=2,ratio=0.1", "dct:draw=systematic,probs=clip",
     "fourier", "fourier:ratio=0.3", "fourier:dims=2,ratio=0.1", "fourier:ratio=1", "fourier:empty=resample,dims=2",
     "fourier:draw=systematic,probs=clip", "ef+fourier:ratio=0.2",
+    "natural", "ef+natural",
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",

@@ -149,6 +149,13 @@ def terngrad(g, keys):
     return float(np.abs(g).max() * np.abs(g).sum() - (g**2).sum())
 
 
+def natural(g, _keys):
+    x = np.abs(g)
+    low = 2.0**np.floor(np.log2(np.maximum(x, 2.0**-126)))
+    low = np.where(low > x, low / 2, low)
+    return float(np.where(x < 2.0**-126, x * (2.0**-126 - x), (2 * low - x) * (x - low)).sum())
+
+
 def half(g, keys, name):
     x = np.abs(g)
     if name == "fp16":
@@ -185,6 +192,8 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
+    if name == "natural":
+        return natural(g, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(g, keys, name)
     if name in ("dct", "fourier"):

@@ -37,6 +37,7 @@ DEFAULTS = {
     "threshold": {"rel": "0.01"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
+    "natural": {},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"},
@@ -450,7 +451,13 @@ def vote(last, shape):
     need(0 < workers < 1 << 17, "number of workers")
     minus = planes(source.take(len(source.data) - source.at), n, workers.bit_length())
     need((minus <= workers).all(), "more votes than workers")
-    return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)
+    return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)natural(data, n):
+    need(len(data) >= n, "length")
+    exponent = np.frombuffer(data[:n], np.uint8).astype(int)
+    sign = planes(data[n:], n, 1)
+    need((exponent < 255).all(), "an exponent of 255")
+    need(not sign[exponent == 0].any(), "a sign of zero")
+    return np.where(exponent == 0, 0, np.where(sign == 1, -1.0, 1.0) * 2.0**(exponent - 127)).astype(F32)
 
 
 def own_form(name, keys, shape, rounds):
@@ -463,6 +470,8 @@ def own_form(name, keys, shape, rounds):
         return {"scaledsign": scaledsign, "onebit": onebit}[name](data, shape, keys)
     if name in ("fp16", "bf16"):
         return half(data, n, name)
+    if name == "natural":
+        return natural(data, n)
     if name == "svd":
         return svd(data, shape, keys)
     if name == "terngrad":
@@ -482,7 +491,7 @@ def must_be_raw(name, keys, n, shape):
         return sign_is_raw(name, shape, keys)
     if name in ("stc", "adaq"):
         return False if n > 5 else None
-    if name in ("fp16", "bf16"):
+    if name in ("fp16", "bf16", "natural"):
         return n == 0
     if name == "randk":
         return kept(n, keys) == n

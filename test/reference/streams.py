@@ -67,6 +67,9 @@ def entropy(spec, shape, rounds):
         return log2_choose(n, count) + count + (0 if count == 0 else 64 if name == "adaq" else 32)
     if name in ("sign", "scaledsign", "onebit"):
         return 8.0 * (len(data) - 1 - (n + 7) // 8) + n
+    if name == "natural":
+        exponents = np.frombuffer(data[1:1 + n], np.uint8)
+        return order0(exponents) + np.count_nonzero(exponents)
     if name == "svd":
         return svd_vectors(data, shape, keys)
     if name == "fourier":
