@@ -104,6 +104,17 @@ typedef struct {
     bool (*powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign);
     bool (*power_floats)(const uint8_t *power, const uint8_t *sign, size_t n, float *x);
 
+    /* The smallest and the largest element, n > 0; zeros are +0. */
+    void (*range)(const float *x, size_t n, float *low, float *high);
+    /* Levels of x - low, which is not negative, as quantise.h has them but without signs; without a key, the
+     * nearest ones. Back: low + level unit drop, at most high. */
+    void (*grade8)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first,
+                   uint8_t *code);
+    void (*grade32)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first,
+                    uint32_t *code);
+    void (*graded8)(const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x);
+    void (*graded32)(const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x);
+
     /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND
      * places. */
     size_t (*places8)(const uint8_t *code, size_t n, uint16_t *at);

@@ -24,6 +24,8 @@ static const char *const more_specs[] = {
     "entry:budget=2.5",
     "lq:q=inf",
     "terngrad:clip=2.5",
+    "minmax:bits=8,bucket=0",
+    "minmax:bits=9,bucket=100,rounding=stochastic",
     "joint+entry",
     "joint:bits=0.1+entry",
     "joint:bits=5+entry",

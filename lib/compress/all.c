@@ -26,6 +26,7 @@
     X(topk)        \
     X(threshold)   \
     X(natural)     \
+    X(minmax)      \
     X(ef)
 /* clang-format on */
 

@@ -2,9 +2,19 @@
 #include "codes.h"
 #include "../planes.h"
 
+static int plane_width(const Codes *codes)
+{
+    return level_bits(codes->s) + !codes->unsigned_levels;
+}
+
 static size_t plane_bytes(const Codes *codes, size_t n)
 {
-    return planes_size(n, level_bits(codes->s) + 1);
+    return planes_size(n, plane_width(codes));
+}
+
+bool codes_wide(const Codes *codes)
+{
+    return plane_width(codes) > CODE_BYTE_BITS + 1;
 }
 
 size_t codes_most(const Codes *codes)
@@ -34,9 +44,9 @@ static void put_planes(void *data, size_t block)
 {
     const Job *job = data;
     const size_t n = block_size(job->codes->c->shape->n, block);
-    const int width = level_bits(job->codes->s) + 1;
+    const int width = plane_width(job->codes);
     uint8_t *out = job->out + plane_bytes(job->codes, block * BLOCK);
-    if (level_bits(job->codes->s) > CODE_BYTE_BITS) {
+    if (codes_wide(job->codes)) {
         uint32_t code[BLOCK];
         job->codes->quantise(job->codes->data, block, code);
         planes_put32(code, n, width, out);
@@ -51,9 +61,9 @@ static void get_planes(void *data, size_t block)
 {
     const Job *job = data;
     const size_t n = block_size(job->codes->c->shape->n, block);
-    const int width = level_bits(job->codes->s) + 1;
+    const int width = plane_width(job->codes);
     const uint8_t *in = job->in + plane_bytes(job->codes, block * BLOCK);
-    if (level_bits(job->codes->s) > CODE_BYTE_BITS) {
+    if (codes_wide(job->codes)) {
         uint32_t code[BLOCK];
         job->bad[block] =
             !planes_get32(in, n, width, code) || !job->codes->dequantise(job->codes->data, block, code);
@@ -198,12 +208,13 @@ Status codes_report(const Codes *codes)
     for (size_t b = 0; b < blocks_of(n); b++) {
         codes->quantise(codes->data, b, code);
         for (size_t i = 0; i < block_size(n, b); i++) {
-            const uint32_t one = bits > CODE_BYTE_BITS ? code[i] : ((const uint8_t *)code)[i];
+            const uint32_t one = codes_wide(codes) ? code[i] : ((const uint8_t *)code)[i];
             count[one & ((1u << bits) - 1)]++;
             signs += one != 0;
         }
     }
     streams_symbols(c->streams, count, codes->s + 1);
-    streams_bits(c->streams, (double)signs);
+    if (!codes->unsigned_levels)
+        streams_bits(c->streams, (double)signs);
     return OK;
 }

@@ -16,12 +16,16 @@ typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED } CodeKind;
 typedef struct {
     const Call *c;
     CodeKind kind;
-    uint32_t s; /* the highest level */
-    size_t run; /* elements that share a scale: the sparse stream's runs */
+    bool unsigned_levels; /* no signs, and no sign plane; with CODE_FIXED alone */
+    uint32_t s;           /* the highest level */
+    size_t run;           /* elements that share a scale: the sparse stream's runs */
     const void *data;
     void (*quantise)(const void *data, size_t block, void *code);
     bool (*dequantise)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
 } Codes;
+
+/* Whether codes are 32-bit words rather than bytes. */
+bool codes_wide(const Codes *codes);
 
 /* The most bytes that codes_put writes, whatever the levels are. */
 size_t codes_most(const Codes *codes);

@@ -25,6 +25,13 @@ void ISA_NAME(bf16_random)(const float *x, size_t n, RngKey key, uint32_t first,
 bool ISA_NAME(bf16_floats)(const uint8_t *in, size_t n, float *x);
 bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign);
 bool ISA_NAME(power_floats)(const uint8_t *power, const uint8_t *sign, size_t n, float *x);
+void ISA_NAME(range)(const float *x, size_t n, float *low, float *high);
+void ISA_NAME(grade8)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first,
+                      uint8_t *code);
+void ISA_NAME(grade32)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first,
+                       uint32_t *code);
+void ISA_NAME(graded8)(const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x);
+void ISA_NAME(graded32)(const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x);
 size_t ISA_NAME(places8)(const uint8_t *code, size_t n, uint16_t *at);
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at);
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census);

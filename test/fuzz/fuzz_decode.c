@@ -51,6 +51,8 @@ static const char *const specs[] = {
     "stc:ratio=0.2",
     "adaq:ratio=0.2",
     "natural",
+    "minmax",
+    "minmax:bits=9,bucket=7",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

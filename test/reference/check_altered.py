@@ -28,6 +28,7 @@ SPECS = [
     "joint:bits=3", "joint:bits=2+entry",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor",
     "stc:ratio=0.2", "adaq:ratio=0.2","natural",
+    "minmax", "minmax:bits=3,bucket=16,rounding=stochastic",
     "dct:ratio=0.3", "fourier:ratio=0.2", "fourier:ratio=0.1,dims=2",
 ]
 

@@ -156,6 +156,19 @@ def natural(g, _keys):
     return float(np.where(x < 2.0**-126, x * (2.0**-126 - x), (2 * low - x) * (x - low)).sum())
 
 
+def minmax(g, keys):
+    flat, total, s = g.reshape(-1), 0.0, 2**int(keys["bits"]) - 1
+    bucket = int(keys["bucket"]) or flat.size
+    for start in range(0, flat.size, bucket):
+        x = flat[start:start + bucket]
+        step = (x.max() - x.min()) / s
+        if step > 0:
+            part = np.minimum((x - x.min()) / step, s)
+            f = part - np.floor(part)
+            total += step**2 * (f * (1 - f)).sum()
+    return total
+
+
 def half(g, keys, name):
     x = np.abs(g)
     if name == "fp16":
@@ -192,8 +205,8 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
-    if name == "natural":
-        return natural(g, keys)
+    if name in ("natural", "minmax"):
+        return {"natural": natural, "minmax": minmax}[name](g, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(g, keys, name)
     if name in ("dct", "fourier"):

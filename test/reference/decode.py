@@ -38,6 +38,7 @@ DEFAULTS = {
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
     "natural": {},
+    "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"},
@@ -460,6 +461,31 @@ def vote(last, shape):
     return np.where(exponent == 0, 0, np.where(sign == 1, -1.0, 1.0) * 2.0**(exponent - 127)).astype(F32)
 
 
+def minmax_heads(n, keys):
+    bucket = int(keys["bucket"]) or max(n, 1)
+    return bucket, (n + bucket - 1) // bucket
+
+
+def minmax_is_raw(n, keys):
+    return 8 * minmax_heads(n, keys)[1] + plane_bytes(n, int(keys["bits"])) >= 4 * n
+
+
+def minmax(data, n, keys):
+    bits, (bucket, buckets) = int(keys["bits"]), minmax_heads(n, keys)
+    ends = floats(data[:8 * buckets], 2 * buckets).reshape(buckets, 2)
+    need(not (np.signbit(ends) & (ends == 0)).any(), "a negative zero")
+    low, high = ends[:, 0], ends[:, 1]
+    with np.errstate(over="ignore"):
+        width = (high.astype(float) - low.astype(float)).astype(F32)
+    need((low <= high).all() and np.isfinite(width).all(), "a range")
+    level, of = planes(data[8 * buckets:], n, bits), np.arange(n) // bucket
+    need(not level[width[of] == 0].any(), "levels in a bucket without width")
+    lift = np.where(width < F32(2.0**-60), 2.0**88, 1.0)
+    unit, drop = (width.astype(float) * lift / (2**bits - 1)).astype(F32), (1 / lift).astype(F32)
+    with np.errstate(over="ignore"):
+        return np.minimum(level.astype(F32) * unit[of] * drop[of] + low[of], high[of])
+
+
 def own_form(name, keys, shape, rounds):
     n, data = size_of(shape), rounds[-1][1:]
     if name == "sign":
@@ -472,6 +498,8 @@ def own_form(name, keys, shape, rounds):
         return half(data, n, name)
     if name == "natural":
         return natural(data, n)
+    if name == "minmax":
+        return minmax(data, n, keys)
     if name == "svd":
         return svd(data, shape, keys)
     if name == "terngrad":
@@ -495,6 +523,8 @@ def must_be_raw(name, keys, n, shape):
         return n == 0
     if name == "randk":
         return kept(n, keys) == n
+    if name == "minmax":
+        return minmax_is_raw(n, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 

@@ -70,6 +70,9 @@ def entropy(spec, shape, rounds):
     if name == "natural":
         exponents = np.frombuffer(data[1:1 + n], np.uint8)
         return order0(exponents) + np.count_nonzero(exponents)
+    if name == "minmax":
+        buckets = decode.minmax_heads(n, keys)[1]
+        return 64.0 * buckets + order0(planes(data[1 + 8 * buckets:], n, int(keys["bits"])))
     if name == "svd":
         return svd_vectors(data, shape, keys)
     if name == "fourier":
