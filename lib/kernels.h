@@ -60,6 +60,14 @@ typedef struct {
     double smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
 } WaveletFilter;
 
+/* Magnitude k of a symmetric scale stands for magnitudes above `above[k]` and up to the next; above[0] is nothing. */
+enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
+typedef struct {
+    int count, bits; /* 2^bits magnitudes */
+    float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
+    float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
+} LevelScale;
+
 typedef struct {
     const char *name; /* "avx512" */
 
@@ -176,6 +184,12 @@ typedef struct {
      * between rows, times `scale`. */
     void (*hadamard_runs)(float *x, size_t runs);
     void (*hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
+
+    /* y_i = x_i scale, its sign changed where bit i % 32 of the key's word first + i / 32 is set; y may be x. */
+    void (*flip_signs)(const float *x, size_t n, float scale, RngKey key, uint32_t first, float *y);
+    /* Codes of x: the number of its magnitude's level, and the sign in bit s->bits. Returns the sum of x times
+     * what it is rounded to. */
+    double (*nearest_levels)(const float *x, size_t n, const LevelScale *s, uint8_t *code);
 
     /* One level of a wavelet transform: smooth_k = sum over t of w->smooth[t] x_(2k + t), detail_k alike, from
      * 2 pairs + taps - 2 elements of x; and its transpose, pair k of x from smooths and details k, k - 1, ...,

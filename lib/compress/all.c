@@ -27,6 +27,8 @@
     X(threshold)   \
     X(natural)     \
     X(minmax)      \
+    X(drive)       \
+    X(eden)        \
     X(ef)
 /* clang-format on */
 

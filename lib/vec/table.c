@@ -25,6 +25,8 @@ void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2]);
 size_t ISA_NAME(mark_from)(const float *x, size_t n, float least, uint64_t *bits);
 void ISA_NAME(hadamard_runs)(float *x, size_t runs);
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
+void ISA_NAME(flip_signs)(const float *x, size_t n, float scale, RngKey key, uint32_t first, float *y);
+double ISA_NAME(nearest_levels)(const float *x, size_t n, const LevelScale *s, uint8_t *code);
 void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
                              float *detail);
 void ISA_NAME(wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
@@ -87,6 +89,8 @@ const Kernels ISA_NAME(kernels) = {
     .mark_from = ISA_NAME(mark_from),
     .hadamard_runs = ISA_NAME(hadamard_runs),
     .hadamard_rows = ISA_NAME(hadamard_rows),
+    .flip_signs = ISA_NAME(flip_signs),
+    .nearest_levels = ISA_NAME(nearest_levels),
     .wavelet_split = ISA_NAME(wavelet_split),
     .wavelet_join = ISA_NAME(wavelet_join),
 };

@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 import dyadic
+import rotations
 import waves
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
 from container import need, read, size_of
@@ -36,6 +37,8 @@ DEFAULTS = {
     "topk": {"ratio": "0.01"},
     "threshold": {"rel": "0.01"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
+    "drive": {"scale": "unbiased", "rotations": "2"},
+    "eden": {"bits": "2", "rotations": "2"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
     "natural": {},
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
@@ -525,6 +528,8 @@ def must_be_raw(name, keys, n, shape):
         return kept(n, keys) == n
     if name == "minmax":
         return minmax_is_raw(n, keys)
+    if name in ("drive", "eden"):
+        return True if n < 64 else None
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 
@@ -547,6 +552,8 @@ def decode(spec, shape, rounds, address=None):
     need(kind == 1, f"kind {kind}")
     if name == "randk":
         return randk(last, n, keys, address).reshape(shape)
+    if name in ("drive", "eden"):
+        return rotations.turned(last[1:], n, name, keys, address).reshape(shape)
     if name == "joint":
         need(len(last) > 1 and last[1] < len(CHOICES), "the choice of a codec")
         name, rounds = CHOICES[last[1]], [last[:1] + last[2:]]

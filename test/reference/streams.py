@@ -6,6 +6,7 @@ import numpy as np
 
 from codes import Bytes, index_set, planes
 import decode
+import rotations
 import waves
 from container import size_of
 
@@ -84,8 +85,15 @@ def entropy(spec, shape, rounds):
         return log2_choose(n, count) + 32 * count
     if name in ("entry", "gspar", "wavelet", "hadamard", "dct", "lq"):
         return sets(name, data[1:], n)
+    if name in ("drive", "eden"):
+        return rotated(data[1:], n, rotations.bits_of(name, keys))
     levels, scales = levels_of(name, keys, n, rounds)
     return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)
+
+
+def rotated(data, n, bits):
+    found = list(rotations.read_blocks(data, n, bits))
+    return 32.0 * len(found) + sum(order0(np.concatenate([block[part] for block in found])) for part in (4, 5))
 
 
 def levels_of(name, keys, n, rounds):

@@ -1,0 +1,66 @@
+/* eden.c -- EDEN (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022): each coordinate of the
+ * randomly rotated vector to the nearest of Lloyd and Max's levels. The payload is turned.h's. */
+#include "../lloyd.h"
+#include "../rotation.h"
+#include "turned.h"
+
+typedef struct {
+    double bits;
+    int64_t rotations;
+} Eden;
+
+static const Param schema[] = {
+    PARAM(Eden, bits, "2", 0.01, LLOYD_BITS_MAX,
+          "bits of a coordinate, a real number; below 1 some are not sent", .rate = true),
+    PARAM(Eden, rotations, "2", 1, ROTATION_ROUNDS_MAX,
+          "rounds of random signs and a transform; one is faster, and biased"),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    const Eden *e = codec->params;
+    return RANDOM | EXACT_BYTES | (e->rotations > 1 ? UNBIASED : 0);
+}
+
+static Turned turned_of(const Call *c)
+{
+    const Eden *e = c->self->params;
+    return (Turned){.bits = e->bits, .rounds = (int)e->rotations};
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Turned t = turned_of(c);
+    return turned_encode(c, &t, x, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const Turned t = turned_of(c);
+    return turned_decode(c, &t, in, x);
+}
+
+const Compressor compressor_eden = {
+    .name = "eden",
+    .brief = "random rotation, then the best few levels for a normal number",
+    .formula =
+        "z = R x, R a random rotation;  x^ = S R' c,  c_i the Lloyd-Max level nearest to z_i sqrt(n) / |z|,\n"
+        "S = |x|^2 / <c, z>:  <x^, x> = |x|^2 in every draw, and E x^ = x.\n"
+        "R: `rotations` rounds of random signs and a Walsh-Hadamard transform, in blocks of 2^16 or less; a\n"
+        "last one of no power of two has a cosine transform. Each block has a scale of its own.\n"
+        "E |x^ - x|^2 is near D / (1 - D) |x|^2, D that of a normal number: 0.571, 0.133, 0.0358, 0.0096 "
+        "for\n"
+        "1 to 4 bits, whatever x is. b bits between two whole numbers: so many coordinates of a block have\n"
+        "one bit more. Below 1: D = 1 - 0.637 b, as the others are not sent.\n"
+        "Raw under 64 elements, and where none reaches 2^-100.",
+    .paper =
+        "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: EDEN: Communication-Efficient\n"
+        "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
+    .params = schema,
+    .params_size = sizeof(Eden),
+    .traits = traits,
+    .bound = turned_bound,
+    .encode = encode,
+    .decode = decode,
+};
