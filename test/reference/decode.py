@@ -455,7 +455,10 @@ def vote(last, shape):
     need(0 < workers < 1 << 17, "number of workers")
     minus = planes(source.take(len(source.data) - source.at), n, workers.bit_length())
     need((minus <= workers).all(), "more votes than workers")
-    return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)natural(data, n):
+    return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)
+
+
+def natural(data, n):
     need(len(data) >= n, "length")
     exponent = np.frombuffer(data[:n], np.uint8).astype(int)
     sign = planes(data[n:], n, 1)
