@@ -31,7 +31,7 @@ static const double *last_column(const Curves *c)
     return c->column[k];
 }
 
-Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
+static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
     *out = (Curves){.curve = NEW(a, Curve, data->rows)};
     if (!out->curve)
@@ -58,7 +58,8 @@ Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
 }
 
-void curves_keep(Curves *c, bool (*keep)(const Curve *curve))
+/* Leaves out the curves for which `keep` is false, unless that is all of them. */
+static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->count; i++)
@@ -79,7 +80,7 @@ static bool seen_before(const Curves *c, size_t i)
     return false;
 }
 
-void curves_choose(Curves *c)
+static void choose(Curves *c)
 {
     size_t least = 0, most = 0;
     c->tensors = 0;
@@ -95,6 +96,24 @@ void curves_choose(Curves *c)
         one->drawn =
             end || c->count <= DRAWN_MAX || i * DRAWN_MAX / c->count != (i + 1) * DRAWN_MAX / c->count;
     }
+}
+
+static bool has_trait(const Curve *c)
+{
+    return !isnan(c->trait);
+}
+
+Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
+{
+    TRY(split(out, data, kind, a, err));
+    for (size_t i = 0; i < out->count; i++)
+        TRY(kind->check(out, &out->curve[i], err));
+    keep_if(out, has_trait);
+    if (!has_trait(&out->curve[0]))
+        return FAIL(err, ERR_CORRUPT, "%s", kind->none);
+    keep_if(out, kind->typical);
+    choose(out);
+    return OK;
 }
 
 Quartiles quartiles_of(double *v, size_t count)

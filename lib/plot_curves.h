@@ -31,17 +31,17 @@ typedef struct {
     const char *column[CURVE_COLUMNS]; /* NULL-ended when fewer */
     const char *hint;
     bool (*follows)(const Curves *c, size_t row); /* the row goes on with the curve of the row before it */
+
+    /* Refuses what inspect does not write, and finds the trait; NaN: there is nothing to draw. */
+    Status (*check)(const Curves *all, Curve *c, Error *err);
+    const char *none;                /* what is said where that holds of all */
+    bool (*typical)(const Curve *c); /* others are left out, unless all are such */
 } CurveKind;
 
-/* Rows without a number in the last column belong to no curve, nor do those of a band: a figure's own data may
- * draw it again. */
+/* The curves to go by, their roles, and which are drawn: at most DRAWN_MAX without a name, evenly chosen. Rows
+ * without a number in the last column belong to no curve, nor do those of a band: a figure's own data may draw
+ * it again. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
-
-/* Leaves out the curves for which `keep` is false, unless that is all of them. */
-void curves_keep(Curves *c, bool (*keep)(const Curve *curve));
-
-/* Settles the roles, and which are drawn: at most DRAWN_MAX without a name, evenly chosen. */
-void curves_choose(Curves *c);
 
 /* Quartiles of v, which this sorts. */
 typedef struct {

@@ -21,12 +21,6 @@ static bool follows(const Curves *c, size_t row)
     return c->column[LOW][row] >= c->column[HIGH][row - 1];
 }
 
-static const CurveKind kind = {
-    .column = {"bin_low", "bin_high", "count"},
-    .hint = "histogram draws what atomo-bench inspect writes with --histogram -o FILE.csv",
-    .follows = follows,
-};
-
 static double middle(const Curves *all, size_t row)
 {
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
@@ -54,16 +48,20 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-static bool has_spread(const Curve *c)
-{
-    return !isnan(c->trait);
-}
-
 /* The histogram of fewer is mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 1000;
 }
+
+static const CurveKind kind = {
+    .column = {"bin_low", "bin_high", "count"},
+    .hint = "histogram draws what atomo-bench inspect writes with --histogram -o FILE.csv",
+    .follows = follows,
+    .check = check_curve,
+    .none = "no tensor has elements of more than one value",
+    .typical = has_many,
+};
 
 /* Puts neighbouring bins together until each holds ENOUGH: tails without gaps. */
 enum { ENOUGH = 10 };
@@ -149,25 +147,12 @@ static Value *put_band(Value *row, const Curves *all, double *room)
     return row;
 }
 
-static Status find(Curves *all, const Csv *data, Arena *a, Error *err)
-{
-    TRY(curves_find(all, data, &kind, a, err));
-    for (size_t i = 0; i < all->count; i++)
-        TRY(check_curve(all, &all->curve[i], err));
-    curves_keep(all, has_spread);
-    if (!has_spread(&all->curve[0]))
-        return FAIL(err, ERR_CORRUPT, "no tensor has elements of more than one value");
-    curves_keep(all, has_many);
-    for (size_t i = 0; i < all->count; i++)
-        join_bins(all, &all->curve[i]);
-    curves_choose(all);
-    return OK;
-}
-
 Status histogram_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     Curves all;
-    TRY(find(&all, data, a, err));
+    TRY(curves_find(&all, data, &kind, a, err));
+    for (size_t i = 0; i < all.count; i++)
+        join_bins(&all, &all.curve[i]);
     double *room = NEW(a, double, all.count);
     *rows = NEW(a, Value, (data->rows + PLACES) * HISTOGRAM_COLUMNS);
     if (!room || !*rows)

@@ -20,12 +20,6 @@ static bool follows(const Curves *c, size_t row)
     return c->column[INDEX][row] > c->column[INDEX][row - 1];
 }
 
-static const CurveKind kind = {
-    .column = {"index", "value"},
-    .hint = "spectrum draws what atomo-bench inspect writes with --spectrum -o FILE.csv",
-    .follows = follows,
-};
-
 enum { START = 10 };
 
 /* Every value finite and not negative, indices from 1 on. The trait is how slowly the values fall at first: the
@@ -43,16 +37,20 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-static bool has_values(const Curve *c)
-{
-    return !isnan(c->trait);
-}
-
 /* A vector seen as two columns has two singular values: no curve. */
 static bool is_curve(const Curve *c)
 {
     return c->rows > 2;
 }
+
+static const CurveKind kind = {
+    .column = {"index", "value"},
+    .hint = "spectrum draws what atomo-bench inspect writes with --spectrum -o FILE.csv",
+    .follows = follows,
+    .check = check_curve,
+    .none = "no tensor has a singular value above 0",
+    .typical = is_curve,
+};
 
 static Value *put_curve(Value *row, const Curves *all, const Curve *c)
 {
@@ -89,24 +87,11 @@ static Value *put_band(Value *row, const Curves *all, size_t longest, double *ro
     return row;
 }
 
-static Status find(Curves *all, const Csv *data, Arena *a, Error *err)
-{
-    TRY(curves_find(all, data, &kind, a, err));
-    for (size_t i = 0; i < all->count; i++)
-        TRY(check_curve(all, &all->curve[i], err));
-    curves_keep(all, has_values);
-    if (!has_values(&all->curve[0]))
-        return FAIL(err, ERR_CORRUPT, "no tensor has a singular value above 0");
-    curves_keep(all, is_curve);
-    curves_choose(all);
-    return OK;
-}
-
 Status spectrum_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     Curves all;
     size_t longest = 0;
-    TRY(find(&all, data, a, err));
+    TRY(curves_find(&all, data, &kind, a, err));
     for (size_t i = 0; i < all.count; i++)
         longest = all.curve[i].rows > longest ? all.curve[i].rows : longest;
     double *room = NEW(a, double, all.count);
