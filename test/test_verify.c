@@ -99,6 +99,25 @@ static void another_seed_and_more_threads_change_no_closed_form(void **state)
     arena_rewind(scratch, mark);
 }
 
+static Status beyond_range(Subject *s, Verdict *v)
+{
+    verdict_take(v, 1, 1, 0, "a case before the one that fails");
+    return FAIL(s->err, ERR_NUMERIC, "a value is beyond float32");
+}
+
+static void what_cannot_be_computed_fails_and_says_why(void **state)
+{
+    (void)state;
+    const ArenaMark mark = arena_mark(scratch);
+    const Statement statement = {"a statement", "", AT_MOST, NEEDS_NOTHING, beyond_range};
+    Subject s;
+    open_subject(&s, &verify_tested, &sources[0]);
+    const Verdict v = verdict_of(&s, &statement);
+    check(v.applies && !verdict_holds(&v) && isnan(v.left) && isnan(v.right) && v.relation == AT_MOST);
+    assert_string_equal(v.note, "a value is beyond float32");
+    arena_rewind(scratch, mark);
+}
+
 /* ---- faults ---- */
 
 static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -562,6 +581,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_holds_on_every_source),
         cmocka_unit_test(another_seed_and_more_threads_change_no_closed_form),
+        cmocka_unit_test(what_cannot_be_computed_fails_and_says_why),
         cmocka_unit_test(faults_are_seen_by_the_statements_they_break_and_no_others),
         cmocka_unit_test(wrong_norms_break_what_is_said_of_them),
         cmocka_unit_test(a_missing_figure_never_holds),
