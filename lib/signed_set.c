@@ -212,7 +212,8 @@ static Status take_magnitudes(const Call *c, Fill *f, const uint8_t *in, size_t 
     return OK;
 }
 
-Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most, float *x)
+Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most, float *x,
+                      float magnitude[SIDES])
 {
     Reader in = reader_open(bytes);
     Fill f = {.n = c->shape->n, .x = x};
@@ -222,7 +223,7 @@ Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most
     if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
         return arena_fail(c->scratch, c->err);
     const bool some = !in.bad && f.set.count;
-    const uint8_t *magnitude = some ? take_bytes(&in, 4 * magnitudes) : NULL;
+    const uint8_t *sizes = some ? take_bytes(&in, 4 * magnitudes) : NULL;
     f.sign = some ? take_bytes(&in, signs_size(f.set.count)) : NULL;
     if (!reader_done(&in))
         return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
@@ -233,7 +234,9 @@ Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most
     if (some && !signs_clean(f.sign, f.set.count))
         return payload_bad(c, "padding behind the signs is not zero");
     if (some)
-        TRY(take_magnitudes(c, &f, magnitude, magnitudes));
+        TRY(take_magnitudes(c, &f, sizes, magnitudes));
+    for (int side = 0; side < SIDES; side++)
+        magnitude[side] = fabsf(f.value[side]);
     parallel_for(c->threads, blocks_of(f.n), fill_block, &f);
     return OK;
 }

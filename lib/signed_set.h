@@ -38,7 +38,8 @@ void signed_set_keep_first(SignedSet *s, float least, size_t count);
 /* `magnitudes` is 1 or 2. */
 Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out);
 
-/* Refuses sets of more than `most` elements too. */
-Status signed_set_get(const Call *c, Bytes in, size_t magnitudes, size_t most, float *x);
+/* Refuses sets of more than `most` elements too. `magnitude` gets what was read, zeros for an empty set. */
+Status signed_set_get(const Call *c, Bytes in, size_t magnitudes, size_t most, float *x,
+                      float magnitude[SIDES]);
 
 #endif

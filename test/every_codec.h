@@ -78,6 +78,8 @@ static const char *const more_specs[] = {
     "stc:ratio=1",
     "adaq:ratio=0.3",
     "adaq:ratio=1",
+    "strom:tau=0.5",
+    "strom:tau=1e-3",
     NULL,
 };
 

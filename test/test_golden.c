@@ -46,6 +46,7 @@ static const char *const more_specs[] = {
     "topk:ratio=0.1",
     "threshold:rel=0.3",
     "threshold:tau=0.5",
+    "strom:tau=0.5",
 };
 
 static bool writing;

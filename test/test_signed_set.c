@@ -1,5 +1,5 @@
-/* test_signed_set.c -- stc and adaq against sorting, their errors and sizes against closed forms, and the payload
- * that they share. */
+/* test_signed_set.c -- stc and adaq against sorting, strom over steps, errors and sizes against closed forms, and the
+ * payload that they share. */
 #include "radix.h"
 #include "try.h"
 
@@ -188,6 +188,91 @@ static void the_error_is_what_the_mean_does_not_carry(void **state)
     try_close(t);
 }
 
+/* ---- strom ---- */
+
+static Try *open_strom(const char *spec, size_t n)
+{
+    Try *t = try_open(spec, n);
+    check(codec_state_size(&t->call) == n * sizeof(float));
+    t->call.state = NEW_ZERO(t->arena, float, n);
+    return t;
+}
+
+static void step(Try *t)
+{
+    try_both(t);
+    check_ok(codec_settle(&t->call, t->x, t->sent.round, t->y, (void *)(uintptr_t)t->call.state), &t->err);
+}
+
+static void what_is_under_tau_gathers_until_it_is_sent(void **state)
+{
+    (void)state;
+    Try *t = open_strom("strom:tau=0.5", 40);
+    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* of 0.3125 each time */
+    for (size_t k = 0; k < countof(sent); k++) {
+        t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
+        step(t);
+        check(t->y[3] == sent[k] && t->y[7] == -sent[k] && t->y[11] == 0.5f && t->y[0] == 0);
+    }
+    const float *r = t->call.state;
+    check(r[3] == 0.0625f && r[7] == -0.0625f && r[11] == 7.5f && r[0] == 0);
+    check_rel(codec_residual(&t->call), sqrt(2 * 0.0625 * 0.0625 + 7.5 * 7.5), 1e-12);
+    try_close(t);
+}
+
+static void over_steps_nothing_is_lost(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"strom", "strom:tau=0.7", "strom:tau=1e-60", "strom:tau=3e38"};
+    static const size_t ns[] = {1, 5, 1000, 70000};
+    for (size_t k = 0; k < countof(of) * countof(ns); k++) {
+        const size_t n = ns[k % countof(ns)];
+        Try *t = open_strom(of[k / countof(ns)], n);
+        double *due = NEW_ZERO(t->arena, double, n);
+        for (uint64_t s = 0; s < 6; s++) {
+            try_laplace(t, 80 + s);
+            step(t);
+            for (size_t i = 0; i < n; i++)
+                due[i] += (double)t->x[i] - (double)t->y[i];
+        }
+        for (size_t i = 0; i < n; i++)
+            check_near((double)((const float *)t->call.state)[i], due[i], 1e-5);
+        try_close(t);
+    }
+}
+
+/* P(|x| >= rms / 2) = 0.6171 for normal elements. */
+static void tau_is_half_the_rms_unless_it_is_given(void **state)
+{
+    (void)state;
+    Try *t = open_strom("strom", 65536);
+    double squares = 0;
+    size_t kept = 0;
+    try_normal(t, 4);
+    for (size_t i = 0; i < 65536; i++)
+        squares += (double)t->x[i] * (double)t->x[i];
+    try_both(t);
+    const float tau = (float)(0.5 * sqrt(squares / 65536));
+    for (size_t i = 0; i < 65536; i++) {
+        check(t->y[i] == (fabsf(t->x[i]) >= tau ? copysignf(tau, t->x[i]) : 0));
+        kept += t->y[i] != 0;
+    }
+    check_near((double)kept / 65536, 0.61708, 0.01);              /* 5 standard errors */
+    check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617)); /* a bitmap and signs */
+    try_any_threads(t);
+    try_close(t);
+}
+
+static void a_residual_that_leaves_float32_is_an_error(void **state)
+{
+    (void)state;
+    Try *t = open_strom("strom:tau=1", 40);
+    t->x[9] = FLT_MAX;
+    step(t);
+    check(try_send(t) == ERR_NUMERIC);
+    try_close(t);
+}
+
 /* ---- what is refused ---- */
 
 static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
@@ -234,6 +319,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_largest_and_the_smallest_floats_keep_their_mean),
     cmocka_unit_test(errors_and_sizes_on_normal_and_laplace_vectors_are_the_known_ones),
     cmocka_unit_test(the_error_is_what_the_mean_does_not_carry),
+    cmocka_unit_test(what_is_under_tau_gathers_until_it_is_sent),
+    cmocka_unit_test(over_steps_nothing_is_lost),
+    cmocka_unit_test(tau_is_half_the_rms_unless_it_is_given),
+    cmocka_unit_test(a_residual_that_leaves_float32_is_an_error),
     cmocka_unit_test(sets_and_magnitudes_that_no_encoder_writes_are_refused),
 };
 

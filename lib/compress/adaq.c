@@ -71,7 +71,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;
-    return signed_set_get(c, in, SIDES, most, x);
+    float magnitude[SIDES];
+    return signed_set_get(c, in, SIDES, most, x, magnitude);
 }
 
 const Compressor compressor_adaq = {

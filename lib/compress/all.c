@@ -29,6 +29,7 @@
     X(minmax)      \
     X(drive)       \
     X(eden)        \
+    X(strom)       \
     X(ef)
 /* clang-format on */
 

@@ -44,7 +44,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    return signed_set_get(c, in, 1, wanted(c), x);
+    float magnitude[SIDES];
+    return signed_set_get(c, in, 1, wanted(c), x, magnitude);
 }
 
 const Compressor compressor_stc = {

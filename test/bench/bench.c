@@ -64,6 +64,7 @@ static const Case cases[] = {
     {"topk:ratio=0.1", 0, 0},
     {"threshold:rel=0.5", 0.5, 0},
     {"threshold", 0, 0},
+    {"strom", 0, 0},
     {"svd:rank=3", 0, 0},
     {"svd:rank=1,vectors=qsgd", 0, 0},
     {"fourier", 0.012, 0},

@@ -56,6 +56,8 @@ static const char *const specs[] = {
     "natural",
     "minmax",
     "minmax:bits=9,bucket=7",
+    "strom",
+    "strom:tau=1",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -44,7 +44,7 @@ DEFAULTS = {
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
-    "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"},
+    "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
 }
 CHOICES = ("entry", "svd")  # of a bare joint
 
@@ -422,7 +422,7 @@ def onebit(data, shape, keys):
     return np.where(minus, -means[:, 1], means[:, 0])
 
 
-def signed_set(data, n, magnitudes, most):
+def signed_set(data, n, magnitudes, most, tau=None):
     need(len(data) < 4 * n, "floats would take no more")
     source, result = Bytes(data), np.zeros(n, F32)
     members = index_set(source, n)
@@ -433,6 +433,7 @@ def signed_set(data, n, magnitudes, most):
         for side, size in enumerate(sizes if magnitudes == 2 else []):
             need((size > 0) == bool((minus == side).any()) and not np.signbit(size), "a side's magnitude")
         need(magnitudes == 2 or sizes[0] > 0, "the magnitude")
+        need(tau is None or sizes[0] == max(F32(tau), F32(1e-45)), "the magnitude is not tau")
         result[members] = np.where(minus, -sizes[-1], sizes[0])
     source.end()
     return result
@@ -496,6 +497,8 @@ def own_form(name, keys, shape, rounds):
     n, data = size_of(shape), rounds[-1][1:]
     if name == "sign":
         return np.where(sign_bits(data, n), F32(-1), F32(1))
+    if name == "strom":
+        return signed_set(data, n, 1, n, keys.get("tau"))
     if name in ("stc", "adaq"):
         return signed_set(data, n, 1 + (name == "adaq"), most_of_set(name, keys, n))
     if name in ("scaledsign", "onebit"):
@@ -523,7 +526,7 @@ def must_be_raw(name, keys, n, shape):
     """Whether spec and shape alone make it raw; None where the data have a say."""
     if name in ("sign", "scaledsign", "onebit"):
         return sign_is_raw(name, shape, keys)
-    if name in ("stc", "adaq"):
+    if name in ("stc", "adaq", "strom"):
         return False if n > 5 else None
     if name in ("fp16", "bf16", "natural"):
         return n == 0

@@ -63,7 +63,7 @@ def entropy(spec, shape, rounds):
         return 8.0 + entropy(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
     if name in ("fp16", "bf16"):
         return 16.0 * n
-    if name in ("stc", "adaq"):
+    if name in ("stc", "adaq", "strom"):
         count = len(index_set(Bytes(data[1:]), n))
         return log2_choose(n, count) + count + (0 if count == 0 else 64 if name == "adaq" else 32)
     if name in ("sign", "scaledsign", "onebit"):
