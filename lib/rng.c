@@ -79,9 +79,9 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
     return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
 }
 
-/* Lower tail of the inverse normal distribution function, u in (0, 1/2]: rational start (Hastings, 26.2.23 in
+/* Rational start (Hastings, 26.2.23 in
  * Abramowitz and Stegun) and two Halley steps on erfc, which leave rounding error only. */
-static double lower_quantile(double u)
+double normal_lower_quantile(double u)
 {
     const double t = sqrt(-2 * log(u));
     double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) /
@@ -97,5 +97,5 @@ static double lower_quantile(double u)
 double rng_normal(const Rng *rng, uint64_t use, uint64_t i)
 {
     const double u = ((double)(rng_u64(rng, use, i) >> 11) + 0.5) * 0x1p-53;
-    return u <= 0.5 ? lower_quantile(u) : -lower_quantile(1 - u);
+    return u <= 0.5 ? normal_lower_quantile(u) : -normal_lower_quantile(1 - u);
 }

@@ -70,6 +70,9 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i); /* [0, 1), 53 bits */
 double rng_normal(const Rng *rng, uint64_t use,
                   uint64_t i); /* N(0, 1) by the inverse distribution function */
 
+/* Where N(0, 1) has the lower tail u, 0 < u <= 1/2. */
+double normal_lower_quantile(double u);
+
 /* The 10-round Philox4x32 block function, in place. */
 void philox(uint32_t counter[4], const uint32_t key[2]);
 

@@ -23,7 +23,8 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
     *s = (Picks){.x = x, .n = n, .threads = threads, .scratch = scratch};
     s->bits = NEW_ZERO(scratch, uint64_t, blocks_of(n) * WORDS);
     s->in_block = NEW_ZERO(scratch, size_t, blocks_of(n));
-    return s->bits && s->in_block;
+    s->part = NEW(scratch, double, blocks_of(n));
+    return s->bits && s->in_block && s->part;
 }
 
 /* ---- all from a level on ---- */
@@ -66,6 +67,59 @@ void select_from(Picks *s, double least)
     s->value = NULL;
     parallel_for(s->threads, blocks_of(s->n), mark_block, &m);
     count_all(s);
+}
+
+/* ---- one number of each block ---- */
+
+static void largest_block(void *data, size_t block)
+{
+    const Picks *s = data;
+    s->part[block] = (double)kernels()->abs_max(s->x + block * BLOCK, block_size(s->n, block));
+}
+
+static void sum_block(void *data, size_t block)
+{
+    const Picks *s = data;
+    const size_t words = s->in_block[block] ? (block_size(s->n, block) + 63) / 64 : 0;
+    double sum = 0;
+    for (size_t w = block * WORDS; w < block * WORDS + words; w++)
+        for (uint64_t left = s->bits[w]; left; left &= left - 1)
+            sum += fabs((double)s->x[64 * w + (size_t)__builtin_ctzll(left)]);
+    s->part[block] = sum;
+}
+
+static void total_block(void *data, size_t block)
+{
+    const Picks *s = data;
+    s->part[block] = kernels()->sum_magnitudes(s->x + block * BLOCK, block_size(s->n, block));
+}
+
+static double add_blocks(const Picks *s, void (*block)(void *data, size_t block))
+{
+    double sum = 0;
+    parallel_for(s->threads, blocks_of(s->n), block, (void *)(uintptr_t)s);
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        sum += s->part[b];
+    return sum;
+}
+
+double select_total(const Picks *s)
+{
+    return add_blocks(s, total_block);
+}
+
+double select_sum(const Picks *s)
+{
+    return add_blocks(s, sum_block);
+}
+
+double select_largest(const Picks *s)
+{
+    double largest = 0;
+    parallel_for(s->threads, blocks_of(s->n), largest_block, (void *)(uintptr_t)s);
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        largest = fmax(largest, s->part[b]);
+    return largest;
 }
 
 /* ---- lists ---- */

@@ -16,6 +16,7 @@ typedef struct {
     size_t *in_block; /* how many bits of each block are set */
     size_t *place;    /* once there is a list, it and not the bits says what is selected, in order */
     float *value;     /* x at these places */
+    double *part;     /* (blocks) room for sums */
 } Picks;
 
 /* An empty selection; false when scratch has no memory, here and below. */
@@ -23,6 +24,11 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
 
 /* All |x| >= least; `least` below the smallest float above zero counts as that one. */
 void select_from(Picks *s, double least);
+
+/* The largest magnitude there is, the sum of all, and the sum of those selected by bits. */
+double select_largest(const Picks *s);
+double select_total(const Picks *s);
+double select_sum(const Picks *s);
 
 /* The k largest, or all that are not zero. */
 bool select_top(Picks *s, size_t k);

@@ -45,6 +45,9 @@ static const char *const more_specs[] = {
     "adaq:ratio=0.3",
     "topk:ratio=0.1",
     "threshold:rel=0.3",
+    "gaussiank:ratio=0.1",
+    "sidco:ratio=0.1",
+    "dgc:ratio=0.05,sample=0.1",
     "threshold:tau=0.5",
     "strom:tau=0.5",
 };

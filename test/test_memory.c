@@ -136,6 +136,9 @@ static void scratch_does_not_depend_on_threads(void **state)
         "topk",
         "topk:ratio=0.3",
         "threshold",
+        "gaussiank",
+        "sidco",
+        "dgc",
     };
     (void)state;
     for (size_t s = 0; s < countof(specs); s++) {

@@ -25,6 +25,9 @@
     X(adaq)        \
     X(topk)        \
     X(threshold)   \
+    X(gaussiank)   \
+    X(sidco)       \
+    X(dgc)         \
     X(natural)     \
     X(minmax)      \
     X(drive)       \

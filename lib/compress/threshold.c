@@ -1,10 +1,6 @@
 /* threshold.c -- every element of a magnitude from a threshold on (Strom 2015 in its plain form; Dutta et al. 2020).
  * The payload is sparse.h's. */
-#include "../kernels.h"
-#include "../parallel.h"
 #include "../sparse.h"
-
-#include <math.h>
 
 typedef struct {
     double tau, rel;
@@ -24,32 +20,6 @@ static unsigned traits(const Codec *codec)
     return EXACT_BYTES;
 }
 
-typedef struct {
-    const float *x;
-    size_t n;
-    float *largest; /* (blocks) */
-} Scan;
-
-static void scan_block(void *data, size_t block)
-{
-    const Scan *s = data;
-    s->largest[block] = kernels()->abs_max(s->x + block * BLOCK, block_size(s->n, block));
-}
-
-/* The largest magnitude; NaN when scratch has no memory. */
-static double largest_of(const Call *c, const float *x)
-{
-    const size_t n = c->shape->n;
-    Scan s = {x, n, NEW(c->scratch, float, blocks_of(n))};
-    if (!s.largest)
-        return NAN;
-    parallel_for(c->threads, blocks_of(n), scan_block, &s);
-    float largest = 0;
-    for (size_t b = 0; b < blocks_of(n); b++)
-        largest = s.largest[b] > largest ? s.largest[b] : largest;
-    return (double)largest;
-}
-
 static double least_of(const Call *c, double largest)
 {
     const Threshold *t = c->self->params;
@@ -59,12 +29,9 @@ static double least_of(const Call *c, double largest)
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Threshold *t = c->self->params;
-    const double largest = t->tau > 0 ? 0 : largest_of(c, x);
     Picks s;
-    if (isnan(largest))
-        return arena_fail(c->scratch, c->err);
     TRY(picks_open(c, x, &s));
-    select_from(&s, least_of(c, largest));
+    select_from(&s, least_of(c, t->tau > 0 ? 0 : select_largest(&s)));
     return picks_put(c, &s, out);
 }
 

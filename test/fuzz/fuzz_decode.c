@@ -37,6 +37,8 @@ static const char *const specs[] = {
     "topk:ratio=0.3",
     "threshold:rel=0.4",
     "threshold:tau=1",
+    "gaussiank:ratio=0.2",
+    "dgc:ratio=0.1",
     "svd:rank=2,vectors=bf16",
     "svd:rank=4,vectors=qsgd,vbits=3",
     "wavelet:ratio=0.2,family=db4",

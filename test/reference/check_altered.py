@@ -23,7 +23,7 @@ SPECS = [
     "terngrad", "terngrad:code=2bit", "terngrad:code=elias", "terngrad:share=on", "entry:ratio=0.3",
     "entry:ratio=0.02", "lq", "lq:q=inf", "gspar:eps=2", "randk:ratio=0.3",
     "randk:ratio=1", "randk:ratio=0.5,shared=off", "svd:rank=1", "svd:rank=1,vectors=bf16", "svd:vectors=qsgd,vbits=2",
-    "ef+entry:ratio=0.1", "topk:ratio=0.3", "threshold:rel=0.4",
+    "ef+entry:ratio=0.1", "topk:ratio=0.3", "threshold:rel=0.4", "gaussiank:ratio=0.3", "sidco:ratio=0.3", "dgc:ratio=0.3",
     "wavelet:ratio=0.3,family=db2", "hadamard:ratio=0.3",
     "joint:bits=3", "joint:bits=2+entry",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor",

@@ -26,6 +26,7 @@ SPECS = [
     "randk", "randk:ratio=0.3", "randk:ratio=0.9", "randk:ratio=1", "randk:ratio=0.05,shared=off", "ef+randk:ratio=0.1",
     "lq", "lq:q=1", "lq:q=0.5", "lq:q=inf",
     "topk", "topk:ratio=0.3", "topk:ratio=1", "threshold", "threshold:rel=0.4", "threshold:tau=0.5", "ef+topk",
+    "gaussiank:ratio=0.1", "sidco:ratio=0.1", "ef+sidco", "dgc:ratio=0.05", "dgc:ratio=0.3,mask=off",
     "svd", "svd:rank=1", "svd:rank=0.5,reshape=rows", "svd:rank=2.5,reshape=square", "svd:method=gesdd,probs=clip",
     "svd:rank=0.5,empty=resample", "svd:rank=2,draw=systematic", "svd:vectors=bf16", "svd:vectors=qsgd",
     "svd:rank=9,vectors=qsgd,vbits=1,reshape=square", "svd:rank=1.5,vectors=qsgd,vbits=16,reshape=rows",

@@ -35,7 +35,8 @@ DEFAULTS = {
     "gspar": {"density": "0.01"},
     "randk": {"ratio": "0.01", "shared": "on"},
     "topk": {"ratio": "0.01"},
-    "threshold": {"rel": "0.01"},
+    "threshold": {"rel": "0.01"}, "gaussiank": {"ratio": "0.01"}, "sidco": {"ratio": "0.01"},
+    "dgc": {"ratio": "0.001", "sample": "0.01", "momentum": "0.9", "mask": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
@@ -46,6 +47,7 @@ DEFAULTS = {
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
 }
+SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # of a bare joint
 
 
@@ -95,6 +97,8 @@ def sparse(data, n, keys, name):
     need(np.isfinite(values).all() and (values != 0).all(), "a value that is 0 or not finite")
     if name == "topk":
         need(len(members) <= kept(n, keys), "more members than k")
+    if name == "dgc":
+        need(len(members) <= 1.3 * kept(n, keys), "more members than 1.3 k")
     if name == "threshold" and len(values):
         sizes = np.abs(values.astype(float))
         least = float(keys["tau"]) if "tau" in keys else float(keys["rel"]) * sizes.max()
@@ -513,7 +517,7 @@ def own_form(name, keys, shape, rounds):
         return svd(data, shape, keys)
     if name == "terngrad":
         return terngrad(rounds, n, keys)
-    if name in ("topk", "threshold"):
+    if name in SPARSIFIERS:
         return sparse(data, n, keys, name)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(data, n, keys, name)

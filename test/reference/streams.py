@@ -80,7 +80,7 @@ def entropy(spec, shape, rounds):
         return frequencies(data[1:], shape, keys)
     if name == "randk":
         return 8.0 * (len(data) - 1)
-    if name in ("topk", "threshold"):
+    if name in decode.SPARSIFIERS:
         count = len(index_set(Bytes(data[1:]), n))
         return log2_choose(n, count) + 32 * count
     if name in ("entry", "gspar", "wavelet", "hadamard", "dct", "lq"):
