@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "coin.h"
+#include "ladder.h"
 #include "quantise.h"
 
 enum { FEW_COLS = 32 };
@@ -122,6 +123,10 @@ typedef struct {
                     uint32_t *code);
     void (*graded8)(const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x);
     void (*graded32)(const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x);
+
+    /* Codes of levels that double (ladder.h); back: false when one has a sign without a level. */
+    void (*climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code);
+    bool (*descend)(const uint8_t *code, size_t n, Ladder l, float *x);
 
     /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND
      * places. */

@@ -59,6 +59,8 @@ static const char *const more_specs[] = {
     "qsgd:bits=2,bucket=1",
     "qsgd:bits=3,bucket=0,code=elias-dense",
     "terngrad:clip=2.5",
+    "nuqsgd:bits=1,bucket=0",
+    "nuqsgd:bits=6,bucket=100",
     "minmax:bits=8,bucket=0,rounding=stochastic",
     "minmax:bits=1,bucket=100,rounding=stochastic",
     "minmax:bits=9,bucket=7",

@@ -24,6 +24,8 @@ static const char *const more_specs[] = {
     "entry:budget=2.5",
     "lq:q=inf",
     "terngrad:clip=2.5",
+    "nuqsgd:bits=2,bucket=100",
+    "nuqsgd:bits=1,bucket=0",
     "minmax:bits=8,bucket=0",
     "minmax:bits=9,bucket=100,rounding=stochastic",
     "joint+entry",

@@ -28,6 +28,7 @@
     X(gaussiank)   \
     X(sidco)       \
     X(dgc)         \
+    X(nuqsgd)      \
     X(natural)     \
     X(minmax)      \
     X(drive)       \

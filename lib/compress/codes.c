@@ -17,6 +17,18 @@ bool codes_wide(const Codes *codes)
     return plane_width(codes) > CODE_BYTE_BITS + 1;
 }
 
+size_t codes_run_end(const Codes *codes, size_t i, size_t to)
+{
+    const size_t left = codes->run - i % codes->run;
+    return left < to - i ? i + left : to;
+}
+
+bool codes_all_zero(const void *code, size_t size)
+{
+    const uint8_t *byte = code;
+    return byte[0] == 0 && !memcmp(byte, byte + 1, size - 1);
+}
+
 size_t codes_most(const Codes *codes)
 {
     const size_t n = codes->c->shape->n;

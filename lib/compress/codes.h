@@ -27,6 +27,11 @@ typedef struct {
 /* Whether codes are 32-bit words rather than bytes. */
 bool codes_wide(const Codes *codes);
 
+/* The end of the run that holds i, or `to`. */
+size_t codes_run_end(const Codes *codes, size_t i, size_t to);
+
+bool codes_all_zero(const void *code, size_t size); /* size > 0 */
+
 /* The most bytes that codes_put writes, whatever the levels are. */
 size_t codes_most(const Codes *codes);
 

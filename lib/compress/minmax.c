@@ -84,13 +84,6 @@ static size_t bound(const Call *c)
     return goes_raw(&job) ? raw_size(c) : own_bytes(&job);
 }
 
-/* The end of the bucket that holds i, or `to`. */
-static size_t bucket_end(const Job *job, size_t i, size_t to)
-{
-    const size_t left = job->bucket - i % job->bucket;
-    return left < to - i ? i + left : to;
-}
-
 /* ---- ranges ---- */
 
 typedef struct {
@@ -107,7 +100,7 @@ static void range_find(const Job *job, size_t bucket, uint8_t *at)
 {
     const size_t start = bucket * job->bucket;
     float low, high;
-    kernels()->range(job->x + start, bucket_end(job, start, job->n) - start, &low, &high);
+    kernels()->range(job->x + start, codes_run_end(&job->codes, start, job->n) - start, &low, &high);
     store_f32(at, low);
     store_f32(at + 4, high);
 }
@@ -153,7 +146,7 @@ static void quantise(const void *data, size_t block, void *code)
     for (size_t i = from, end; i < to; i = end) {
         const size_t bucket = i / job->bucket;
         uint8_t own[RANGE_BYTES], *at = job->range + RANGE_BYTES * bucket;
-        end = bucket_end(job, i, to);
+        end = codes_run_end(&job->codes, i, to);
         if (!job->ranges_known) {
             at = i % job->bucket ? own : at;
             range_find(job, bucket, at);
@@ -163,11 +156,6 @@ static void quantise(const void *data, size_t block, void *code)
     }
 }
 
-static bool all_zero(const uint8_t *byte, size_t size)
-{
-    return byte[0] == 0 && !memcmp(byte, byte + 1, size - 1);
-}
-
 static bool dequantise(const void *data, size_t block, const void *code)
 {
     const Job *job = data;
@@ -175,7 +163,7 @@ static bool dequantise(const void *data, size_t block, const void *code)
     const bool wide = codes_wide(&job->codes);
     bool good = true;
     for (size_t i = from, end; i < to; i = end) {
-        end = bucket_end(job, i, to);
+        end = codes_run_end(&job->codes, i, to);
         const Range r = range_load(job->sent + RANGE_BYTES * (i / job->bucket));
         const Dequantiser d = dequantiser_make(r.width, job->codes.s);
         const void *run = (const char *)code + (i - from) * (wide ? 4 : 1);
@@ -184,7 +172,7 @@ static bool dequantise(const void *data, size_t block, const void *code)
         else
             kernels()->graded8(run, end - i, r.low, r.high, d, job->decoded + i);
         if (r.width == 0)
-            good &= all_zero(run, (end - i) * (wide ? 4 : 1));
+            good &= codes_all_zero(run, (end - i) * (wide ? 4 : 1));
     }
     return good;
 }
@@ -246,7 +234,7 @@ static double variance(const Call *c, const float *x)
         uint8_t at[RANGE_BYTES];
         range_find(&job, b, at);
         const Range r = range_load(at);
-        const size_t start = b * job.bucket, end = bucket_end(&job, start, job.n);
+        const size_t start = b * job.bucket, end = codes_run_end(&job.codes, start, job.n);
         const double s = job.codes.s, width = (double)r.width;
         double sum = 0;
         for (size_t i = start; i < end && width > 0; i++) {

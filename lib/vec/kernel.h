@@ -32,6 +32,8 @@ void ISA_NAME(grade32)(const float *x, size_t n, float low, Quantiser q, const R
                        uint32_t *code);
 void ISA_NAME(graded8)(const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x);
 void ISA_NAME(graded32)(const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x);
+void ISA_NAME(climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code);
+bool ISA_NAME(descend)(const uint8_t *code, size_t n, Ladder l, float *x);
 size_t ISA_NAME(places8)(const uint8_t *code, size_t n, uint16_t *at);
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at);
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census);

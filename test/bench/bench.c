@@ -33,6 +33,7 @@ static const Case cases[] = {
     {"terngrad", 0.35, 0},
     {"terngrad:code=2bit", 0, 0},
     {"terngrad:clip=2.5", 0.35, 0},
+    {"nuqsgd", 0.35, 0},
     {"natural", 0.35, 0},
     {"minmax", 0.35, 0},
     {"minmax:rounding=stochastic", 0.35, 0},

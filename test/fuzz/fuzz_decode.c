@@ -56,6 +56,7 @@ static const char *const specs[] = {
     "stc:ratio=0.2",
     "adaq:ratio=0.2",
     "natural",
+    "nuqsgd:bucket=64",
     "minmax",
     "minmax:bits=9,bucket=7",
     "strom",

@@ -27,7 +27,8 @@ SPECS = [
     "wavelet:ratio=0.3,family=db2", "hadamard:ratio=0.3",
     "joint:bits=3", "joint:bits=2+entry",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor",
-    "stc:ratio=0.2", "adaq:ratio=0.2","natural",
+    "stc:ratio=0.2", "adaq:ratio=0.2","nuqsgd:bits=3,bucket=16",
+    "natural",
     "minmax", "minmax:bits=3,bucket=16,rounding=stochastic","drive", "eden:bits=1.3", "eden:bits=0.2","adaq:ratio=0.2", "strom", "strom:tau=1",
     "dct:ratio=0.3", "fourier:ratio=0.2", "fourier:ratio=0.1,dims=2",
 ]

@@ -30,6 +30,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "hadamard:ratio=0.05", "dct:ratio=0.05", "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2", "fp16:rounding=stochastic","svd:vectors=bf16",
           "svd:rank=2,vectors=qsgd,reshape=square", "svd:vectors=qsgd,vbits=3",
           "fp16:rounding=stochastic", "bf16:rounding=stochastic",
+          "nuqsgd", "nuqsgd:bits=2,bucket=100",
           "natural",
           "minmax:rounding=stochastic", "minmax:bits=2,bucket=100,rounding=stochastic",
           "joint:bits=2", "joint+entry", "drive:scale=mse", "eden:bits=1.5", "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]

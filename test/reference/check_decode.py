@@ -39,6 +39,7 @@ SPECS = [
     "dct", "dct:ratio=0.3", "dct:dims=2,ratio=0.1", "dct:draw=systematic,probs=clip",
     "fourier", "fourier:ratio=0.3", "fourier:dims=2,ratio=0.1", "fourier:ratio=1", "fourier:empty=resample,dims=2",
     "fourier:draw=systematic,probs=clip", "ef+fourier:ratio=0.2",
+    "nuqsgd", "nuqsgd:bits=1,bucket=0", "nuqsgd:bits=6,bucket=100", "nuqsgd:bits=2,bucket=7", "ef+nuqsgd",
     "natural", "ef+natural",
     "minmax", "minmax:bits=8,rounding=stochastic", "minmax:bits=1,bucket=0,rounding=stochastic", "minmax:bits=9,bucket=7", "ef+minmax:bits=2",
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",

@@ -169,6 +169,19 @@ def minmax(g, keys):
     return total
 
 
+def nuqsgd(g, keys):
+    flat, total, s = np.abs(g.reshape(-1)), 0.0, 2**int(keys["bits"]) - 1
+    bucket = int(keys["bucket"]) or flat.size
+    for start in range(0, flat.size, bucket):
+        x = flat[start:start + bucket]
+        levels = np.append(0, float(F32(np.sqrt((x**2).sum()))) * 2.0**np.arange(1 - s, 1))
+        if levels[-1] > 0:
+            x = np.minimum(x, levels[-1])
+            up = np.maximum(np.searchsorted(levels, x), 1)
+            total += ((levels[up] - x) * (x - levels[up - 1])).sum()
+    return total
+
+
 def half(g, keys, name):
     x = np.abs(g)
     if name == "fp16":
@@ -205,8 +218,8 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
-    if name in ("natural", "minmax"):
-        return {"natural": natural, "minmax": minmax}[name](g, keys)
+    if name in ("natural", "minmax", "nuqsgd"):
+        return {"natural": natural, "minmax": minmax, "nuqsgd": nuqsgd}[name](g, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(g, keys, name)
     if name in ("dct", "fourier"):

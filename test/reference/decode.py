@@ -41,6 +41,7 @@ DEFAULTS = {
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
+    "nuqsgd": {"bits": "4", "bucket": "8192"},
     "natural": {},
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
     "joint": {"bits": "1"},
@@ -472,17 +473,17 @@ def natural(data, n):
     return np.where(exponent == 0, 0, np.where(sign == 1, -1.0, 1.0) * 2.0**(exponent - 127)).astype(F32)
 
 
-def minmax_heads(n, keys):
+def bucket_heads(n, keys):
     bucket = int(keys["bucket"]) or max(n, 1)
     return bucket, (n + bucket - 1) // bucket
 
 
 def minmax_is_raw(n, keys):
-    return 8 * minmax_heads(n, keys)[1] + plane_bytes(n, int(keys["bits"])) >= 4 * n
+    return 8 * bucket_heads(n, keys)[1] + plane_bytes(n, int(keys["bits"])) >= 4 * n
 
 
 def minmax(data, n, keys):
-    bits, (bucket, buckets) = int(keys["bits"]), minmax_heads(n, keys)
+    bits, (bucket, buckets) = int(keys["bits"]), bucket_heads(n, keys)
     ends = floats(data[:8 * buckets], 2 * buckets).reshape(buckets, 2)
     need(not (np.signbit(ends) & (ends == 0)).any(), "a negative zero")
     low, high = ends[:, 0], ends[:, 1]
@@ -495,6 +496,20 @@ def minmax(data, n, keys):
     unit, drop = (width.astype(float) * lift / (2**bits - 1)).astype(F32), (1 / lift).astype(F32)
     with np.errstate(over="ignore"):
         return np.minimum(level.astype(F32) * unit[of] * drop[of] + low[of], high[of])
+
+
+def nuqsgd_is_raw(n, keys):
+    return 4 * bucket_heads(n, keys)[1] + plane_bytes(n, int(keys["bits"]) + 1) >= 4 * n
+
+
+def nuqsgd(data, n, keys):
+    bits, (bucket, buckets) = int(keys["bits"]), bucket_heads(n, keys)
+    norms = floats(data[:4 * buckets], buckets)
+    need(not np.signbit(norms).any(), "a negative norm")
+    level = codes_to_levels(planes(data[4 * buckets:], n, bits + 1), bits)
+    norm = norms.astype(float)[np.arange(n) // bucket]
+    need(not level[norm == 0].any(), "levels under a norm of zero")
+    return np.where(level == 0, 0, np.sign(level) * norm * 2.0**(np.abs(level) - 2**bits + 1)).astype(F32)
 
 
 def own_form(name, keys, shape, rounds):
@@ -511,8 +526,8 @@ def own_form(name, keys, shape, rounds):
         return half(data, n, name)
     if name == "natural":
         return natural(data, n)
-    if name == "minmax":
-        return minmax(data, n, keys)
+    if name in ("minmax", "nuqsgd"):
+        return {"minmax": minmax, "nuqsgd": nuqsgd}[name](data, n, keys)
     if name == "svd":
         return svd(data, shape, keys)
     if name == "terngrad":
@@ -536,8 +551,8 @@ def must_be_raw(name, keys, n, shape):
         return n == 0
     if name == "randk":
         return kept(n, keys) == n
-    if name == "minmax":
-        return minmax_is_raw(n, keys)
+    if name in ("minmax", "nuqsgd"):
+        return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
     if name in ("drive", "eden"):
         return True if n < 64 else None
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
