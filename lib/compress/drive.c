@@ -1,6 +1,5 @@
 /* drive.c -- DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2021): the signs of the
  * randomly rotated vector, and a scale. The payload is turned.h's. */
-#include "../rotation.h"
 #include "turned.h"
 
 typedef struct {
@@ -24,22 +23,25 @@ static unsigned traits(const Codec *codec)
     return RANDOM | EXACT_BYTES | (d->rotations > 1 && d->scale == SCALE_UNBIASED ? UNBIASED : 0);
 }
 
-static Turned turned_of(const Call *c)
+static Turned turned_of(const Drive *d)
 {
-    const Drive *d = c->self->params;
-    return (Turned){.bits = 1, .rounds = (int)d->rotations, .signs = true, .shrink = d->scale == SCALE_MSE};
+    return (Turned){.bits = 1, .signs = true, .shrink = d->scale == SCALE_MSE};
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Turned t = turned_of(c);
-    return turned_encode(c, &t, x, out);
+    const Drive *d = c->self->params;
+    const Turned t = turned_of(d);
+    const Blocks s = turned_blocks(c, &t, d->rotations);
+    return blocks_encode(&s, x, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Turned t = turned_of(c);
-    return turned_decode(c, &t, in, x);
+    const Drive *d = c->self->params;
+    const Turned t = turned_of(d);
+    const Blocks s = turned_blocks(c, &t, d->rotations);
+    return blocks_decode(&s, in, x);
 }
 
 const Compressor compressor_drive = {
@@ -56,7 +58,7 @@ const Compressor compressor_drive = {
     .params = schema,
     .params_size = sizeof(Drive),
     .traits = traits,
-    .bound = turned_bound,
+    .bound = blocks_bound,
     .encode = encode,
     .decode = decode,
 };

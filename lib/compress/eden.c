@@ -1,7 +1,6 @@
 /* eden.c -- EDEN (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022): each coordinate of the
  * randomly rotated vector to the nearest of Lloyd and Max's levels. The payload is turned.h's. */
 #include "../lloyd.h"
-#include "../rotation.h"
 #include "turned.h"
 
 typedef struct {
@@ -23,22 +22,25 @@ static unsigned traits(const Codec *codec)
     return RANDOM | EXACT_BYTES | (e->rotations > 1 ? UNBIASED : 0);
 }
 
-static Turned turned_of(const Call *c)
+static Turned turned_of(const Eden *e)
 {
-    const Eden *e = c->self->params;
-    return (Turned){.bits = e->bits, .rounds = (int)e->rotations};
+    return (Turned){.bits = e->bits};
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Turned t = turned_of(c);
-    return turned_encode(c, &t, x, out);
+    const Eden *e = c->self->params;
+    const Turned t = turned_of(e);
+    const Blocks s = turned_blocks(c, &t, e->rotations);
+    return blocks_encode(&s, x, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Turned t = turned_of(c);
-    return turned_decode(c, &t, in, x);
+    const Eden *e = c->self->params;
+    const Turned t = turned_of(e);
+    const Blocks s = turned_blocks(c, &t, e->rotations);
+    return blocks_decode(&s, in, x);
 }
 
 const Compressor compressor_eden = {
@@ -60,7 +62,7 @@ const Compressor compressor_eden = {
     .params = schema,
     .params_size = sizeof(Eden),
     .traits = traits,
-    .bound = turned_bound,
+    .bound = blocks_bound,
     .encode = encode,
     .decode = decode,
 };
