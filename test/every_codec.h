@@ -64,6 +64,8 @@ static const char *const more_specs[] = {
     "minmax:bits=8,bucket=0,rounding=stochastic",
     "minmax:bits=1,bucket=100,rounding=stochastic",
     "minmax:bits=9,bucket=7",
+    "rotated:bits=1",
+    "rotated:bits=8",
     "drive:rotations=1",
     "drive:rotations=3",
     "eden:bits=1,rotations=1",

@@ -37,6 +37,8 @@ static const char *const more_specs[] = {
     "dct:ratio=0.1,dims=2",
     "hadamard:ratio=0.1",
     "gspar:eps=1",
+    "rotated:bits=1",
+    "rotated:bits=7",
     "drive:rotations=1",
     "eden:bits=0.3",
     "eden:bits=2.6,rotations=3",

@@ -31,6 +31,7 @@
     X(nuqsgd)      \
     X(natural)     \
     X(minmax)      \
+    X(rotated)     \
     X(drive)       \
     X(eden)        \
     X(strom)       \

@@ -43,6 +43,7 @@ static const char *const specs[] = {
     "svd:rank=4,vectors=qsgd,vbits=3",
     "wavelet:ratio=0.2,family=db4",
     "hadamard:ratio=0.2",
+    "rotated:bits=3",
     "drive",
     "eden:bits=2.4",
     "eden:bits=0.2",

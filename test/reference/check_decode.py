@@ -33,6 +33,7 @@ SPECS = [
     "wavelet", "wavelet:ratio=0.3", "wavelet:family=db2,ratio=0.1", "wavelet:family=db4,ratio=0.1,draw=systematic",
     "wavelet:family=db4,levels=2,ratio=0.2", "wavelet:levels=1,probs=clip", "wavelet:empty=resample,family=db2,levels=3",
     "hadamard", "hadamard:ratio=0.3", "hadamard:ratio=0.1,draw=systematic", "hadamard:empty=resample,probs=clip",
+    "rotated", "rotated:bits=1", "rotated:bits=8", "ef+rotated:bits=3",
     "drive", "drive:scale=mse", "drive:rotations=1", "drive:rotations=3",
     "eden", "eden:rotations=1", "eden:bits=0.3", "eden:bits=1.5,rotations=3", "eden:bits=5", "eden:bits=8", "ef+eden:bits=1",
     "ef+entry:ratio=0.05", "ef:decay=0.5+qsgd:bits=2", "ef+terngrad:share=on,code=elias", "ef+svd:rank=1",
@@ -49,8 +50,8 @@ SPECS = [
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq", "strom", "strom:tau=0.5", "strom:tau=1e-3",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
-        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "drive", "eden:bits=2.5"]
-TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "drive", "eden")
+        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5"]
+TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "drive", "eden")
 
 
 def odd_arrays():

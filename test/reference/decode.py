@@ -38,6 +38,7 @@ DEFAULTS = {
     "threshold": {"rel": "0.01"}, "gaussiank": {"ratio": "0.01"}, "sidco": {"ratio": "0.01"},
     "dgc": {"ratio": "0.001", "sample": "0.01", "momentum": "0.9", "mask": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
+    "rotated": {"bits": "4"},
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
@@ -553,7 +554,7 @@ def must_be_raw(name, keys, n, shape):
         return kept(n, keys) == n
     if name in ("minmax", "nuqsgd"):
         return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
-    if name in ("drive", "eden"):
+    if name in ("drive", ("rotated", "drive", "eden"):
         return True if n < 64 else None
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
@@ -577,6 +578,8 @@ def decode(spec, shape, rounds, address=None):
     need(kind == 1, f"kind {kind}")
     if name == "randk":
         return randk(last, n, keys, address).reshape(shape)
+    if name == "rotated":
+        return rotations.rotated(last[1:], n, keys, address).reshape(shape)
     if name in ("drive", "eden"):
         return rotations.turned(last[1:], n, name, keys, address).reshape(shape)
     if name == "joint":

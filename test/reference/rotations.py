@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rotations.py -- drive and eden read the plain way from docs/FORMAT.md: signs, transforms, levels, blocks."""
+"""rotations.py -- rotated, drive and eden read the plain way from docs/FORMAT.md: signs, transforms, levels, blocks."""
 import functools
 import math
 
@@ -120,6 +120,35 @@ def read_blocks(data, n, bits):
     source.end()
 
 
+def read_levels(data, n, bits):
+    """Of every block of rotated: (piece, place, low, high, levels)."""
+    source = Bytes(data)
+    for piece, at, size in blocks(n):
+        low, high = source.f32(), source.f32()
+        need(np.isfinite(low) and np.isfinite(high) and low <= high, "a range")
+        need(not any(v == 0 and np.signbit(v) for v in (low, high)), "a zero below zero")
+        levels = planes(source.take(plane_bytes(size, bits)), size, bits)
+        need(low < high or not levels.any(), "levels without a range")
+        yield piece, at, float(low), float(high), levels
+    source.end()
+
+
+def rotated(data, n, keys, address):
+    bits, found = int(keys["bits"]), []
+    seed, repeat, _, step, tensor = address
+    for piece, at, low, high, levels in read_levels(data, n, bits):
+        z = low + levels * ((high - low) / (2**bits - 1))
+        found.append(turn_back(z, (seed, repeat, -1, step, tensor), piece, at, 1))
+    return within_float32(np.concatenate(found))
+
+
+def within_float32(values):
+    with np.errstate(over="ignore"):
+        result = values.astype(F32)
+    need(np.isfinite(result).all(), "a value beyond float32")
+    return result
+
+
 def bits_of(name, keys):
     return 1.0 if name == "drive" else float(keys["bits"])
 
@@ -130,7 +159,4 @@ def turned(data, n, name, keys, address):
         z = np.concatenate([level_values(first, width + 1, name) if len(first) else np.zeros(0),
                             level_values(rest, width, name)])
         found.append(turn_back(z * float(scale), address, piece, at, int(keys["rotations"])))
-    with np.errstate(over="ignore"):
-        result = np.concatenate(found).astype(F32)
-    need(np.isfinite(result).all(), "a value beyond float32")
-    return result
+    return within_float32(np.concatenate(found))

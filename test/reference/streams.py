@@ -89,6 +89,9 @@ def entropy(spec, shape, rounds):
         return log2_choose(n, count) + 32 * count
     if name in ("entry", "gspar", "wavelet", "hadamard", "dct", "lq"):
         return sets(name, data[1:], n)
+    if name == "rotated":
+        found = list(rotations.read_levels(data[1:], n, int(keys["bits"])))
+        return 64.0 * len(found) + order0(np.concatenate([block[4] for block in found]))
     if name in ("drive", "eden"):
         return rotated(data[1:], n, rotations.bits_of(name, keys))
     levels, scales = levels_of(name, keys, n, rounds)
