@@ -554,7 +554,7 @@ def must_be_raw(name, keys, n, shape):
         return kept(n, keys) == n
     if name in ("minmax", "nuqsgd"):
         return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
-    if name in ("drive", ("rotated", "drive", "eden"):
+    if name in ("rotated", "drive", "eden"):
         return True if n < 64 else None
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
