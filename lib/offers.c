@@ -5,6 +5,9 @@
 
 enum { JUMPS_MOST = 16 };
 
+/* What saves less than this share of the variance is not worth a bit: atoms made of rounding errors. */
+#define NOTHING 1e-9
+
 /* ---- one tensor ---- */
 
 static const CurvePoint *corner(const Offers *o, size_t k)
@@ -31,7 +34,7 @@ static void find_corners(Offers *o)
         while (o->corners && p->bits <= corner(o, o->corners - 1)->bits &&
                p->variance < corner(o, o->corners - 1)->variance)
             o->corners--;
-        if (o->corners && p->variance >= corner(o, o->corners - 1)->variance)
+        if (o->corners && p->variance >= corner(o, o->corners - 1)->variance * (1 - NOTHING))
             continue;
         while (o->corners > 1 && saving_at(o, o->corners - 1) <= saving(corner(o, o->corners - 1), p))
             o->corners--;

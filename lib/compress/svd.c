@@ -162,20 +162,25 @@ static double expected_variance(const SvdPlan *plan)
     return sum;
 }
 
+static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
+{
+    while (*count && point[*count - 1].bits >= added.bits) /* dearer, and no better */
+        (*count)--;
+    point[(*count)++] = added;
+}
+
 static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *point, size_t *count)
 {
     const ArenaMark mark = arena_mark(c->scratch);
     TRY(svd_plan_level(c, plan, level));
     const double bits = plan->raw ? 8 * (double)raw_size(c) : plan->bits;
-    while (*count && point[*count - 1].bits >= bits) /* dearer, and no better */
-        (*count)--;
-    point[(*count)++] = (CurvePoint){level, bits, expected_variance(plan)};
+    add_point(point, count, (CurvePoint){level, bits, expected_variance(plan)});
     arena_rewind(c->scratch, mark);
     return OK;
 }
 
 /* From the level that spends a thousandth of an atom, as one is a large part of a small budget, to the one
- * that keeps all, 16 to the octave. */
+ * that keeps all, 16 to the octave; then level 0, the tensor itself where atoms are rounded. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;
@@ -187,9 +192,14 @@ static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *co
     }
     *count = 0;
     plan.raw = false;
-    for (int i = 0; top * exp2(-i / 16.0) > least && !plan.raw && i < CURVE_MOST - 1; i++)
+    for (int i = 0; top * exp2(-i / 16.0) > least && !plan.raw && i < CURVE_MOST - 2; i++)
         TRY(add_level(c, &plan, top * exp2(-i / 16.0), point, count));
-    return add_level(c, &plan, 0, point, count);
+    if (plan.atom_noise <= 1 || top <= 0)
+        return add_level(c, &plan, 0, point, count);
+    if (!plan.raw)
+        TRY(add_level(c, &plan, least, point, count));
+    add_point(point, count, (CurvePoint){0, 8 * (double)raw_size(c), 0});
+    return OK;
 }
 
 const Compressor compressor_svd = {
