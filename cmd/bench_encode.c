@@ -6,7 +6,7 @@
 
 typedef struct {
     Common common;
-    const char *spec;
+    TextList specs;
     GroupSpec groups;
     int grouping;
     int64_t min_elements;
@@ -54,11 +54,13 @@ static Status run(Options *o, const char *path)
     const Codec *codec;
     VectorList list;
     Dump *d;
-    if (!o->spec)
-        return FAIL(o->err, ERR_USAGE, "encode: no compressor; want -c SPEC");
+    if (o->specs.count != 1)
+        return FAIL(o->err, ERR_USAGE, "encode: %s; want one -c SPEC",
+                    o->specs.count ? "several compressors, and a file holds one's payloads"
+                                   : "no compressor");
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
-    TRY(codec_open(&codec, o->spec, o->a, o->err));
+    TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
     TRY(dump_open(&d, path, o->a, o->err));
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
@@ -77,7 +79,7 @@ int bench_encode(int argc, char **argv)
     Options o = {.a = arena_open(0), .err = &err};
     Selection *s = &o.groups.selection;
     const Option options[] = {
-        OPTION('c', "codec", "SPEC", &o.spec, "the compressor; atomo-bench list shows them"),
+        OPTION('c', "codec", "SPEC", &o.specs, "the compressor; atomo-bench list shows them"),
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
         OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),

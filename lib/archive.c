@@ -183,12 +183,14 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
 typedef struct {
     Dump *dump;
     const Vector **vector; /* (count) of the step */
+    size_t at;             /* the one that was loaded last */
     float *x;              /* room for the largest */
 } Source;
 
 static const float *load(void *data, size_t j, Error *err)
 {
-    const Source *s = data;
+    Source *s = data;
+    s->at = j;
     return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
 }
 
@@ -201,7 +203,7 @@ static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, 
     for (; to < list->count && compare_same_cell(&list->item[first], &list->item[to]); to++)
         largest = list->item[to].shape.n > largest ? list->item[to].shape.n : largest;
     Call *call = NEW(w->scratch, Call, to - first);
-    Source source = {d, NEW(w->scratch, const Vector *, to - first), NEW(w->scratch, float, largest)};
+    Source source = {d, NEW(w->scratch, const Vector *, to - first), 0, NEW(w->scratch, float, largest)};
     Step step = {.call = call, .load = load, .data = &source};
     w->plan = arena_take(plans, to - first, codec_plan_size(w->job->codec));
     if (!call || !source.vector || !source.x)
@@ -213,7 +215,9 @@ static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, 
             source.vector[step.count] = &list->item[i];
             TRY(open_vector(w, d, &list->item[i], &r, &call[step.count++], &state));
         }
-    return step.count ? codec_plan(&step, w->plan) : OK;
+    if (step.count && codec_plan(&step, w->plan) != OK)
+        return error_at(w->err, "%.200s: %.200s", dump_file(d), source.vector[source.at]->name);
+    return OK;
 }
 
 static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)

@@ -7,6 +7,7 @@
 typedef struct {
     const Planner *planner;
     const Vector **vector; /* (count) of the step */
+    size_t at;             /* the one that was loaded last */
     double loading;        /* seconds */
     bool failed;           /* the vectors' values could not be had: that is not the codec's doing */
 } Source;
@@ -18,6 +19,7 @@ static const float *load(void *data, size_t j, Error *err)
     const double start = clock_now();
     const Status status = comparison_stopped(p->c) ? FAIL(err, ERR_STOPPED, "stopped")
                                                    : p->c->load(p->c->data, s->vector[j], p->x, err);
+    s->at = j;
     s->failed = status != OK;
     s->loading += clock_now() - start;
     return s->failed ? NULL : p->x;
@@ -68,6 +70,8 @@ Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, E
     if (source.failed)
         return status;
     plan->failed = status != OK;
+    if (plan->failed)
+        error_at(err, "%.200s", source.vector[source.at]->name);
     plan->why = *err;
     return OK;
 }

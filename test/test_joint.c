@@ -444,9 +444,9 @@ static void specs_that_say_nothing_are_refused(void **state)
                 {"joint+svd:rank=2", "rank=2 has no say"},
                 {"joint+entry:probs=clip", "probs=clip has no least variance"},
                 {"joint+svd:empty=resample", "empty=resample has no least variance"},
-                {"joint+qsgd", "qsgd has no water level"},
-                {"joint+ef+entry", "ef has no water level"},
-                {"joint+joint", "joint has no water level"},
+                {"joint+qsgd", "qsgd does not say"},
+                {"joint+ef+entry", "ef does not say"},
+                {"joint+joint", "joint does not say"},
                 {"joint:bits=0", "want above 0"},
                 {"ef", "ef needs a codec to wrap"}};
     static const char *const good[] = {"joint",     "joint:bits=0.5",

@@ -183,7 +183,7 @@ static void a_plan_that_fails_says_why_in_every_record(void **state)
     for (size_t k = 0; k < CELLS; k++)
         for (size_t i = 0; i < VECTORS; i++)
             assert_string_equal(w.error[k * (VECTORS + 1) + i],
-                                k == 1 && i != 1 ? "no plan has room for 333" : "");
+                                k == 1 && i != 1 ? "d: no plan has room for 333" : "");
     assert_string_equal(w.error[2 * VECTORS + 1], "without 3 of 4 tensors, which failed");
     arena_close(w.a);
 }

@@ -181,10 +181,10 @@ static Status check_inner(const Codec *inner, Error *err)
 static Status check(const Codec *codec, Error *err)
 {
     if (!codec->inner->ops->curve) {
-        FAIL(err, ERR_USAGE, "joint: %s has no water level", codec->inner->ops->name);
+        FAIL(err, ERR_USAGE, "joint: %s does not say what its levels cost", codec->inner->ops->name);
         return error_hint(err,
-                          "joint goes round codecs of the ATOMO family: joint+entry, joint+svd; joint alone "
-                          "takes the better of the two for each tensor");
+                          "joint+CODEC takes entry, svd, dct, wavelet or hadamard; joint alone takes the "
+                          "better of entry and svd for each tensor");
     }
     return check_inner(codec->inner, err);
 }
@@ -197,7 +197,8 @@ const Compressor compressor_joint = {
         "p = min(1, |lambda| / (sqrt(c_j) t)), c_j = bits of one more atom in tensor j; one t for the model\n"
         "variance: the sum of the tensors' own\n"
         "joint+CODEC has CODEC's atoms (entry, svd, wavelet, hadamard, dct); joint alone has entry's or\n"
-        "svd's, whichever serve a tensor better, and to know that decomposes each as svd does",
+        "svd's, whichever serve a tensor better, and to know that decomposes each as svd does.\n"
+        "Tensors that --min-elements sends as floats are outside the budget.",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, which leaves joint budgets for future work",
     .params = schema,
     .params_size = sizeof(Joint),
