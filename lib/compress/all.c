@@ -23,6 +23,7 @@
     X(onebit)      \
     X(stc)         \
     X(adaq)        \
+    X(strom)       \
     X(topk)        \
     X(threshold)   \
     X(gaussiank)   \
@@ -34,7 +35,6 @@
     X(rotated)     \
     X(drive)       \
     X(eden)        \
-    X(strom)       \
     X(ef)
 /* clang-format on */
 
