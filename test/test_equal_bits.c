@@ -120,7 +120,8 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* Not reached: nothing to turn; or whole rates next to it lie on the other side; or the range ends. */
+/* Not reached: nothing to turn; or the range ends; or no whole rate next to it is nearer; or the size jumps over
+ * the target at this rate, as it does where a rule goes another way (gaussiank mends its threshold by thirds). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -132,12 +133,14 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
     const double at = rate_value(&r);
     if (at == low || at == high)
         return true;
-    if (r.key->type != PARAM_INT)
-        return false;
+    const bool whole = r.key->type == PARAM_INT;
     for (int i = 0; i < 2; i++) {
-        check_ok(rate_set(&other, codec, &r, at + 2 * i - 1, w->a, &w->err), &w->err);
+        const double step = whole ? 1 : 1e-3 * at;
+        check_ok(rate_set(&other, codec, &r, at + (2 * i - 1) * step, w->a, &w->err), &w->err);
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
+    if (!whole)
+        return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
     return fabs(bits - target) <= fmin(fabs(beside[0] - target), fabs(beside[1] - target));
 }
 
