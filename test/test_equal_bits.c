@@ -121,7 +121,7 @@ static bool is_near(double bits, double target)
 }
 
 /* Not reached: nothing to turn; or the range ends; or no whole rate next to it is nearer; or the size jumps over
- * the target at this rate, as it does where a rule goes another way (gaussiank mends its threshold by thirds). */
+ * the target at this rate, as it does where a rule goes another way (gaussiank moves its threshold in large steps). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
