@@ -33,7 +33,8 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "nuqsgd", "nuqsgd:bits=2,bucket=100",
           "natural",
           "minmax:rounding=stochastic", "minmax:bits=2,bucket=100,rounding=stochastic",
-          "joint:bits=2", "joint+entry", "rotated", "drive:scale=mse", "eden:bits=1.5", "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]
+          "joint:bits=2", "joint+entry", "rotated", "drive:scale=mse", "eden:bits=1.5",
+          "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]
 FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
 CERTAIN = ["none", "fp16", "bf16", "ef+fp16"]
 IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error")
@@ -61,7 +62,7 @@ class Sent:
         self.fallback = not record.raw and spec != "none" and record.rounds[-1][:1] == b"\0"
         self.residual = self.settle(residuals)
         exact = self.fallback and bench.same_bits(self.g, self.h)  # else a draw that outgrew raw travels as floats
-        self.expected = (0.0 if exact and "+" not in self.spec
+        self.expected = (0.0 if exact
                          else closed_forms.expected(self.spec, self.g.reshape(self.shape), record.rounds))
         self.entropy = streams.entropy(self.spec, self.shape, record.rounds)
 
