@@ -93,19 +93,12 @@ static size_t bound(const Call *c)
     return goes_raw(&job) ? raw_size(c) : most_bytes(&job);
 }
 
-/* The end of the bucket that holds i, or `to`. */
-static size_t bucket_end(const Job *job, size_t i, size_t to)
-{
-    const size_t left = job->bucket - i % job->bucket;
-    return left < to - i ? i + left : to;
-}
-
 /* ---- norms ---- */
 
 /* The float32 that travels. Long buckets are summed block by block. */
 static float bucket_norm(const Job *job, const float *x, size_t bucket)
 {
-    const size_t start = bucket * job->bucket, n = bucket_end(job, start, job->n) - start;
+    const size_t start = bucket * job->bucket, n = codes_run_end(&job->codes, start, job->n) - start;
     if (job->norm_kind == NORM_LINF)
         return kernels()->abs_max(x + start, n);
     double sum = 0;
@@ -151,7 +144,7 @@ static void quantise(const void *data, size_t block, void *code)
     const size_t from = block * BLOCK, to = from + block_size(job->n, block), width = job->wide ? 4 : 1;
     for (size_t i = from, end; i < to; i = end) {
         const size_t bucket = i / job->bucket;
-        end = bucket_end(job, i, to);
+        end = codes_run_end(&job->codes, i, to);
         const float norm =
             job->norms_known ? load_f32(job->norm + 4 * bucket) : bucket_norm(job, job->x, bucket);
         if (!job->norms_known && i % job->bucket == 0)
@@ -161,25 +154,20 @@ static void quantise(const void *data, size_t block, void *code)
     }
 }
 
-static bool all_zero(const uint8_t *byte, size_t size)
-{
-    return byte[0] == 0 && !memcmp(byte, byte + 1, size - 1);
-}
-
 static bool dequantise(const void *data, size_t block, const void *code)
 {
     const Job *job = data;
     const size_t from = block * BLOCK, to = from + block_size(job->n, block), width = job->wide ? 4 : 1;
     bool good = true;
     for (size_t i = from, end; i < to; i = end) {
-        end = bucket_end(job, i, to);
+        end = codes_run_end(&job->codes, i, to);
         const float norm = load_f32(job->sent + 4 * (i / job->bucket));
         const Dequantiser d = dequantiser_make(norm, job->s);
         const void *run = (const char *)code + (i - from) * width;
         good &= job->wide ? kernels()->dequantise32(run, end - i, d, job->decoded + i)
                           : kernels()->dequantise8(run, end - i, d, job->decoded + i);
         if (norm == 0)
-            good &= all_zero(run, (end - i) * width);
+            good &= codes_all_zero(run, (end - i) * width);
     }
     return good;
 }
@@ -234,7 +222,7 @@ static double variance(const Call *c, const float *x)
     double total = 0;
     for (size_t b = 0; b < job.buckets && !goes_raw(&job); b++) {
         const double norm = (double)bucket_norm(&job, x, b), s = job.s;
-        const size_t start = b * job.bucket, end = bucket_end(&job, start, job.n);
+        const size_t start = b * job.bucket, end = codes_run_end(&job.codes, start, job.n);
         double sum = 0;
         for (size_t i = start; i < end && norm > 0; i++) {
             const double t = fmin(s * fabs((double)x[i]) / norm, s), f = t - floor(t);
