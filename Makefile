@@ -10,11 +10,13 @@ MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PKGS     := hdf5-serial openblas lapacke fftw3f
+PKGS     := hdf5-serial openblas lapacke fftw3f matio zlib
+HEADERS  := dnnl.h
 REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
 # What `make deps` installs: to build, to test, to draw.
-DEB_BUILD := gcc make pkg-config libopenblas-dev liblapacke-dev libhdf5-dev libfftw3-dev libcmocka-dev gnuplot-nox
+DEB_BUILD := gcc make pkg-config libopenblas-dev liblapacke-dev libhdf5-dev libfftw3-dev libmatio-dev zlib1g-dev libdnnl-dev \
+             libcmocka-dev gnuplot-nox
 
 have_pkgs  := $(shell pkg-config --exists $(PKGS) cmocka 2>/dev/null && echo yes)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
@@ -27,7 +29,8 @@ OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
 SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
 FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -fopenmp -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
-LIBS     := $(PKG_LIBS) -lm -lpthread
+# A program loads only those that it calls.
+LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lm -lpthread
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
@@ -39,13 +42,14 @@ ISA_base    :=
 ISA_avx2    := -march=x86-64-v3 -mno-fma
 ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
-LIB_SRC  := $(sort $(wildcard lib/*.c lib/compress/*.c))
+LIB_SRC  := $(sort $(wildcard lib/*.c lib/compress/*.c lib/nn/*.c lib/data/*.c))
 VEC_SRC  := $(sort $(wildcard lib/vec/*.c))
 PLOT_SRC := build/plot_scripts.c
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o))
 BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/bench_*.c)))
 TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
-PROGRAMS := $(B)/bin/atomo-bench
+TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
+PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
 .PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck coverage docs \
         rng-quality install uninstall dist clean help FORCE
@@ -55,6 +59,11 @@ PROGRAMS := $(B)/bin/atomo-bench
 all: $(PROGRAMS)
 
 $(B)/bin/atomo-bench: $(BENCH_OBJ) $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) LD $@
+	$(Q)$(CC) $(SANITISE) -fopenmp $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/bin/atomo-train: $(TRAIN_OBJ) $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) LD $@
 	$(Q)$(CC) $(SANITISE) -fopenmp $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -121,9 +130,10 @@ $(GOLDENS): $(B)/test/golden-most%: test/test_golden.c $(B)/kernels-most%.o $(B)
 # Installs what is missing, nothing when all is there. It asks for what the build uses, not for packages by name.
 deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
+	for h in $(HEADERS); do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
 	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \
-	echo "not found by pkg-config or on PATH:$$missing"; \
+	echo "not found:$$missing"; \
 	command -v apt-get >/dev/null || { echo "this is not Debian or a relative: install the equivalents of:" \
 	    "$(DEB_BUILD)"; exit 1; }; \
 	set -- apt-get -qy install --no-install-recommends $(DEB_BUILD); \

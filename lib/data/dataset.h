@@ -1,0 +1,51 @@
+/* dataset.h -- labelled images for training, by name: published files read as they are, and digits of our own making.
+ *
+ * Pixels stay bytes in memory; batch_fill turns those of a batch into normalised, augmented floats. Which images make
+ * a batch, and how each is cropped and flipped, follows from (seed, epoch, place) alone. */
+#ifndef ATOMO_DATASET_H
+#define ATOMO_DATASET_H
+
+#include "arena.h"
+#include "rng.h"
+
+typedef enum {
+    CROP_NONE,
+    CROP_ZERO,
+    CROP_REFLECT
+} Crop; /* random crop out of 4 pixels of such padding, and a flip */
+
+typedef struct {
+    const char *name, *brief;
+    size_t channels, rows, columns, classes;
+    float mean[3], deviation[3]; /* of pixels / 255, by channel */
+    Crop crop;                   /* of training images */
+    const char *licence, *source;
+} DatasetInfo;
+
+extern const DatasetInfo datasets[];                           /* ends in {0} */
+const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: names the nearest */
+
+typedef enum { PART_TRAIN, PART_TEST } Part;
+
+typedef struct {
+    const DatasetInfo *info;
+    Part part;
+    size_t count;
+    const uint8_t *pixels; /* (count, channels, rows, columns) */
+    const uint8_t *labels; /* (count), below info->classes */
+} Dataset;
+
+/* `dir` holds the published files (`digits` needs none: NULL). Everything is checked here: sizes, magic numbers,
+ * labels. An error names the file, what was expected, and the command that fetches it. */
+Status dataset_load(Dataset *out, const char *name, const char *dir, Part part, uint64_t seed, int threads,
+                    Arena *a, Error *err);
+
+/* order (count): a permutation of the images from (seed, epoch). */
+void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
+
+/* x (count, channels, rows, columns), labels (count): images index[0 .. count-1], normalised. Training images are
+ * cropped and flipped by words addressed (seed, epoch, index[i]); `augment` false leaves them as they are. */
+void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
+                uint64_t epoch, int threads, float *x, uint8_t *labels);
+
+#endif
