@@ -18,6 +18,9 @@ static inline size_t pieces_of(size_t images)
     return (images + PIECE - 1) / PIECE;
 }
 
+/* Channels to a group of a blocked value: what the convolutions of this machine run fastest on. */
+size_t layer_lanes(void);
+
 /* What flows from layer to layer. Plain: [image][channel][row][column]. Blocked: channels in groups of `lanes`,
  * [image][channel / lanes][row][column][lanes], which is how convolutions want them; channels is then a multiple. */
 typedef struct {
@@ -25,13 +28,16 @@ typedef struct {
     size_t lanes; /* 1: plain */
     float *x;     /* (most images) */
     float *dx;    /* d loss / d x; NULL for the images themselves */
-    bool added;   /* dx already holds what another reader of x gave: add to it. Cleared before backward */
+    bool added;   /* during backward: dx holds what a later reader of x gave, to which an earlier one adds */
 } Value;
 
 static inline size_t value_size(const Value *v) /* floats an image */
 {
     return v->channels * v->rows * v->columns;
 }
+
+/* Initial values: uniform in +-1/sqrt(fan in); N(0, 2 / (k k out)). */
+typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
 
 /* A parameter: a named slice of the flat weights and of the flat gradient, in the order and with the names that
  * the PyTorch module has. */
@@ -40,7 +46,8 @@ typedef struct {
     Kind kind;
     Shape shape;
     size_t offset;
-    size_t fan_in; /* of its layer, for the initial weights */
+    size_t fan_in; /* of its layer */
+    Init init;
 } Slice;
 
 /* One pass over `images` images. */
@@ -50,9 +57,9 @@ typedef struct {
     bool training;        /* batch statistics, dropout */
     const float *weights; /* flat */
     float *gradient;      /* flat; backward overwrites its slices */
-    float *running;       /* flat: running means and variances, which a training pass moves on */
-    Rng rng;              /* addressed by (seed, worker, step) */
-    Arena *scratch;       /* rewound after each layer */
+    float *running; /* flat: running means and variances, which training moves on and scoring only reads */
+    Rng rng;        /* addressed by (seed, worker, step) */
+    Arena *scratch; /* rewound after each layer */
     Error *err;
 } Pass;
 
@@ -60,10 +67,11 @@ typedef struct Layer Layer;
 
 typedef struct {
     const char *name;
+    /* Once, for passes of up to `images`; what it takes from the arena lives as long as the model. NULL: nothing. */
+    Status (*open)(Layer *l, size_t images, Arena *a, Error *err);
     Status (*forward)(Layer *l, const Pass *p);
-    Status (*backward)(Layer *l,
-                       const Pass *p); /* reads out->dx; writes or adds to in->dx unless that is NULL */
-    void (*close)(Layer *l);           /* NULL: nothing to close */
+    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds to it if `added` */
+    void (*close)(Layer *l);                     /* NULL: nothing to close */
 } LayerOps;
 
 struct Layer {

@@ -1,0 +1,204 @@
+/* model.c -- runs a network forward and backward over its list of layers. */
+#include "nn/model.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+struct Model {
+    Arena *arena, *scratch;
+    Builder b;
+    Value *outputs;
+};
+
+/* ---- opening ---- */
+
+static const char *network_name(const void *data, size_t i)
+{
+    (void)data;
+    return networks[i].name;
+}
+
+static Status network_find(const Network **out, const ModelSpec *spec, Error *err)
+{
+    for (const Network *n = networks; n->name; n++) {
+        if (strcmp(n->name, spec->network))
+            continue;
+        if ((n->channels && n->channels != spec->channels) ||
+            (n->side && (n->side != spec->rows || n->side != spec->columns)))
+            return FAIL(err, ERR_USAGE, "network %s: images of %zux%zux%zu: want %zux%zux%zu", n->name,
+                        spec->channels, spec->rows, spec->columns, n->channels, n->side, n->side);
+        *out = n;
+        return OK;
+    }
+    const char *near = text_nearest(spec->network, network_name, NULL);
+    FAIL(err, ERR_USAGE, "network %s: no such network", spec->network);
+    return near ? error_hint(err, "--network %s", near) : err->status;
+}
+
+static Status build(Model *m, const Network *network, const ModelSpec *spec, Error *err)
+{
+    Builder *b = &m->b;
+    *b = (Builder){.arena = m->arena, .err = err, .images = spec->images, .classes = spec->classes};
+    b->layer = NEW(m->arena, Layer, LAYERS_MOST);
+    b->parameters.item = NEW(m->arena, Slice, SLICES_MOST);
+    b->running.item = NEW(m->arena, Slice, SLICES_MOST);
+    b->image = NEW(m->arena, Value, 1);
+    if (!b->layer || !b->parameters.item || !b->running.item || !b->image)
+        return arena_fail(m->arena, err);
+    *b->image = (Value){.channels = spec->channels, .rows = spec->rows, .columns = spec->columns, .lanes = 1};
+    m->outputs = network->build(b, b->image, network->plan);
+    TRY(b->status);
+    for (size_t i = 0; i < b->layers; i++)
+        if (b->layer[i].ops->open)
+            TRY(b->layer[i].ops->open(&b->layer[i], spec->images, m->arena, err));
+    return OK;
+}
+
+Status model_open(Model **out, const ModelSpec *spec, Error *err)
+{
+    *out = NULL;
+    const Network *network;
+    TRY(network_find(&network, spec, err));
+    Arena *arena = arena_open(0);
+    Model *m = NEW_ZERO(arena, Model, 1);
+    if (!m) {
+        const Status status = arena_fail(arena, err);
+        arena_close(arena);
+        return status;
+    }
+    m->arena = arena;
+    m->scratch = arena_open(0);
+    const Status status = build(m, network, spec, err);
+    if (status != OK) {
+        model_close(m);
+        return error_at(err, "network %s", spec->network);
+    }
+    *out = m;
+    return OK;
+}
+
+void model_close(Model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->b.layers; i++)
+        if (m->b.layer[i].ops->close)
+            m->b.layer[i].ops->close(&m->b.layer[i]);
+    arena_close(m->scratch);
+    arena_close(m->arena);
+}
+
+const SliceList *model_parameters(const Model *m)
+{
+    return &m->b.parameters;
+}
+
+const SliceList *model_running(const Model *m)
+{
+    return &m->b.running;
+}
+
+/* ---- initial weights ---- */
+
+static void init(const Slice *s, const Rng *rng, float *x)
+{
+    const double bound = s->fan_in ? 1 / sqrt((double)s->fan_in) : 0;
+    const double deviation =
+        s->shape.rank == 4 ? sqrt(2.0 / (double)(s->shape.dim[0] * s->shape.dim[2] * s->shape.dim[3])) : 0;
+    for (size_t i = 0; i < s->shape.n; i++)
+        switch (s->init) {
+        case INIT_UNIFORM:
+            x[i] = (float)(bound * (2 * rng_unit(rng, USE_INIT, i) - 1));
+            break;
+        case INIT_NORMAL:
+            x[i] = (float)(deviation * rng_normal(rng, USE_INIT, i));
+            break;
+        case INIT_ZERO:
+        case INIT_ONE:
+            x[i] = s->init == INIT_ONE;
+        }
+}
+
+static void init_all(const SliceList *list, uint64_t seed, float *x)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const Rng rng = rng_open(seed, 0, RNG_EVERYONE, 0, rng_hash(s->name));
+        init(s, &rng, x + s->offset);
+    }
+}
+
+void model_init(const Model *m, uint64_t seed, float *weights, float *running)
+{
+    init_all(&m->b.parameters, seed, weights);
+    init_all(&m->b.running, seed, running);
+}
+
+/* ---- passes ---- */
+
+static Status forward(Model *m, const Pass *p, const float *images)
+{
+    /* Only read: no layer works in place on the images. */
+    m->b.image->x = (float *)(uintptr_t)images;
+    for (size_t i = 0; i < m->b.layers; i++) {
+        Layer *l = &m->b.layer[i];
+        const ArenaMark mark = arena_mark(p->scratch);
+        TRY(l->ops->forward(l, p));
+        arena_rewind(p->scratch, mark);
+    }
+    return OK;
+}
+
+static Status backward(Model *m, const Pass *p)
+{
+    for (size_t i = 0; i < m->b.layers; i++)
+        m->b.layer[i].in->added = false;
+    for (size_t i = m->b.layers; i-- > 0;) {
+        Layer *l = &m->b.layer[i];
+        const ArenaMark mark = arena_mark(p->scratch);
+        TRY(l->ops->backward(l, p));
+        arena_rewind(p->scratch, mark);
+    }
+    return OK;
+}
+
+static Status judge(const Model *m, const Pass *p, const Batch *batch, Score *score)
+{
+    softmax_loss(m->outputs, batch->labels, batch->count, &score->loss, &score->correct);
+    score->loss /= (double)batch->count;
+    if (!isfinite(score->loss))
+        return FAIL(p->err, ERR_NUMERIC, "the loss is %s", isnan(score->loss) ? "not a number" : "infinite");
+    return OK;
+}
+
+Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
+                      int threads, float *gradient, Score *score, Error *err)
+{
+    const Pass p = {.images = batch->count,
+                    .threads = threads,
+                    .training = true,
+                    .weights = weights,
+                    .gradient = gradient,
+                    .running = running,
+                    .rng = *rng,
+                    .scratch = m->scratch,
+                    .err = err};
+    TRY(forward(m, &p, batch->images));
+    TRY(judge(m, &p, batch, score));
+    return backward(m, &p);
+}
+
+Status model_score(Model *m, const Batch *batch, const float *weights, const float *running, int threads,
+                   Score *score, Error *err)
+{
+    const Pass p = {.images = batch->count,
+                    .threads = threads,
+                    .weights = weights,
+                    .running = (float *)(uintptr_t)running, /* only read unless training */
+                    .scratch = m->scratch,
+                    .err = err};
+    TRY(forward(m, &p, batch->images));
+    return judge(m, &p, batch, score);
+}

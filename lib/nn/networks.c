@@ -1,0 +1,146 @@
+/* networks.c -- the reference code's networks, layer by layer, with its parameters' names and order.
+ *
+ * LeNet and FC are the ATOMO code's, ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) their CIFAR forms. */
+#include "nn/networks.h"
+
+/* ---- for grey images ---- */
+
+static Value *softmax(Builder *b, Value *v, const void *plan)
+{
+    (void)plan;
+    return build_linear(b, v, "linear", b->classes);
+}
+
+static Value *fc(Builder *b, Value *v, const void *plan)
+{
+    (void)plan;
+    v = build_relu(b, build_linear(b, v, "fc1", 800));
+    v = build_relu(b, build_linear(b, v, "fc2", 500));
+    return build_sigmoid(b, build_linear(b, v, "fc3", b->classes));
+}
+
+/* No activation between the two fully connected layers. */
+static Value *lenet(Builder *b, Value *v, const void *plan)
+{
+    (void)plan;
+    v = build_conv(b, v, "conv1", &(ConvSettings){.channels = 20, .size = 5, .stride = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    v = build_conv(b, v, "conv2", &(ConvSettings){.channels = 50, .size = 5, .stride = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    v = build_linear(b, v, "fc1", 500);
+    return build_linear(b, v, "fc2", b->classes);
+}
+
+static Value *cnn(Builder *b, Value *v, const void *plan)
+{
+    (void)plan;
+    v = build_conv(b, v, "conv1",
+                   &(ConvSettings){.channels = 8, .size = 3, .stride = 1, .padding = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    v = build_conv(b, v, "conv2",
+                   &(ConvSettings){.channels = 16, .size = 3, .stride = 1, .padding = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    return build_linear(b, v, "fc", b->classes);
+}
+
+/* ---- ResNet ---- */
+
+typedef struct {
+    size_t blocks[4];
+    bool bottleneck; /* 1x1, 3x3, 1x1 with four times the channels, for two 3x3 */
+} ResNet;
+
+static Value *conv_norm(Builder *b, Value *v, const char *conv, const char *norm, size_t channels,
+                        size_t size, size_t stride)
+{
+    const ConvSettings s = {.channels = channels, .size = size, .stride = stride, .padding = size / 2};
+    return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
+}
+
+/* Convolution and norm `i` of a block. */
+static Value *numbered(Builder *b, Value *v, const char *block, int i, size_t channels, size_t size,
+                       size_t stride)
+{
+    return conv_norm(b, v, build_name(b, "%s.conv%d", block, i), build_name(b, "%s.bn%d", block, i), channels,
+                     size, stride);
+}
+
+static Value *block(Builder *b, Value *in, const char *name, size_t width, size_t stride, bool bottleneck)
+{
+    const size_t channels = bottleneck ? 4 * width : width;
+    Value *v = in;
+    if (bottleneck) {
+        v = build_relu(b, numbered(b, v, name, 1, width, 1, 1));
+        v = build_relu(b, numbered(b, v, name, 2, width, 3, stride));
+        v = numbered(b, v, name, 3, channels, 1, 1);
+    } else {
+        v = build_relu(b, numbered(b, v, name, 1, width, 3, stride));
+        v = numbered(b, v, name, 2, width, 3, 1);
+    }
+    Value *past = in;
+    if (stride != 1 || in->channels != channels)
+        past = conv_norm(b, in, build_name(b, "%s.shortcut.0", name), build_name(b, "%s.shortcut.1", name),
+                         channels, 1, stride);
+    return build_relu(b, build_sum(b, v, past));
+}
+
+static Value *resnet(Builder *b, Value *v, const void *plan)
+{
+    const ResNet *net = plan;
+    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 64, 3, 1));
+    for (size_t stage = 0; stage < 4; stage++)
+        for (size_t i = 0; i < net->blocks[stage]; i++)
+            v = block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)64 << stage,
+                      stage && !i ? 2 : 1, net->bottleneck);
+    return build_linear(b, build_average_pool(b, v, 4), "linear", b->classes);
+}
+
+/* ---- VGG with batch norm ---- */
+
+enum { POOL = 0, END = 1 };
+
+/* The modules' numbers count convolution, norm and relu of each, and each pool. */
+static Value *vgg(Builder *b, Value *v, const void *plan)
+{
+    size_t module = 0;
+    for (const int *width = plan; *width != END; width++) {
+        if (*width == POOL) {
+            v = build_max_pool(b, v, 2);
+            module++;
+            continue;
+        }
+        const ConvSettings s = {
+            .channels = (size_t)*width, .size = 3, .stride = 1, .padding = 1, .bias = true, .normal = true};
+        v = build_conv_blocked(b, v, build_name(b, "features.%zu", module), &s);
+        v = build_relu(b, build_norm(b, v, build_name(b, "features.%zu", module + 1)));
+        module += 3;
+    }
+    v = build_relu(b, build_linear(b, build_dropout(b, v, 0.5), "classifier.1", 512));
+    v = build_relu(b, build_linear(b, build_dropout(b, v, 0.5), "classifier.4", 512));
+    return build_linear(b, v, "classifier.6", b->classes);
+}
+
+/* clang-format off */
+static const int vgg11[] = {64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
+static const int vgg13[] = {64, 64, POOL, 128, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
+static const int vgg16[] = {64, 64, POOL, 128, 128, POOL, 256, 256, 256, POOL, 512, 512, 512, POOL, 512, 512, 512, POOL, END};
+static const int vgg19[] = {64, 64, POOL, 128, 128, POOL, 256, 256, 256, 256, POOL, 512, 512, 512, 512, POOL,
+                            512, 512, 512, 512, POOL, END};
+
+const Network networks[] = {
+    {"softmax",     "logistic regression",                                        0, 0,  softmax, NULL},
+    {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL},
+    {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL},
+    {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL},
+    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}},
+    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}},
+    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}},
+    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}},
+    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}},
+    {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11},
+    {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13},
+    {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16},
+    {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19},
+    {0},
+};
+/* clang-format on */
