@@ -59,7 +59,7 @@ static Status build(Model *m, const Network *network, const ModelSpec *spec, Err
 Status model_open(Model **out, const ModelSpec *spec, Error *err)
 {
     *out = NULL;
-    const Network *network;
+    const Network *network = NULL;
     TRY(network_find(&network, spec, err));
     Arena *arena = arena_open(0);
     Model *m = NEW_ZERO(arena, Model, 1);
@@ -154,7 +154,7 @@ static Status forward(Model *m, const Pass *p, const float *images)
 static Status backward(Model *m, const Pass *p)
 {
     for (size_t i = 0; i < m->b.layers; i++)
-        m->b.layer[i].in->added = false;
+        m->b.layer[i].in->added = m->b.layer[i].out->added = false;
     for (size_t i = m->b.layers; i-- > 0;) {
         Layer *l = &m->b.layer[i];
         const ArenaMark mark = arena_mark(p->scratch);

@@ -1,0 +1,26 @@
+/* loss.c -- mean cross-entropy of a softmax, and its gradient: probabilities less the label's one. */
+#include "nn/layers.h"
+
+#include <math.h>
+
+void softmax_loss(const Value *v, const uint8_t *labels, size_t images, double *loss, size_t *correct)
+{
+    const size_t classes = v->channels;
+    *loss = 0;
+    *correct = 0;
+    for (size_t i = 0; i < images; i++) {
+        const float *x = v->x + i * classes;
+        float *d = v->dx + i * classes;
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++)
+            if (x[k] > x[best])
+                best = k;
+        double sum = 0;
+        for (size_t k = 0; k < classes; k++)
+            sum += exp((double)x[k] - (double)x[best]);
+        for (size_t k = 0; k < classes; k++)
+            d[k] = (float)((exp((double)x[k] - (double)x[best]) / sum - (k == labels[i])) / (double)images);
+        *loss += log(sum) + (double)x[best] - (double)x[labels[i]];
+        *correct += best == labels[i];
+    }
+}
