@@ -318,45 +318,6 @@ static void only_stochastic_rounding_promises_a_mean(void **state)
     }
 }
 
-static double mean_error(Try *t, uint64_t repeats, double *g2)
-{
-    double mse = 0;
-    *g2 = 0;
-    for (size_t i = 0; i < t->shape.n; i++)
-        *g2 += (double)t->x[i] * (double)t->x[i];
-    for (uint64_t r = 0; r < repeats; r++) {
-        try_repeat(t, r);
-        try_both(t);
-        for (size_t i = 0; i < t->shape.n; i++)
-            mse += pow((double)t->y[i] - (double)t->x[i], 2) / (double)repeats;
-    }
-    return mse;
-}
-
-static void errors_and_bits_are_those_of_the_acceptance_table(void **state)
-{
-    (void)state;
-    static const double errors[] = {0.0138, 0.0282};
-    for (int law = 0; law < 2; law++) {
-        Try *t = try_open("minmax", 65536),
-            *u = try_open("minmax:bits=1,bucket=0,rounding=stochastic", 65536);
-        (law ? try_laplace : try_normal)(t, 20);
-        (law ? try_laplace : try_normal)(u, 20);
-        double g2, own;
-        const double nearest = mean_error(t, 1, &g2), random = mean_error(u, 10, &own),
-                     told = codec_variance(&u->call, u->x);
-        print_message(
-            "minmax 4 bits %-7s error %.4f (table %.4f)  bits %.4f;  1 bit %.2f (closed form %.2f)\n",
-            law ? "laplace" : "normal", nearest / g2, errors[law], 8 * (double)t->out.size / 65536,
-            random / g2, told / g2);
-        check_rel(nearest / g2, errors[law], 0.03);
-        check_near(8 * (double)t->out.size / 65536, 4.125, 0.001);
-        check_rel(random, told, 0.03);
-        check_near(8 * (double)u->out.size / 65536, 1.001, 0.001);
-        try_close(t), try_close(u);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ranges_are_the_extremes_and_zeros_have_no_sign),
     cmocka_unit_test(levels_equal_their_definition_on_every_instruction_set),
@@ -367,7 +328,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ranges_that_no_encoder_writes_are_refused),
     cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
     cmocka_unit_test(only_stochastic_rounding_promises_a_mean),
-    cmocka_unit_test(errors_and_bits_are_those_of_the_acceptance_table),
 };
 
 CHECK_MAIN(tests)

@@ -199,48 +199,22 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
     for (size_t k = 0; k < countof(scales); k++) {
         Try *t = try_open("natural", 4096);
         TwoPoint *law = NEW(t->arena, TwoPoint, 4096);
-        double v = 0;
+        double v = 0, norm = 0;
         try_normal(t, 63);
         for (size_t i = 0; i < 4096; i++) {
             t->x[i] *= (float)scales[k];
             law[i] = law_of((double)t->x[i]);
+            norm += (double)t->x[i] * (double)t->x[i];
             v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
         }
         for (size_t i = 0; i < 4096; i++) /* errors of magnitudes become those of the elements */
             if (t->x[i] < 0)
                 law[i] = (TwoPoint){-law[i].high, -law[i].low, law[i].p};
         check_rel(codec_variance(&t->call, t->x), v, 1e-9);
+        check(scales[k] < 1e-37 || /* denormals */ v <= norm / 8);
         check(verdict_good(try_statistics(t, law, 2000, 1)));
         if (scales[k] > 1e-39)
             check(!verdict_good(try_statistics(t, law, 2000, 1.01)));
-        try_close(t);
-    }
-}
-
-static void errors_and_bits_are_those_of_the_acceptance_table(void **state)
-{
-    (void)state;
-    static const double errors[] = {0.082, 0.083};
-    for (int law = 0; law < 2; law++) {
-        Try *t = try_open("natural", 65536);
-        (law ? try_laplace : try_normal)(t, 20);
-        double g2 = 0, mse = 0;
-        for (size_t i = 0; i < 65536; i++)
-            g2 += (double)t->x[i] * (double)t->x[i];
-        for (uint64_t r = 0; r < 10; r++) {
-            try_repeat(t, r);
-            try_both(t);
-            for (size_t i = 0; i < 65536; i++)
-                mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
-        }
-        const double told = codec_variance(&t->call, t->x);
-        print_message("natural %-7s error %.4f (closed form %.4f, table %.4f)  bits %.4f\n",
-                      law ? "laplace" : "normal", mse / g2, told / g2, errors[law],
-                      8 * (double)t->out.size / 65536);
-        check_rel(mse / g2, errors[law], 0.03);
-        check_rel(mse, told, 0.03);
-        check(told <= g2 / 8);
-        check_near(8 * (double)t->out.size / 65536, 9, 0.001);
         try_close(t);
     }
 }
@@ -272,7 +246,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_power_beyond_float32_is_an_error_whatever_the_draw),
     cmocka_unit_test(payloads_that_no_encoder_writes_are_refused),
     cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
-    cmocka_unit_test(errors_and_bits_are_those_of_the_acceptance_table),
     cmocka_unit_test(the_entropy_told_is_that_of_exponents_and_signs),
 };
 

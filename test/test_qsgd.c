@@ -1,5 +1,5 @@
 /* test_qsgd.c -- qsgd element by element against quantise.h, its sizes against written-out codes, its
- * statistics against the closed form, and the acceptance figures. */
+ * statistics against the closed form. */
 #include "try.h"
 
 #include "elias.h"

@@ -1,5 +1,5 @@
 /* test_qsgd_draws.c -- what qsgd promises of its draws: the mean, the variance, the direction of rounding,
- * and the acceptance figures. */
+ * and the entropy. */
 #include "try.h"
 
 static Try *open_levels(size_t n, uint32_t s, size_t bucket, const char *code, const char *norm)
@@ -87,52 +87,6 @@ static void rounding_up_happens_with_the_fraction_not_its_complement(void **stat
         }
 }
 
-/* ---- acceptance: d = 65536, means of ten repeats ---- */
-
-typedef struct {
-    const char *spec;
-    double nmse[2], bits[2]; /* normal, Laplace; NAN: not bound */
-} Row;
-
-static void accept_row(const Row *row, int law)
-{
-    Try *t = try_open(row->spec, 65536);
-    (law ? try_laplace : try_normal)(t, 20);
-    double g2 = 0, mse = 0, bytes = 0;
-    for (uint64_t r = 0; r < 10; r++) {
-        try_repeat(t, r);
-        try_both(t);
-        bytes += (double)t->out.size / 10;
-        for (size_t i = 0; i < 65536; i++) {
-            mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
-            g2 += (double)t->x[i] * (double)t->x[i] / 10;
-        }
-    }
-    const double bits = 8 * bytes / 65536, limit = row->bits[law] + fmax(0.02 * row->bits[law], 0.01);
-    print_message("%-40s %-7s error %.4f (closed form %.4f, table %.4f)  bits %.4f (table %.3f)\n", row->spec,
-                  law ? "laplace" : "normal", mse / g2, codec_variance(&t->call, t->x) / g2, row->nmse[law],
-                  bits, row->bits[law]);
-    check_rel(mse, codec_variance(&t->call, t->x), 0.03);
-    check_rel(mse / g2, row->nmse[law], 0.06);
-    check(bits <= limit);
-    try_close(t);
-}
-
-static void errors_and_bits_are_those_of_the_acceptance_table(void **state)
-{
-    (void)state;
-    static const Row rows[] = {
-        {"qsgd:levels=1", {17.06, 15.02}, {.435, .405}},
-        {"qsgd:levels=15", {.379, .353}, {2.337, 2.175}},
-        {"qsgd:levels=15,code=elias-dense", {.379, .353}, {2.54, 2.32}},
-        {"qsgd:levels=127", {.0053, .0053}, {6.11, 5.62}},
-        {"qsgd:levels=7,norm=linf", {.0362, .0822}, {4.18, 3.17}},
-    };
-    for (size_t i = 0; i < countof(rows); i++)
-        for (int law = 0; law < 2; law++)
-            accept_row(&rows[i], law);
-}
-
 static const char *const code_names[] = {"elias", "elias-sparse", "elias-dense", "fixed"};
 
 static void entropy_is_told_and_stands_below_the_bytes(void **state)
@@ -159,7 +113,6 @@ static void entropy_is_told_and_stands_below_the_bytes(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
     cmocka_unit_test(rounding_up_happens_with_the_fraction_not_its_complement),
-    cmocka_unit_test(errors_and_bits_are_those_of_the_acceptance_table),
     cmocka_unit_test(entropy_is_told_and_stands_below_the_bytes),
 };
 

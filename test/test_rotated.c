@@ -1,5 +1,5 @@
 /* test_rotated.c -- rotated against its levels in the rotated vector, its closed form given the rotation, what all
- * workers share, the acceptance figures, and what must be refused. */
+ * workers share, and what must be refused. */
 #include "try.h"
 
 #include "planes.h"
@@ -126,34 +126,6 @@ static void workers_share_the_rotation_alone(void **state)
     try_close(t);
 }
 
-/* One bit: (max z)(-min z) / sigma^2 - 1, which varies with the sample; 17 in a public table for d = 65,536. */
-static void errors_and_bits_are_those_of_the_acceptance_table(void **state)
-{
-    (void)state;
-    for (int law = 0; law < 2; law++) {
-        Try *t = open_rotated("rotated:bits=1", 65536);
-        double square = 0, mse = 0, v = 0;
-        (law ? try_laplace : try_normal)(t, 20);
-        for (size_t i = 0; i < 65536; i++)
-            square += (double)t->x[i] * (double)t->x[i];
-        for (uint64_t r = 0; r < 10; r++) {
-            try_repeat(t, r);
-            t->call.rng_shared = rng_open(1, r, RNG_EVERYONE, 0, 0);
-            try_both(t);
-            v += check_levels(t, 1, t->out.data) / 10;
-            for (size_t i = 0; i < 65536; i++)
-                mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
-        }
-        const double bits = 8 * (double)t->out.size / 65536;
-        print_message("rotated:bits=1 %-7s error %.4f (closed form %.4f)  bits %.4f\n",
-                      law ? "laplace" : "normal", mse / square, v / square, bits);
-        check_rel(mse, v, 0.03);
-        check_rel(mse / square, 17.5, 0.15);
-        check_near(bits, 1.001, 0.001);
-        try_close(t);
-    }
-}
-
 static void extremes_work_or_are_refused(void **state)
 {
     (void)state;
@@ -178,7 +150,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(the_error_given_the_rotation_is_its_closed_form),
     cmocka_unit_test(workers_share_the_rotation_alone),
-    cmocka_unit_test(errors_and_bits_are_those_of_the_acceptance_table),
     cmocka_unit_test(extremes_work_or_are_refused),
 };
 

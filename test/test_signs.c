@@ -160,22 +160,6 @@ static double error_of(const Try *t)
     return error / norm;
 }
 
-/* Relative errors 1 - (E|x|)^2 / E x^2: 1 - 2/pi for normal, 1/2 for Laplace elements. */
-static void errors_and_sizes_on_normal_and_laplace_vectors_are_the_known_ones(void **state)
-{
-    (void)state;
-    for (size_t s = 1; s < countof(specs); s++)
-        for (int laplace = 0; laplace < 2; laplace++)
-            for (uint64_t seed = 1; seed <= 10; seed++) {
-                Try *t = try_open(specs[s], 65536);
-                (laplace ? try_laplace : try_normal)(t, seed);
-                try_both(t);
-                check_rel(error_of(t), laplace ? 0.5 : 1 - 2 / M_PI, 0.03);
-                check(8 * (double)t->out.size / 65536 <= (s == 2 ? 1 + 32 / 512. : 1) * 1.01);
-                try_close(t);
-            }
-}
-
 /* ---- the vote ---- */
 
 enum { WORKERS = 300 };
@@ -485,7 +469,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(zeros_of_both_signs_are_plus_and_no_third_level),
-    cmocka_unit_test(errors_and_sizes_on_normal_and_laplace_vectors_are_the_known_ones),
     cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_plus),
     cmocka_unit_test(votes_merge_in_any_order_to_the_same_bytes),
     cmocka_unit_test(ballots_that_nobody_cast_are_refused),

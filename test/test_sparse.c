@@ -331,34 +331,6 @@ static void threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
     }
 }
 
-/* Squared error as a share of |x|^2 and bits an element on 65,536 elements: 3 % and the larger of 2 % and 0.01. */
-static void error_and_size_are_those_of_the_oracle_table(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec;
-        bool laplace;
-        double error, bits;
-    } rows[] = {{"topk", false, 0.914, 0.400},
-                {"topk", true, 0.836, 0.400},
-                {"topk:ratio=0.1", false, 0.559, 3.67},
-                {"topk:ratio=0.1", true, 0.402, 3.67}};
-    for (size_t row = 0; row < countof(rows); row++) {
-        Try *t = try_open(rows[row].spec, 65536);
-        double error = 0, all = 0;
-        rows[row].laplace ? try_laplace(t, 1) : try_normal(t, 1);
-        try_both(t);
-        for (size_t i = 0; i < 65536; i++) {
-            error += pow((double)t->y[i] - (double)t->x[i], 2);
-            all += pow((double)t->x[i], 2);
-        }
-        check_rel(error / all, rows[row].error, 0.03);
-        const double bits = 8 * (double)t->out.size / 65536;
-        check(bits <= rows[row].bits + fmax(0.01, 0.02 * rows[row].bits));
-        try_close(t);
-    }
-}
-
 /* Of the payload, what is not kind, count, form or floats, within 3 % of log2 C(n, k) and the last byte's padding. */
 static void indices_cost_what_a_subset_must(void **state)
 {
@@ -414,7 +386,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(zeros_never_travel),
     cmocka_unit_test(threshold_sends_what_reaches_it),
     cmocka_unit_test(threshold_of_a_negative_gradient_is_one_of_magnitudes),
-    cmocka_unit_test(error_and_size_are_those_of_the_oracle_table),
     cmocka_unit_test(indices_cost_what_a_subset_must),
     cmocka_unit_test(damaged_payloads_are_refused),
     cmocka_unit_test(threads_do_not_show),

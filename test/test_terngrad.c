@@ -1,5 +1,5 @@
 /* test_terngrad.c -- terngrad against the coin element by element, its sizes, its scales in two rounds, its
- * statistics and the acceptance figures. */
+ * statistics. */
 #include "try.h"
 
 #include "coin.h"
@@ -241,32 +241,6 @@ static void clipping_gives_up_the_promise(void **state)
     try_close(plain), try_close(clip);
 }
 
-static void errors_and_bits_are_those_of_the_acceptance_table(void **state)
-{
-    (void)state;
-    for (int law = 0; law < 2; law++) {
-        Try *t = try_open("terngrad", 65536);
-        (law ? try_laplace : try_normal)(t, 20);
-        double g1 = 0, g2 = 0, most = 0, mse = 0;
-        for (size_t i = 0; i < 65536; i++) {
-            g1 += fabs((double)t->x[i]);
-            g2 += (double)t->x[i] * (double)t->x[i];
-            most = fmax(most, fabs((double)t->x[i]));
-        }
-        for (uint64_t r = 0; r < 10; r++) {
-            try_repeat(t, r);
-            try_both(t);
-            for (size_t i = 0; i < 65536; i++)
-                mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
-        }
-        print_message("terngrad %-7s error %.4f (closed form %.4f)  bits %.4f\n", law ? "laplace" : "normal",
-                      mse / g2, most * g1 / g2 - 1, 8 * (double)t->out.size / 65536);
-        check_rel(mse / g2, most * g1 / g2 - 1, 0.03);
-        check_near(8 * (double)t->out.size / 65536, 1.6, 0.001);
-        try_close(t);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_and_code_comes_back_as_the_coin_has_it),
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
@@ -277,7 +251,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(zeros_constants_and_extremes_are_exact),
     cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
     cmocka_unit_test(clipping_gives_up_the_promise),
-    cmocka_unit_test(errors_and_bits_are_those_of_the_acceptance_table),
 };
 
 CHECK_MAIN(tests)

@@ -1,5 +1,5 @@
-/* test_turned.c -- drive and eden against a slow decoder of their payload, the acceptance figures, their promises one
- * by one, and what must be refused. */
+/* test_turned.c -- drive and eden against a slow decoder of their payload, their promises one by one, and what must be
+ * refused. */
 #include "try.h"
 
 #include "lloyd.h"
@@ -193,51 +193,6 @@ static void averaging_over_workers_pays(void **state)
     try_close(t);
 }
 
-/* ---- figures ---- */
-
-static const struct {
-    const char *spec;
-    double error, bits;
-} figures[] = {
-    {"drive", 0.5708, 1},
-    {"drive:scale=mse", 0.3634, 1},
-    {"eden:bits=1", 0.5708, 1},
-    {"eden", 0.13312, 2},
-    {"eden:bits=3", 0.035784, 3},
-    {"eden:bits=4", 0.0095921, 4},
-    {"eden:bits=8", 4.1187e-5, 8},
-    {"eden:bits=0.5", M_PI - 1, 0.5},
-    {"eden:bits=0.1", 14.708, 0.1},
-    {"eden:bits=1.5", 0.24044 / 0.75956, 1.5},
-    {"eden:bits=4,rotations=1", 0.0095921, 4},
-};
-
-/* D / (1 - D) of a normal number; ten draws of 65,536. */
-static void errors_and_bits_are_those_of_the_acceptance_table(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < countof(figures); k++)
-        for (int law = 0; law < 2; law++) {
-            Try *t = try_open(figures[k].spec, 65536);
-            double square = 0, mse = 0;
-            (law ? try_laplace : try_normal)(t, 20);
-            for (size_t i = 0; i < 65536; i++)
-                square += (double)t->x[i] * (double)t->x[i];
-            for (uint64_t r = 0; r < 10; r++) {
-                try_repeat(t, r);
-                try_both(t);
-                for (size_t i = 0; i < 65536; i++)
-                    mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
-            }
-            const double bits = 8 * (double)t->out.size / 65536;
-            print_message("%-24s %-7s error %.5g (table %.5g)  bits %.4f\n", figures[k].spec,
-                          law ? "laplace" : "normal", mse / square, figures[k].error, bits);
-            check_rel(mse / square, figures[k].error, 0.02);
-            check_near(bits, figures[k].bits, 0.002);
-            try_close(t);
-        }
-}
-
 /* ---- odd input ---- */
 
 static void extremes_keep_their_size_or_are_refused(void **state)
@@ -316,7 +271,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none),
     cmocka_unit_test(traits_promise_what_holds),
     cmocka_unit_test(averaging_over_workers_pays),
-    cmocka_unit_test(errors_and_bits_are_those_of_the_acceptance_table),
     cmocka_unit_test(extremes_keep_their_size_or_are_refused),
     cmocka_unit_test(zeros_and_blocks_of_zeros_are_zeros),
     cmocka_unit_test(damaged_scales_and_codes_are_refused),
