@@ -112,27 +112,6 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     try_close(t);
 }
 
-/* A public implementation of these draws computes the rounded vector and returns its argument. */
-static void what_is_decoded_is_not_the_input_and_every_magnitude_is_a_power_of_two(void **state)
-{
-    (void)state;
-    Try *t = try_open("natural", 10000);
-    try_normal(t, 62);
-    try_both(t);
-    size_t same = 0;
-    for (size_t i = 0; i < 10000; i++) {
-        int exponent;
-        check(fabs(frexp((double)t->y[i], &exponent)) == 0.5);
-        same += t->y[i] == t->x[i];
-    }
-    check(same < 10);
-    double error = 0;
-    for (size_t i = 0; i < 10000; i++)
-        error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error > 0.5 * codec_variance(&t->call, t->x));
-    try_close(t);
-}
-
 static void powers_of_two_and_zeros_pass_unchanged(void **state)
 {
     (void)state;
@@ -241,7 +220,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(powers_equal_their_definition_on_every_instruction_set),
     cmocka_unit_test(every_size_takes_nine_bits_an_element_and_comes_back_as_defined),
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
-    cmocka_unit_test(what_is_decoded_is_not_the_input_and_every_magnitude_is_a_power_of_two),
     cmocka_unit_test(powers_of_two_and_zeros_pass_unchanged),
     cmocka_unit_test(a_power_beyond_float32_is_an_error_whatever_the_draw),
     cmocka_unit_test(payloads_that_no_encoder_writes_are_refused),

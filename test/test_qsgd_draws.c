@@ -1,5 +1,4 @@
-/* test_qsgd_draws.c -- what qsgd promises of its draws: the mean, the variance, the direction of rounding,
- * and the entropy. */
+/* test_qsgd_draws.c -- what qsgd promises of its draws: the mean, the variance, and the entropy told. */
 #include "try.h"
 
 static Try *open_levels(size_t n, uint32_t s, size_t bucket, const char *code, const char *norm)
@@ -66,27 +65,6 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
     }
 }
 
-/* A reference coder rounds up when the random number is above the fraction; the estimate of a tenth is then
- * nine. */
-static void rounding_up_happens_with_the_fraction_not_its_complement(void **state)
-{
-    (void)state;
-    for (uint32_t s = 1; s < 300; s = 4 * s + 3)
-        for (uint32_t tenths = 1; tenths < 10; tenths += 4) {
-            const size_t n = 60000;
-            Try *t = open_levels(n, s, 0, "fixed", "linf");
-            for (size_t i = 1; i < n; i++)
-                t->x[i] = (float)((s - 1) + 0.1 * tenths) / (float)s;
-            t->x[0] = 1;
-            try_both(t);
-            size_t ups = 0;
-            for (size_t i = 1; i < n; i++)
-                ups += t->y[i] > t->x[i];
-            check_near((double)ups / (double)n, 0.1 * tenths, 6.5 * 0.5 / sqrt((double)n));
-            try_close(t);
-        }
-}
-
 static const char *const code_names[] = {"elias", "elias-sparse", "elias-dense", "fixed"};
 
 static void entropy_is_told_and_stands_below_the_bytes(void **state)
@@ -112,7 +90,6 @@ static void entropy_is_told_and_stands_below_the_bytes(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
-    cmocka_unit_test(rounding_up_happens_with_the_fraction_not_its_complement),
     cmocka_unit_test(entropy_is_told_and_stands_below_the_bytes),
 };
 

@@ -136,19 +136,6 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
-/* signSGD's own code knew three levels, which are more than a bit. */
-static void zeros_of_both_signs_are_plus_and_no_third_level(void **state)
-{
-    (void)state;
-    Try *t = try_open("sign", 6);
-    const float x[] = {0, -0.0f, 2, -2, 0x1p-149f, -0x1p-149f}, want[] = {1, 1, 1, -1, 1, -1};
-    memcpy(t->x, x, sizeof x);
-    try_both(t);
-    assert_memory_equal(t->y, want, sizeof want);
-    check(t->out.size == 2 && t->out.data[1] == 0x28);
-    try_close(t);
-}
-
 static double error_of(const Try *t)
 {
     double error = 0, norm = 0;
@@ -352,18 +339,6 @@ static void scales_that_are_no_magnitudes_are_refused(void **state)
 
 /* ---- onebit ---- */
 
-/* A known implementation took 255 for the complement of a mask, and its positive side came back 255 times. */
-static void both_sides_of_onebit_decode_to_their_own_mean_and_not_255_times_it(void **state)
-{
-    (void)state;
-    Try *t = try_open("onebit", 5);
-    const float x[] = {1, 2, 6, -1, -3}, want[] = {3, 3, 3, -2, -2};
-    memcpy(t->x, x, sizeof x);
-    try_both(t);
-    assert_memory_equal(t->y, want, sizeof want);
-    try_close(t);
-}
-
 static void check_columns(const Rig *rig, const float *x, size_t columns)
 {
     const size_t n = rig->shape.n;
@@ -468,7 +443,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_number_of_signs_is_put_got_counted_and_looked_over),
     cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
-    cmocka_unit_test(zeros_of_both_signs_are_plus_and_no_third_level),
     cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_plus),
     cmocka_unit_test(votes_merge_in_any_order_to_the_same_bytes),
     cmocka_unit_test(ballots_that_nobody_cast_are_refused),
@@ -477,7 +451,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_largest_floats_keep_a_finite_mean),
     cmocka_unit_test(scaled_signs_contract_by_their_density),
     cmocka_unit_test(scales_that_are_no_magnitudes_are_refused),
-    cmocka_unit_test(both_sides_of_onebit_decode_to_their_own_mean_and_not_255_times_it),
     cmocka_unit_test(each_column_of_a_matrix_has_its_own_two_means),
     cmocka_unit_test(columns_of_one_or_two_rows_go_as_floats),
     cmocka_unit_test(matrices_give_the_same_bytes_on_any_number_of_threads),

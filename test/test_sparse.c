@@ -307,30 +307,6 @@ static void threshold_sends_what_reaches_it(void **state)
             }
 }
 
-/* A threshold relative to the largest value, rather than the largest magnitude, would send everything here. */
-static void threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"threshold:rel=0.5", "threshold:tau=2"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        size_t kept = 0, count = 0;
-        Try *t = try_open(specs[s], 10000);
-        try_normal(t, 5);
-        double most = 0;
-        for (size_t i = 0; i < 10000; i++) {
-            t->x[i] = -fabsf(t->x[i]);
-            most = fmax(most, -(double)t->x[i]);
-        }
-        try_both(t);
-        for (size_t i = 0; i < 10000; i++) {
-            kept += t->y[i] != 0;
-            count += -(double)t->x[i] >= (s ? 2 : 0.5 * most);
-        }
-        check(kept == count && kept > 0 && kept < 1000);
-        try_close(t);
-    }
-}
-
 /* Of the payload, what is not kind, count, form or floats, within 3 % of log2 C(n, k) and the last byte's padding. */
 static void indices_cost_what_a_subset_must(void **state)
 {
@@ -385,7 +361,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(topk_sends_exactly_the_k_largest),
     cmocka_unit_test(zeros_never_travel),
     cmocka_unit_test(threshold_sends_what_reaches_it),
-    cmocka_unit_test(threshold_of_a_negative_gradient_is_one_of_magnitudes),
     cmocka_unit_test(indices_cost_what_a_subset_must),
     cmocka_unit_test(damaged_payloads_are_refused),
     cmocka_unit_test(threads_do_not_show),
