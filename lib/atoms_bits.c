@@ -56,7 +56,8 @@ static void accumulate(Profile *bins)
     for (int b = 0; b < BINS; b++) {
         const double sum = bins->sum[b];
         bins->sum[b] = under;
-        under += sum;
+        if (sum > 0) /* most bins are empty, and additions wait for each other */
+            under += sum;
     }
 }
 
@@ -107,7 +108,8 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
             all->count[b] += c.piece[p].count[b];
             all->sum[b] += c.piece[p].sum[b];
         }
-        total += all->sum[b];
+        if (all->sum[b] > 0)
+            total += all->sum[b];
     }
     accumulate(all);
     const double level = search(all, n, bits, total);

@@ -15,11 +15,11 @@ bool rotor_open(Rotor *r, double angle, size_t count, Arena *scratch)
 {
     const size_t coarse = count / ROTOR_CHUNK + 1;
     r->coarse = NEW(scratch, double, 2 * coarse);
-    r->fine = NEW(scratch, double, 2 * ROTOR_CHUNK);
+    r->fine = NEW_ZERO(scratch, double, 2 * ROTOR_CHUNK);
     if (!r->coarse || !r->fine)
         return false;
     fill(r->coarse, coarse, angle * ROTOR_CHUNK);
-    fill(r->fine, ROTOR_CHUNK, angle);
+    fill(r->fine, count < ROTOR_CHUNK ? count : ROTOR_CHUNK, angle);
     return true;
 }
 

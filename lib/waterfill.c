@@ -109,14 +109,18 @@ static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
+    int used[BINS], many = 0; /* short vectors fill few bins, and their sums are a chain of additions */
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {
-        under[d] = sum;
-        sum += bins->sum[d];
+        used[many] = d;
+        many += bins->count[d] != 0;
     }
-    for (int d = BINS - 1; d >= 0; d--) {
-        if (!bins->count[d])
-            continue;
+    for (int i = 0; i < many; i++) {
+        under[used[i]] = sum;
+        sum += bins->sum[used[i]];
+    }
+    while (many-- > 0) {
+        const int d = used[many];
         const double edge = bits_double((c->prefix << c->width | (uint64_t)d) << c->shift);
         const double left = f->s - (double)f->above;
         const bool heavy = last ? edge * left > (under[d] + bins->sum[d]) * BALANCED
