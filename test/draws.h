@@ -40,8 +40,7 @@ static inline void draws_plan(Rig *rig, const float *x)
     rig->call.plan = plan;
 }
 
-/* `distort` multiplies what was decoded: 1, or the bias that a test plants. */
-static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double distort)
+static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
 {
     const size_t n = rig->shape.n;
     double *mean = NEW_ZERO(rig->forever, double, n), *m2 = NEW_ZERO(rig->forever, double, n);
@@ -56,7 +55,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
         check_ok(rig_encode(rig, x, r), &rig->err);
         check_ok(rig_decode(rig), &rig->err);
         for (size_t i = 0; i < n; i++) {
-            const double y = distort * (double)rig->decoded[i], e = y - (double)x[i], step = y - mean[i];
+            const double y = (double)rig->decoded[i], e = y - (double)x[i], step = y - mean[i];
             dot += e * (double)x[i];
             error += e * e;
             pair += e * last[i];
@@ -98,6 +97,16 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats, double 
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
         d.freedom = sum * sum / m.squares;
     return d;
+}
+
+/* The gain that the same draws have once all that was decoded is multiplied by `factor`: a planted bias. */
+static inline Draws draws_scaled(const Draws *d, double factor)
+{
+    Draws e = *d;
+    e.gain *= factor;
+    e.gain_error *= factor;
+    e.gain_step = factor * d->gain_step + fabs(factor - 1) / (double)d->repeats;
+    return e;
 }
 
 static inline bool draws_gain_is_one(const Draws *d)

@@ -357,7 +357,7 @@ static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
                 continue;
             rig_open(&rig, specs[s], m.shape[j]);
             rig.call.plan = &o[j];
-            const Draws d = draws_take(&rig, m.x[j], 600, 1);
+            const Draws d = draws_take(&rig, m.x[j], 600);
             check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
             check(draws_variance_is(&d, codec_variance(&rig.call, m.x[j])));
             seen++;

@@ -120,10 +120,10 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     for (size_t r = 0; r < countof(some); r++) {
         Rig rig;
         rig_open(&rig, some[r].spec, shape_vector(4096));
-        const Draws d = draws_take(&rig, x, some[r].repeats, 1);
+        const Draws d = draws_take(&rig, x, some[r].repeats);
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         check(draws_variance_is(&d, codec_variance(&rig.call, x)));
-        const Draws planted = draws_take(&rig, x, some[r].repeats, 1.01);
+        const Draws planted = draws_scaled(&d, 1.01);
         check(!draws_gain_is_one(&planted));
         rig_close(&rig);
     }

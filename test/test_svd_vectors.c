@@ -109,7 +109,7 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check_rel(closed,
                   variance_ref(x, cases[i].rows, cases[i].cols, plan.level, cases[i].form, cases[i].bits),
                   1e-4);
-        const Draws d = draws_take(&rig, x, cases[i].repeats, 1);
+        const Draws d = draws_take(&rig, x, cases[i].repeats);
         check(rig.payload.data[0] == PAYLOAD_METHOD);
         check(draws_gain_is_one(&d));
         check(draws_energy_is_right(&d));
@@ -133,7 +133,7 @@ static void a_bias_of_one_percent_would_show(void **state)
     for (size_t i = 0; i < countof(specs); i++) {
         Rig rig;
         rig_open(&rig, specs[i], (Shape){2, {120, 30}, countof(x)});
-        const Draws good = draws_take(&rig, x, 1500, 1), bad = draws_take(&rig, x, 1500, 1.01);
+        const Draws good = draws_take(&rig, x, 1500), bad = draws_scaled(&good, 1.01);
         check(draws_gain_is_one(&good));
         check(!draws_gain_is_one(&bad));
         rig_close(&rig);

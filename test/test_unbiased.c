@@ -20,10 +20,10 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
         return; /* nothing is promised */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
         return; /* the codec says that x is beyond its range: it saturates */
-    const Draws pilot = draws_take(rig, x, 60, 1);
+    const Draws pilot = draws_take(rig, x, 60);
     if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
         return; /* hardly ever anything but zero: 1e-30 in half precision. The closed form is all there is to see */
-    const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n), 1);
+    const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
     if (traits & UNBIASED) {
         if (!draws_gain_is_one(&d))
             print_error("gain %.8f, standard error %.2g, %zu draws\n", d.gain, d.gain_error, d.repeats);
@@ -45,12 +45,57 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
     for_all(unbiased, true);
 }
 
-static bool holds(const TextList *list, const char *name)
+/* ---- a planted bias ---- */
+
+enum { PILOT = 60, DRAWS_MOST = 8000 };
+
+/* 6.22 standard errors are not more than 0.006 of the gain, four are left. */
+static size_t draws_for(double gain_variance)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->item[i], name))
-            return true;
-    return false;
+    return (size_t)fmax(200, 1.08e6 * gain_variance);
+}
+
+/* The variance of one draw's gain; NaN where the mode promises nothing. */
+static double gain_variance(const char *spec, const float *x)
+{
+    Rig rig;
+    rig_open(&rig, spec, source_shape(&sources[0]));
+    const unsigned traits = codec_traits(rig.codec);
+    double v = NAN;
+    if (traits & UNBIASED && traits & RANDOM) {
+        const Draws pilot = draws_take(&rig, x, PILOT);
+        v = pilot.gain_error * pilot.gain_error * PILOT;
+    }
+    rig_close(&rig);
+    return v;
+}
+
+/* The same draws pass as they are, and fail once everything is multiplied by 1.01. */
+static void check_planted(const char *spec, const float *x, double v)
+{
+    Rig rig;
+    rig_open(&rig, spec, source_shape(&sources[0]));
+    const Draws d = draws_take(&rig, x, draws_for(v)), planted = draws_scaled(&d, 1.01);
+    if (!draws_gain_is_one(&d) || draws_gain_is_one(&planted))
+        print_error("%s: gain %.6f, standard error %.2g, %zu draws\n", spec, d.gain, d.gain_error, d.repeats);
+    check(draws_gain_is_one(&d));
+    check(!draws_gain_is_one(&planted));
+    rig_close(&rig);
+}
+
+static const char *name_of(const char *spec)
+{
+    const Codec *codec;
+    Error err;
+    check_ok(codec_open(&codec, spec, forever, &err), &err);
+    return codec->ops->name;
+}
+
+/* Of two modes the noisier one that DRAWS_MOST draws suffice for; where they suffice for neither, the quieter one. */
+static bool goes_before(double v, double other)
+{
+    const bool good = draws_for(v) <= DRAWS_MOST, other_good = draws_for(other) <= DRAWS_MOST;
+    return good != other_good ? good : good ? v > other : v < other;
 }
 
 /* A codec that multiplied everything by 1.01 would be caught. */
@@ -58,24 +103,20 @@ static void a_bias_of_one_percent_is_caught(void **state)
 {
     (void)state;
     float *x = NEW(forever, float, LARGEST);
-    const Source *source = &sources[0];
-    TextList seen = {NEW(forever, const char *, spec_count), 0}; /* one mode of each codec is enough */
-    for (size_t k = 0; k < spec_count; k++) {
-        Rig rig;
-        rig_open(&rig, specs[k], source_shape(source));
-        source_fill(source, x);
-        const unsigned traits = codec_traits(rig.codec);
-        if (traits & UNBIASED && traits & RANDOM && !holds(&seen, rig.codec->ops->name)) {
-            seen.item[seen.count++] = rig.codec->ops->name;
-            const Draws pilot = draws_take(&rig, x, 60, 1);
-            const double v1 = pilot.gain_error * pilot.gain_error * 60;
-            const Draws d = draws_take(&rig, x, (size_t)fmax(200, fmin(1.08e6 * v1, 40000)), 1.01);
-            if (draws_gain_is_one(&d))
-                print_error("%s: gain %.6f passed for 1, standard error %.2g\n", specs[k], d.gain,
-                            d.gain_error);
-            check(!draws_gain_is_one(&d));
+    source_fill(&sources[0], x);
+    for (size_t c = 0; compressors[c]; c++) {
+        const char *mode = NULL;
+        double v = 0;
+        for (size_t k = 0; k < spec_count; k++) {
+            const double w =
+                strcmp(name_of(specs[k]), compressors[c]->name) ? NAN : gain_variance(specs[k], x);
+            if (w > 0 && (!mode || goes_before(w, v))) {
+                mode = specs[k];
+                v = w;
+            }
         }
-        rig_close(&rig);
+        if (mode)
+            check_planted(mode, x, v);
     }
 }
 
