@@ -16,7 +16,7 @@
 
 #include "bytes.h"
 
-enum { PLANE_GROUP = 64, PLANES_MAX = 17, TRIT_GROUP = 320 };
+enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 
 /* Bytes of n codes; n w may not overflow. A multiple of 64 codes may be put or got by itself. */
 size_t planes_size(size_t n, int width);

@@ -64,6 +64,8 @@ static const char *const more_specs[] = {
     "minmax:bits=8,bucket=0,rounding=stochastic",
     "minmax:bits=1,bucket=100,rounding=stochastic",
     "minmax:bits=9,bucket=7",
+    "intsgd:bits=2",
+    "intsgd:bits=11,share=off",
     "rotated:bits=1",
     "rotated:bits=8",
     "drive:rotations=1",

@@ -28,6 +28,8 @@ static const char *const more_specs[] = {
     "nuqsgd:bits=1,bucket=0",
     "minmax:bits=8,bucket=0",
     "minmax:bits=9,bucket=100,rounding=stochastic",
+    "intsgd:bits=2",
+    "intsgd:bits=12,share=off",
     "joint+entry",
     "joint:bits=0.1+entry",
     "joint:bits=5+entry",

@@ -32,6 +32,7 @@
     X(nuqsgd)      \
     X(natural)     \
     X(minmax)      \
+    X(intsgd)      \
     X(rotated)     \
     X(drive)       \
     X(eden)        \

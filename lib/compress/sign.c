@@ -68,7 +68,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 /* ---- votes ---- */
 
-enum { VOTERS_MOST = (1 << PLANES_MAX) - 1, WIDE = 8 };
+enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
 
 /* A payload of any kind. */
 typedef struct {

@@ -38,6 +38,7 @@ static const Case cases[] = {
     {"minmax", 0.35, 0},
     {"minmax:rounding=stochastic", 0.35, 0},
     {"minmax:bits=8", 0.35, 0},
+    {"intsgd:share=off", 0.35, 0},
     {"rotated", 0, 0},
     {"drive", 0, 0},
     {"eden:rotations=1", 0.1, 0},

@@ -20,6 +20,7 @@ static const char *const specs[] = {
     "qsgd:bits=12,code=fixed",
     "qsgd:bits=16",
     "terngrad",
+    "intsgd:bits=4,share=off",
     "terngrad:code=2bit",
     "terngrad:code=elias",
     "entry:ratio=0.1",

@@ -27,6 +27,7 @@ TABLE = {
     "entry:ratio=0.1": ((5.4, 0.57), (4.0, 0.57)),
 }
 MONTE_CARLO = ["natural",
+               "intsgd:bits=4", "intsgd:bits=3,share=off",
                "nuqsgd", "nuqsgd:bits=2,bucket=100",
                "minmax:rounding=stochastic", "minmax:bits=1,bucket=0,rounding=stochastic",
                "qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
@@ -95,6 +96,7 @@ def check_threads():
     for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "topk", "threshold", "lq", "svd", "ef+entry:bits=1",
                  "wavelet:family=db2", "hadamard", "dct:dims=2", "fourier",
                  "natural",
+                 "intsgd",
                  "nuqsgd:bucket=1000",
                  "minmax:bucket=1000,rounding=stochastic",
                  "bf16:rounding=stochastic"):

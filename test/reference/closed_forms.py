@@ -149,6 +149,12 @@ def terngrad(g, keys):
     return float(np.abs(g).max() * np.abs(g).sum() - (g**2).sum())
 
 
+def intsgd(g, keys):
+    part = np.abs(g) * (2**(int(keys["bits"]) - 1) - 1) / np.abs(g).max()
+    f = part - np.floor(part)
+    return float((np.abs(g).max() / (2**(int(keys["bits"]) - 1) - 1))**2 * (f * (1 - f)).sum())
+
+
 def natural(g, _keys):
     x = np.abs(g)
     low = 2.0**np.floor(np.log2(np.maximum(x, 2.0**-126)))
@@ -218,8 +224,8 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
-    if name in ("natural", "minmax", "nuqsgd"):
-        return {"natural": natural, "minmax": minmax, "nuqsgd": nuqsgd}[name](g, keys)
+    if name in ("natural", "minmax", "nuqsgd", "intsgd"):
+        return {"intsgd": intsgd, "natural": natural, "minmax": minmax, "nuqsgd": nuqsgd}[name](g, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(g, keys, name)
     if name in ("dct", "fourier"):

@@ -38,6 +38,7 @@ DEFAULTS = {
     "threshold": {"rel": "0.01"}, "gaussiank": {"ratio": "0.01"}, "sidco": {"ratio": "0.01"},
     "dgc": {"ratio": "0.001", "sample": "0.01", "momentum": "0.9", "mask": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
+    "intsgd": {"bits": "8", "share": "on"},
     "rotated": {"bits": "4"},
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
@@ -387,6 +388,42 @@ def terngrad(rounds, n, keys):
     return (levels * scale).astype(F32)
 
 
+def intsgd_is_raw(n, keys):
+    return 5 + (keys["share"] == "on") + plane_bytes(n, int(keys["bits"])) >= 4 * n + 1
+
+
+def shared_scales(rounds, count, share):
+    """The scales of sums.h, and what stands behind them; merged ones as well."""
+    source = Bytes(rounds[0])
+    need(source.byte() == 1, "kind of the scales")
+    scales = np.array([source.f32() for _ in range(count)])
+    need(np.isfinite(scales).all() and not np.signbit(scales).any(), "a scale")
+    if share == "off":
+        need(len(rounds) == 1, "one round")
+        return scales, rounds[0][1 + 4 * count:]
+    source.end()
+    return scales, rounds[1][1:]
+
+
+def intsgd_codes(rounds, n, keys):
+    bits = int(keys["bits"])
+    (scale,), data = shared_scales(rounds, 1, keys["share"])
+    codes = planes(data, n, bits)
+    need((codes <= 2**bits - 2).all(), "a code above the largest")
+    return scale, codes.astype(int)
+
+
+def intsgd(rounds, n, keys):
+    s = 2**(int(keys["bits"]) - 1) - 1
+    scale, codes = intsgd_codes(rounds, n, keys)
+    numbers, lift = codes - s, F32(2.0**88) if scale < 2.0**-60 else F32(1)
+    need(scale > 0 or not numbers.any(), "numbers at a scale of zero")
+    with np.errstate(over="ignore"):
+        values = numbers.astype(F32) * F32(float(scale) * float(lift) / s) * (F32(1) / lift)
+    need(np.isfinite(values).all(), "a value beyond float32")
+    return values
+
+
 def half(data, n, name):
     need(len(data) == 2 * n, "length")
     words = np.frombuffer(data, "<u2")
@@ -533,6 +570,8 @@ def own_form(name, keys, shape, rounds):
         return svd(data, shape, keys)
     if name == "terngrad":
         return terngrad(rounds, n, keys)
+    if name == "intsgd":
+        return intsgd(rounds, n, keys)
     if name in SPARSIFIERS:
         return sparse(data, n, keys, name)
     if name in ("wavelet", "hadamard"):
@@ -554,6 +593,8 @@ def must_be_raw(name, keys, n, shape):
         return kept(n, keys) == n
     if name in ("minmax", "nuqsgd"):
         return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
+    if name == "intsgd":
+        return intsgd_is_raw(n, keys)
     if name in ("rotated", "drive", "eden"):
         return True if n < 64 else None
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None

@@ -89,6 +89,8 @@ def entropy(spec, shape, rounds):
         return log2_choose(n, count) + 32 * count
     if name in ("entry", "gspar", "wavelet", "hadamard", "dct", "lq"):
         return sets(name, data[1:], n)
+    if name == "intsgd":
+        return 32.0 + order0(decode.intsgd_codes(rounds, n, keys)[1])
     if name == "rotated":
         found = list(rotations.read_levels(data[1:], n, int(keys["bits"])))
         return 64.0 * len(found) + order0(np.concatenate([block[4] for block in found]))
