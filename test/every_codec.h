@@ -68,6 +68,8 @@ static const char *const more_specs[] = {
     "intsgd:bits=11,share=off",
     "rotated:bits=1",
     "rotated:bits=8",
+    "thc:bits=1",
+    "thc:bits=8,share=off",
     "drive:rotations=1",
     "drive:rotations=3",
     "eden:bits=1,rotations=1",

@@ -41,6 +41,8 @@ static const char *const more_specs[] = {
     "gspar:eps=1",
     "rotated:bits=1",
     "rotated:bits=7",
+    "thc:bits=1",
+    "thc:bits=7",
     "drive:rotations=1",
     "eden:bits=0.3",
     "eden:bits=2.6,rotations=3",

@@ -34,6 +34,7 @@
     X(minmax)      \
     X(intsgd)      \
     X(rotated)     \
+    X(thc)         \
     X(drive)       \
     X(eden)        \
     X(ef)

@@ -1,12 +1,15 @@
 /* blocks.c -- see blocks.h. */
 #include "blocks.h"
 
+#include "../kernels.h"
+
 #include <math.h>
 
 static const char *const reasons[VERDICTS] = {
     [BEYOND] = "a value beyond float32",
     [BAD_SCALE] = "a scale that is none",
     [BAD_PADDING] = "padding bits are set",
+    [BAD_CODES] = "codes that no encoder writes",
     [BAD_ZEROS] = "codes where there is but one value",
 };
 
@@ -32,10 +35,20 @@ static size_t piece_bytes(const Blocks *s, size_t n)
     return sum;
 }
 
-static size_t payload_bytes(const Blocks *s, size_t n)
+static size_t all_bytes(const Blocks *s, size_t n)
 {
     const size_t pieces = rotation_pieces(n);
-    return 1 + (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
+    return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
+}
+
+/* A whole piece is one block. */
+size_t blocks_count(size_t n)
+{
+    const size_t pieces = rotation_pieces(n);
+    size_t count = pieces - 1;
+    for (size_t left = rotation_piece(n, pieces - 1); left; left -= rotation_block(left))
+        count++;
+    return count;
 }
 
 static bool goes_raw(const Call *c)
@@ -71,9 +84,9 @@ static void run_piece(void *data, size_t piece)
     const size_t start = piece * BLOCK, n = rotation_piece(job->n, piece);
     size_t payload = piece ? piece * piece_bytes(s, BLOCK) : 0;
     Verdict worst = FINE;
-    Block b;
-    for (size_t at = 0; at < n; at += b.n) {
-        b = (Block){rotation_block(n - at), piece, rotation_open(s->rng, piece, at, s->rounds)};
+    Block b = {.index = piece};
+    for (size_t at = 0; at < n; at += b.n, b.index++) {
+        b = (Block){rotation_block(n - at), piece, b.index, rotation_open(s->rng, piece, at, s->rounds)};
         const Verdict v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
                                   : s->encode(s, &b, job->x + start + at, job->out + payload);
         worst = v > worst ? v : worst;
@@ -119,7 +132,7 @@ static Status check_range(const Job *job)
 {
     const Call *c = job->s->c;
     Job back = {.s = job->s, .n = job->n, .in = job->out};
-    Verdict worst;
+    Verdict worst = FINE;
     back.y = NEW(c->scratch, float, job->n);
     if (!back.y)
         return arena_fail(c->scratch, c->err);
@@ -129,15 +142,12 @@ static Status check_range(const Job *job)
     return OK;
 }
 
-Status blocks_encode(const Blocks *s, const float *x, Buf *out)
+Status blocks_put(const Blocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
     Job job = {.s = s, .n = c->shape->n, .x = x};
-    Verdict worst;
-    if (goes_raw(c) || is_tiny(x, job.n))
-        return raw_put(c, x, out);
-    buf_u8(out, PAYLOAD_METHOD);
-    job.out = buf_room(out, payload_bytes(s, job.n) - 1);
+    Verdict worst = FINE;
+    job.out = buf_room(out, all_bytes(s, job.n));
     TRY(run(&job, &worst));
     if (worst == BEYOND)
         return FAIL(c->err, ERR_NUMERIC, "%s: a block's scale is beyond float32", c->self->ops->name);
@@ -148,18 +158,31 @@ Status blocks_encode(const Blocks *s, const float *x, Buf *out)
     return OK;
 }
 
+Status blocks_get(const Blocks *s, Bytes in, float *x)
+{
+    Job job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
+    Verdict worst = FINE;
+    if (in.size != all_bytes(s, job.n))
+        return payload_bad(s->c, "%zu bytes, want %zu", 1 + in.size, 1 + all_bytes(s, job.n));
+    TRY(run(&job, &worst));
+    return worst == FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
+}
+
+Status blocks_encode(const Blocks *s, const float *x, Buf *out)
+{
+    const Call *c = s->c;
+    if (goes_raw(c) || is_tiny(x, c->shape->n))
+        return raw_put(c, x, out);
+    buf_u8(out, PAYLOAD_METHOD);
+    return blocks_put(s, x, out);
+}
+
 Status blocks_decode(const Blocks *s, Bytes in, float *x)
 {
     const Call *c = s->c;
-    Job job = {.s = s, .n = c->shape->n, .y = x};
-    Verdict worst;
     if (goes_raw(c) || in.size < 1 || in.data[0] != PAYLOAD_METHOD)
-        return payload_bad(c, "not floats, nor the form that %zu elements have", job.n);
-    if (in.size != payload_bytes(s, job.n))
-        return payload_bad(c, "%zu bytes, want %zu", in.size, payload_bytes(s, job.n));
-    job.in = in.data + 1;
-    TRY(run(&job, &worst));
-    return worst == FINE ? OK : payload_bad(c, "%s", reasons[worst]);
+        return payload_bad(c, "not floats, nor the form that %zu elements have", c->shape->n);
+    return blocks_get(s, (Bytes){in.data + 1, in.size - 1}, x);
 }
 
 bool blocks_drop(float *y, size_t n, float lift)
@@ -179,4 +202,16 @@ bool blocks_zero(const uint8_t *byte, size_t size)
         if (byte[i])
             return false;
     return true;
+}
+
+void blocks_round(const Blocks *s, const Block *b, float low, float high, uint32_t steps, float *z,
+                  uint8_t *code)
+{
+    const RngKey key = rng_key(&s->c->rng, USE_COIN, b->piece);
+    for (size_t i = 0; i < b->n; i++)
+        z[i] = z[i] > low ? z[i] - low : 0;
+    if (high > low)
+        kernels()->quantise8(z, b->n, quantiser_make(high - low, steps), key, (uint32_t)b->rotation.at, code);
+    else
+        memset(code, 0, b->n);
 }

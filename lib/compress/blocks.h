@@ -13,11 +13,11 @@
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
 /* What became of a block, the worst last. FAR: is what this decodes to still in float32's range? */
-typedef enum { FINE, FAR, BEYOND, BAD_SCALE, BAD_PADDING, BAD_ZEROS, VERDICTS } Verdict;
+typedef enum { FINE, FAR, BEYOND, BAD_SCALE, BAD_PADDING, BAD_CODES, BAD_ZEROS, VERDICTS } Verdict;
 
 typedef struct {
-    size_t n, piece;
-    Rotation rotation; /* .at is where the block begins in its piece */
+    size_t n, piece, index; /* index: of all blocks of the vector */
+    Rotation rotation;      /* .at is where the block begins in its piece */
 } Block;
 
 typedef struct Blocks {
@@ -36,6 +36,12 @@ size_t blocks_bound(const Call *c);
 Status blocks_encode(const Blocks *s, const float *x, Buf *out);
 Status blocks_decode(const Blocks *s, Bytes in, float *x);
 
+/* The same without a kind byte, and never raw: for n of ROTATION_SHORTEST or more. */
+Status blocks_put(const Blocks *s, const float *x, Buf *out);
+Status blocks_get(const Blocks *s, Bytes in, float *x);
+
+size_t blocks_count(size_t n);
+
 /* Blocks are rotated at this many times their size, so that nothing leaves float32's range on the way, and
  * `blocks_drop` takes that away again: false when a value is then beyond float32. */
 static inline float blocks_lift(double norm)
@@ -43,6 +49,11 @@ static inline float blocks_lift(double norm)
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;
 }
 bool blocks_drop(float *y, size_t n, float lift);
+
+/* Stochastically rounded levels of z, 0 at `low` and below it, `steps` at `high` and above; z becomes its distance
+ * from `low`. */
+void blocks_round(const Blocks *s, const Block *b, float low, float high, uint32_t steps, float *z,
+                  uint8_t *code);
 
 /* No byte of them is set. */
 bool blocks_zero(const uint8_t *byte, size_t size);

@@ -6,7 +6,6 @@
 #include "codes.h"
 #include "sums.h"
 
-#include <float.h>
 #include <math.h>
 
 typedef struct {
@@ -149,14 +148,15 @@ static bool values(const Job *job, size_t from, size_t n, float *x)
     const Dequantiser d = dequantiser_make(job->scale, job->s);
     const int32_t zero = (int32_t)(job->s * (uint32_t)job->total.workers);
     uint32_t sum[PIECE];
-    bool good = sums_get(&job->total, from, n, sum);
+    int32_t most = 0;
+    if (!sums_get(&job->total, from, n, sum))
+        return false;
     for (size_t i = 0; i < n; i++) {
-        const int32_t number = (int32_t)sum[i] - zero;
-        good &= number == 0 || job->scale > 0;
+        const int32_t number = (int32_t)sum[i] - zero, size = number < 0 ? -number : number;
+        most = size > most ? size : most;
         x[i] = (float)number * d.unit * d.drop;
-        good &= fabsf(x[i]) <= FLT_MAX;
     }
-    return good;
+    return isfinite((float)most * d.unit * d.drop) && (most == 0 || job->scale > 0);
 }
 
 static void dequantise(void *data, size_t block)

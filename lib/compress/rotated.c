@@ -63,19 +63,6 @@ static void find_range(const float *z, size_t n, float *low, float *high)
     }
 }
 
-/* Levels of z, which becomes its distance from the lowest. */
-static void round_up_or_down(const Blocks *s, const Block *b, float low, float high, float *z, uint8_t *code)
-{
-    const RngKey key = rng_key(&s->c->rng, USE_COIN, b->piece);
-    for (size_t i = 0; i < b->n; i++)
-        z[i] = z[i] > low ? z[i] - low : 0;
-    if (high > low)
-        kernels()->quantise8(z, b->n, quantiser_make(high - low, steps_of(s->data)), key,
-                             (uint32_t)b->rotation.at, code);
-    else
-        memset(code, 0, b->n);
-}
-
 static Verdict encode_block(const Blocks *s, const Block *b, const float *x, uint8_t *out)
 {
     float z[BLOCK_MOST], low, high;
@@ -86,7 +73,7 @@ static Verdict encode_block(const Blocks *s, const Block *b, const float *x, uin
     const float sent_low = low * drop + 0, sent_high = high * drop + 0; /* no -0 */
     if (!isfinite(sent_low) || !isfinite(sent_high))
         return BEYOND;
-    round_up_or_down(s, b, sent_low * lift, sent_high * lift, z, code);
+    blocks_round(s, b, sent_low * lift, sent_high * lift, steps_of(s->data), z, code);
     store_f32(out, sent_low);
     store_f32(out + 4, sent_high);
     planes_put8(code, b->n, width_of(s->data), out + 8);

@@ -40,6 +40,7 @@ static const Case cases[] = {
     {"minmax:bits=8", 0.35, 0},
     {"intsgd:share=off", 0.35, 0},
     {"rotated", 0, 0},
+    {"thc", 0, 0},
     {"drive", 0, 0},
     {"eden:rotations=1", 0.1, 0},
     {"eden", 0, 0},

@@ -45,6 +45,7 @@ static const char *const specs[] = {
     "wavelet:ratio=0.2,family=db4",
     "hadamard:ratio=0.2",
     "rotated:bits=3",
+    "thc:bits=3,share=off",
     "drive",
     "eden:bits=2.4",
     "eden:bits=0.2",

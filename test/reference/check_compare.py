@@ -32,6 +32,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "fp16:rounding=stochastic", "bf16:rounding=stochastic",
           "nuqsgd", "nuqsgd:bits=2,bucket=100",
           "natural",
+          "thc", "thc:bits=7,share=off",
           "intsgd", "intsgd:bits=3,share=off",
           "minmax:rounding=stochastic", "minmax:bits=2,bucket=100,rounding=stochastic",
           "joint:bits=2", "joint+entry", "rotated", "drive:scale=mse", "eden:bits=1.5",

@@ -48,12 +48,13 @@ SPECS = [
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor", "ef+scaledsign", "ef+onebit",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
+    "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",
     "strom", "strom:tau=0.5", "strom:tau=1e-3",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5"]
-TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "drive", "eden")
+TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden")
 
 
 def odd_arrays():

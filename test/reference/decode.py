@@ -39,6 +39,7 @@ DEFAULTS = {
     "dgc": {"ratio": "0.001", "sample": "0.01", "momentum": "0.9", "mask": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
     "intsgd": {"bits": "8", "share": "on"},
+    "thc": {"bits": "4", "share": "on"},
     "rotated": {"bits": "4"},
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
@@ -595,6 +596,8 @@ def must_be_raw(name, keys, n, shape):
         return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
     if name == "intsgd":
         return intsgd_is_raw(n, keys)
+    if name == "thc":
+        return n < 64
     if name in ("rotated", "drive", "eden"):
         return True if n < 64 else None
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
@@ -619,6 +622,9 @@ def decode(spec, shape, rounds, address=None):
     need(kind == 1, f"kind {kind}")
     if name == "randk":
         return randk(last, n, keys, address).reshape(shape)
+    if name == "thc":
+        norms, data = shared_scales(rounds, len(list(rotations.blocks(n))), keys["share"])
+        return rotations.thc(norms, planes(data, n, int(keys["bits"])), n, keys, address).reshape(shape)
     if name == "rotated":
         return rotations.rotated(last[1:], n, keys, address).reshape(shape)
     if name in ("drive", "eden"):

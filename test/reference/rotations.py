@@ -142,6 +142,20 @@ def rotated(data, n, keys, address):
     return within_float32(np.concatenate(found))
 
 
+ENDS = {1: 2.1538746, 2: 2.1538746, 3: 2.1538746, 4: 2.1538746, 5: 2.6600676, 6: 3.097269, 7: 3.4871042, 8: 3.8419306}
+
+
+def thc(norms, codes, n, keys, address):
+    bits, found = int(keys["bits"]), []
+    seed, repeat, _, step, tensor = address
+    for norm, (piece, at, size) in zip(norms, blocks(n)):
+        part, codes = codes[:size], codes[size:]
+        need(norm > 0 or not part.any(), "levels without a range")
+        z = (part * (2 / (2**bits - 1)) - 1) * (ENDS[bits] * float(norm) / math.sqrt(size))
+        found.append(turn_back(z, (seed, repeat, -1, step, tensor), piece, at, 1))
+    return within_float32(np.concatenate(found))
+
+
 def within_float32(values):
     with np.errstate(over="ignore"):
         result = values.astype(F32)

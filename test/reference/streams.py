@@ -91,6 +91,9 @@ def entropy(spec, shape, rounds):
         return sets(name, data[1:], n)
     if name == "intsgd":
         return 32.0 + order0(decode.intsgd_codes(rounds, n, keys)[1])
+    if name == "thc":
+        count = len(list(rotations.blocks(n)))
+        return 32.0 * count + order0(planes(decode.shared_scales(rounds, count, keys["share"])[1], n, int(keys["bits"])))
     if name == "rotated":
         found = list(rotations.read_levels(data[1:], n, int(keys["bits"])))
         return 64.0 * len(found) + order0(np.concatenate([block[4] for block in found]))
