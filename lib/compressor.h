@@ -50,7 +50,7 @@ void streams_floats(Streams *s, size_t count);                           /* 32 b
 void streams_bits(Streams *s, double bits);                              /* incompressible: signs, counts */
 void streams_subset(Streams *s, uint64_t n, uint64_t k);                 /* which k of n: log2 C(n, k) */
 
-enum { ROUNDS_MAX = 4 };
+enum { ROUNDS_MAX = 8 };
 
 /* All that a compressor may depend on. */
 typedef struct {

@@ -161,6 +161,12 @@ typedef struct {
     /* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]', onto what is there when `add`. */
     void (*outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x);
+    /* With count <= 4 vectors of floats: p[k][r] = row r of a . q[k], and sum[k] += a' p[k], where rows of a are
+     * `stride` apart. Exact products added in double. */
+    void (*rows_dot)(const float *a, size_t rows, size_t cols, const float *const q[4], size_t count,
+                     float *const p[4]);
+    void (*rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
+                     size_t count, double *const sum[4]);
 
     /* Sum of |x_i| in double, and the candidates of a coin: every element that coin_keep(coin, x, key, i)
      * would keep, with coin's scale or a larger one, and about one in 2^30 of the others. n <= BLOCK. Writes

@@ -94,6 +94,9 @@ static const char *const more_specs[] = {
     "adaq:ratio=1",
     "strom:tau=0.5",
     "strom:tau=1e-3",
+    "powersgd:rank=1",
+    "powersgd:rank=5,iters=2",
+    "ef+powersgd:iters=3",
     NULL,
 };
 

@@ -58,6 +58,7 @@ static const char *const more_specs[] = {
     "dgc:ratio=0.05,sample=0.1",
     "threshold:tau=0.5",
     "strom:tau=0.5",
+    "powersgd:rank=1,iters=2",
 };
 
 static bool writing;
@@ -150,19 +151,25 @@ static void payloads_are_what_they_were(void **state)
         one_codec(compressors[i]);
 }
 
-/* A refuse file: the spec, the shape as numbers, then the payload in hex, white space ignored, then # and
- * what the message must say. */
+/* A refuse file: the spec, the shape as numbers, then the payload in hex, white space ignored, those of several
+ * rounds divided by |, then # and what the message must say. */
 static void refuse_one(const char *path)
 {
     char spec[128], shape_line[64], why[128] = "";
     unsigned byte;
     uint8_t bytes[4096];
-    size_t size = 0;
+    size_t size = 0, from[ROUNDS_MAX];
+    int rounds = 0;
+    char bar[2];
     size_t dim[4] = {0};
     FILE *file = fopen(path, "r");
     check(file && fscanf(file, "%127s %63[0-9x]", spec, shape_line) == 2);
-    while (size < sizeof bytes && fscanf(file, "%2x", &byte) == 1)
-        bytes[size++] = (uint8_t)byte;
+    do {
+        check(rounds < ROUNDS_MAX);
+        from[rounds++] = size;
+        while (size < sizeof bytes && fscanf(file, "%2x", &byte) == 1)
+            bytes[size++] = (uint8_t)byte;
+    } while (fscanf(file, " %1[|]", bar) == 1);
     check(fscanf(file, " # %127[^\n]", why) == 1);
     fclose(file);
     const int rank = sscanf(shape_line, "%zux%zux%zux%zu", &dim[0], &dim[1], &dim[2], &dim[3]);
@@ -170,9 +177,12 @@ static void refuse_one(const char *path)
     check(shape_make(&shape, rank, dim));
     Rig rig;
     rig_open(&rig, spec, shape);
-    rig.message = (Message){.rounds = 1};
+    rig.message = (Message){.rounds = rounds};
+    for (int r = 0; r + 1 < rounds; r++)
+        rig.message.round[r] = (Bytes){bytes + from[r], from[r + 1] - from[r]};
+    size -= from[rounds - 1];
     uint8_t *copy = malloc(size + 1); /* its own block, so that a sanitizer sees a read past the end */
-    memcpy(copy, bytes, size);
+    memcpy(copy, bytes + from[rounds - 1], size);
     const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);
     if (status != ERR_CORRUPT || !strstr(rig.err.text, why))
         print_error("%s: %s\nwant %s\n", path, status == OK ? "accepted" : rig.err.text, why);

@@ -33,6 +33,7 @@
     X(natural)     \
     X(minmax)      \
     X(intsgd)      \
+    X(powersgd)    \
     X(rotated)     \
     X(thc)         \
     X(drive)       \

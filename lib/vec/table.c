@@ -31,6 +31,10 @@ void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pair
                              float *detail);
 void ISA_NAME(wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
                             float *x);
+void ISA_NAME(rows_dot)(const float *a, size_t rows, size_t cols, const float *const q[4], size_t count,
+                        float *const p[4]);
+void ISA_NAME(rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
+                        size_t count, double *const sum[4]);
 
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {
@@ -82,6 +86,8 @@ const Kernels ISA_NAME(kernels) = {
     .gram_rows = ISA_NAME(gram_rows),
     .project_rows = ISA_NAME(project_rows),
     .outer_rows = ISA_NAME(outer_rows),
+    .rows_dot = ISA_NAME(rows_dot),
+    .rows_add = ISA_NAME(rows_add),
     .coin_sift = ISA_NAME(coin_sift),
     .sums_around = ISA_NAME(sums_around),
     .sum_magnitudes = ISA_NAME(sum_magnitudes),

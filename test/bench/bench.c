@@ -78,11 +78,17 @@ static const Case cases[] = {
     {"dct", 0.01, 0},
 };
 
+/* The same elements as a matrix of nearly equal sides. */
+static const Case matrix_cases[] = {
+    {"powersgd", 0.1, 0},
+    {"powersgd:rank=4", 0, 0},
+};
+
 /* True when the floors hold. */
-static bool run_case(const Case *k, const float *x, float *y, size_t n, double scale)
+static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
 {
     Arena *forever = arena_open(0), *scratch = arena_open(0);
-    const Shape shape = shape_vector(n);
+    const size_t n = shape.n;
     const Codec *codec;
     Error err;
     Message m;
@@ -140,9 +146,15 @@ int main(int argc, char **argv)
            4e-9 * (double)n / copy);
     printf("%-30s %8s %8s %8s %8s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns", "dec ns",
            "floor", "floor");
+    Shape matrix = shape_vector(n);
+    matrix_view(&matrix, RESHAPE_SQUARE, &matrix.dim[0], &matrix.dim[1]);
+    matrix.rank = 2;
     for (size_t i = 0; i < countof(cases); i++)
         if (argc < 3 || strstr(cases[i].spec, argv[2]))
-            ok &= run_case(&cases[i], x, y, n, scale);
+            ok &= run_case(&cases[i], shape_vector(n), x, y, scale);
+    for (size_t i = 0; i < countof(matrix_cases); i++)
+        if (argc < 3 || strstr(matrix_cases[i].spec, argv[2]))
+            ok &= run_case(&matrix_cases[i], matrix, x, y, scale);
     arena_close(a);
     return ok ? 0 : 1;
 }

@@ -64,6 +64,8 @@ static const char *const specs[] = {
     "minmax:bits=9,bucket=7",
     "strom",
     "strom:tau=1",
+    "powersgd",
+    "powersgd:rank=1,iters=2",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},
@@ -82,6 +84,17 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
             payload->data[(size_t)(edit[0] << 8 | edit[1]) % payload->size] ^= edit[2];
     if (edits && payload->size)
         payload->size -= edit[0] % (payload->size + 1);
+}
+
+/* Deals the bytes out to the rounds: as many as each had, the rest to the last. */
+static void divide(Message *m, const uint8_t *data, size_t size)
+{
+    for (int i = 0; i < m->rounds; i++) {
+        const size_t had = m->round[i].size, some = i == m->rounds - 1 || had > size ? size : had;
+        m->round[i] = (Bytes){data, some};
+        data += some;
+        size -= some;
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -103,16 +116,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
               .scratch = a,
               .err = &err};
     c.rng_shared = c.rng;
-    Message m = {.rounds = 1};
+    Message m = {.rounds = codec_rounds(codec)};
     Buf payload = {.cap = codec_message_bound(&c)};
     payload.data = NEW(a, uint8_t, payload.cap);
     if (data[2] & 1)
         encode_and_edit(&c, &payload, &m, data + 3, size - 3);
     else
         payload = (Buf){(uint8_t *)(uintptr_t)(data + 3), size - 3, size - 3};
+    for (int i = 0; i < m.rounds && !(data[2] & 1); i++)
+        m.round[i].size = payload.size / (size_t)m.rounds;
     uint8_t *exact = malloc(payload.size + 1); /* its own block: a read past the end is seen */
     memcpy(exact, payload.data, payload.size);
-    m.round[0] = (Bytes){exact, payload.size};
+    divide(&m, exact, payload.size);
     float *x = NEW(a, float, shape.n);
     const Status status = codec_receive(&c, &m, x);
     if (status != OK && status != ERR_CORRUPT)

@@ -99,6 +99,7 @@ def check_threads():
                  "intsgd", "thc",
                  "nuqsgd:bucket=1000",
                  "minmax:bucket=1000,rounding=stochastic",
+                 "powersgd",
                  "bf16:rounding=stochastic"):
         files, records = [], []
         for threads in (1, 2, 8):

@@ -46,6 +46,7 @@ SPECS = [
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",
+    "powersgd", "powersgd:rank=1", "powersgd:rank=3,iters=2,reshape=square", "powersgd:warm=off,reshape=paper", "ef+powersgd:iters=3",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor", "ef+scaledsign", "ef+onebit",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
     "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
@@ -53,8 +54,8 @@ SPECS = [
     "strom", "strom:tau=0.5", "strom:tau=1e-3",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
-        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5"]
-TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden")
+        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd"]
+TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden", "powersgd")
 
 
 def odd_arrays():

@@ -214,7 +214,7 @@ def expected(spec, g, rounds):
     if spec.startswith("joint"):
         return joint(spec, g, rounds[-1])
     biased = keys.get("rounding") == "nearest" or keys.get("empty") == "resample" or keys.get("clip", "0") != "0"
-    if "+" in spec or biased or name in ("rotated", "thc", "drive", "eden"):  # known given the rotation, or not at all
+    if "+" in spec or biased or name in ("rotated", "thc", "drive", "eden", "powersgd"):  # known given the rotation, or not at all
         return None
     if "bits" in keys and name == "entry" and g.any():
         return entry_of_payload(g, rounds[-1])

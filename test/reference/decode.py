@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 import dyadic
+import lowrank
 import rotations
 import waves
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
@@ -44,6 +45,7 @@ DEFAULTS = {
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
+    "powersgd": {"rank": "2", "warm": "on", "iters": "1", "reshape": "rows"},
     "nuqsgd": {"bits": "4", "bucket": "8192"},
     "natural": {},
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
@@ -592,6 +594,8 @@ def must_be_raw(name, keys, n, shape):
         return n == 0
     if name == "randk":
         return kept(n, keys) == n
+    if name == "powersgd":
+        return lowrank.powersgd_is_raw(shape, *matrix_shape(shape, keys["reshape"]), keys)
     if name in ("minmax", "nuqsgd"):
         return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
     if name == "intsgd":
@@ -615,6 +619,8 @@ def decode(spec, shape, rounds, address=None):
         return vote(last, shape).reshape(shape)
     if name == "randk" and kind == 2:
         return randk(last, n, keys, address).reshape(shape)
+    if name == "powersgd" and not raw:
+        return lowrank.powersgd(rounds, *matrix_shape(shape, keys["reshape"]), keys, address).reshape(shape)
     need(raw is None or raw == (kind == 0), f"kind {kind} where spec and shape say otherwise")
     if kind == 0:
         need(all(len(earlier) == 0 for earlier in rounds[:-1]), "an earlier round of a raw payload")

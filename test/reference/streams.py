@@ -59,6 +59,8 @@ def entropy(spec, shape, rounds):
         return 32.0 * n
     if data[:1] == b"\0":
         return 32.0 * n
+    if name == "powersgd":
+        return 8.0 * sum(len(own) - 1 for own in rounds)
     if name == "joint":
         return 8.0 + entropy(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
     if name in ("fp16", "bf16"):

@@ -1,0 +1,18 @@
+/* addends.h -- payloads that are floats of which workers' add up, element by element.
+ *
+ *     kind:8 = 1  { x:f32 } x count            merged: kind:8 = 2  workers:varint  { sum:f32 } x count
+ *
+ * Where floats travel raw, kind 0 takes the place of kind 1. */
+#ifndef ATOMO_ADDENDS_H
+#define ATOMO_ADDENDS_H
+
+#include "../compressor.h"
+
+/* Refuses other kinds and lengths, and what is not finite. */
+Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x);
+
+/* ERR_NUMERIC when a sum is beyond `most`. */
+Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
+                     double most, Buf *out);
+
+#endif

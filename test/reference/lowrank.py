@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""lowrank.py -- matrices from a few vectors, written from docs/FORMAT.md alone: plain and slow."""
+import functools
+
+import numpy as np
+from scipy.special import ndtri
+
+from codes import F32, Bytes, floats
+from container import need, size_of
+from draws import BLOCK, absorb, word64
+
+START = 6
+
+
+@functools.lru_cache(4096)
+def key_below(address, index, use, block):
+    state = (0x61746F6D, 0x6F000001, 0, 0)
+    for word in address:
+        state = absorb(state, word)
+    state = (state[0] ^ 0x62656C6F, *state[1:])
+    for word in (index, use, block):
+        state = absorb(state, word)
+    return state
+
+
+def normals(address, index, first, count):
+    """Everyone's, as float64."""
+    seed, repeat, _, step, tensor = address
+    shared = (seed, repeat, -1, step, tensor)
+    words = [word64(key_below(shared, index, START, i // BLOCK), i % BLOCK) for i in range(first, first + count)]
+    return ndtri((np.array([w >> 11 for w in words], float) + 0.5) * 2.0**-53)
+
+
+def addends(data, count, own):
+    """Floats of one worker, or sums of several."""
+    source = Bytes(data)
+    kind = source.byte()
+    need(kind in (own, 2), f"kind {kind}")
+    need(kind != 2 or source.varint() > 0, "the sum of no workers")
+    values = floats(source.take(4 * count), count)
+    source.end()
+    return values.astype(float)
+
+
+def orthonormal(v, address, index):
+    basis = []
+    for k, own in enumerate(v):
+        was, rest = np.linalg.norm(own), beside(own, basis)
+        if not np.linalg.norm(rest) > 1e-6 * was:
+            rest = beside(normals(address, index, k * own.size, own.size).astype(F32).astype(float), basis)
+        basis.append(rest / np.linalg.norm(rest))
+    return np.array(basis).astype(F32).astype(float)
+
+
+def beside(own, basis):
+    for _ in range(2):
+        for other in basis:
+            own = own - (own @ other) * other
+    return own
+
+
+def powersgd_is_raw(shape, rows, cols, keys):
+    rank, iters = int(keys["rank"]), int(keys["iters"])
+    return len(shape) < 2 or not size_of(shape) or rank >= min(rows, cols) or \
+        iters * (2 + 4 * rank * (rows + cols)) >= 4 * size_of(shape) + 1
+
+
+def powersgd(rounds, rows, cols, keys, address):
+    rank = int(keys["rank"])
+    need(len(rounds) == 2 * int(keys["iters"]), f"{len(rounds)} rounds")
+    factors = [addends(data, rank * (cols if i % 2 else rows), 1) for i, data in enumerate(rounds)]
+    p = orthonormal(factors[-2].reshape(rank, rows), address, len(rounds) - 1)
+    q = factors[-1].reshape(rank, cols)
+    need(np.abs(q).max(1).sum() <= np.finfo(F32).max.astype(float) / 2, "values beyond float32")
+    return (p.T @ q).astype(F32)
