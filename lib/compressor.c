@@ -49,6 +49,13 @@ static bool passes_on(const Codec *codec)
     return codec->ops->wraps && !codec->other;
 }
 
+bool codec_bare(const Codec *codec)
+{
+    while (passes_on(codec) && !codec->ops->packs)
+        codec = codec->inner;
+    return codec->ops->bare;
+}
+
 size_t codec_bound(const Call *c)
 {
     const size_t method = c->self->ops->bound(c);
@@ -171,14 +178,26 @@ ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m)
     return law;
 }
 
+/* A wrapper without a state of its own has that of what it wraps. */
 size_t codec_state_size(const Call *c)
 {
-    return c->self->ops->state_size ? c->self->ops->state_size(c) : 0;
+    if (c->self->ops->state_size)
+        return c->self->ops->state_size(c);
+    if (!c->self->inner)
+        return 0;
+    Call inner = *c;
+    inner.self = c->self->inner;
+    return codec_state_size(&inner);
 }
 
 double codec_residual(const Call *c)
 {
-    return c->self->ops->residual && c->state ? c->self->ops->residual(c) : NAN;
+    if (c->self->ops->residual)
+        return c->state ? c->self->ops->residual(c) : NAN;
+    if (!c->self->inner || c->self->ops->state_size)
+        return NAN;
+    const Call inner = call_inner(c, 0);
+    return codec_residual(&inner);
 }
 
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)

@@ -32,8 +32,9 @@ typedef struct Codec {
     const Compressor *ops;
     const void *params;
     const struct Codec *inner;
-    const struct Codec *other; /* the second of these; NULL where the spec names what is wrapped */
-    uint64_t named;            /* bit i: the spec names params[i], be it at its default */
+    const struct Codec
+        *other;     /* the second of these, or the one that a key of the wrapper names; else NULL */
+    uint64_t named; /* bit i: the spec names params[i], be it at its default */
 } Codec;
 
 /* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and
@@ -106,6 +107,7 @@ struct Compressor {
     bool wraps;           /* takes an inner codec */
     const char *alone[2]; /* what a wrapper chooses from when its spec names nothing to wrap; NULL: refused */
     bool bare;            /* payloads without a kind byte: `none` alone */
+    bool packs;           /* a wrapper that puts a byte of its own before what it wraps sends */
     const struct Basis *basis; /* for the hooks of basis.h, which serve several codecs */
 
     unsigned (*traits)(const Codec *codec);
@@ -129,7 +131,7 @@ struct Compressor {
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
     size_t (*state_size)(const Call *c); /* bytes, flat, starts zeroed */
     /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common
-     * estimate. */
+     * estimate, the mean over the workers. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
     double (*residual)(const Call *c);          /* l2 norm of what the state still owes */
     const char *(*caution)(const Codec *codec); /* what a user of this spec should know; NULL: nothing */
@@ -142,9 +144,11 @@ const Compressor *compressor_find(const char *name);
 
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);
 char *codec_text(const Codec *codec, Arena *a); /* canonical spec */
+bool codec_alone(const Codec *codec);           /* a wrapper round what its spec does not name */
 unsigned codec_traits(const Codec *codec);
 int codec_rounds(const Codec *codec);
 bool codec_keeps_state(const Codec *codec);    /* itself or what it wraps */
+bool codec_bare(const Codec *codec);           /* payloads without a kind byte: `none`'s, passed on or not */
 const char *codec_caution(const Codec *codec); /* the first caution of its stages, or NULL */
 
 /* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of

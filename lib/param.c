@@ -8,12 +8,14 @@
 
 static const char *const switches[] = {"off", "on", NULL};
 
+static const char automatic[] = "auto";
+
 static const char *const *choices_of(const Param *p)
 {
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* The four types in one place each: write a value, unset it, compare two. */
+/* The types in one place each: write a value, unset it, compare two. A spec is text that spec.c puts there. */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -30,6 +32,9 @@ static void store(const Param *p, void *params, double real, int64_t whole)
     case PARAM_CHOICE:
         *(int *)field = (int)whole;
         break;
+    case PARAM_SPEC:
+        *(const char **)field = p->fallback;
+        break;
     case PARAM_END:
         assert(0);
     }
@@ -39,7 +44,7 @@ static bool is_set(const Param *p, const void *params)
 {
     const void *field = (const char *)params + p->offset;
     return p->type == PARAM_INT    ? *(const int64_t *)field != PARAM_NONE
-           : p->type == PARAM_REAL ? !isnan(*(const double *)field)
+           : p->type == PARAM_REAL ? p->automatic || !isnan(*(const double *)field)
                                    : true;
 }
 
@@ -53,7 +58,9 @@ const char *param_value(const Param *p, const void *params, char out[32])
         snprintf(out, 32, "%lld", (long long)*(const int64_t *)field);
         return out;
     case PARAM_REAL:
-        return text_double(out, *(const double *)field);
+        return isnan(*(const double *)field) ? automatic : text_double(out, *(const double *)field);
+    case PARAM_SPEC:
+        return *(const char *const *)field;
     case PARAM_BOOL:
         return switches[*(const bool *)field];
     default:
@@ -68,9 +75,13 @@ const char *param_range(const Param *p, char out[96])
         size_t used = 0;
         for (const char *const *name = choices_of(p); *name && used < 96; name++)
             used += (size_t)snprintf(out + used, 96 - used, "%s%s", used ? "|" : "", *name);
+    } else if (p->type == PARAM_SPEC) {
+        snprintf(out, 96, "a spec, to the end of the stage");
     } else {
-        snprintf(out, 96, p->above ? "above %s, to %s" : "%s to %s", text_double(low, p->low),
-                 text_double(high, p->high));
+        const int used = snprintf(out, 96, p->above ? "above %s, to %s" : "%s to %s",
+                                  text_double(low, p->low), text_double(high, p->high));
+        if (p->automatic)
+            snprintf(out + used, 96 - (size_t)used, ", or %s", automatic);
     }
     return out;
 }
@@ -135,7 +146,9 @@ static Status assign(const Param *p, void *params, const char *owner, const char
                         param_range(p, range), near ? " (did you mean " : "", near ? near : "",
                         near ? "?)" : "");
         }
-    } else {
+    } else if (p->automatic && !strcmp(value, automatic)) {
+        real = NAN;
+    } else if (p->type != PARAM_SPEC) {
         const bool parsed = p->type == PARAM_INT ? text_to_int(value, &whole) : text_to_real(value, &real);
         if (!parsed)
             return FAIL(err, ERR_USAGE, "%s: %s=%s: want a %s, %s", owner, p->key, value,
@@ -238,6 +251,8 @@ bool param_is_default(const Param *p, const void *params)
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
         return !value; /* an unset key is never printed: the one that unset it is */
+    if (p->type == PARAM_SPEC)
+        return !strcmp(value, p->fallback);
     Param alone = *p;
     alone.offset = 0;
     if (assign(&alone, &field, "", p->fallback, &err) != OK)

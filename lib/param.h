@@ -10,9 +10,10 @@
  *         {0},
  *     };
  *
- * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names). A key whose
- * default is NULL is unset until it is named: PARAM_NONE for whole numbers, NaN for reals. Keys of one non-zero
- * group exclude one another: naming one unsets the others. */
+ * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), const char * the
+ * spec of another codec, which is the last key and takes all that follows (spec.c reads it). A key whose default is
+ * NULL is unset until it is named: PARAM_NONE for whole numbers, NaN for reals. Keys of one non-zero group exclude one
+ * another: naming one unsets the others. */
 #ifndef ATOMO_PARAM_H
 #define ATOMO_PARAM_H
 
@@ -20,7 +21,7 @@
 
 #include <stdio.h>
 
-typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE } ParamType;
+typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE, PARAM_SPEC } ParamType;
 
 #define PARAM_NONE INT64_MIN
 
@@ -32,13 +33,14 @@ typedef struct {
     const char *const *choices;
     const char *help;
     int group;
-    bool above; /* `low` itself is not allowed */
-    bool rate;  /* the key that trades size for error */
-    bool fine;  /* a key of the rate's group that does so in finer steps: for hitting a given size */
+    bool above;     /* `low` itself is not allowed */
+    bool rate;      /* the key that trades size for error */
+    bool automatic; /* a real that may be "auto", which is NaN */
+    bool fine;      /* a key of the rate's group that does so in finer steps: for hitting a given size */
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
-    _Generic(((T *)0)->field, int64_t : PARAM_INT, double : PARAM_REAL, bool : PARAM_BOOL, int : PARAM_CHOICE)
+    _Generic(((T *)0)->field, int64_t : PARAM_INT, double : PARAM_REAL, bool : PARAM_BOOL, int : PARAM_CHOICE, const char * : PARAM_SPEC)
 #define PARAM(T, field, text, lowest, highest, ...)                                                          \
     {                                                                                                        \
         .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \

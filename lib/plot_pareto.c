@@ -59,10 +59,10 @@ static char *series_of(const char *spec, Arena *a)
     TextBuf out = {.arena = a};
     if (codec_open(&codec, spec, a, &err) != OK)
         return plot_name(spec, a);
-    for (; codec; codec = codec->other ? NULL : codec->inner) {
+    for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
         text_add(&out, codec->ops->name);
         add_keys(&out, codec);
-        text_add(&out, codec->inner && !codec->other ? "+" : "");
+        text_add(&out, codec->inner && !codec_alone(codec) ? "+" : "");
     }
     return text_done(&out);
 }

@@ -2,7 +2,8 @@
  *
  *     [WRAPPER[:KEYS]+]...CODEC[:KEYS]        KEYS: key=value,...        a/b: one spec each
  *
- * A '+' begins a stage only before a letter, so that 1e+3 is a number. */
+ * A '+' begins a stage only before a letter, so that 1e+3 is a number. A key that holds a spec itself (induced's
+ * `with`) is the last of its stage: what follows, commas and all, is that spec's. */
 #include "compressor.h"
 
 #include <ctype.h>
@@ -23,6 +24,32 @@ static const char *stage_end(const char *s)
 
 enum { STAGES_MAX = 8 };
 
+/* Cuts the key that holds a spec off `keys`; what it holds, or NULL where the keys do not name it. */
+static char *cut_spec(char *keys, const Param *p)
+{
+    const size_t length = strlen(p->key);
+    for (char *at = keys; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, p->key, length) && at[length] == '=') {
+            at[at > keys ? -1 : 0] = 0;
+            return at + length + 1;
+        }
+    return NULL;
+}
+
+/* The codec that a key names, in canonical form. */
+static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
+{
+    const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
+    if (codec_open(&codec->other, spec ? spec : p->fallback, a, err) != OK)
+        return error_at(err, "%s: %s", codec->ops->name, p->key);
+    if (codec->other->ops->wraps)
+        return FAIL(err, ERR_USAGE, "%s: %s=%s is a wrapper: want a codec", codec->ops->name, p->key, spec);
+    if (spec)
+        codec->named |= UINT64_C(1) << (p - codec->ops->params);
+    *text = codec_text(codec->other, a);
+    return *text ? OK : arena_fail(a, err);
+}
+
 static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
 {
     char *text = text_slice(a, stage, length);
@@ -42,8 +69,14 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     if (!params)
         return arena_fail(a, err);
     codec->params = params;
+    const Param *last = codec->ops->params;
+    while (last && last->key && last->type != PARAM_SPEC)
+        last++;
+    const bool holds = last && last->key;
+    const char *spec = holds && keys ? cut_spec(keys, last) : NULL;
     codec->named = param_named(codec->ops->params, keys ? keys : "");
-    return param_parse(codec->ops->params, params, text, keys ? keys : "", err);
+    TRY(param_parse(codec->ops->params, params, text, keys ? keys : "", err));
+    return holds ? open_named(codec, last, spec, a, err) : OK;
 }
 
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
@@ -85,6 +118,11 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
     return OK;
 }
 
+bool codec_alone(const Codec *codec)
+{
+    return codec->other && codec->ops->alone[0];
+}
+
 char *codec_text(const Codec *codec, Arena *a)
 {
     char *text = NULL;
@@ -94,8 +132,8 @@ char *codec_text(const Codec *codec, Arena *a)
             return NULL;
         text = text ? text_format(a, "%s+%s%s", text, codec->ops->name, keys)
                     : text_format(a, "%s%s", codec->ops->name, keys);
-        if (!text || codec->other)
-            break; /* what stands alone names no codec */
+        if (!text || codec_alone(codec))
+            break;
     }
     return text;
 }

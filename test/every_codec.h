@@ -97,8 +97,24 @@ static const char *const more_specs[] = {
     "powersgd:rank=1",
     "powersgd:rank=5,iters=2",
     "ef+powersgd:iters=3",
+    "ef21:alpha=0.3+topk:ratio=0.1",
+    "ef+ef21+stc:ratio=0.1",
+    "ef21+strom:tau=0.5",
+    "diana:alpha=0.1+qsgd:bits=2",
+    "diana+joint:bits=2",
+    "diana+diana+none",
     NULL,
 };
+
+/* What wrappers go round: ef, for every codec to have met one, round all of them; the others round one of each kind
+ * (bare, random, sparse and biased, by LAPACK, in two rounds, merging without adding, linear, planned). */
+static const char *const wrapped[] = {"none", "qsgd",  "topk", "svd", "terngrad:share=on",
+                                      "sign", "randk", "entry"};
+
+static inline bool goes_round(const Compressor *wrapper, const Compressor *codec)
+{
+    return !codec->wraps && (wrapper->alone[0] ? codec->curve != NULL : !strcmp(wrapper->name, "ef"));
+}
 
 static inline void add_spec(const char *spec)
 {
@@ -106,8 +122,8 @@ static inline void add_spec(const char *spec)
     specs[spec_count++] = spec;
 }
 
-/* The default of every codec, and each value of each choice; wrappers go round every codec that is none, those
- * that can stand alone round the ones they choose from. */
+/* The default of every codec, and each value of each choice; wrappers that can stand alone go round the codecs they
+ * choose from. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -115,8 +131,11 @@ static inline int collect_specs(void **state)
     for (size_t i = 0; compressors[i]; i++) {
         const Compressor *ops = compressors[i];
         for (size_t k = 0; ops->wraps && compressors[k]; k++)
-            if (!compressors[k]->wraps && (!ops->alone[0] || compressors[k]->curve))
+            if (goes_round(ops, compressors[k]))
                 add_spec(text_format(forever, "%s+%s", ops->name, compressors[k]->name));
+        for (size_t k = 0; ops->wraps && !ops->alone[0] && strcmp(ops->name, "ef") && k < countof(wrapped);
+             k++)
+            add_spec(text_format(forever, "%s+%s", ops->name, wrapped[k]));
         if (!ops->wraps || ops->alone[0])
             add_spec(ops->name);
         if (ops->wraps)

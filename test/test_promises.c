@@ -19,7 +19,8 @@ static size_t largest_payload(const Rig *rig)
 {
     size_t stages = 0;
     for (const Codec *codec = rig->codec; codec; codec = codec->inner)
-        stages += !codec->ops->wraps && strcmp(codec->ops->name, "none");
+        stages += codec->ops->wraps ? codec->ops->packs || (codec->other && !codec_alone(codec))
+                                    : strcmp(codec->ops->name, "none") != 0;
     return 4 * rig->shape.n + stages;
 }
 
@@ -174,7 +175,8 @@ static void adds(Rig *rig, const Source *source, const float *x)
     check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* the same step of another worker */
     check_ok(rig_decode(rig), &rig->err);
     const Bytes both[] = {one, buf_bytes(&rig->payload)};
-    Buf merged = {NEW(rig->forever, uint8_t, 2 * rig->payload.cap), 0, 2 * rig->payload.cap};
+    const size_t room = 2 * rig->payload.cap + 64; /* heads of wrappers */
+    Buf merged = {NEW(rig->forever, uint8_t, room), 0, room};
     check_ok(codec_merge(&rig->call, both, 2, &merged), &rig->err);
     float *sum = NEW(rig->forever, float, n);
     check_ok(rig_decode_bytes(rig, merged.data, merged.size, sum), &rig->err);

@@ -38,7 +38,9 @@
     X(thc)         \
     X(drive)       \
     X(eden)        \
-    X(ef)
+    X(ef)          \
+    X(ef21)        \
+    X(diana)
 /* clang-format on */
 
 #define DECLARE(name) extern const Compressor compressor_##name;

@@ -132,6 +132,9 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 {
     const Call inner = call_inner(c, own_state(c));
     const size_t n = c->shape->n;
+    void *behind = (char *)state + state_round(own_state(c));
+    if (!x) /* a receiver has no residual, only what the inner codec's decoder reads */
+        return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t = with_residual(c, x);
     float *e = state, *decoded = NEW(c->scratch, float, n);
     if (!t || !decoded)
@@ -139,7 +142,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));
-    TRY(codec_settle(&inner, t, sent, agreed, (char *)state + state_round(own_state(c))));
+    TRY(codec_settle(&inner, t, sent, agreed, behind));
     for (size_t i = 0; i < n; i++)
         e[i] = t[i] - decoded[i];
     return OK;

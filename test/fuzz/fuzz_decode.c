@@ -66,6 +66,8 @@ static const char *const specs[] = {
     "strom:tau=1",
     "powersgd",
     "powersgd:rank=1,iters=2",
+    "ef21:alpha=0.5+none",
+    "diana+randk:ratio=0.4",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

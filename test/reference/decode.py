@@ -17,6 +17,7 @@ import dyadic
 import lowrank
 import rotations
 import waves
+import wrappers
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
 from container import need, read, size_of
 from draws import subset
@@ -645,10 +646,11 @@ def decode(spec, shape, rounds, address=None):
 
 def tensors(file):
     """Every tensor of a container by its path, decoded."""
-    found = {}
+    found, states = {}, {}
     for record in file.records:
         address = record.seed, record.repeat, record.worker, record.step, record.tensor
-        vector = decode("none" if record.raw else file.spec, record.shape, record.rounds, address)
+        vector = wrappers.decode("none" if record.raw else file.spec, record.shape, record.rounds, address,
+                                 states.setdefault((record.worker, record.name), {}), decode)
         flat, at = np.asarray(vector, float if vector.dtype == float else np.float32).reshape(-1), 0
         for member in record.members:
             size = size_of(member.shape)

@@ -1,0 +1,46 @@
+"""wrappers.py -- what stands round a codec: an independent reader of the wrappers' part of docs/FORMAT.md.
+
+    decode(spec, shape, rounds, address, state, plain)      state: a dict that is kept for one worker and name
+                                                            plain: decodes a spec without wrappers
+"""
+import re
+
+import numpy as np
+
+from codes import F32
+from container import need, size_of
+
+
+def stages(spec):
+    """The first stage's name and keys, and the spec behind it."""
+    first, *rest = re.split(r"\+(?=[A-Za-z])", spec, maxsplit=1)
+    name, _, keys = first.partition(":")
+    return name, keys, rest[0] if rest else None
+
+
+def key_of(keys, name, usual):
+    return dict(key.split("=", 1) for key in keys.split(",") if key).get(name, usual)
+
+
+def shifted(name, keys, spec, shape, rounds, address, state, plain):
+    """ef21 and diana: h learns from what was sent before."""
+    alpha = key_of(keys, "alpha", "auto")
+    gain = 1 if alpha == "auto" else float(alpha)
+    h = state.setdefault("h", np.zeros(size_of(shape), F32)).astype(float)
+    q = decode(spec, shape, rounds, address, state.setdefault("behind", {}), plain).reshape(-1).astype(float)
+    need(name == "ef21" or alpha != "auto" or not h.any(), "diana's own alpha is not known here")
+    state["h"] = (h + gain * q).astype(F32)
+    result = state["h"] if name == "ef21" else (h + q).astype(F32)
+    need(bool(np.isfinite(result).all()), "beyond float32")
+    return result.reshape(shape)
+
+
+def decode(spec, shape, rounds, address, state, plain):
+    name, keys, behind = stages(spec)
+    if behind is None:
+        return plain(spec, shape, rounds, address)
+    if name in ("ef21", "diana"):
+        return shifted(name, keys, behind, shape, rounds, address, state, plain)
+    if name == "joint":
+        return plain(spec, shape, rounds, address)
+    return decode(behind, shape, rounds, address, state, plain)
