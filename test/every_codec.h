@@ -102,6 +102,12 @@ static const char *const more_specs[] = {
     "ef21+strom:tau=0.5",
     "diana:alpha=0.1+qsgd:bits=2",
     "diana+joint:bits=2",
+    "induced:with=qsgd:bits=4,bucket=512+topk:ratio=0.1",
+    "induced:with=entry:ratio=0.1+scaledsign",
+    "induced:with=natural+svd:rank=1",
+    "induced:with=randk:ratio=0.3+ef+topk:ratio=0.1",
+    "induced:with=hadamard:ratio=0.2+strom:tau=0.5",
+    "ef+induced+sign",
     "diana+diana+none",
     NULL,
 };

@@ -61,6 +61,7 @@ static const char *const more_specs[] = {
     "powersgd:rank=1,iters=2",
     "ef21:alpha=0.5+topk:ratio=0.1",
     "diana+qsgd:bits=2",
+    "induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1",
 };
 
 static bool writing;

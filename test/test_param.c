@@ -191,6 +191,16 @@ static void wrong_specs_say_what_is_wrong(void **state)
         {"ef:decay=2+none", "decay=2 is out of range: want 0 to 1"},
         {"ef+ef+ef+ef+ef+ef+ef+ef+none", "more than 8 stages"},
         {"none:", NULL},
+        {"induced:with=qsgd:bits=2,bucket=64+topk", NULL},
+        {"induced:with=+topk", "induced: with: codec : no codec is called"},
+        {"induced:with=qsgd:bots=2+topk", "induced: with: codec qsgd:bots=2: qsgd has no key \"bots\""},
+        {"induced:without=qsgd+topk", "induced has no key \"without\""},
+        {"induced:with=qsgd", "induced needs a codec to wrap"},
+        {"induced:with=ef+topk", "ef needs a codec to wrap"},
+        {"induced:with=joint+topk", "with=joint is a wrapper"},
+        {"induced:with=terngrad:share=on+topk", "takes 2 rounds"},
+        {"induced:with=dgc+topk", "keeps a state"},
+        {"induced+ef21+topk", "learns from what it decodes to"},
     };
     Arena *a = arena_open(0);
     for (size_t i = 0; i < countof(wrong); i++) {

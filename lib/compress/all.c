@@ -40,7 +40,8 @@
     X(eden)        \
     X(ef)          \
     X(ef21)        \
-    X(diana)
+    X(diana)       \
+    X(induced)
 /* clang-format on */
 
 #define DECLARE(name) extern const Compressor compressor_##name;

@@ -68,6 +68,7 @@ static const char *const specs[] = {
     "powersgd:rank=1,iters=2",
     "ef21:alpha=0.5+none",
     "diana+randk:ratio=0.4",
+    "induced:with=natural+topk:ratio=0.2",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from codes import F32
+from codes import F32, Bytes, floats
 from container import need, size_of
 
 
@@ -35,12 +35,31 @@ def shifted(name, keys, spec, shape, rounds, address, state, plain):
     return result.reshape(shape)
 
 
+def induced(keys, spec, shape, rounds, address, state, plain):
+    """Keys end in a spec that has no wrappers and, in what is checked, draws nothing at the receiver."""
+    last, n = rounds[-1], size_of(shape)
+    need(len(last) > 0 and last[0] < 2, "a kind")
+    if last[0] == 0:
+        return floats(last[1:], n).reshape(shape)
+    source = Bytes(last[1:])
+    size = source.varint()
+    first, second = source.take(size), source.data[source.at:]
+    with_spec = re.split("(?:^|,)with=", keys)[1] if keys else "qsgd"
+    result = (decode(spec, shape, [*rounds[:-1], first], address, state.setdefault("behind", {}), plain)
+              + plain(with_spec, shape, [second], address))
+    need(bool(np.isfinite(result).all()), "beyond float32")
+    need(len(last) <= 4 * n + 1, "longer than floats")
+    return result
+
+
 def decode(spec, shape, rounds, address, state, plain):
     name, keys, behind = stages(spec)
     if behind is None:
         return plain(spec, shape, rounds, address)
     if name in ("ef21", "diana"):
         return shifted(name, keys, behind, shape, rounds, address, state, plain)
+    if name == "induced":
+        return induced(keys, behind, shape, rounds, address, state, plain)
     if name == "joint":
         return plain(spec, shape, rounds, address)
     return decode(behind, shape, rounds, address, state, plain)
