@@ -11,7 +11,7 @@
 #include "ladder.h"
 #include "quantise.h"
 
-enum { FEW_COLS = 32 };
+enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
@@ -208,6 +208,12 @@ typedef struct {
     void (*wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail);
     void (*wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
                          float *x);
+
+    /* Which of `buckets` each of n elements falls into: floor(word buckets / 2^32), from element first on. */
+    void (*hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket);
+    /* Of `rows` <= MEDIAN_MOST vectors that are `stride` >= n apart, column by column, the median: half the sum
+     * of the two in the middle where there are two; zeros are +0. Reads up to 15 elements behind each vector. */
+    void (*medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
 } Kernels;
 
 Isa isa_of_cpu(void); /* the best this CPU can run */

@@ -26,7 +26,20 @@ typedef struct {
 } RngKey;
 
 /* What the words are for; different uses of one address never share a word. */
-enum { USE_COIN = 1, USE_ATOM, USE_SAMPLE, USE_DATA, USE_INIT, USE_TEST, USE_PHASE, USE_SIGN, USE_DROP, USE_CROP, USE_SHUFFLE };
+enum {
+    USE_COIN = 1,
+    USE_ATOM,
+    USE_SAMPLE,
+    USE_DATA,
+    USE_INIT,
+    USE_TEST,
+    USE_PHASE,
+    USE_SIGN,
+    USE_BUCKET,
+    USE_DROP,
+    USE_CROP,
+    USE_SHUFFLE,
+};
 
 enum { RNG_EVERYONE = -1 }; /* as `worker`: the address all workers share */
 

@@ -109,6 +109,9 @@ static const char *const more_specs[] = {
     "induced:with=hadamard:ratio=0.2+strom:tau=0.5",
     "ef+induced+sign",
     "diana+diana+none",
+    "countsketch:rows=4,cols=20,topk=30",
+    "countsketch:rows=1,bits=8",
+    "countmin:bits=6,rows=2",
     NULL,
 };
 

@@ -62,6 +62,9 @@ static const char *const more_specs[] = {
     "ef21:alpha=0.5+topk:ratio=0.1",
     "diana+qsgd:bits=2",
     "induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1",
+    "countsketch:rows=2,bits=3",
+    "countsketch:cols=30,topk=20",
+    "countmin:bits=4,rows=3",
 };
 
 static bool writing;

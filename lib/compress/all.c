@@ -42,6 +42,9 @@
     X(ef21)        \
     X(diana)       \
     X(induced)
+    X(countsketch) \
+    X(countmin)    \
+    X(ef)
 /* clang-format on */
 
 #define DECLARE(name) extern const Compressor compressor_##name;

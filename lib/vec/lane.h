@@ -140,6 +140,26 @@ INLINE VecU stride_lanes(uint32_t i)
     return (lane_numbers() + i) * RNG_STRIDE;
 }
 
+/* The high halves of 64-bit products. */
+INLINE VecU multiply_high(VecU a, uint32_t b)
+{
+    typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
+    const VecQ both = (VecQ)a, factor = (VecQ){0} + b;
+#if VEC_BYTES == 64
+    const VecQ even = (VecQ)_mm512_mul_epu32((__m512i)both, (__m512i)factor);
+    const VecQ odd = (VecQ)_mm512_mul_epu32((__m512i)(both >> 32), (__m512i)factor);
+#elif VEC_BYTES == 32
+    const VecQ even = (VecQ)_mm256_mul_epu32((__m256i)both, (__m256i)factor);
+    const VecQ odd = (VecQ)_mm256_mul_epu32((__m256i)(both >> 32), (__m256i)factor);
+#elif defined(__SSE2__)
+    const VecQ even = (VecQ)_mm_mul_epu32((__m128i)both, (__m128i)factor);
+    const VecQ odd = (VecQ)_mm_mul_epu32((__m128i)(both >> 32), (__m128i)factor);
+#else
+    const VecQ even = (both & 0xffffffffu) * factor, odd = (both >> 32) * factor;
+#endif
+    return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
+}
+
 /* rng_mix, lane by lane. */
 INLINE VecU mix_lanes(VecU x, uint32_t b)
 {

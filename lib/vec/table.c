@@ -101,4 +101,6 @@ const Kernels ISA_NAME(kernels) = {
     .nearest_levels = ISA_NAME(nearest_levels),
     .wavelet_split = ISA_NAME(wavelet_split),
     .wavelet_join = ISA_NAME(wavelet_join),
+    .hash_buckets = ISA_NAME(hash_buckets),
+    .medians = ISA_NAME(medians),
 };

@@ -69,6 +69,8 @@ static const char *const specs[] = {
     "ef21:alpha=0.5+none",
     "diana+randk:ratio=0.4",
     "induced:with=natural+topk:ratio=0.2",
+    "countsketch:rows=3,cols=5,topk=4",
+    "countmin:cols=2",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

@@ -34,6 +34,7 @@ SPECS = [
     "minmax", "minmax:bits=3,bucket=16,rounding=stochastic","rotated", "drive", "eden:bits=1.3", "eden:bits=0.2", "strom", "strom:tau=1",
     "powersgd:rank=1",
     "dct:ratio=0.3", "fourier:ratio=0.2", "fourier:ratio=0.1,dims=2",
+    "countsketch:bits=8", "countmin:bits=8,topk=3",
 ]
 
 

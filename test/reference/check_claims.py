@@ -96,7 +96,7 @@ def check_threads():
     for spec in ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "gspar:eps=3", "randk", "topk", "threshold", "lq", "svd", "ef+entry:bits=1",
                  "wavelet:family=db2", "hadamard", "dct:dims=2", "fourier",
                  "natural",
-                 "intsgd", "thc",
+                 "intsgd", "thc","natural", "countsketch:topk=1000",
                  "nuqsgd:bucket=1000",
                  "minmax:bucket=1000,rounding=stochastic",
                  "powersgd",

@@ -53,7 +53,7 @@ SPECS = [
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",
     "strom", "strom:tau=0.5", "strom:tau=1e-3",
     "ef21+topk:ratio=0.1", "ef21:alpha=0.5+scaledsign", "ef+ef21+stc:ratio=0.1", "diana:alpha=0.25+qsgd:bits=2",
-    "induced+topk:ratio=0.1", "induced:with=natural+stc", "induced:with=entry:ratio=0.1,probs=clip+ef+scaledsign", "diana:alpha=0.5+none", "diana:alpha=0.125+ef21+terngrad:share=on",
+    "induced+topk:ratio=0.1", "induced:with=natural+stc", "induced:with=entry:ratio=0.1,probs=clip+ef+scaledsign", "diana:alpha=0.5+none", "diana:alpha=0.125+ef21+terngrad:share=on","countsketch", "countsketch:rows=4,bits=9,topk=40", "countsketch:rows=1,cols=30", "countmin", "countmin:rows=2,bits=9", "countmin:estimate=median,bits=4",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd"]

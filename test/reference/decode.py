@@ -16,6 +16,7 @@ import numpy as np
 import dyadic
 import lowrank
 import rotations
+import sketches
 import waves
 import wrappers
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
@@ -53,6 +54,7 @@ DEFAULTS = {
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
+    **sketches.DEFAULTS,
 }
 SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # of a bare joint
@@ -586,6 +588,8 @@ def own_form(name, keys, shape, rounds):
 
 
 def must_be_raw(name, keys, n, shape):
+    if name in sketches.DEFAULTS:
+        return None
     """Whether spec and shape alone make it raw; None where the data have a say."""
     if name in ("sign", "scaledsign", "onebit"):
         return sign_is_raw(name, shape, keys)
@@ -622,6 +626,8 @@ def decode(spec, shape, rounds, address=None):
         return randk(last, n, keys, address).reshape(shape)
     if name == "powersgd" and not raw:
         return lowrank.powersgd(rounds, *matrix_shape(shape, keys["reshape"]), keys, address).reshape(shape)
+    if name in sketches.DEFAULTS:
+        return sketches.decode(name, last, n, keys, address).reshape(shape)
     need(raw is None or raw == (kind == 0), f"kind {kind} where spec and shape say otherwise")
     if kind == 0:
         need(all(len(earlier) == 0 for earlier in rounds[:-1]), "an earlier round of a raw payload")

@@ -30,6 +30,15 @@ def key_of(address, use, block):
     return state
 
 
+@functools.lru_cache(4096)
+def key_below(address, index, use, block):
+    state = (0x61746F6D, 0x6F000001, 0, 0)
+    for word in address:
+        state = absorb(state, word)
+    state = absorb((state[0] ^ 0x62656C6F, *state[1:]), index)
+    return absorb(absorb(state, use), block)
+
+
 def mix(x, b):
     x ^= x >> 16
     x = x * 0x7FEB352D & MASK

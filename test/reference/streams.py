@@ -84,6 +84,8 @@ def entropy(spec, shape, rounds):
         return svd_vectors(data, shape, keys)
     if name == "fourier":
         return frequencies(data[1:], shape, keys)
+    if name in ("countsketch", "countmin"):
+        return 8.0 * (len(data) - 1)
     if name == "randk":
         return 8.0 * (len(data) - 1)
     if name in decode.SPARSIFIERS:
