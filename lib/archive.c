@@ -237,7 +237,7 @@ static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
     if (!x || !payload.data)
         return arena_fail(w->scratch, w->err);
     TRY(vector_load(d, v, x, w->err));
-    if (codec_send(&c, x, &payload, &m) != OK)
+    if ((state && codec_train(&c, x, state) != OK) || codec_send(&c, x, &payload, &m) != OK)
         return error_at(w->err, "%.200s: %.200s", dump_file(d), r.member[0].path);
     r.rounds = m.rounds;
     for (int i = 0; i < m.rounds; i++)

@@ -147,11 +147,9 @@ static char *excludes_of(const Param *schema, const Param *p, Arena *a)
 
 Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a)
 {
-    static const char *const types[] = {[PARAM_INT] = "whole",
-                                        [PARAM_REAL] = "real",
-                                        [PARAM_BOOL] = "switch",
-                                        [PARAM_CHOICE] = "choice",
-                                        [PARAM_SPEC] = "spec"};
+    static const char *const types[] = {
+        [PARAM_INT] = "whole",     [PARAM_REAL] = "real", [PARAM_BOOL] = "switch",
+        [PARAM_CHOICE] = "choice", [PARAM_SPEC] = "spec", [PARAM_TEXT] = "text"};
     size_t keys = 0;
     while (ops->params && ops->params[keys].key)
         keys++;

@@ -58,6 +58,8 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
     if (!payload.data)
         return arena_fail(s->payloads, call->err);
     *bytes = 0;
+    if (state)
+        TRY(codec_train(call, s->x, state)); /* the address is that of repeat 0 */
     for (size_t r = repeats; r-- > 0;) {
         if (comparison_stopped(s->c))
             return FAIL(call->err, ERR_STOPPED, "stopped");

@@ -183,6 +183,8 @@ static Status measure(Run *run, Tally *tally)
         s.root = run->b->work + n;
     }
     TRY(tally_gradient(tally, &s));
+    if (t->state)
+        TRY(codec_train(&run->call, run->b->x, t->state)); /* the address is that of repeat 0 */
     for (size_t r = 0; r < repeats; r++) {
         if (comparison_stopped(t->c))
             return FAIL(run->call.err, ERR_STOPPED, "stopped");

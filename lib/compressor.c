@@ -200,6 +200,16 @@ double codec_residual(const Call *c)
     return codec_residual(&inner);
 }
 
+Status codec_train(const Call *c, const float *x, void *state)
+{
+    if (!c->self->ops->train)
+        return OK;
+    const ArenaMark mark = arena_mark(c->scratch);
+    const Status status = c->self->ops->train(c, x, state);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     if (!c->self->ops->settle)

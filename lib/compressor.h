@@ -130,6 +130,10 @@ struct Compressor {
     /* Points of falling level and variance and rising bits, the last of level 0. */
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
     size_t (*state_size)(const Call *c); /* bytes, flat, starts zeroed */
+    /* Before a step is encoded, on one worker: what all workers are to know beforehand, learned from its x, into
+     * its state; the harness then gives the others the same state. Without a state, or where nobody trains, encode
+     * learns from its own x. */
+    Status (*train)(const Call *c, const float *x, void *state);
     /* After everyone has decoded: `sent` has this worker's payload of every round, `agreed` the common
      * estimate, the mean over the workers. */
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -178,6 +182,7 @@ Status codec_plan(const Step *step, void *plan); /* (count x codec_plan_size), f
 Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count); /* if it has the hook */
 size_t codec_state_size(const Call *c);
 double codec_residual(const Call *c); /* NaN where the codec keeps none */
+Status codec_train(const Call *c, const float *x, void *state); /* nothing to do for most codecs */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
 /* One worker by itself: every round's payload, one after another in `out`; what is heard is its own. */

@@ -214,6 +214,10 @@ typedef struct {
     /* Of `rows` <= MEDIAN_MOST vectors that are `stride` >= n apart, column by column, the median: half the sum
      * of the two in the middle where there are two; zeros are +0. Reads up to 15 elements behind each vector. */
     void (*medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
+    /* How many of `above` (count < 256) each element is above. The words of elements first, first + 1, ... of the
+     * key's block. */
+    void (*stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
+    void (*words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
 } Kernels;
 
 Isa isa_of_cpu(void); /* the best this CPU can run */

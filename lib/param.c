@@ -15,7 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* The types in one place each: write a value, unset it, compare two. A spec is text that spec.c puts there. */
+/* The types in one place each: write a value, unset it, compare two. Texts are copied where they are parsed; a spec is
+ * text that spec.c puts there. */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -35,6 +36,9 @@ static void store(const Param *p, void *params, double real, int64_t whole)
     case PARAM_SPEC:
         *(const char **)field = p->fallback;
         break;
+    case PARAM_TEXT:
+        *(char *)field = 0;
+        break;
     case PARAM_END:
         assert(0);
     }
@@ -45,6 +49,7 @@ static bool is_set(const Param *p, const void *params)
     const void *field = (const char *)params + p->offset;
     return p->type == PARAM_INT    ? *(const int64_t *)field != PARAM_NONE
            : p->type == PARAM_REAL ? p->automatic || !isnan(*(const double *)field)
+           : p->type == PARAM_TEXT ? *(const char *)field
                                    : true;
 }
 
@@ -63,6 +68,8 @@ const char *param_value(const Param *p, const void *params, char out[32])
         return *(const char *const *)field;
     case PARAM_BOOL:
         return switches[*(const bool *)field];
+    case PARAM_TEXT:
+        return field;
     default:
         return p->choices[*(const int *)field];
     }
@@ -136,6 +143,13 @@ static Status assign(const Param *p, void *params, const char *owner, const char
     char range[96];
     double real = 0;
     int64_t whole = 0;
+    if (p->type == PARAM_TEXT) {
+        if (!*value || strlen(value) > (size_t)p->high)
+            return FAIL(err, ERR_USAGE, "%s: %s=%s: want %s, at most %.0f characters", owner, p->key, value,
+                        param_range(p, range), p->high);
+        strcpy((char *)params + p->offset, value);
+        return OK;
+    }
     if (choices_of(p)) {
         const char *const *names = choices_of(p);
         while (names[whole] && strcmp(names[whole], value))

@@ -10,10 +10,11 @@
  *         {0},
  *     };
  *
- * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), const char * the
- * spec of another codec, which is the last key and takes all that follows (spec.c reads it). A key whose default is
- * NULL is unset until it is named: PARAM_NONE for whole numbers, NaN for reals. Keys of one non-zero group exclude one
- * another: naming one unsets the others. */
+ * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), an array of
+ * char a text of `high` characters at most, of which `choices[0]` says what it looks like, const char * the spec of
+ * another codec, which is the last key and takes all that follows (spec.c reads it). A key whose default is NULL is
+ * unset until it is named: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group
+ * exclude one another: naming one unsets the others. */
 #ifndef ATOMO_PARAM_H
 #define ATOMO_PARAM_H
 
@@ -21,7 +22,7 @@
 
 #include <stdio.h>
 
-typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE, PARAM_SPEC } ParamType;
+typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE, PARAM_TEXT, PARAM_SPEC } ParamType;
 
 #define PARAM_NONE INT64_MIN
 
@@ -40,7 +41,8 @@ typedef struct {
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
-    _Generic(((T *)0)->field, int64_t : PARAM_INT, double : PARAM_REAL, bool : PARAM_BOOL, int : PARAM_CHOICE, const char * : PARAM_SPEC)
+    _Generic(((T *)0)->field, int64_t : PARAM_INT, double : PARAM_REAL, bool : PARAM_BOOL, int : PARAM_CHOICE, \
+             char * : PARAM_TEXT, const char * : PARAM_SPEC)
 #define PARAM(T, field, text, lowest, highest, ...)                                                          \
     {                                                                                                        \
         .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \
@@ -50,6 +52,11 @@ typedef struct {
     {                                                                                                        \
         .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \
         .choices = names, .help = __VA_ARGS__                                                                \
+    }
+#define PARAM_WORDS(T, field, forms, ...)                                                                    \
+    {                                                                                                        \
+        .key = #field, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field), .choices = forms,         \
+        .high = sizeof(((T *)0)->field) - 1, .help = __VA_ARGS__                                             \
     }
 #define PARAM_SWITCH(T, field, text, ...) PARAM_OF(T, field, text, NULL, __VA_ARGS__)
 

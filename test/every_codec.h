@@ -112,6 +112,12 @@ static const char *const more_specs[] = {
     "countsketch:rows=4,cols=20,topk=30",
     "countsketch:rows=1,bits=8",
     "countmin:bits=6,rows=2",
+    "cas:min=0",
+    "cas:min=0,clusters=1,buckets=9,index=fixed",
+    "cas:min=0,clusters=128,percentile=0,sample=300",
+    "cas:min=20,clusters=3,index=bitmap,allocate=entropy-centre",
+    "cas:min=20,allocate=manual,sizes=1:9:9:1",
+    "cas:bits=2.5,min=20",
     NULL,
 };
 
@@ -151,7 +157,9 @@ static inline int collect_specs(void **state)
             continue;
         for (const Param *p = ops->params; p && p->key; p++) {
             static const char *const switches[] = {"off", "on", NULL};
-            const char *const *names = p->type == PARAM_BOOL ? switches : p->choices;
+            const char *const *names = p->type == PARAM_BOOL   ? switches
+                                       : p->type == PARAM_TEXT ? NULL
+                                                               : p->choices;
             for (; names && *names; names++)
                 if (strcmp(*names, p->fallback))
                     add_spec(text_format(forever, "%s:%s=%s", ops->name, p->key, *names));

@@ -65,6 +65,11 @@ static const char *const more_specs[] = {
     "countsketch:rows=2,bits=3",
     "countsketch:cols=30,topk=20",
     "countmin:bits=4,rows=3",
+    "cas:min=20,clusters=3",
+    "cas:min=20,clusters=12,index=fixed,percentile=50",
+    "cas:min=20,buckets=40,index=bitmap,sample=500",
+    "cas:min=20,allocate=manual,sizes=9:5",
+    "cas:min=20,bits=3.2,allocate=density",
 };
 
 static bool writing;
@@ -135,7 +140,9 @@ static void one_codec(const Compressor *ops)
     one_spec(file, name, x);
     for (const Param *p = ops->params; p && p->key && !ops->wraps; p++) {
         static const char *const switches[] = {"off", "on", NULL};
-        const char *const *value = p->type == PARAM_BOOL ? switches : p->choices;
+        const char *const *value = p->type == PARAM_BOOL   ? switches
+                                   : p->type == PARAM_TEXT ? NULL
+                                                           : p->choices;
         for (; value && *value; value++)
             if (strcmp(*value, p->fallback))
                 one_spec(file, text_format(a, "%s:%s=%s", ops->name, p->key, *value), x);

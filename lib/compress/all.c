@@ -44,6 +44,7 @@
     X(induced)
     X(countsketch) \
     X(countmin)    \
+    X(cas)         \
     X(ef)
 /* clang-format on */
 

@@ -116,6 +116,16 @@ static Status plan(const Step *step, void *records)
     return codec_plan(&inner, records);
 }
 
+static Status train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const float *t = with_residual(c, x);
+    if (!t)
+        return arena_fail(c->scratch, c->err);
+    TRY(check_finite(c, t, c->err));
+    return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
+}
+
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const Call inner = call_inner(c, own_state(c));
@@ -183,6 +193,7 @@ const Compressor compressor_ef = {
     .merge = merge,
     .plan = plan,
     .state_size = state_size,
+    .train = train,
     .settle = settle,
     .residual = residual,
     .caution = caution,

@@ -103,4 +103,6 @@ const Kernels ISA_NAME(kernels) = {
     .wavelet_join = ISA_NAME(wavelet_join),
     .hash_buckets = ISA_NAME(hash_buckets),
     .medians = ISA_NAME(medians),
+    .stretches = ISA_NAME(stretches),
+    .words = ISA_NAME(words),
 };
