@@ -65,8 +65,8 @@ static Status open_journal(Job *j)
         {"seed", value_int(j->common.seed)},
         {"threads", value_int(j->common.threads)},
     };
-    TRY(journal_open(&j->journal, j->common.output, j->common.resume, settings, countof(settings), j->a,
-                     j->err));
+    TRY(journal_open(&j->journal, j->keeps_no_journal ? NULL : j->common.output, j->common.resume, settings,
+                     countof(settings), j->a, j->err));
     if (j->journal.replaced)
         progress_note(&j->progress,
                       "note: %s: an earlier run's records are gone; --resume would have taken them",
@@ -85,6 +85,8 @@ Status job_open(Job *j)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run goes on from");
     TRY(dump_open(&j->dump, j->file, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
+    if (j->arrange)
+        TRY(j->arrange(j));
     progress_open(&j->progress, "solving", 0, j->common.quiet);
     note_input(j);
     return open_journal(j);
@@ -119,7 +121,7 @@ Status job_set_codec(Job *j, size_t k, const Codec *codec)
     j->name[k] = codec_text(codec, j->a);
     if (!j->name[k])
         return arena_fail(j->a, j->err);
-    if (codec_caution(codec))
+    if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
     return OK;
 }
@@ -142,12 +144,33 @@ static Status keep(void *data, const Record *record, Error *err)
     const char *line = results_line(&j->results, record, j->a);
     const Status status = line ? journal_add(&j->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
-    return status == OK ? results_put(&j->results, record, err) : status;
+    TRY(status);
+    TRY(results_put(&j->results, record, err));
+    if (j->figures)
+        j->figures(j, record);
+    return OK;
 }
 
 static void step(void *data, size_t vectors)
 {
     progress_step(&((Job *)data)->progress, vectors);
+}
+
+Comparison job_comparison(Job *j)
+{
+    return (Comparison){.codec = j->codec,
+                        .codecs = j->codecs,
+                        .vectors = &j->list,
+                        .repeats = (size_t)j->repeats,
+                        .seed = (uint64_t)j->common.seed,
+                        .memory = j->memory.bytes,
+                        .threads = (int)j->common.threads,
+                        .sample = sample_least(),
+                        .data = j,
+                        .load = job_load,
+                        .record = keep,
+                        .progress = step,
+                        .stopped = cli_stopped};
 }
 
 Status job_run(Job *j)
@@ -159,20 +182,8 @@ Status job_run(Job *j)
     TRY(results_resume(&j->results, &j->journal, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = !j->codec[k] || j->done[k];
-    const Comparison c = {.codec = j->codec,
-                          .codecs = j->codecs,
-                          .skip = skip,
-                          .vectors = &j->list,
-                          .repeats = (size_t)j->repeats,
-                          .seed = (uint64_t)j->common.seed,
-                          .memory = j->memory.bytes,
-                          .threads = (int)j->common.threads,
-                          .sample = sample_least(),
-                          .data = j,
-                          .load = job_load,
-                          .record = keep,
-                          .progress = step,
-                          .stopped = cli_stopped};
+    Comparison c = job_comparison(j);
+    c.skip = skip;
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
     arena_close(work);
@@ -217,7 +228,7 @@ static Status say_stopped(Job *j)
         FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
     else
         FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
-    if (j->journal.path)
+    if (j->journal.path) /* without one, what stands at FILE stays */
         return error_hint(j->err, "the same command with --resume goes on from %s", j->journal.path);
     return ERR_STOPPED;
 }
@@ -228,7 +239,7 @@ Status job_finish(Job *j, Status status, const char *schema)
     progress_close(&j->progress);
     if (status != OK && !stopped)
         return status;
-    if (stopped && (j->journal.path || !j->codecs))
+    if (stopped && (j->common.output || !j->codecs))
         return say_stopped(j);
     TRY(write_results(j, schema));
     if (stopped)

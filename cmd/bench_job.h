@@ -30,8 +30,11 @@ struct Job {
 
     /* what the command adds to records: the fields, and where their values come from when all has run */
     Fields own;
-    Status (*fill)(Job *j); /* NULL: there are none */
-    double target_bits;     /* 0: none; figures depend on it through the rates it leads to */
+    Status (*fill)(Job *j);                        /* NULL: there are none */
+    void (*figures)(Job *j, const Record *record); /* as records come; NULL: nothing to add to them then */
+    Status (*arrange)(Job *j); /* turns the list into what is compared; NULL: it is that */
+    bool keeps_no_journal;
+    double target_bits; /* 0: none; figures depend on it through the rates it leads to */
 
     /* what there is */
     Fact *facts; /* of meta, as of the beginning: version and revision first */
@@ -60,6 +63,9 @@ Status job_set_codec(Job *j, size_t k, const Codec *codec);
 
 /* Runs the codecs that are set and not done, after taking what a resumed journal has of them. */
 Status job_run(Job *j);
+
+/* What a comparison takes from the job, for commands that run several. */
+Comparison job_comparison(Job *j);
 
 /* Whatever job_run said: writes what there is to write, and turns `status` into the command's. */
 Status job_finish(Job *j, Status status, const char *schema);

@@ -15,11 +15,12 @@ static const char *details(const Job *j, const char *own)
 {
     TextBuf text = {.arena = j->a};
     text_add(&text, own);
+    if (!j->arrange)
+        text_add(&text, "Codecs that keep a state take it from step to step, each worker by itself.\n");
     text_add(
         &text,
         "The table has a row for each compressor over everything selected; csv and json have a record for "
         "each step, worker, tensor and compressor, and records \"*\" for what is concatenated.\n"
-        "Codecs that keep a state take it from step to step, each worker by itself.\n"
         "--metrics and --sort take these (--sort METRIC:desc turns the order round):\n");
     for (const Metric *m = metrics; m->name; m++)
         text_addf(&text, "  %-20s %s\n", m->name, m->brief);
@@ -68,12 +69,13 @@ int job_main(Job *j, const Command *command, int argc, char **argv, Status (*run
     j->journal.fd = -1;
     j->argc = argc;
     j->argv = argv;
-    j->repeats = 10;
+    j->repeats = j->repeats ? j->repeats : 10;
     j->memory.bytes = half_of_memory();
     c.options = all_options(j, command->options);
     c.details = details(j, command->details);
     c.common = &j->common;
-    c.takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME;
+    c.takes =
+        TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | (j->keeps_no_journal ? 0 : TAKES_RESUME);
     c.arguments_min = c.arguments_max = 1;
     Status status = c.options && c.details ? OK : arena_fail(j->a, &err);
     if (status == OK)

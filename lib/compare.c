@@ -22,13 +22,20 @@ typedef struct {
     size_t codec; /* the one at work */
     void **state; /* of this codec and worker; NULL where none has been needed yet */
     Arena *states, *tallies;
-    CellPlan plan;  /* of the cell at work */
+    CellPlan *plan; /* of the cell at work, each worker's */
     Pool run;       /* everything so far */
     size_t pooled;  /* elements in the pools: of this cell, or of everything (Layout's reach) */
     size_t vectors; /* done, for progress */
     size_t failures;
     Error *err;
 } Engine;
+
+/* Into the buffers' x. */
+static Status load_values(Engine *e, const Vector *v)
+{
+    const Comparison *c = e->c;
+    return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
+}
 
 /* ---- percentiles: one reading of everything, which is also where NaN and Inf show ---- */
 
@@ -46,7 +53,7 @@ static Status find_percentiles(Engine *e)
             const size_t n = c->vectors->item[i].shape.n;
             if (comparison_stopped(c))
                 return FAIL(e->err, ERR_STOPPED, "stopped");
-            TRY(c->load(c->data, &c->vectors->item[i], x, e->err));
+            TRY(load_values(e, &c->vectors->item[i]));
             l->above[i] = n ? radix_magnitude_quantile(x, n, 0.95) : NAN;
             if (pool)
                 memcpy(pool + at, x, n * sizeof *x);
@@ -116,25 +123,56 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- one vector ---- */
 
+/* Every worker plans by itself. A failure stands for all. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
-    const Planner p = {.c = e->c,
-                       .codec = e->c->codec[e->codec],
-                       .layout = &e->layout,
-                       .state = e->state,
-                       .x = e->b.x,
-                       .y = e->b.y,
-                       .states = e->states,
-                       .scratch = e->b.scratch};
-    return plan_make(&e->plan, &p, cell, e->tallies, e->err);
+    Planner p = {.c = e->c,
+                 .codec = e->c->codec[e->codec],
+                 .layout = &e->layout,
+                 .state = e->state,
+                 .x = e->b.x,
+                 .y = e->b.y,
+                 .states = e->states,
+                 .scratch = e->b.scratch};
+    for (; p.worker < workers_of(e->c); p.worker++) {
+        TRY(plan_make(&e->plan[p.worker], &p, cell, e->tallies, e->err));
+        if (e->plan[p.worker].failed) {
+            e->plan[0] = e->plan[p.worker];
+            break;
+        }
+        if (!e->plan->size)
+            break;
+    }
+    return OK;
 }
 
 /* A plan is part of what encoding the whole cell takes. */
-static void count_plan(const CellPlan *plan, Pool *pool)
+static void count_plan(const Engine *e, Pool *pool)
 {
-    pool->tally.encode += plan->seconds;
-    pool->tally.encode_min += plan->seconds;
-    pool->tally.scratch = fmax(pool->tally.scratch, plan->scratch);
+    const size_t workers = workers_of(e->c);
+    if (!e->plan->size)
+        return;
+    for (size_t w = 0; w < workers; w++) {
+        pool->tally.encode += e->plan[w].seconds / (double)workers;
+        pool->tally.encode_min += e->plan[w].seconds / (double)workers;
+        pool->tally.scratch = fmax(pool->tally.scratch, e->plan[w].scratch);
+    }
+}
+
+/* The vector's records for a Trial; `*record` NULL: there are none. */
+static Status take_plans(Engine *e, const Vector *v, const void *const **record)
+{
+    const size_t workers = workers_of(e->c);
+    *record = NULL;
+    if (!e->plan->size || v->raw)
+        return OK;
+    const void **taken = NEW_ZERO(e->tallies, const void *, workers);
+    if (!taken)
+        return arena_fail(e->tallies, e->err);
+    for (size_t w = 0; w < workers && (w == 0 || !e->plan->failed); w++)
+        taken[w] = plan_take(&e->plan[w], v);
+    *record = taken;
+    return OK;
 }
 
 /* A codec's failure becomes the record's; what else fails ends the run. */
@@ -144,20 +182,24 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     const Vector *v = &c->vectors->item[i];
     const bool held = e->b.pool_x;
     const ArenaMark mark = arena_mark(e->tallies);
+    bool unread = false;
     Trial t = {.c = c,
                .codec = v->raw ? e->b.none : c->codec[e->codec],
                .vector = v,
-               .plan = plan_take(&e->plan, v),
+               .unread = &unread,
                .above = {e->layout.above[i], cell->above, e->layout.above_run},
                .first = held ? e->b.pool_y + e->pooled : NULL};
     Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
     Error why;
-    TRY(c->load(c->data, v, e->b.x, e->err));
+    if (!c->workers)
+        TRY(load_values(e, v));
+    TRY(take_plans(e, v, &t.plan));
     TRY(state_find(&t.state, &e->state[e->layout.state[i]], c, t.codec, v, e->states, e->b.scratch, e->err));
     TRY(tally_open(&r.tally, LEVEL_VECTOR, c->repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
-    const Status status =
-        t.plan && e->plan.failed ? (why = e->plan.why).status : trial_run(&t, &e->b, &r.tally, &why);
-    if (status == ERR_STOPPED) {
+    const Status status = t.plan && e->plan->failed ? (why = *e->plan->why).status
+                          : c->workers              ? merge_run(&t, &e->b, &r.tally, &why)
+                                                    : trial_run(&t, &e->b, &r.tally, &why);
+    if (status == ERR_STOPPED || unread) {
         *e->err = why;
         return status;
     }
@@ -194,7 +236,7 @@ static Status run_cell(Engine *e, size_t k)
     for (size_t i = cell->from; i < cell->to; i++)
         TRY(run_vector(e, cell, i + k, i, &pool));
     if (pool.vectors)
-        count_plan(&e->plan, &pool);
+        count_plan(e, &pool);
     if (pool.vectors > 1) {
         pool.tally.wasserstein = NAN;
         TRY(pool_wasserstein(e, &pool));
@@ -243,7 +285,8 @@ static Status run_all(Engine *e, Arena *a)
     TRY(layout_make(&e->layout, c->vectors, c->memory, a, e->err));
     TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
     e->state = NEW(a, void *, c->vectors->count);
-    if (!e->state)
+    e->plan = NEW(a, CellPlan, workers_of(c));
+    if (!e->state || !e->plan)
         return arena_fail(a, e->err);
     TRY(find_percentiles(e));
     for (e->codec = 0; e->codec < c->codecs; e->codec++) {

@@ -4,6 +4,9 @@
  * replayed by itself, step after step. All repeats of a step start from the same state; repeat 0's payload
  * moves it on.
  *
+ * Merging (`workers`), a vector stands for that of all workers, whose gradients come and go one by one, so that memory
+ * does not depend on how many they are.
+ *
  * Records come vector by vector, each of a fixed place in the output: by step, worker and file order; behind
  * the vectors of a step and worker (a cell) the record of all of them end to end; and, where there are
  * several cells, one of everything last. */
@@ -34,6 +37,11 @@ typedef struct {
     uint64_t memory; /* most bytes that pooled order statistics may hold */
     int threads;
     double sample; /* seconds that a timing sample lasts at least */
+
+    /* 0: every vector is one worker's. Else a record is of the average of so many workers' estimates against that
+     * of their gradients, which load_worker reads one at a time; every worker starts from a state of zeros. */
+    size_t workers;
+    Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
 
     /* What the surroundings do; `data` is theirs. */
     void *data;

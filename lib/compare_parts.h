@@ -40,6 +40,9 @@ typedef struct {
     float *pool_x, *pool_y;  /* NULL: not held */
     double *encode, *decode; /* (repeats) seconds */
     const Codec *none;
+    float *g;             /* merging: a worker's gradient */
+    double *sum, *sum_g;  /* merging: of estimates, of gradients */
+    double *merge, *each; /* merging: (repeats) seconds */
     Arena *payloads, *scratch;
 } Buffers;
 
@@ -57,9 +60,10 @@ typedef struct {
     const Codec *codec;
     const Vector *vector;
     double above[LEVELS];
-    void *state;      /* NULL: the codec keeps none */
-    const void *plan; /* this vector's record; NULL: the codec makes none */
-    float *first;     /* where to leave a copy of what repeat 0 decoded; NULL: nowhere */
+    void *state;             /* NULL: the codec keeps none */
+    const void *const *plan; /* this vector's record of each worker; NULL: the codec makes none */
+    bool *unread;            /* merging: set when a failure is no doing of the codec's */
+    float *first;            /* where to leave a copy of what repeat 0 decoded; NULL: nowhere */
 } Trial;
 
 /* The Call of a codec on a vector, and its random address for one repeat: everything that a payload depends on.
@@ -72,6 +76,22 @@ void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t re
  * doing. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
+/* ---- merging: compare_merge.c ---- */
+
+static inline size_t workers_of(const Comparison *c)
+{
+    return c->workers ? c->workers : 1;
+}
+
+/* Makes a Call that of a worker of a merge. */
+void merge_address(Call *call, const Comparison *c, const Vector *v, size_t worker, uint64_t repeat);
+
+/* The average gradient, into b->x. */
+Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
+
+/* As trial_run, but that x holds nothing yet. */
+Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
+
 /* ---- plans: compare_plan.c ---- */
 
 /* What planning takes. */
@@ -82,6 +102,7 @@ typedef struct {
     void **state; /* as state_find wants it, by the layout's numbers */
     float *x, *y; /* room for the largest vector each */
     Arena *states, *scratch;
+    size_t worker; /* of a merge */
 } Planner;
 
 /* What a codec planned over the vectors of a cell. */
@@ -89,9 +110,9 @@ typedef struct {
     char *next;  /* records of `size` bytes, for each vector that is not sent raw, in their order */
     size_t size; /* 0: the codec plans nothing */
     bool failed;
-    Error why;      /* of a failure */
-    double seconds; /* how long it took, reading aside */
-    double scratch; /* bytes */
+    const Error *why; /* of a failure */
+    double seconds;   /* how long it took, reading aside */
+    double scratch;   /* bytes */
 } CellPlan;
 
 /* The records live in the arena. What the codec fails at is in the plan; a Status is not its doing. */

@@ -18,7 +18,8 @@ static const float *load(void *data, size_t j, Error *err)
     const Planner *p = s->planner;
     const double start = clock_now();
     const Status status = comparison_stopped(p->c) ? FAIL(err, ERR_STOPPED, "stopped")
-                                                   : p->c->load(p->c->data, s->vector[j], p->x, err);
+                          : p->c->workers ? p->c->load_worker(p->c->data, s->vector[j], p->worker, p->x, err)
+                                          : p->c->load(p->c->data, s->vector[j], p->x, err);
     s->at = j;
     s->failed = status != OK;
     s->loading += clock_now() - start;
@@ -42,7 +43,10 @@ static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, 
         TRY(state_find(&state, &p->state[p->layout->state[i]], p->c, p->codec, v, p->states, p->scratch,
                        err));
         source->vector[step->count] = v;
-        call[step->count++] = trial_call(p->c, p->codec, v, state, p->scratch, err);
+        call[step->count] = trial_call(p->c, p->codec, v, state, p->scratch, err);
+        if (p->c->workers)
+            merge_address(&call[step->count], p->c, v, p->worker, 0);
+        step->count++;
     }
     return OK;
 }
@@ -70,9 +74,14 @@ Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, E
     if (source.failed)
         return status;
     plan->failed = status != OK;
-    if (plan->failed)
-        error_at(err, "%.200s", source.vector[source.at]->name);
-    plan->why = *err;
+    if (!plan->failed)
+        return OK;
+    error_at(err, "%.200s", source.vector[source.at]->name);
+    Error *why = NEW(a, Error, 1);
+    if (!why)
+        return arena_fail(a, err);
+    *why = *err;
+    plan->why = why;
     return OK;
 }
 

@@ -96,7 +96,7 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
     call.plan = plan_take(&s->plan, v);
     const Status status =
         call.plan && s->plan.failed
-            ? (why = s->plan.why).status
+            ? (why = *s->plan.why).status
             : send_repeats(s, &call, v, state, codec_traits(own) & RANDOM ? repeats : 1, &bytes);
     arena_rewind(s->payloads, payloads);
     arena_rewind(s->scratch, scratch);

@@ -205,7 +205,7 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 {
     const ArenaMark mark = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
     Run run = {.t = t, .b = b, .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err)};
-    run.call.plan = t->plan;
+    run.call.plan = t->plan ? t->plan[0] : NULL;
     run.payload.cap = codec_message_bound(&run.call);
     run.payload.data = NEW(b->payloads, uint8_t, run.payload.cap);
     const Status status = run.payload.data ? measure(&run, tally) : arena_fail(b->payloads, err);
@@ -232,6 +232,15 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
         b->pool_x = NEW(a, float, held);
         b->pool_y = NEW(a, float, held);
         if (!b->pool_x || !b->pool_y)
+            return arena_fail(a, err);
+    }
+    if (c->workers) {
+        b->g = NEW(a, float, n);
+        b->sum = NEW(a, double, n);
+        b->sum_g = NEW(a, double, n);
+        b->merge = NEW(a, double, c->repeats);
+        b->each = NEW(a, double, c->repeats);
+        if (!b->g || !b->sum || !b->sum_g || !b->merge || !b->each)
             return arena_fail(a, err);
     }
     TRY(codec_open(&b->none, "none", a, err));

@@ -22,6 +22,9 @@ enum {
     EXACT_BYTES = 1 << 4, /* same bytes on every machine: calls no BLAS, LAPACK or FFT */
     DECODES_STATE =
         1 << 5, /* decode reads the state; settle then does with x = NULL, which no receiver has */
+    SHARED_DRAWS =
+        1 << 6, /* linear in x for the random numbers drawn, and all workers draw the same: the mean of
+                            * their estimates is one estimate of the mean, and errs no less for their number */
 };
 
 typedef struct Compressor Compressor;

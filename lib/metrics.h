@@ -34,6 +34,9 @@ typedef struct {
     double scratch;                                /* bytes */
     double wasserstein;                            /* NaN: unknown */
     double largest;                                /* max |d| */
+    double merge,
+        each;      /* merging: seconds that payloads take undecoded (NaN: they cannot), and decoded each */
+    double merged; /* merging: bytes of the aggregate; NaN: there is none */
     double gradient[G_SUMS];
     double (*error)[E_SUMS]; /* (decoded) */
     double spread[S_SUMS];   /* of repeats around their mean, and of that mean around g */

@@ -128,6 +128,9 @@ static void add_sizes(Tally *total, const Tally *part)
     total->decode_min += part->decode_min;
     total->entropy += part->entropy;
     total->raw += part->raw;
+    total->merge += part->merge;
+    total->each += part->each;
+    total->merged += part->merged;
     total->scratch = fmax(total->scratch, part->scratch);
 }
 

@@ -71,7 +71,9 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .places = places,
                    .repeats = repeats,
                    .column_count = IDENTITY + metric_count + 1 + own.count,
+                   .compressor = COMPRESSOR,
                    .error = IDENTITY + metric_count,
+                   .leading = own.leading,
                    .a = a};
     Column *columns = NEW_ZERO(a, Column, 1 + r->column_count);
     r->rows = arena_zeroed(a, places * codecs, r->column_count * sizeof *r->rows);

@@ -14,7 +14,7 @@ typedef struct {
     size_t codecs, places;
     size_t repeats;
     const Column *columns; /* all fields: identity, metrics, error, then the command's own */
-    size_t column_count, error;
+    size_t column_count, compressor, error, leading;
     Value *rows;          /* [places][codecs][column_count] */
     bool *have;           /* [places][codecs] */
     const Vector **first; /* per place: its vector, or the first of several */
@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     const Column *column;
     size_t count;
+    size_t leading; /* so many of the first are written beside the compressor: they say what a record is of */
 } Fields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
@@ -57,6 +58,7 @@ typedef struct {
     const char *metrics; /* names with commas between them; NULL: all, and the usual ones in tables */
     const char *sort;    /* a metric, or METRIC:desc; NULL: the codecs' own order */
     bool per_tensor;     /* tables show every tensor, too */
+    const char *usual;   /* the metrics that tables show when nobody chooses; NULL: compare's */
 } View;
 
 /* What is wrong with the names, before any work is done. */

@@ -15,7 +15,7 @@ static const Column sweep_columns[SWEEP_FIELDS] = {
     [PARETO] = {"pareto", "front", 0},
     [IS_UNBIASED] = {"unbiased", "unbiased", 0},
 };
-const Fields sweep_fields = {sweep_columns, SWEEP_FIELDS};
+const Fields sweep_fields = {sweep_columns, SWEEP_FIELDS, 0};
 
 static bool is_unbiased(const Codec *codec)
 {
@@ -68,7 +68,7 @@ static const Column target_columns[TARGET_FIELDS] = {
     [TARGET_BITS] = {"target_bits", NULL, 0},
     [REACHED] = {"reached", "reached", 0},
 };
-const Fields target_fields = {target_columns, TARGET_FIELDS};
+const Fields target_fields = {target_columns, TARGET_FIELDS, 0};
 
 void target_fill(Results *r, double bits)
 {
@@ -82,4 +82,34 @@ void target_fill(Results *r, double bits)
                 results_set(r, place, k, REACHED, value_bool(reached));
             }
     }
+}
+
+/* ---- merge ---- */
+
+enum { WORKERS, SYNTHETIC, MERGE_MS, DECODE_EACH_MS, BYTES_UP, BYTES_MERGED, MERGE_FIELDS };
+
+static const Column merge_columns[MERGE_FIELDS] = {
+    [WORKERS] = {"workers", "workers", 0},    [SYNTHETIC] = {"synthetic", "synthetic", 0},
+    [MERGE_MS] = {"merge_ms", "merge ms", 0}, [DECODE_EACH_MS] = {"decode_each_ms", "decode-each ms", 0},
+    [BYTES_UP] = {"bytes_up", NULL, 0},       [BYTES_MERGED] = {"bytes_merged", "merged bytes", 0},
+};
+const Fields merge_fields = {merge_columns, MERGE_FIELDS, .leading = SYNTHETIC + 1};
+
+static Value size_value(double bytes)
+{
+    return bytes == floor(bytes) ? value_int((int64_t)bytes) : value_real(bytes);
+}
+
+void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic)
+{
+    const size_t place = record->place, k = record->codec;
+    const Tally *t = &record->tally;
+    results_set(r, place, k, WORKERS, value_int((int64_t)workers));
+    results_set(r, place, k, SYNTHETIC, value_int((int64_t)synthetic));
+    if (!record->vectors)
+        return;
+    results_set(r, place, k, MERGE_MS, value_real(1e3 * t->merge / t->cells));
+    results_set(r, place, k, DECODE_EACH_MS, value_real(1e3 * t->each / t->cells));
+    results_set(r, place, k, BYTES_UP, size_value(t->bytes / t->cells));
+    results_set(r, place, k, BYTES_MERGED, size_value(t->merged / t->cells));
 }

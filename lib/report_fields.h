@@ -1,4 +1,4 @@
-/* report_fields.h -- the fields that sweep, and compare --equal-bits, add to a comparison's records. */
+/* report_fields.h -- the fields that sweep, merge, and compare --equal-bits add to a comparison's records. */
 #ifndef ATOMO_REPORT_FIELDS_H
 #define ATOMO_REPORT_FIELDS_H
 
@@ -14,5 +14,10 @@ Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
  * SIZE_TOLERANCE. */
 extern const Fields target_fields;
 void target_fill(Results *r, double bits);
+
+/* merge: workers; synthetic, how many of their gradients are made up; merge_ms, decode_each_ms, bytes_up, bytes_merged
+ * as measured, null where there is no aggregate. */
+extern const Fields merge_fields;
+void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic);
 
 #endif

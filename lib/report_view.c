@@ -93,6 +93,17 @@ static bool is_shown(const Sheet *s, size_t place)
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
+/* The i-th column in the order of writing. */
+static size_t written(const Results *r, size_t i)
+{
+    const size_t from = r->compressor + 1, own = r->error + 1;
+    if (i < from)
+        return i;
+    if (i < from + r->leading)
+        return own + (i - from);
+    return i < own + r->leading ? i - r->leading : i;
+}
+
 static bool column_titled(const Sheet *s, size_t i, bool errors)
 {
     const char *name = s->r->columns[i].name;
@@ -107,7 +118,7 @@ static bool column_titled(const Sheet *s, size_t i, bool errors)
         return errors;
     if (i > s->r->error) /* the command's own */
         return s->r->columns[i].title || in_list(s->v->metrics, name);
-    return in_list(s->v->metrics ? s->v->metrics : usual, name);
+    return in_list(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
 static void choose_columns(Sheet *s)
@@ -116,7 +127,8 @@ static void choose_columns(Sheet *s)
     bool errors = false;
     for (size_t i = 0; i < r->places * r->codecs; i++)
         errors = errors || r->rows[i * r->column_count + r->error].type != VALUE_NONE;
-    for (size_t i = 0; i < r->column_count; i++) {
+    for (size_t at = 0; at < r->column_count; at++) {
+        const size_t i = written(r, at);
         const char *name = r->columns[i].name;
         if (s->v->metrics && i <= r->error && !is_fixed(name) && !in_list(s->v->metrics, name))
             continue;

@@ -31,7 +31,7 @@ static const Randk *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->shared ? LINEAR | MERGEABLE : 0u);
+    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u);
 }
 
 static size_t kept_of(const Call *c)
