@@ -18,34 +18,33 @@
     X(joint)       \
     X(qsgd)        \
     X(terngrad)    \
-    X(sign)        \
-    X(scaledsign)  \
-    X(onebit)      \
-    X(stc)         \
-    X(adaq)        \
-    X(strom)       \
-    X(topk)        \
-    X(threshold)   \
-    X(gaussiank)   \
-    X(sidco)       \
-    X(dgc)         \
     X(nuqsgd)      \
     X(natural)     \
     X(minmax)      \
     X(intsgd)      \
+    X(thc)         \
+    X(sign)        \
+    X(scaledsign)  \
+    X(onebit)      \
+    X(topk)        \
+    X(threshold)   \
+    X(dgc)         \
+    X(gaussiank)   \
+    X(sidco)       \
+    X(stc)         \
+    X(adaq)        \
+    X(strom)       \
     X(powersgd)    \
     X(rotated)     \
-    X(thc)         \
     X(drive)       \
     X(eden)        \
+    X(countsketch) \
+    X(countmin)    \
+    X(cas)         \
     X(ef)          \
     X(ef21)        \
     X(diana)       \
     X(induced)
-    X(countsketch) \
-    X(countmin)    \
-    X(cas)         \
-    X(ef)
 /* clang-format on */
 
 #define DECLARE(name) extern const Compressor compressor_##name;
