@@ -78,7 +78,7 @@ static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **st
         laplace(x, N, 50);
         rig_open(&rig, rows[k].spec, matrix());
         check(codec_traits(rig.codec) & UNBIASED && codec_traits(rig.codec) & RANDOM);
-        const Draws d = draws_take(&rig, x, 1500, 1);
+        const Draws d = draws_take(&rig, x, 1500);
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         rig.call.rng = rig_rng(0);
         const double expected = codec_variance(&rig.call, x);
