@@ -1,0 +1,61 @@
+/* buckets.h -- quantisers that cut the flattened tensor into buckets, consecutive runs, the last one shorter, each
+ * with a head (its norm, its range) and a level for each element:
+ *
+ *     kind:8  { head } x buckets  codes            (codes.h)
+ *
+ * Raw floats travel instead where spec and shape allow a payload that is no smaller: the decision is made from the
+ * worst case, before any draw. A quantiser says what a head is and how it rounds a run under one; cutting, threads,
+ * what goes raw and what is refused are here. */
+#ifndef ATOMO_BUCKETS_H
+#define ATOMO_BUCKETS_H
+
+#include "codes.h"
+
+enum { BUCKET_HEAD_MOST = 8 };
+
+struct Buckets;
+typedef struct {
+    size_t size;      /* bytes of a head */
+    const char *name; /* "norm" */
+    void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
+    bool (*good)(const struct Buckets *b, const uint8_t *head);
+    /* Says why a head is not good. */
+    Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
+    /* Codes of n elements, part of one bucket; random words are those of elements first, first + 1, ... of the
+     * block. The head may be one that is not good: whatever the codes are then, encoding fails. */
+    void (*quantise)(const struct Buckets *b, const uint8_t *head, const float *x, size_t n,
+                     const RngKey *key, uint32_t first, void *code);
+    /* Back, under a good head; false: no encoder's codes. */
+    bool (*dequantise)(const struct Buckets *b, const uint8_t *head, const void *code, size_t n, float *x);
+    /* What a whole bucket adds to the variance, under the head that travels. */
+    double (*variance)(const struct Buckets *b, const uint8_t *head, const float *x, size_t n);
+} BucketLaw;
+
+typedef struct Buckets {
+    const Call *c;
+    const BucketLaw *law;
+    size_t n, bucket, buckets;
+    uint32_t s;
+    bool wide; /* codes are 32-bit words */
+    const float *x;
+    float *decoded;
+    uint8_t *head;       /* encode: where the payload's heads go */
+    const uint8_t *sent; /* decode: where they stand */
+    bool known;          /* long buckets: heads are found beforehand */
+    Codes codes;
+} Buckets;
+
+/* `bucket` elements to one, 0: all. After this b must not move. */
+void buckets_open(Buckets *b, const Call *c, const BucketLaw *law, int64_t bucket, uint32_t s, CodeKind kind);
+void buckets_open_unsigned(Buckets *b, const Call *c, const BucketLaw *law, int64_t bucket, uint32_t s);
+
+bool buckets_raw(const Buckets *b); /* floats travel */
+size_t buckets_bound(const Buckets *b);
+Status buckets_encode(Buckets *b, const float *x, Buf *out);
+Status buckets_decode(Buckets *b, Bytes in, float *x);
+double buckets_variance(Buckets *b, const float *x);
+
+/* The l2 norm as the float32 that travels. */
+float buckets_norm(const float *x, size_t n);
+
+#endif
