@@ -153,39 +153,52 @@ bool select_list(Picks *s)
     return true;
 }
 
-/* ---- keeping what is above a level, and the first `ties` of what equals it ---- */
+/* ---- keeping what is above a level, and the first `ties` of what equals it; each sign has its own ---- */
 
-static void thin_list(Picks *s, float least, size_t ties)
+typedef struct {
+    float least[2];  /* of those above zero, of those below */
+    size_t *ties[2]; /* may be the same */
+} Thin;
+
+static bool stays(const Thin *t, float x)
+{
+    const int side = x < 0;
+    const float v = fabsf(x), least = t->least[side];
+    const bool tie = (v == least) & (*t->ties[side] > 0);
+    *t->ties[side] -= tie;
+    return (v > least) | tie;
+}
+
+static void thin_list(Picks *s, const Thin *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const float v = fabsf(s->value[i]);
-        const bool tie = (v == least) & (ties > 0);
-        ties -= tie;
+        const float v = s->value[i];
         s->place[kept] = s->place[i];
-        s->value[kept] = s->value[i];
-        kept += (v > least) | tie;
+        s->value[kept] = v;
+        kept += stays(t, v);
     }
     s->count = kept;
 }
 
-static void thin_bits(Picks *s, float least, size_t ties)
+static void thin_bits(Picks *s, const Thin *t)
 {
     for (size_t b = 0; b < blocks_of(s->n); b++) {
         size_t dropped = 0;
         for (size_t w = b * WORDS; w < (b + 1) * WORDS && 64 * w < s->n; w++)
-            for (uint64_t left = s->bits[w]; left; left &= left - 1) {
-                const float v = fabsf(s->x[64 * w + (size_t)__builtin_ctzll(left)]);
-                const bool tie = v == least && ties > 0;
-                ties -= tie;
-                if (!(v > least) && !tie) {
+            for (uint64_t left = s->bits[w]; left; left &= left - 1)
+                if (!stays(t, s->x[64 * w + (size_t)__builtin_ctzll(left)])) {
                     s->bits[w] &= ~(left & -left);
                     dropped++;
                 }
-            }
         s->in_block[b] -= dropped;
     }
     count_all(s);
+}
+
+static Thin thin_alike(float least, size_t *ties)
+{
+    return (Thin){{least, least}, {ties, ties}};
 }
 
 /* ---- ranks ---- */
@@ -205,8 +218,9 @@ static void top_of_all(Picks *s, size_t k)
     size_t ties;
     const float least = kth_largest(s->x, s->n, k, &ties);
     select_from(s, (double)least);
+    const Thin t = thin_alike(least, &ties);
     if (s->count > k)
-        thin_bits(s, least, ties);
+        thin_bits(s, &t);
 }
 
 bool select_narrow(Picks *s, size_t k)
@@ -222,26 +236,29 @@ bool select_narrow(Picks *s, size_t k)
         return false;
     if (s->place) {
         const float least = kth_largest(s->value, s->count, k, &ties);
-        thin_list(s, least, ties);
+        const Thin t = thin_alike(least, &ties);
+        thin_list(s, &t);
     } else {
         top_of_all(s, k); /* the same: whatever is left out is smaller */
     }
     return true;
 }
 
-/* A level that at least k elements reach, but for a chance under 1e-6 where places and values have nothing to do with
- * one another. */
-static double guess_level(const Picks *s, size_t k)
+/* What is looked at of a long vector to guess a level. */
+static void draw_sample(const Picks *s, float sample[SAMPLE])
 {
-    float sample[SAMPLE];
     const size_t stride = s->n / SAMPLE;
-    const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
-    size_t ties;
-    if (rank >= SAMPLE)
-        return 0;
     for (uint32_t i = 0; i < SAMPLE; i++)
         sample[i] = s->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
-    return (double)kth_largest(sample, SAMPLE, (size_t)rank, &ties);
+}
+
+/* A level that at least k elements reach, of those that `sample` (m) is of, but for a chance under 1e-6 where places
+ * and values have nothing to do with one another; 0 where the sample has too few. */
+static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
+{
+    const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
+    size_t ties;
+    return rank < (double)m ? (double)kth_largest(sample, m, (size_t)rank, &ties) : 0;
 }
 
 bool select_top(Picks *s, size_t k)
@@ -251,7 +268,9 @@ bool select_top(Picks *s, size_t k)
         return true;
     }
     if (s->n >= SAMPLED_FROM && k <= s->n / FEW) {
-        const double guess = guess_level(s, k);
+        float sample[SAMPLE];
+        draw_sample(s, sample);
+        const double guess = guess_level(s, sample, SAMPLE, k);
         select_from(s, guess);
         if (s->count >= k || guess == 0)
             return select_narrow(s, k);
@@ -259,4 +278,63 @@ bool select_top(Picks *s, size_t k)
     if (k > 0)
         top_of_all(s, k);
     return true;
+}
+
+/* ---- the signs apart ---- */
+
+/* The elements of a sign, in order; `value` has room for n. */
+static size_t gather(const float *x, size_t n, int side, float *value)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        value[count] = x[i];
+        count += side ? x[i] < 0 : x[i] > 0;
+    }
+    return count;
+}
+
+/* A level that k[0] elements above zero reach and k[1] below, but for a chance; 0 where none is found. */
+static double guess_both(const Picks *s, const size_t k[2])
+{
+    float sample[SAMPLE], own[SAMPLE];
+    double least = INFINITY;
+    draw_sample(s, sample);
+    for (int side = 0; side < 2; side++)
+        if (k[side])
+            least = fmin(least, guess_level(s, own, gather(sample, SAMPLE, side, own), k[side]));
+    return least;
+}
+
+/* How each side is thinned to k, from the (n) elements of x; false when a side has fewer. */
+static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
+{
+    for (int side = 0; side < 2; side++) {
+        const size_t m = gather(x, n, side, room);
+        if (m < k[side])
+            return false;
+        t->least[side] = k[side] ? kth_largest(room, m, k[side], t->ties[side]) : INFINITY;
+    }
+    return true;
+}
+
+bool select_sides(Picks *s, const size_t k[2])
+{
+    size_t ties[2] = {0, 0};
+    Thin t = {{0, 0}, {&ties[0], &ties[1]}};
+    float *room = NEW(s->scratch, float, s->n + 1);
+    if (!room)
+        return false;
+    if (s->n >= SAMPLED_FROM && k[0] + k[1] <= s->n / FEW) {
+        select_from(s, guess_both(s, k));
+        if (!select_list(s))
+            return false;
+        if (s->place && rank_both(s->value, s->count, k, room, &t)) {
+            thin_list(s, &t);
+            return true;
+        }
+    }
+    const bool enough = rank_both(s->x, s->n, k, room, &t);
+    select_from(s, (double)fminf(t.least[0], t.least[1]));
+    thin_bits(s, &t);
+    return enough;
 }

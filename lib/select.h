@@ -36,6 +36,9 @@ bool select_top(Picks *s, size_t k);
 /* The k largest of those selected now. */
 bool select_narrow(Picks *s, size_t k);
 
+/* The k[0] largest of those above zero and the k[1] largest magnitudes below; there are as many. */
+bool select_sides(Picks *s, const size_t k[2]);
+
 /* Makes a list where that takes at most a byte and a half for each element there is. */
 bool select_list(Picks *s);
 

@@ -1,18 +1,14 @@
-/* signed_set.c -- marks a set by a bit for each element, writes it, reads it back. */
+/* signed_set.c -- counts a selection's signs, writes it, reads it back. */
 #include "signed_set.h"
 
 #include "indices.h"
 #include "parallel.h"
 #include "signs.h"
+#include "sparse.h"
 
 #include <math.h>
 
 enum { WORDS = BLOCK / 64 };
-
-typedef struct SidePart {
-    size_t count[SIDES];
-    double sum[SIDES];
-} SidePart;
 
 size_t signed_set_bound(const Call *c)
 {
@@ -20,160 +16,114 @@ size_t signed_set_bound(const Call *c)
     return 1 + indices_bound(n) + 4 * SIDES + signs_size(n);
 }
 
-/* ---- marking ---- */
+Status signed_set_open(SignedSet *s, const Call *c, const float *x)
+{
+    *s = (SignedSet){.c = c};
+    return select_open(&s->picks, x, c->shape->n, c->threads, c->scratch) ? OK
+                                                                          : arena_fail(c->scratch, c->err);
+}
+
+/* ---- counting ---- */
 
 typedef struct {
-    SignedSet *s;
-    const float *least;
-} Mark;
+    size_t count[SIDES];
+    double sum[SIDES];
+} SidePart;
 
-static void mark_block(void *data, size_t block)
+static void add_one(SidePart *part, float v)
 {
-    const Mark *m = data;
-    const float *x = m->s->x + block * BLOCK;
-    const size_t n = block_size(m->s->n, block);
-    for (size_t w = 0; 64 * w < n; w++) {
-        uint64_t word = 0;
-        for (size_t i = 64 * w; i < n && i < 64 * w + 64; i++)
-            word |= (uint64_t)(fabsf(x[i]) >= m->least[x[i] < 0] && x[i] != 0) << i % 64;
-        m->s->bits[block * WORDS + w] = word;
-    }
+    part->count[v < 0]++;
+    part->sum[v < 0] += fabs((double)v);
 }
 
-static void sum_block(void *data, size_t block)
+static void add_part(SignedSet *s, const SidePart *part)
 {
-    const SignedSet *s = data;
-    SidePart part = {0};
-    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < s->n; w++)
-        for (uint64_t left = s->bits[w]; left; left &= left - 1) {
-            const float v = s->x[64 * w + (size_t)__builtin_ctzll(left)];
-            part.count[v < 0]++;
-            part.sum[v < 0] += fabs((double)v);
-        }
-    s->part[block] = part;
-}
-
-/* Counts and sums of what is marked, in the order of blocks. */
-static void sum_up(SignedSet *s)
-{
-    parallel_for(s->c->threads, blocks_of(s->n), sum_block, s);
     for (int side = 0; side < SIDES; side++) {
-        s->count[side] = 0;
-        s->sum[side] = 0;
-        for (size_t b = 0; b < blocks_of(s->n); b++) {
-            s->count[side] += s->part[b].count[side];
-            s->sum[side] += s->part[b].sum[side];
-        }
+        s->count[side] += part->count[side];
+        s->sum[side] += part->sum[side];
     }
 }
 
-Status signed_set_open(SignedSet *s, const Call *c, const float *x, const float least[SIDES])
+typedef struct {
+    const Picks *picks;
+    SidePart *part; /* of each block */
+} Count;
+
+static void count_block(void *data, size_t block)
 {
-    const size_t n = c->shape->n;
-    *s = (SignedSet){.c = c, .x = x, .n = n};
-    s->bits = NEW(c->scratch, uint64_t, n / 64 + 1);
-    s->part = NEW(c->scratch, SidePart, blocks_of(n));
-    if (!s->bits || !s->part)
+    const Count *job = data;
+    const Picks *p = job->picks;
+    SidePart part = {0};
+    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
+        for (uint64_t left = p->bits[w]; left; left &= left - 1)
+            add_one(&part, p->x[64 * w + (size_t)__builtin_ctzll(left)]);
+    job->part[block] = part;
+}
+
+/* Sums go block by block, listed or not. */
+static void count_list(SignedSet *s)
+{
+    const Picks *p = &s->picks;
+    for (size_t i = 0, block; i < p->count;) {
+        SidePart part = {0};
+        for (block = p->place[i] / BLOCK; i < p->count && p->place[i] / BLOCK == block; i++)
+            add_one(&part, p->value[i]);
+        add_part(s, &part);
+    }
+}
+
+Status signed_set_count(SignedSet *s)
+{
+    const Call *c = s->c;
+    const size_t blocks = blocks_of(s->picks.n);
+    if (!select_list(&s->picks))
         return arena_fail(c->scratch, c->err);
-    Mark m = {s, least};
-    parallel_for(c->threads, blocks_of(n), mark_block, &m);
-    sum_up(s);
+    if (s->picks.place) {
+        count_list(s);
+        return OK;
+    }
+    Count job = {&s->picks, NEW(c->scratch, SidePart, blocks)};
+    if (!job.part)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, count_block, &job);
+    for (size_t b = 0; b < blocks; b++)
+        add_part(s, &job.part[b]);
     return OK;
-}
-
-/* Takes out elements of the magnitudes `least`, the last ones first, as many of each side as `excess` says. */
-static void drop_last(SignedSet *s, const float least[SIDES], size_t excess[SIDES])
-{
-    for (size_t w = (s->n + 63) / 64; w-- > 0 && (excess[PLUS] || excess[MINUS]);)
-        for (uint64_t left = s->bits[w]; left;) {
-            const unsigned top = 63 - (unsigned)__builtin_clzll(left);
-            const float v = s->x[64 * w + top];
-            const int side = v < 0;
-            left ^= UINT64_C(1) << top;
-            if (fabsf(v) == least[side] && excess[side]) {
-                s->bits[w] ^= UINT64_C(1) << top;
-                excess[side]--;
-            }
-        }
-    sum_up(s);
-}
-
-void signed_set_keep(SignedSet *s, const float least[SIDES], const size_t count[SIDES])
-{
-    size_t excess[SIDES];
-    for (int side = 0; side < SIDES; side++)
-        excess[side] = s->count[side] > count[side] ? s->count[side] - count[side] : 0;
-    if (excess[PLUS] || excess[MINUS])
-        drop_last(s, least, excess);
-}
-
-void signed_set_keep_first(SignedSet *s, float least, size_t count)
-{
-    size_t excess = s->count[PLUS] + s->count[MINUS];
-    excess = excess > count ? excess - count : 0;
-    if (excess == 0)
-        return;
-    for (size_t w = (s->n + 63) / 64; w-- > 0 && excess;)
-        for (uint64_t left = s->bits[w]; left && excess;) {
-            const unsigned top = 63 - (unsigned)__builtin_clzll(left);
-            left ^= UINT64_C(1) << top;
-            if (fabsf(s->x[64 * w + top]) == least) {
-                s->bits[w] ^= UINT64_C(1) << top;
-                excess--;
-            }
-        }
-    sum_up(s);
 }
 
 /* ---- writing ---- */
 
-/* A block's places at a time. */
-typedef struct {
-    const SignedSet *s;
-    size_t *place;
-} Walk;
-
-static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
-{
-    const Walk *walk = set->data;
-    const SignedSet *s = walk->s;
-    size_t k = 0;
-    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < s->n; w++)
-        for (uint64_t left = s->bits[w]; left; left &= left - 1)
-            walk->place[k++] = 64 * w + (size_t)__builtin_ctzll(left);
-    *count = k;
-    return walk->place;
-}
-
-static void put_signs(const SignedSet *s, uint8_t *out, size_t count)
+static void put_signs(const Picks *p, uint8_t *out)
 {
     size_t k = 0;
-    memset(out, 0, signs_size(count));
-    for (size_t w = 0; 64 * w < s->n; w++)
-        for (uint64_t left = s->bits[w]; left; left &= left - 1, k++)
-            out[k / 8] |= (uint8_t)((s->x[64 * w + (size_t)__builtin_ctzll(left)] < 0) << k % 8);
+    memset(out, 0, signs_size(p->count));
+    if (p->place) {
+        for (; k < p->count; k++)
+            out[k / 8] |= (uint8_t)((p->value[k] < 0) << k % 8);
+        return;
+    }
+    for (size_t w = 0; 64 * w < p->n; w++)
+        for (uint64_t left = p->bits[w]; left; left &= left - 1, k++)
+            out[k / 8] |= (uint8_t)((p->x[64 * w + (size_t)__builtin_ctzll(left)] < 0) << k % 8);
 }
 
 Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out)
 {
-    const size_t count = s->count[PLUS] + s->count[MINUS], start = out->size;
+    const Picks *p = &s->picks;
+    const size_t start = out->size;
     const Call *c = s->c;
-    const Walk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
-    const Indices set = {.count = count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
-    if (!walk.place)
-        return arena_fail(c->scratch, c->err);
     buf_u8(out, PAYLOAD_METHOD);
-    indices_put(&set, s->n, out);
-    if (out->size - start + (count ? 4 * magnitudes + signs_size(count) : 0) >= raw_size(c)) {
+    TRY(picks_put_set(c, p, out));
+    if (out->size - start + (p->count ? 4 * magnitudes + signs_size(p->count) : 0) >= raw_size(c)) {
         out->size = start;
-        return raw_put(c, s->x, out);
+        return raw_put(c, p->x, out);
     }
-    for (size_t m = 0; count && m < magnitudes; m++)
+    for (size_t m = 0; p->count && m < magnitudes; m++)
         buf_f32(out, magnitude[m]);
-    put_signs(s, buf_room(out, signs_size(count)), count);
-    streams_subset(c->streams, s->n, count);
-    streams_floats(c->streams, count ? magnitudes : 0);
-    streams_bits(c->streams, (double)count);
+    put_signs(p, buf_room(out, signs_size(p->count)));
+    streams_subset(c->streams, p->n, p->count);
+    streams_floats(c->streams, p->count ? magnitudes : 0);
+    streams_bits(c->streams, (double)p->count);
     return OK;
 }
 

@@ -10,30 +10,23 @@
 #define ATOMO_SIGNED_SET_H
 
 #include "compressor.h"
+#include "select.h"
 
 enum { PLUS, MINUS, SIDES };
 
 typedef struct {
     const Call *c;
-    const float *x;
-    size_t n;
-    uint64_t *bits;        /* element i: bit i % 64 of bits[i / 64] */
-    size_t count[SIDES];   /* of those in the set */
-    double sum[SIDES];     /* of their magnitudes */
-    struct SidePart *part; /* (blocks) the same, block by block */
+    Picks picks;
+    size_t count[SIDES]; /* of those in the set */
+    double sum[SIDES];   /* of their magnitudes */
 } SignedSet;
 
 /* The bound hook. */
 size_t signed_set_bound(const Call *c);
 
-/* Elements with |x| >= least[its side], zeros excepted. */
-Status signed_set_open(SignedSet *s, const Call *c, const float *x, const float least[SIDES]);
-
-/* The last ones with |x| == least[side] are out until only `count[side]` are left. */
-void signed_set_keep(SignedSet *s, const float least[SIDES], const size_t count[SIDES]);
-
-/* The same for both sides together. */
-void signed_set_keep_first(SignedSet *s, float least, size_t count);
+/* An empty set; what is selected in its picks becomes the set, whose counts and sums are then told. */
+Status signed_set_open(SignedSet *s, const Call *c, const float *x);
+Status signed_set_count(SignedSet *s);
 
 /* `magnitudes` is 1 or 2. */
 Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out);

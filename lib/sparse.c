@@ -39,7 +39,7 @@ static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
     return w->place;
 }
 
-static Status put_set(const Call *c, const Picks *s, Buf *out)
+Status picks_put_set(const Call *c, const Picks *s, Buf *out)
 {
     if (s->place) {
         const Indices list = indices_list(s->place, s->count);
@@ -73,7 +73,7 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
         return arena_fail(c->scratch, c->err);
     buf_u8(out, PAYLOAD_METHOD);
     if (4 * s->count < raw_size(c))
-        TRY(put_set(c, s, out));
+        TRY(picks_put_set(c, s, out));
     if (out->size - start + 4 * s->count >= raw_size(c)) {
         out->size = start;
         return raw_put(c, s->x, out);

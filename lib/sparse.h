@@ -17,6 +17,8 @@ size_t picks_bound(const Call *c);
 size_t picks_wanted(const Call *c, double ratio);
 
 Status picks_open(const Call *c, const float *x, Picks *s);
+/* Which elements are selected, as indices.h has it. */
+Status picks_put_set(const Call *c, const Picks *s, Buf *out);
 /* Makes a list of the selection if it has none and is small. */
 Status picks_put(const Call *c, Picks *s, Buf *out);
 

@@ -1,7 +1,7 @@
 /* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): of the positive and of the negative
  * elements the same share of largest ones, each side at its own mean. The payload is signed_set.h's with two
  * magnitudes. */
-#include "../radix.h"
+#include "../parallel.h"
 #include "../signed_set.h"
 
 #include <math.h>
@@ -34,33 +34,53 @@ static size_t wanted(const Call *c, size_t of)
     return k < of ? k : of;
 }
 
-/* One side's elements in order; `value` has room for all. */
-static size_t gather(const float *x, size_t n, int side, float *value)
+/* ---- how many elements each side has ---- */
+
+typedef struct {
+    const float *x;
+    size_t n, (*of)[SIDES]; /* of each block */
+} Sides;
+
+static void count_block(void *data, size_t block)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        value[count] = x[i];
-        count += side == PLUS ? x[i] > 0 : x[i] < 0;
+    const Sides *s = data;
+    const float *x = s->x + block * BLOCK;
+    uint32_t above = 0, below = 0;
+    for (size_t i = 0; i < block_size(s->n, block); i++) {
+        above += x[i] > 0;
+        below += x[i] < 0;
     }
-    return count;
+    s->of[block][PLUS] = above;
+    s->of[block][MINUS] = below;
 }
+
+static Status count_sides(const Call *c, const float *x, size_t of[SIDES])
+{
+    const size_t n = c->shape->n, blocks = blocks_of(n);
+    Sides s = {x, n, arena_take(c->scratch, blocks + 1, sizeof *s.of)};
+    if (!s.of)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, count_block, &s);
+    for (int side = 0; side < SIDES; side++) {
+        of[side] = 0;
+        for (size_t b = 0; b < blocks; b++)
+            of[side] += s.of[b][side];
+    }
+    return OK;
+}
+
+/* ---- the hooks ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const size_t n = c->shape->n;
-    float least[SIDES] = {0}, mean[SIDES] = {0}, *value = NEW(c->scratch, float, n + 1);
-    size_t k[SIDES], upto;
+    float mean[SIDES] = {0};
+    size_t of[SIDES] = {0, 0};
     SignedSet s;
-    if (!value)
+    TRY(count_sides(c, x, of));
+    TRY(signed_set_open(&s, c, x));
+    if (!select_sides(&s.picks, (const size_t[SIDES]){wanted(c, of[PLUS]), wanted(c, of[MINUS])}))
         return arena_fail(c->scratch, c->err);
-    for (int side = 0; side < SIDES; side++) {
-        const size_t of = gather(x, n, side, value);
-        k[side] = wanted(c, of);
-        if (of)
-            least[side] = radix_magnitude(value, of, of - k[side], &upto);
-    }
-    TRY(signed_set_open(&s, c, x, least));
-    signed_set_keep(&s, least, k);
+    TRY(signed_set_count(&s));
     for (int side = 0; side < SIDES; side++)
         if (s.count[side])
             mean[side] = (float)(s.sum[side] / (double)s.count[side]);

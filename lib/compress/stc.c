@@ -1,9 +1,7 @@
 /* stc.c -- sparse ternary compression (Sattler, Wiedemann, Mueller, Samek 2019): the k largest magnitudes, each as
  * its sign times their mean. The payload is signed_set.h's with one magnitude; its gaps are Golomb-coded. */
-#include "../radix.h"
 #include "../signed_set.h"
-
-#include <math.h>
+#include "../sparse.h"
 
 typedef struct {
     double ratio;
@@ -20,24 +18,19 @@ static unsigned traits(const Codec *codec)
     return EXACT_BYTES;
 }
 
-/* max(1, floor(ratio n + 1/2)), n at most */
 static size_t wanted(const Call *c)
 {
-    const size_t n = c->shape->n;
-    const double share = floor(((const Stc *)c->self->params)->ratio * (double)n + 0.5);
-    const size_t k = share < 1 ? 1 : (size_t)share;
-    return k < n ? k : n;
+    return picks_wanted(c, ((const Stc *)c->self->params)->ratio);
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const size_t n = c->shape->n, k = wanted(c);
-    size_t upto;
     SignedSet s;
-    const float edge = k ? radix_magnitude(x, n, n - k, &upto) : 0, least[SIDES] = {edge, edge};
-    TRY(signed_set_open(&s, c, x, least));
-    signed_set_keep_first(&s, edge, k);
-    const size_t count = s.count[PLUS] + s.count[MINUS];
+    TRY(signed_set_open(&s, c, x));
+    if (!select_top(&s.picks, wanted(c)))
+        return arena_fail(c->scratch, c->err);
+    TRY(signed_set_count(&s));
+    const size_t count = s.picks.count;
     const float mean = count ? (float)((s.sum[PLUS] + s.sum[MINUS]) / (double)count) : 0;
     return signed_set_put(&s, &mean, 1, out);
 }

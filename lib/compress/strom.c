@@ -85,8 +85,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (!t)
         return c->err->status;
     const float tau = isnan(tau_of(c)) ? half_rms(t, c->shape->n) : threshold(tau_of(c));
-    const float least[SIDES] = {tau, tau};
-    TRY(signed_set_open(&s, c, t, least));
+    TRY(signed_set_open(&s, c, t));
+    select_from(&s.picks, (double)tau);
+    TRY(signed_set_count(&s));
     return signed_set_put(&s, &tau, 1, out);
 }
 
