@@ -97,6 +97,8 @@ static const char *const more_specs[] = {
     "powersgd:rank=1",
     "powersgd:rank=5,iters=2",
     "ef+powersgd:iters=3",
+    "lowrank:rank=1",
+    "lowrank:rank=7",
     "ef21:alpha=0.3+topk:ratio=0.1",
     "ef+ef21+stc:ratio=0.1",
     "ef21+strom:tau=0.5",

@@ -59,6 +59,7 @@ static const char *const more_specs[] = {
     "threshold:tau=0.5",
     "strom:tau=0.5",
     "powersgd:rank=1,iters=2",
+    "lowrank:rank=5",
     "ef21:alpha=0.5+topk:ratio=0.1",
     "diana+qsgd:bits=2",
     "induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1",

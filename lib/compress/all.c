@@ -35,6 +35,7 @@
     X(adaq)        \
     X(strom)       \
     X(powersgd)    \
+    X(lowrank)     \
     X(rotated)     \
     X(drive)       \
     X(eden)        \

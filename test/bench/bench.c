@@ -89,6 +89,7 @@ static const Case cases[] = {
 static const Case matrix_cases[] = {
     {"powersgd", 0.1, 0},
     {"powersgd:rank=4", 0, 0},
+    {"lowrank", 0.1, 0},
 };
 
 /* True when the floors hold. */

@@ -66,6 +66,7 @@ static const char *const specs[] = {
     "strom:tau=1",
     "powersgd",
     "powersgd:rank=1,iters=2",
+    "lowrank:rank=5",
     "ef21:alpha=0.5+none",
     "diana+randk:ratio=0.4",
     "induced:with=natural+topk:ratio=0.2",

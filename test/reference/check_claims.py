@@ -33,6 +33,7 @@ MONTE_CARLO = ["natural",
                "qsgd", "qsgd:bits=1,bucket=0", "qsgd:levels=5,bucket=100,norm=linf", "terngrad", "terngrad:share=on",
                "entry:ratio=0.05", "entry:ratio=0.2", "entry:ratio=0.1,probs=clip", "entry:ratio=0.05,draw=systematic",
                "entry:bits=1", "gspar:density=0.1", "gspar:eps=2", "randk:ratio=0.2", "randk:ratio=0.6,shared=off", "lq", "lq:q=1.5", "lq:q=inf", "svd:rank=2", "svd:rank=1.5,reshape=rows",
+               "lowrank:rank=4",
                "svd:rank=1,probs=clip", "wavelet:ratio=0.05", "wavelet:ratio=0.1,family=db4,levels=3",
                "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "svd:vectors=bf16","dct:ratio=0.05", "dct:ratio=0.1,dims=2",
                "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2,probs=clip", "fp16:rounding=stochastic",
@@ -99,7 +100,7 @@ def check_threads():
                  "intsgd", "thc","natural", "countsketch:topk=1000",
                  "nuqsgd:bucket=1000",
                  "minmax:bucket=1000,rounding=stochastic",
-                 "powersgd",
+                 "powersgd", "lowrank",
                  "bf16:rounding=stochastic"):
         files, records = [], []
         for threads in (1, 2, 8):

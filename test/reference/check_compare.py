@@ -35,7 +35,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "thc", "thc:bits=7,share=off",
           "intsgd", "intsgd:bits=3,share=off",
           "minmax:rounding=stochastic", "minmax:bits=2,bucket=100,rounding=stochastic",
-          "powersgd", "ef+powersgd:rank=1,iters=2",
+          "lowrank:rank=3", "powersgd", "ef+powersgd:rank=1,iters=2",
           "joint:bits=2", "joint+entry", "rotated", "drive:scale=mse", "eden:bits=1.5",
           "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]
 FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]

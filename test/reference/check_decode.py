@@ -46,6 +46,7 @@ SPECS = [
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",
     "ef+wavelet:ratio=0.2", "ef+hadamard:ratio=0.2",
+    "lowrank", "lowrank:rank=7", "ef+lowrank:rank=1",
     "powersgd", "powersgd:rank=1", "powersgd:rank=3,iters=2,reshape=square", "powersgd:warm=off,reshape=paper", "ef+powersgd:iters=3",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor", "ef+scaledsign", "ef+onebit",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
@@ -56,8 +57,8 @@ SPECS = [
     "induced+topk:ratio=0.1", "induced:with=natural+stc", "induced:with=entry:ratio=0.1,probs=clip+ef+scaledsign", "diana:alpha=0.5+none", "diana:alpha=0.125+ef21+terngrad:share=on","countsketch", "countsketch:rows=4,bits=9,topk=40", "countsketch:rows=1,cols=30", "countmin", "countmin:rows=2,bits=9", "countmin:estimate=median,bits=4",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
-        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd"]
-TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden", "powersgd")
+        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd", "lowrank"]
+TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
 
 
 def odd_arrays():
@@ -138,6 +139,10 @@ def main():
     bench.write_dump("odd.h5", odd_arrays(), model="odd", number=3, real=0.25)
     bench.run("synth", "--shape", "100", "--shape", "12x10", "--shape", "4x3x3x3", "--steps", "2", "--workers", "3",
               "-o", "small.h5", "--quiet")
+    left = np.random.default_rng(8).standard_normal((30, 20)).astype(np.float32) * (np.arange(20) < 10)
+    bench.write_dump("turned.h5", {"step_000001/a": left, "step_000002/a": left[:, ::-1]})  # into other directions
+    one("turned.h5", "powersgd")
+    one("turned.h5", "ef+powersgd:rank=5")
     for spec in SPECS:
         one("odd.h5", spec)
         one("small.h5", spec, "--seed", str(2**63 - 1))

@@ -119,6 +119,11 @@ def randk(g, keys):
     return (g.size / kept(g.size, keys) - 1) * float((g**2).sum())
 
 
+def lowrank(g, keys):
+    cols, rank = (g.size // g.shape[0] if g.ndim > 1 else 0), int(keys["rank"])
+    return (cols + 1) / rank * float((g**2).sum()) if rank < cols else 0.0
+
+
 def norm_q(g, q):
     size = np.abs(g[g != 0])
     if size.size == 0:
@@ -220,6 +225,8 @@ def expected(spec, g, rounds):
         return entry_of_payload(g, rounds[-1])
     if g.size == 0 or not g.any():
         return 0.0
+    if name == "lowrank":
+        return lowrank(g, keys)
     if name in ("fp16", "bf16"):
         return half(g, keys, name)
     if name == "none":

@@ -47,6 +47,7 @@ DEFAULTS = {
     "drive": {"scale": "unbiased", "rotations": "2"},
     "eden": {"bits": "2", "rotations": "2"},
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
+    "lowrank": {"rank": "2"},
     "powersgd": {"rank": "2", "warm": "on", "iters": "1", "reshape": "rows"},
     "nuqsgd": {"bits": "4", "bucket": "8192"},
     "natural": {},
@@ -599,6 +600,8 @@ def must_be_raw(name, keys, n, shape):
         return n == 0
     if name == "randk":
         return kept(n, keys) == n
+    if name == "lowrank":
+        return lowrank.lowrank_is_raw(shape, matrix_shape(shape, "rows")[1], keys)
     if name == "powersgd":
         return lowrank.powersgd_is_raw(shape, *matrix_shape(shape, keys["reshape"]), keys)
     if name in ("minmax", "nuqsgd"):
@@ -624,6 +627,8 @@ def decode(spec, shape, rounds, address=None):
         return vote(last, shape).reshape(shape)
     if name == "randk" and kind == 2:
         return randk(last, n, keys, address).reshape(shape)
+    if name == "lowrank" and not raw:
+        return lowrank.lowrank(last, *matrix_shape(shape, "rows"), keys, address).reshape(shape)
     if name == "powersgd" and not raw:
         return lowrank.powersgd(rounds, *matrix_shape(shape, keys["reshape"]), keys, address).reshape(shape)
     if name in sketches.DEFAULTS:

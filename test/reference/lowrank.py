@@ -9,7 +9,7 @@ from codes import F32, Bytes, floats
 from container import need, size_of
 from draws import BLOCK, absorb, word64
 
-START = 6
+START = 5
 
 
 @functools.lru_cache(4096)
@@ -17,14 +17,13 @@ def key_below(address, index, use, block):
     state = (0x61746F6D, 0x6F000001, 0, 0)
     for word in address:
         state = absorb(state, word)
-    state = (state[0] ^ 0x62656C6F, *state[1:])
-    for word in (index, use, block):
-        state = absorb(state, word)
-    return state
+    if index is not None:
+        state = absorb((state[0] ^ 0x62656C6F, *state[1:]), index)
+    return absorb(absorb(state, use), block)
 
 
 def normals(address, index, first, count):
-    """Everyone's, as float64."""
+    """Everyone's, as float64; of the address itself, or of one below it."""
     seed, repeat, _, step, tensor = address
     shared = (seed, repeat, -1, step, tensor)
     words = [word64(key_below(shared, index, START, i // BLOCK), i % BLOCK) for i in range(first, first + count)]
@@ -57,6 +56,19 @@ def beside(own, basis):
         for other in basis:
             own = own - (own @ other) * other
     return own
+
+
+def lowrank_is_raw(shape, cols, keys):
+    return len(shape) < 2 or not size_of(shape) or int(keys["rank"]) >= cols
+
+
+def lowrank(last, rows, cols, keys, address):
+    rank = int(keys["rank"])
+    p = addends(last, rank * rows, 1).reshape(rank, rows)
+    q = (normals(address, None, 0, rank * cols) / np.sqrt(rank)).astype(F32).astype(float).reshape(rank, cols)
+    most = np.abs(p).max(1) @ np.abs(q).max(1)
+    need(most <= np.finfo(F32).max.astype(float) / 2, "values beyond float32")
+    return (p.T @ q).astype(F32)
 
 
 def powersgd_is_raw(shape, rows, cols, keys):

@@ -59,7 +59,7 @@ def entropy(spec, shape, rounds):
         return 32.0 * n
     if data[:1] == b"\0":
         return 32.0 * n
-    if name == "powersgd":
+    if name in ("powersgd", "lowrank"):
         return 8.0 * sum(len(own) - 1 for own in rounds)
     if name == "joint":
         return 8.0 + entropy(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
