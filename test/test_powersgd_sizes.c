@@ -68,7 +68,7 @@ static void resnet18_shrinks_by_the_papers_ratios_on_its_gradients(void **state)
 
 /* Defect: a matrix of (first axis, rest) whatever the layout, so that kernels of one place went as they were and
  * those of nine shrank by three at most. */
-static void kernels_are_matrices_that_shrink(void **state)
+static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
     (void)state;
     static const struct {
@@ -131,7 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resnet18_shrinks_by_the_papers_ratios_in_shape),
         cmocka_unit_test(resnet18_shrinks_by_the_papers_ratios_on_its_gradients),
-        cmocka_unit_test(kernels_are_matrices_that_shrink),
+        cmocka_unit_test(defect_9_kernels_are_matrices_that_shrink),
         cmocka_unit_test(what_would_not_shrink_goes_as_floats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

@@ -139,7 +139,7 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
 
 /* Defect: a sum over workers taken for their mean. The merged payload says of how many workers it is, and its
  * estimate is the sum of those of the workers. */
-static void the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
+static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 {
     (void)state;
     static Ring r;
@@ -169,7 +169,7 @@ static void the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 }
 
 /* Defect: each worker drew a Q of its own. */
-static void all_workers_draw_the_same_directions(void **state)
+static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
     (void)state;
     static Ring r;
@@ -188,7 +188,7 @@ static void all_workers_draw_the_same_directions(void **state)
 }
 
 /* Defect: directions were drawn anew in every step. */
-static void a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
+static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
     (void)state;
     static Ring r;
@@ -328,9 +328,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_workers_hear_four_times_powersgd_of_their_mean),
-        cmocka_unit_test(the_merged_estimate_is_the_sum_of_so_many_workers),
-        cmocka_unit_test(all_workers_draw_the_same_directions),
-        cmocka_unit_test(a_step_goes_on_from_what_was_heard_in_the_one_before),
+        cmocka_unit_test(defect_7_the_merged_estimate_is_the_sum_of_so_many_workers),
+        cmocka_unit_test(defect_7_all_workers_draw_the_same_directions),
+        cmocka_unit_test(defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before),
         cmocka_unit_test(residuals_of_error_feedback_add_up),
         cmocka_unit_test(every_round_refuses_other_lengths_and_what_nobody_sends),
         cmocka_unit_test(what_is_beyond_float32_is_said),
