@@ -141,6 +141,14 @@ uint64_t huffman_bits(const Huffman *h, const uint64_t *count)
     return bits;
 }
 
+unsigned huffman_longest(const Huffman *h)
+{
+    unsigned l = HUFFMAN_LONGEST;
+    while (l > 0 && !h->count[l])
+        l--;
+    return l;
+}
+
 /* ---- the table ---- */
 
 static uint64_t step_of(unsigned length, unsigned before)

@@ -42,6 +42,8 @@ bool huffman_build(Huffman *h, const uint64_t *count);
 uint64_t huffman_table_bits(const Huffman *h);
 uint64_t huffman_bits(const Huffman *h, const uint64_t *count);
 
+unsigned huffman_longest(const Huffman *h); /* bits of the longest code */
+
 void huffman_table_put(const Huffman *h, BitWriter *w);
 /* False for a table that no encoder writes: symbols beyond the alphabet, codes that are not complete. */
 bool huffman_table_get(Huffman *h, BitReader *r);

@@ -218,6 +218,14 @@ typedef struct {
      * key's block. */
     void (*stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
     void (*words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
+    /* Rows of 16 symbols of 16 lanes (rans.h): `slice` by byte is frequency:16 | start:16, `slot` by the low
+     * `precision` bits of a state byte:8 | frequency:12 | offset:12. Words are written in front of `at`, two
+     * bytes of room before the first of them to spare, and the new front is returned; they are read from *at
+     * on while 32 bytes are left, and the rows read are returned. */
+    uint8_t *(*rans_put)(const uint32_t *slice, int precision, const uint8_t *byte, size_t rows,
+                         uint32_t state[16], uint8_t *at);
+    size_t (*rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
+                       const uint8_t **at, const uint8_t *end);
 } Kernels;
 
 Isa isa_of_cpu(void); /* the best this CPU can run */

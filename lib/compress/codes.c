@@ -12,6 +12,11 @@ static size_t plane_bytes(const Codes *codes, size_t n)
     return planes_size(n, plane_width(codes));
 }
 
+static bool is_symbols(const Codes *codes)
+{
+    return codes->kind == CODE_HUFFMAN || codes->kind == CODE_RANS;
+}
+
 bool codes_wide(const Codes *codes)
 {
     return plane_width(codes) > CODE_BYTE_BITS + 1;
@@ -34,6 +39,8 @@ size_t codes_most(const Codes *codes)
     const size_t n = codes->c->shape->n;
     if (codes->kind == CODE_FIXED)
         return plane_bytes(codes, n);
+    if (is_symbols(codes))
+        return symbols_most(n, plane_width(codes));
     const size_t sparse = levels_most(n, codes->run, codes->s, LEVELS_SPARSE),
                  dense = levels_most(n, codes->run, codes->s, LEVELS_DENSE);
     if (codes->kind == CODE_ELIAS)
@@ -174,12 +181,39 @@ static Status get_elias(Job *job, Reader *r)
     return OK;
 }
 
-/* ---- both ---- */
+/* ---- symbols ---- */
+
+static Symbols symbols_of(const Codes *codes)
+{
+    return (Symbols){.coder = codes->kind == CODE_RANS ? CODER_RANS : CODER_HUFFMAN,
+                     .n = codes->c->shape->n,
+                     .width = plane_width(codes),
+                     .threads = codes->c->threads,
+                     .data = codes->data,
+                     .make = codes->quantise,
+                     .take = codes->dequantise};
+}
+
+static Status get_symbols(const Codes *codes, Reader *r)
+{
+    const Call *c = codes->c;
+    const Symbols s = symbols_of(codes);
+    const char *why;
+    const size_t left = reader_left(r);
+    const Status status = symbols_get(&s, (Bytes){take_bytes(r, left), left}, c->scratch, c->err, &why);
+    return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
+}
+
+/* ---- all ---- */
 
 Status codes_put(const Codes *codes, Buf *out)
 {
     Job job = {.codes = codes};
     const size_t n = codes->c->shape->n;
+    if (is_symbols(codes)) {
+        const Symbols s = symbols_of(codes);
+        return symbols_put(&s, out, codes->c->scratch, codes->c->err);
+    }
     if (codes->kind != CODE_FIXED)
         return put_elias(&job, out);
     job.out = buf_room(out, plane_bytes(codes, n));
@@ -191,6 +225,8 @@ Status codes_get(const Codes *codes, Reader *r)
 {
     const Call *c = codes->c;
     const size_t n = c->shape->n, want = plane_bytes(codes, n);
+    if (is_symbols(codes))
+        return get_symbols(codes, r);
     Job job = {.codes = codes, .bad = NEW_ZERO(c->scratch, bool, blocks_of(n))};
     if (!job.bad)
         return arena_fail(c->scratch, c->err);

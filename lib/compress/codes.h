@@ -3,6 +3,7 @@
  *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
  *     elias-sparse|-dense  that stream
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
+ *     huffman, rans        levels and signs as one symbol (symbols.h)
  *
  * The quantiser gives two functions that work on a block of 2^16 elements; everything else is here. */
 #ifndef ATOMO_CODES_H
@@ -10,8 +11,9 @@
 
 #include "../compressor.h"
 #include "../levels.h"
+#include "../symbols.h"
 
-typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED } CodeKind;
+typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED, CODE_HUFFMAN, CODE_RANS } CodeKind;
 
 typedef struct {
     const Call *c;

@@ -4,7 +4,7 @@
  *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  count:varint  scale:32
  *                 round 1: kind:8  codes               at the scale heard in round 0
  *
- *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  elias: codes.h with one level
+ *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
  *
  * The coin is coin.h's. Raw floats travel where the shape alone allows a payload that is no smaller; then
  * round 0 of share=on is empty. */
@@ -19,8 +19,8 @@ typedef struct {
     bool share;
 } Terngrad;
 
-enum { TRIT, TWO_BIT, ELIAS };
-static const char *const code_names[] = {"trit", "2bit", "elias", NULL};
+enum { TRIT, TWO_BIT, RANS, ELIAS };
+static const char *const code_names[] = {"trit", "2bit", "rans", "elias", NULL};
 
 static const Param schema[] = {
     PARAM(Terngrad, clip, "0", 0, 1e6,
@@ -123,10 +123,14 @@ static void get_trits(void *data, size_t piece)
 
 static void open_job(Job *job, const Call *c)
 {
+    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* in codes_report alone */
+                                     [TWO_BIT] = CODE_FIXED,
+                                     [RANS] = CODE_RANS,
+                                     [ELIAS] = CODE_ELIAS};
     const size_t n = c->shape->n;
     *job = (Job){.c = c, .n = n};
     job->codes = (Codes){.c = c,
-                         .kind = params_of(c->self)->code == TWO_BIT ? CODE_FIXED : CODE_ELIAS,
+                         .kind = kinds[params_of(c->self)->code],
                          .s = 1,
                          .run = n ? n : 1,
                          .data = job,
@@ -372,7 +376,8 @@ const Compressor compressor_terngrad = {
         "mean: clipping is biased (the paper's c is 2.5).\n"
         "E x^ = x and E |x^ - x|^2 = s |x|_1 - |x|^2 without clipping.\n"
         "share=on: a first round finds the largest scale of all workers, and all use it.\n"
-        "trit: 1.6 bits an element, 2bit: 2, elias: omega codes of gaps and signs.\n"
+        "trit: 1.6 bits an element, 2bit: 2, elias: omega codes of gaps and signs,\n"
+        "rans: the entropy of signs and zeros, by their shares in a table.\n"
         "Raw where that is smaller.",
     .paper = "Wen, Xu, Yan, Wu, Wang, Chen, Li: TernGrad: Ternary Gradients to Reduce Communication in\n"
              "Distributed Deep Learning, NIPS 2017",

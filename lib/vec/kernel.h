@@ -42,5 +42,9 @@ void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t bucke
 void ISA_NAME(medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
 void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
 void ISA_NAME(words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
+uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t *byte, size_t rows,
+                            uint32_t state[16], uint8_t *at);
+size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
+                          const uint8_t **at, const uint8_t *end);
 
 #endif

@@ -1,0 +1,41 @@
+/* symbols.h -- how an array of codes travels as Huffman (huffman.h) or rANS (rans.h) symbols, block by block.
+ *
+ * Codes are bytes while width <= 8, else 32-bit words. The symbol of a code is what stands above its `shift`
+ * low bits, which travel as they are; Huffman's alphabet is 2^(width - shift), and so is rANS's.
+ *
+ *     form:8 = kind + 4 log4(lanes) + 16 shift
+ *     kind 0     bit planes of all codes, `width` wide (planes.h), and no more in form
+ *     kind 1     table  { length:32 } x blocks  { low stream } x blocks
+ *     kind 2            { length:32 } x blocks  { table low stream } x blocks
+ *
+ * A table ends on a whole byte, padded with zeros; `low` is bit planes `shift` wide; there are lengths only
+ * where n > 2^16. Huffman has no lanes. The writer takes what is shortest by the costs of huffman.h and
+ * rans.h: the shift, a table of each block's own, and kind 0 where symbols would not be shorter. */
+#ifndef ATOMO_SYMBOLS_H
+#define ATOMO_SYMBOLS_H
+
+#include "arena.h"
+#include "bytes.h"
+#include "parallel.h"
+
+typedef enum { CODER_HUFFMAN, CODER_RANS } SymbolCoder;
+enum { SYMBOLS_WIDTH = 17 }; /* at most */
+
+typedef struct {
+    SymbolCoder coder;
+    size_t n;
+    int width, threads;
+    const void *data;
+    void (*make)(const void *data, size_t block, void *code); /* the codes of a block; may be asked twice */
+    bool (*take)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
+} Symbols;
+
+/* The most bytes of any codes. */
+size_t symbols_most(size_t n, int width);
+
+Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
+
+/* ERR_CORRUPT for anything that symbols_put does not write, and where `take` refuses; `why` then says what. */
+Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
+
+#endif

@@ -1,0 +1,405 @@
+/* test_coders.c -- every coder of streams against the function that says what it costs; symbols.h's choices; how near
+ * codecs with rANS come to the entropy of what they carry. */
+#include "try.h"
+
+#include "elias.h"
+#include "golomb.h"
+#include "huffman.h"
+#include "levels.h"
+#include "planes.h"
+#include "rans.h"
+#include "symbols.h"
+
+enum { N = 3 * BLOCK + 1234 };
+
+static Arena *arena;
+static Rng rng;
+static uint8_t codes[N];
+
+static int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+/* Codes 0 .. most, the larger the rarer. */
+static void fill_codes(size_t n, uint8_t most, double slope)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double v = -log(rng_unit(&rng, USE_TEST, i)) / slope;
+        codes[i] = (uint8_t)(v < most ? v : most);
+    }
+}
+
+/* ---- cost functions ---- */
+
+typedef struct {
+    double said, bits; /* what the cost function says, and what was written */
+} Cost;
+
+static Cost each_number(unsigned (*bits)(uint64_t), void (*put)(BitWriter *, uint64_t))
+{
+    static uint8_t out[64 * 4000];
+    BitWriter w = bits_writer(out, sizeof out);
+    uint64_t said = 0;
+    for (size_t i = 0; i < 4000; i++) {
+        const uint64_t v = 1 + (rng_u64(&rng, USE_TEST, i) >> (1 + i % 63));
+        said += bits(v);
+        put(&w, v);
+    }
+    return (Cost){(double)said, 8 * (double)(w.at - out) + w.count};
+}
+
+static Cost gamma_cost(void)
+{
+    return each_number(gamma_bits, gamma_put);
+}
+static Cost delta_cost(void)
+{
+    return each_number(delta_bits, delta_put);
+}
+static Cost omega_cost(void)
+{
+    return each_number(omega_bits, omega_put);
+}
+
+static Cost golomb_cost(void)
+{
+    static size_t index[5000];
+    static uint8_t out[1 << 16];
+    for (size_t i = 0; i < countof(index); i++)
+        index[i] = (i ? index[i - 1] + 1 : 0) + rng_u64(&rng, USE_TEST, i) % 60;
+    const Indices set = indices_list(index, countof(index));
+    uint64_t bits;
+    const GolombCode code = golomb_best(&set, &bits);
+    Buf b = {.data = out, .cap = sizeof out};
+    golomb_put(code, &set, bits, &b);
+    return (Cost){(double)((golomb_bits(code, &set) + 7) / 8 * 8), 8 * (double)b.size};
+}
+
+static Cost levels_cost(LevelsForm form)
+{
+    fill_codes(N, 3, 0.8);
+    Levels l = {.n = N, .run = 512, .s = 3, .bits = 2, .code = codes};
+    LevelsSize size[8];
+    LevelsStream stream[8];
+    for (size_t b = 0; b < blocks_of(N); b++)
+        size[b] = levels_measure(&l, b);
+    const size_t said = levels_bytes(&l, size, form);
+    uint8_t *out = NEW(arena, uint8_t, said);
+    levels_put(&l, size, form, 1, stream, out);
+    size_t written = 4 * blocks_of(N);
+    for (size_t b = 0; b < blocks_of(N); b++)
+        written += load_u32(out + 4 * b);
+    return (Cost){8 * (double)said, 8 * (double)written};
+}
+static Cost sparse_cost(void)
+{
+    return levels_cost(LEVELS_SPARSE);
+}
+static Cost dense_cost(void)
+{
+    return levels_cost(LEVELS_DENSE);
+}
+
+static void count_codes(size_t n, uint64_t count[256])
+{
+    memset(count, 0, 256 * sizeof *count);
+    for (size_t i = 0; i < n; i++)
+        count[codes[i]]++;
+}
+
+static Cost huffman_cost(void)
+{
+    static uint16_t symbol[BLOCK];
+    uint64_t count[256];
+    fill_codes(BLOCK, 200, 0.1);
+    count_codes(BLOCK, count);
+    for (size_t i = 0; i < BLOCK; i++)
+        symbol[i] = codes[i];
+    Huffman h;
+    check(huffman_open(&h, 256, arena) && huffman_build(&h, count));
+    uint8_t *out = NEW(arena, uint8_t, 4 * BLOCK);
+    BitWriter w = bits_writer(out, 4 * BLOCK);
+    huffman_table_put(&h, &w);
+    huffman_put(&h, symbol, BLOCK, &w);
+    return (Cost){(double)(huffman_table_bits(&h) + huffman_bits(&h, count)),
+                  8 * (double)(w.at - out) + w.count};
+}
+
+/* The states meet their words as they do: a thousandth, and nine bits a lane. */
+static Cost rans_cost(void)
+{
+    uint64_t count[256];
+    Rans r;
+    static RansWriter w;
+    fill_codes(BLOCK, 200, 0.1);
+    count_codes(BLOCK, count);
+    check(rans_build(&r, 256, count));
+    rans_writer(&w, &r);
+    uint8_t *room = NEW(arena, uint8_t, rans_most(BLOCK, 4));
+    const double said = (double)rans_bits(&r, count, 4),
+                 bits = 8 * (double)rans_put(&w, 4, codes, BLOCK, room);
+    check_near(bits, said, 0.001 * said + 36);
+    return (Cost){said, said};
+}
+
+static Cost planes_cost(void)
+{
+    fill_codes(BLOCK + 77, 7, 0.5);
+    uint8_t *out = NEW_ZERO(arena, uint8_t, BLOCK);
+    memset(out, 0xff, BLOCK);
+    planes_put8(codes, BLOCK + 77, 3, out);
+    size_t size = BLOCK;
+    while (out[size - 1] == 0xff)
+        size--;
+    return (Cost){8 * (double)planes_size(BLOCK + 77, 3), 8 * (double)size};
+}
+
+static void every_stream_coder_writes_what_its_cost_function_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        Cost (*cost)(void);
+    } coders[] = {
+        {"gamma", gamma_cost},     {"delta", delta_cost},   {"omega", omega_cost},
+        {"golomb", golomb_cost},   {"sparse", sparse_cost}, {"dense", dense_cost},
+        {"huffman", huffman_cost}, {"rans", rans_cost},     {"bit planes", planes_cost},
+    };
+    for (size_t i = 0; i < countof(coders); i++) {
+        const Cost c = coders[i].cost();
+        if (c.said != c.bits)
+            print_error("%s: %g bits said, %g written\n", coders[i].name, c.said, c.bits);
+        check(c.said == c.bits && c.bits > 0);
+    }
+}
+
+static void five_trits_take_a_byte(void **state)
+{
+    (void)state;
+    for (size_t n = 320; n < 4000; n += 320)
+        assert_int_equal(8 * trits_size(n), n * 8 / 5); /* 1.6 bits each */
+    for (size_t n = 0; n < 2000; n++)
+        assert_int_equal(trits_size(n), (n + 4) / 5);
+    Try *t = try_open("terngrad", 65536);
+    try_normal(t, 5);
+    try_both(t);
+    check_near(8 * (double)t->out.size / 65536, 1.6, 0.001);
+    try_close(t);
+}
+
+/* ---- symbols.h's choices ---- */
+
+typedef struct {
+    const uint8_t *byte;
+    const uint32_t *word;
+    uint8_t *byte_back;
+    uint32_t *word_back;
+    size_t n;
+} Carrier;
+
+static void make(const void *data, size_t block, void *code)
+{
+    const Carrier *c = data;
+    const size_t n = block_size(c->n, block), i = block * BLOCK;
+    if (c->word)
+        memcpy(code, c->word + i, n * sizeof *c->word);
+    else
+        memcpy(code, c->byte + i, n);
+}
+
+static bool take(const void *data, size_t block, const void *code)
+{
+    const Carrier *c = data;
+    const size_t n = block_size(c->n, block), i = block * BLOCK;
+    if (c->word)
+        memcpy(c->word_back + i, code, n * sizeof *c->word);
+    else
+        memcpy(c->byte_back + i, code, n);
+    return true;
+}
+
+static bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
+{
+    Error err;
+    const char *why = NULL;
+    const ArenaMark mark = arena_mark(arena);
+    uint8_t *copy = malloc(in.size + 1);
+    memcpy(copy, in.data, in.size);
+    const Status status = symbols_get(s, (Bytes){copy, in.size}, arena, &err, &why);
+    free(copy);
+    arena_rewind(arena, mark);
+    check(status == OK || (status == ERR_CORRUPT && why));
+    return status == OK && (c->word ? !memcmp(c->word, c->word_back, c->n * sizeof *c->word)
+                                    : !memcmp(c->byte, c->byte_back, c->n));
+}
+
+/* Writes, reads, refuses other lengths; the bytes of one and three threads are the same. */
+static Buf both_ways(SymbolCoder coder, int width, Carrier *c)
+{
+    Error err;
+    c->byte_back = NEW(arena, uint8_t, c->n);
+    c->word_back = NEW(arena, uint32_t, c->n);
+    Symbols s = {
+        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
+    Buf out = {.cap = symbols_most(c->n, width)}, again = out;
+    out.data = NEW(arena, uint8_t, out.cap + 1);
+    again.data = NEW(arena, uint8_t, out.cap);
+    const ArenaMark mark = arena_mark(arena);
+    check_ok(symbols_put(&s, &out, arena, &err), &err);
+    s.threads = 3;
+    check_ok(symbols_put(&s, &again, arena, &err), &err);
+    arena_rewind(arena, mark);
+    check(out.size == again.size && !memcmp(out.data, again.data, out.size));
+    check(comes_back(&s, c, buf_bytes(&out)));
+    out.data[out.size] = 0;
+    check(!comes_back(&s, c, (Bytes){out.data, out.size + 1}));
+    for (size_t size = out.size; size-- > 0; size -= size / 7)
+        check(!comes_back(&s, c, (Bytes){out.data, size}));
+    return out;
+}
+
+enum { KIND_PLANES, KIND_ONE, KIND_OWN };
+
+static unsigned kind_of(Buf b)
+{
+    return b.data[0] & 3;
+}
+
+static void the_shortest_form_is_taken(void **state)
+{
+    (void)state;
+    for (int coder = 0; coder < 2; coder++) {
+        Carrier c = {.byte = codes, .n = N};
+        fill_codes(N, 31, 0.5);
+        Buf b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_ONE); /* alike everywhere */
+        const size_t alike = b.size;
+        for (size_t i = 0; i < N; i++)
+            codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* other symbols in each block */
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_OWN);
+        check(b.size < alike + 200);
+        for (size_t i = 0; i < N; i++)
+            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_PLANES); /* nothing to gain */
+        c.n = 5;
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_PLANES);
+        c.n = N;
+        memset(codes, 9, N);
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        check(kind_of(b) == KIND_ONE && b.size < 25);
+    }
+}
+
+static void every_width_and_size_comes_back(void **state)
+{
+    (void)state;
+    static const size_t ns[] = {1, 2, 63, 64, 65, 1000, 9000, 65536, 65537, 140000};
+    static uint32_t word[140000];
+    static uint8_t byte[140000];
+    for (size_t i = 0; i < countof(ns); i++)
+        for (int width = 1; width <= SYMBOLS_WIDTH; width += width < 9 ? 1 : 4)
+            for (int coder = 0; coder < 2; coder++) {
+                const ArenaMark mark = arena_mark(arena);
+                const double scale = (1u << width) / (width % 2 ? 40.0 : 6.0);
+                for (size_t k = 0; k < ns[i]; k++) {
+                    const double v = fabs(rng_normal(&rng, USE_TEST, k)) * scale;
+                    word[k] = (uint32_t)v & ((1u << width) - 1);
+                    byte[k] = (uint8_t)word[k];
+                }
+                Carrier c = {.byte = byte, .word = width > 8 ? word : NULL, .n = ns[i]};
+                const Buf b = both_ways((SymbolCoder)coder, width, &c);
+                check(b.size <= symbols_most(ns[i], width));
+                arena_rewind(arena, mark);
+            }
+}
+
+static void forms_that_no_writer_writes_are_refused(void **state)
+{
+    (void)state;
+    Carrier c = {.byte = codes, .n = 1000};
+    fill_codes(1000, 15, 0.7);
+    for (int coder = 0; coder < 2; coder++) {
+        const Buf b = both_ways((SymbolCoder)coder, 4, &c);
+        const Symbols s = {.coder = (SymbolCoder)coder,
+                           .n = 1000,
+                           .width = 4,
+                           .threads = 1,
+                           .data = &c,
+                           .make = make,
+                           .take = take};
+        for (unsigned form = 0; form < 256; form++) {
+            const uint8_t was = b.data[0];
+            b.data[0] = (uint8_t)form;
+            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+            b.data[0] = was;
+        }
+    }
+}
+
+/* ---- coding efficiency ---- */
+
+static double efficiency(const char *spec, size_t n, int source)
+{
+    Try *t = try_open(spec, n);
+    if (source == 0)
+        try_normal(t, n);
+    else
+        try_laplace(t, n);
+    for (size_t i = 0; i < n && source == 2; i++) /* spread over five orders, and zeros */
+        t->x[i] *= i % 3 ? (float)pow(10, -5 * rng_unit(&rng, USE_TEST, i / 64)) : 0;
+    Streams streams = {0};
+    t->call.streams = &streams;
+    try_both(t);
+    const double e = t->out.size > 4096 ? streams.entropy_bits / (8 * (double)t->out.size) : 1;
+    if (e < 0.98)
+        print_error("%s, %zu elements, source %d: %zu bytes, efficiency %.4f\n", spec, n, source, t->out.size,
+                    e);
+    try_close(t);
+    return e;
+}
+
+static void rans_is_within_two_percent_of_the_entropy_on_payloads_over_4_kb(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "qsgd:code=rans",          "qsgd:bits=2,code=rans", "qsgd:bits=1,code=rans",
+        "qsgd:bits=6,code=rans",   "qsgd:bits=8,code=rans", "qsgd:levels=5,norm=linf,code=rans",
+        "qsgd:bucket=0,code=rans", "terngrad:code=rans",    "natural:code=rans"};
+    enum { WIDEST = 4 };
+    size_t low = 0;
+    static const size_t ns[] = {8000, 16384, 30000, 65536, 70000, 200000};
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t i = 0; i < countof(ns); i++)
+            for (int source = 0; source < (s == WIDEST ? 2 : 3);
+                 source++) /* spread too far for 256 symbols */
+                low += efficiency(specs[s], ns[i], source) < 0.98;
+    assert_int_equal(low, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_stream_coder_writes_what_its_cost_function_says),
+    cmocka_unit_test(five_trits_take_a_byte),
+    cmocka_unit_test(the_shortest_form_is_taken),
+    cmocka_unit_test(every_width_and_size_comes_back),
+    cmocka_unit_test(forms_that_no_writer_writes_are_refused),
+    cmocka_unit_test(rans_is_within_two_percent_of_the_entropy_on_payloads_over_4_kb),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}
