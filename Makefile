@@ -10,13 +10,13 @@ MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PKGS     := hdf5-serial openblas lapacke fftw3f matio zlib
+PKGS     := hdf5-serial openblas lapacke fftw3f libzstd blosc matio zlib
 HEADERS  := dnnl.h
 REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
 # What `make deps` installs: to build, to test, to draw.
-DEB_BUILD := gcc make pkg-config libopenblas-dev liblapacke-dev libhdf5-dev libfftw3-dev libmatio-dev zlib1g-dev libdnnl-dev \
-             libcmocka-dev gnuplot-nox
+DEB_BUILD := gcc make pkg-config libopenblas-dev liblapacke-dev libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
+             libmatio-dev zlib1g-dev libdnnl-dev libcmocka-dev gnuplot-nox
 
 have_pkgs  := $(shell pkg-config --exists $(PKGS) cmocka 2>/dev/null && echo yes)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))

@@ -33,6 +33,14 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
+/* As that of a method that agrees in one round on what the next one needs. */
+bool codec_learns_sums(const Codec *codec)
+{
+    while (codec->ops->wraps)
+        codec = codec->inner;
+    return codec->ops->state_size && codec_rounds(codec) > 1;
+}
+
 const char *codec_caution(const Codec *codec)
 {
     for (; codec; codec = codec->inner)
@@ -51,7 +59,7 @@ static bool passes_on(const Codec *codec)
 
 bool codec_bare(const Codec *codec)
 {
-    while (passes_on(codec) && !codec->ops->packs)
+    while (passes_on(codec) && !codec->ops->packer)
         codec = codec->inner;
     return codec->ops->bare;
 }

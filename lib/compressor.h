@@ -25,6 +25,8 @@ enum {
     SHARED_DRAWS =
         1 << 6, /* linear in x for the random numbers drawn, and all workers draw the same: the mean of
                             * their estimates is one estimate of the mean, and errs no less for their number */
+    LIBRARY_BYTES =
+        1 << 7, /* payloads differ with a library's version, what they decode to as EXACT_BYTES says */
 };
 
 typedef struct Compressor Compressor;
@@ -110,8 +112,8 @@ struct Compressor {
     bool wraps;           /* takes an inner codec */
     const char *alone[2]; /* what a wrapper chooses from when its spec names nothing to wrap; NULL: refused */
     bool bare;            /* payloads without a kind byte: `none` alone */
-    bool packs;           /* a wrapper that puts a byte of its own before what it wraps sends */
-    const struct Basis *basis; /* for the hooks of basis.h, which serve several codecs */
+    const struct Packer *packer; /* of packed.h: a wrapper that puts a byte of its own before what it wraps */
+    const struct Basis *basis;   /* for the hooks of basis.h, which serve several codecs */
 
     unsigned (*traits)(const Codec *codec);
     int (*rounds)(const Codec *codec);                         /* NULL: one */
@@ -155,6 +157,7 @@ bool codec_alone(const Codec *codec);           /* a wrapper round what its spec
 unsigned codec_traits(const Codec *codec);
 int codec_rounds(const Codec *codec);
 bool codec_keeps_state(const Codec *codec);    /* itself or what it wraps */
+bool codec_learns_sums(const Codec *codec);    /* its state is made of the sum of all workers' payloads */
 bool codec_bare(const Codec *codec);           /* payloads without a kind byte: `none`'s, passed on or not */
 const char *codec_caution(const Codec *codec); /* the first caution of its stages, or NULL */
 
@@ -184,7 +187,7 @@ size_t codec_plan_size(const Codec *codec);
 Status codec_plan(const Step *step, void *plan); /* (count x codec_plan_size), for a codec that has one */
 Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count); /* if it has the hook */
 size_t codec_state_size(const Call *c);
-double codec_residual(const Call *c); /* NaN where the codec keeps none */
+double codec_residual(const Call *c);                           /* NaN where the codec keeps none */
 Status codec_train(const Call *c, const float *x, void *state); /* nothing to do for most codecs */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 

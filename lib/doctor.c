@@ -118,6 +118,8 @@ static void look_at_files(Look *l)
     if (plugins)
         add(l, "HDF5_PLUGIN_PATH", plugins, "filters that need a plug-in are refused all the same: unset it");
     add(l, "fftw", library_fftw(l->a), NULL);
+    add(l, "zstd", library_zstd(l->a), NULL);
+    add(l, "blosc", library_blosc(l->a), NULL);
 }
 
 /* Whether `name` stands among the words of `list`. */

@@ -8,6 +8,8 @@
 extern int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 extern void ilaver_(int *major, int *minor, int *patch);
 extern const char fftwf_version[];
+extern const char *ZSTD_versionString(void);
+extern const char *blosc_get_version_string(void);
 
 char *library_hdf5(Arena *a)
 {
@@ -28,4 +30,14 @@ char *library_fftw(Arena *a)
 {
     const char *version = fftwf_version + strcspn(fftwf_version, "0123456789");
     return text_slice(a, version, strcspn(version, "-"));
+}
+
+char *library_zstd(Arena *a)
+{
+    return text_copy(a, ZSTD_versionString());
+}
+
+char *library_blosc(Arena *a)
+{
+    return text_copy(a, blosc_get_version_string());
 }

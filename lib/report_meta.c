@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FACTS_OWN = 14 };
+enum { FACTS_OWN = 16 };
 
 static void add(Fact *facts, size_t *count, const char *name, const char *text)
 {
@@ -37,6 +37,8 @@ static void add_about(Fact *facts, size_t *count, Arena *a)
     add(facts, count, "blas_core", blas.core);
     add(facts, count, "lapack", library_lapack(a));
     add(facts, count, "fftw", library_fftw(a));
+    add(facts, count, "zstd", library_zstd(a));
+    add(facts, count, "blosc", library_blosc(a));
 }
 
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)

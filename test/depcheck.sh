@@ -27,6 +27,8 @@ BEGIN {
     only["matio.h"] = "lib/data/svhn"
     for (i = 1; i < ARGC; i++)
         known[ARGV[i]]
+    only["zstd.h"] = only["zstd_errors.h"] = "lib/compress/zstd"
+    only["blosc.h"] = "lib/compress/blosc"
 }
 FNR == 1 {
     mine = rank(FILENAME)

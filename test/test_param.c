@@ -202,6 +202,8 @@ static void wrong_specs_say_what_is_wrong(void **state)
         {"induced:with=terngrad:share=on+topk", "takes 2 rounds"},
         {"induced:with=dgc+topk", "keeps a state"},
         {"induced+ef21+topk", "learns from what it decodes to"},
+        {"zstd", "zstd needs a codec to wrap"},
+        {"blosc:level=0+none", "level=0 is out of range"},
     };
     Arena *a = arena_open(0);
     for (size_t i = 0; i < countof(wrong); i++) {

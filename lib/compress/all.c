@@ -45,7 +45,9 @@
     X(ef)          \
     X(ef21)        \
     X(diana)       \
-    X(induced)
+    X(induced)     \
+    X(zstd)        \
+    X(blosc)
 /* clang-format on */
 
 #define DECLARE(name) extern const Compressor compressor_##name;

@@ -189,7 +189,7 @@ static Status check(const Codec *codec, Error *err)
     if (codec_traits(codec->inner) & DECODES_STATE)
         return FAIL(err, ERR_USAGE,
                     "induced: %s learns from what it decodes to, which is here one part of two", first);
-    if (codec_rounds(codec->inner) > 1 && codec_keeps_state(codec->inner))
+    if (codec_learns_sums(codec->inner))
         return FAIL(err, ERR_USAGE, "induced: %s learns from all workers' sum, which is not made of its part",
                     first);
     return OK;

@@ -88,6 +88,12 @@ static const Case cases[] = {
     {"svd:rank=1,vectors=qsgd", 0, 0},
     {"fourier", 0.012, 0},
     {"dct", 0.01, 0},
+    {"ef21+topk", 0, 0},
+    {"diana+qsgd:bits=4,code=fixed", 0, 0},
+    {"induced+topk", 0, 0},
+    {"zstd+none", 0, 0},
+    {"zstd+qsgd", 0, 0},
+    {"blosc+none", 0, 0},
 };
 
 /* The same elements as a matrix of nearly equal sides. */

@@ -8,6 +8,8 @@ $ atomo-bench doctor
 > lapack *
 > hdf5 *
 > fftw *
+> zstd *
+> blosc *
 > gnuplot *
 > clock *
 > temporary files *

@@ -72,6 +72,10 @@ static const char *const specs[] = {
     "induced:with=natural+topk:ratio=0.2",
     "countsketch:rows=3,cols=5,topk=4",
     "countmin:cols=2",
+    "zstd+none",
+    "zstd+ef+qsgd:bits=2",
+    "blosc+none",
+    "blosc:shuffle=bit+sign",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},

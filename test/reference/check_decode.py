@@ -54,6 +54,8 @@ SPECS = [
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",
     "strom", "strom:tau=0.5", "strom:tau=1e-3",
     "ef21+topk:ratio=0.1", "ef21:alpha=0.5+scaledsign", "ef+ef21+stc:ratio=0.1", "diana:alpha=0.25+qsgd:bits=2",
+    "zstd+none", "zstd:level=19+ef+topk", "blosc+bf16", "blosc:shuffle=bit+sign", "ef+blosc:shuffle=off+qsgd:bits=2",
+    "zstd+ef21+terngrad:share=on", "blosc+zstd+svd:rank=1",
     "induced+topk:ratio=0.1", "induced:with=natural+stc", "induced:with=entry:ratio=0.1,probs=clip+ef+scaledsign", "diana:alpha=0.5+none", "diana:alpha=0.125+ef21+terngrad:share=on","countsketch", "countsketch:rows=4,bits=9,topk=40", "countsketch:rows=1,cols=30", "countmin", "countmin:rows=2,bits=9", "countmin:estimate=median,bits=4",
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",

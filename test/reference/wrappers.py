@@ -3,6 +3,7 @@
     decode(spec, shape, rounds, address, state, plain)      state: a dict that is kept for one worker and name
                                                             plain: decodes a spec without wrappers
 """
+import ctypes
 import re
 
 import numpy as np
@@ -35,6 +36,38 @@ def shifted(name, keys, spec, shape, rounds, address, state, plain):
     return result.reshape(shape)
 
 
+def unpacked(name, data, most):
+    """By the libraries themselves; what a payload may be of all they read is checked here."""
+    if name == "zstd":
+        library = ctypes.CDLL("libzstd.so.1")
+        library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+        for function in (library.ZSTD_findFrameCompressedSize, library.ZSTD_decompress):
+            function.restype = ctypes.c_size_t
+        need(data[:4] == bytes.fromhex("28b52ffd") and len(data) > 4 and data[4] & 31 == 0, "the head of a frame")
+        need(library.ZSTD_findFrameCompressedSize(data, ctypes.c_size_t(len(data))) == len(data), "one frame")
+        size = library.ZSTD_getFrameContentSize(data, ctypes.c_size_t(len(data)))
+    else:
+        library = ctypes.CDLL("libblosc.so.1")
+        need(len(data) >= 16 and data[0] == 2 and data[2] >> 5 == 0 and data[3] == 4, "the head of a chunk")
+        need(int.from_bytes(data[12:16], "little") == len(data), "one chunk")
+        size = int.from_bytes(data[4:8], "little")
+    need(len(data) < size <= most, "the size of what is packed")
+    room = ctypes.create_string_buffer(size)
+    if name == "zstd":
+        got = library.ZSTD_decompress(room, ctypes.c_size_t(size), data, ctypes.c_size_t(len(data)))
+    else:
+        got = library.blosc_decompress_ctx(data, room, ctypes.c_size_t(size), 1)
+    need(got == size, "it does not unpack")
+    return room.raw
+
+
+def packed(name, spec, shape, rounds, address, state, plain):
+    last = rounds[-1]
+    need(len(last) > 0 and last[0] < 2, "a form")
+    inner = unpacked(name, last[1:], 64 + 40 * size_of(shape)) if last[0] else last[1:]
+    return decode(spec, shape, [*rounds[:-1], inner], address, state, plain)
+
+
 def induced(keys, spec, shape, rounds, address, state, plain):
     """Keys end in a spec that has no wrappers and, in what is checked, draws nothing at the receiver."""
     last, n = rounds[-1], size_of(shape)
@@ -58,6 +91,8 @@ def decode(spec, shape, rounds, address, state, plain):
         return plain(spec, shape, rounds, address)
     if name in ("ef21", "diana"):
         return shifted(name, keys, behind, shape, rounds, address, state, plain)
+    if name in ("zstd", "blosc"):
+        return packed(name, behind, shape, rounds, address, state, plain)
     if name == "induced":
         return induced(keys, behind, shape, rounds, address, state, plain)
     if name == "joint":
