@@ -1,5 +1,5 @@
 /* clusters.h -- a gradient's values in clusters by sign and magnitude, and how many buckets each of them gets: the
- * model of the cluster-aware sketch (REFERENCES in compress/cas.c).
+ * model of the cluster-aware sketch (compress/cas.c).
  *
  * Values of either sign stand apart, zero with the negative ones. On each side the values from a percentile of the
  * magnitudes on are one cluster, centred on that percentile, and k-means finds the others in what is under it. A

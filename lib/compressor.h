@@ -2,7 +2,7 @@
  * (docs/adding-a-compressor.md).
  *
  * encode, decode and merge are pure: they read the Call and write their output, nothing else, so a timing
- * loop may run them a million times. Only settle writes state. A payload begins with a kind byte (`none`'s
+ * loop may run them a million times. Only settle and train write state. A payload begins with a kind byte (`none`'s
  * excepted) and is all that a receiver needs beside what both sides know: spec, shape and random address. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H

@@ -21,7 +21,7 @@ static const char *const size_lists[] = {"a:b:...", NULL};
 static const Param schema[] = {
     PARAM(Cas, clusters, "2", 1, SIDE_MOST, "clusters of either sign", .rate = true, .group = 1),
     PARAM(Cas, bits, NULL, 1, 32,
-          "payload bits per element instead: clusters as 2^bits allows, buckets as the index leaves",
+          "payload bits per element instead: as many clusters as they hold, buckets for what is left",
           .fine = true, .group = 1),
     PARAM(Cas, percentile, "95", 0, 100,
           "of a sign's magnitudes; what is from there on is one of its clusters"),

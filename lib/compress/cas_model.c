@@ -5,13 +5,14 @@
 
 /* ---- what the spec says ---- */
 
-/* The most clusters of a sign whose numbers fit into so many bits; of a bitmap, one bit each. */
+/* The most clusters of a sign that a spec of so many bits looks at: Huffman codes take less than log2 of how many
+ * there are, fixed ones that to a whole number, and a bitmap a bit for each. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
     while (k < SIDE_MOST && (index == INDEX_BITMAP  ? 2.0 * (double)(k + 1)
                              : index == INDEX_FIXED ? ceil(log2_whole(2 * (k + 1)))
-                                                    : log2_whole(2 * (k + 1))) <= bits)
+                                                    : log2_whole(2 * (k + 1)) - 0.5) <= bits)
         k++;
     return k;
 }
@@ -99,44 +100,68 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* What the index is expected to leave of `bits`. */
-static Status budget_left(const Call *c, const ClusterModel *m, const ClusterStats *s, uint64_t *budget)
+/* Bits of an element in the index, as the sample has it. */
+static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);
-    const size_t clusters = model_clusters(m);
-    const double n = (double)c->shape->n;
-    double index = 8 * (double)index_most((IndexForm)p->index, c->shape->n, (uint32_t)clusters) / n;
-    if (p->index == INDEX_HUFFMAN)
-        TRY(index_huffman_bits(s->share, (uint32_t)clusters, &index, c->scratch, c->err));
-    const double left = ((p->bits - index) * n - 8 * (3 + 8 * (double)clusters)) / 32;
+    const size_t clusters = model_clusters(m), n = c->shape->n;
+    *bits = 8 * (double)index_most((IndexForm)p->index, n, (uint32_t)clusters) / (double)n;
+    if (p->index != INDEX_HUFFMAN)
+        return OK;
+    return index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
+}
+
+/* As many clusters as leave a little of `bits` for buckets, of which there are as many as it is. */
+#define INDEX_SHARE 0.97
+
+static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
+                             ClusterStats *s, uint64_t *budget)
+{
+    const double bits = cas_params(c)->bits, n = (double)c->shape->n;
+    double index;
+    for (;;) {
+        TRY(clusters_train(m, s, spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+        TRY(index_cost(c, m, s, &index));
+        if (spec->clusters == 1 || index <= INDEX_SHARE * bits)
+            break;
+        spec->clusters -= 1 + spec->clusters / 8;
+    }
+    const double left = ((bits - index) * n - 8 * (3 + 8 * (double)model_clusters(m))) / 32;
     *budget = left > 0 ? (uint64_t)left : 0;
     return OK;
+}
+
+static void weigh(const Cas *p, const ClusterModel *m, const ClusterStats *s, double *weight)
+{
+    double most = 0;
+    for (size_t j = 0; j < model_clusters(m); j++)
+        most = fmax(most, fabs((double)m->cluster[j].centre));
+    for (size_t j = 0; j < model_clusters(m); j++)
+        weight[j] = p->allocate == BY_DENSITY   ? s->share[j]
+                    : p->allocate == BY_HAND    ? 1
+                    : p->allocate == BY_ENTROPY ? s->entropy[j]
+                    : most > 0                  ? s->entropy[j] * (fabs((double)m->cluster[j].centre) / most)
+                                                : 0;
 }
 
 Status cas_learn(const Call *c, const float *x, ClusterModel *m)
 {
     const Cas *p = cas_params(c);
     const CasLimits l = cas_limits(c);
-    const ClusterSpec spec = {l.clusters / 2, (size_t)p->sample, (size_t)p->bins, p->percentile};
+    ClusterSpec spec = {l.clusters / 2, (size_t)p->sample, (size_t)p->bins, p->percentile};
     ClusterStats s;
     uint64_t budget = l.buckets;
-    TRY(clusters_train(m, &s, &spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+    double weight[CLUSTERS_MOST];
+    if (isnan(p->bits))
+        TRY(clusters_train(m, &s, &spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+    else
+        TRY(learn_for_bits(c, x, &spec, m, &s, &budget));
     if (p->sizes[0]) {
         share_by_hand(m, p, spec.clusters);
         return OK;
     }
-    if (!isnan(p->bits))
-        TRY(budget_left(c, m, &s, &budget));
-    double weight[CLUSTERS_MOST], most = 0;
-    for (size_t j = 0; j < model_clusters(m); j++)
-        most = fmax(most, fabs((double)m->cluster[j].centre));
-    for (size_t j = 0; j < model_clusters(m); j++)
-        weight[j] = p->allocate == BY_DENSITY   ? s.share[j]
-                    : p->allocate == BY_HAND    ? 1
-                    : p->allocate == BY_ENTROPY ? s.entropy[j]
-                    : most > 0                  ? s.entropy[j] * (fabs((double)m->cluster[j].centre) / most)
-                                                : 0;
-    clusters_share(m, weight, budget);
+    weigh(p, m, &s, weight);
+    clusters_share(m, weight, budget < l.buckets ? budget : l.buckets);
     return OK;
 }
 

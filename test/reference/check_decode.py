@@ -49,6 +49,8 @@ SPECS = [
     "lowrank", "lowrank:rank=7", "ef+lowrank:rank=1",
     "powersgd", "powersgd:rank=1", "powersgd:rank=3,iters=2,reshape=square", "powersgd:warm=off,reshape=paper", "ef+powersgd:iters=3",
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor", "ef+scaledsign", "ef+onebit",
+    "cas", "cas:min=0,clusters=1", "cas:min=0,clusters=5,index=fixed", "cas:min=9,clusters=3,index=bitmap", "cas:min=9,bits=2.7",
+    "cas:min=9,allocate=manual,sizes=9:3", "cas:clusters=40,percentile=99", "ef+cas:min=20",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
     "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",

@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 
+import clusters
 import dyadic
 import lowrank
 import rotations
@@ -54,6 +55,7 @@ DEFAULTS = {
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
+    "cas": clusters.DEFAULTS,
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
     **sketches.DEFAULTS,
 }
@@ -612,6 +614,8 @@ def must_be_raw(name, keys, n, shape):
         return n < 64
     if name in ("rotated", "drive", "eden"):
         return True if n < 64 else None
+    if name == "cas":
+        return clusters.is_raw(n, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 
@@ -633,6 +637,8 @@ def decode(spec, shape, rounds, address=None):
         return lowrank.powersgd(rounds, *matrix_shape(shape, keys["reshape"]), keys, address).reshape(shape)
     if name in sketches.DEFAULTS:
         return sketches.decode(name, last, n, keys, address).reshape(shape)
+    if name == "cas" and kind == 2:
+        return clusters.merged(last[1:], n, keys, address).reshape(shape)
     need(raw is None or raw == (kind == 0), f"kind {kind} where spec and shape say otherwise")
     if kind == 0:
         need(all(len(earlier) == 0 for earlier in rounds[:-1]), "an earlier round of a raw payload")
@@ -643,6 +649,8 @@ def decode(spec, shape, rounds, address=None):
     if name == "thc":
         norms, data = shared_scales(rounds, len(list(rotations.blocks(n))), keys["share"])
         return rotations.thc(norms, planes(data, n, int(keys["bits"])), n, keys, address).reshape(shape)
+    if name == "cas":
+        return clusters.cas(last[1:], n, keys, address).reshape(shape)
     if name == "rotated":
         return rotations.rotated(last[1:], n, keys, address).reshape(shape)
     if name in ("drive", "eden"):
