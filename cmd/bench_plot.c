@@ -34,6 +34,8 @@ int bench_plot(int argc, char **argv)
             "  spectrum   how singular values fall, from inspect --spectrum\n"
             "  histogram  how elements are distributed, from inspect --histogram; of many\n"
             "             tensors the median, the middle half and the two extremes\n"
+            "  merge      how long aggregating takes, from merge's CSV or JSON: payloads merged and\n"
+            "             decoded once, and every one decoded, against the number of workers\n"
             "\n"
             "FIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex (pict2e). Beside it FIGURE's "
             "name with "

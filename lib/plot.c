@@ -15,8 +15,9 @@ static const Figure figures[] = {
     {"pareto", pareto_columns, PARETO_COLUMNS, pareto_rows},
     {"spectrum", spectrum_columns, SPECTRUM_COLUMNS, spectrum_rows},
     {"histogram", histogram_columns, HISTOGRAM_COLUMNS, histogram_rows},
+    {"merge", merge_plot_columns, MERGE_PLOT_COLUMNS, merge_plot_rows},
 };
-const char *const plot_kinds[] = {"pareto", "spectrum", "histogram", NULL};
+const char *const plot_kinds[] = {"pareto", "spectrum", "histogram", "merge", NULL};
 
 static const Figure *find_figure(const char *name)
 {

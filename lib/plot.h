@@ -45,6 +45,11 @@ extern const Column spectrum_columns[SPECTRUM_COLUMNS], histogram_columns[HISTOG
 Status spectrum_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 Status histogram_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
+/* merge's rows of everything selected, by compressor and number of workers. */
+enum { MERGE_PLOT_COLUMNS = 5 };
+extern const Column merge_plot_columns[MERGE_PLOT_COLUMNS];
+Status merge_plot_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+
 /* Runs gnuplot on a script and a data file's text in a private directory; checks what it drew and puts it at
  * `figure`. */
 Status gnuplot_draw(const char *script, const char *data, const char *figure, PlotStopped stopped, Arena *a,

@@ -44,7 +44,14 @@ static Status record(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int threads)
+static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
+{
+    (void)worker;
+    return load(data, v, x, err);
+}
+
+/* workers: 0, or how many to merge. */
+static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
 {
     size_t failures;
     *b = (Bench){.a = arena_open(0)};
@@ -63,10 +70,31 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
                         .sample = 0,
                         .data = b,
                         .load = load,
+                        .workers = workers,
+                        .load_worker = load_worker,
                         .record = record};
     const Status status = compare_run(&b->c, &failures, b->a, &b->err);
     arena_close(b->a);
     return status == OK && failures == 0 && !b->failed;
+}
+
+static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int threads)
+{
+    return done(b, spec, n, repeats, threads, 0);
+}
+
+/* In kilobytes, of a process of its own. */
+static size_t peak_of_merge(const char *spec, size_t workers)
+{
+    struct rusage used;
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        Bench b;
+        _exit(done(&b, spec, 1 << 16, 1, 1, workers) ? 0 : 1);
+    }
+    check(child > 0 && wait4(child, &status, 0, &used) == child && status == 0);
+    return (size_t)used.ru_maxrss;
 }
 
 /* ---- tests ---- */
@@ -102,6 +130,22 @@ static void a_large_tensor_takes_six_times_its_size(void **state)
         const double n = (double)rows[s].n, peak = 1024.0 * (double)used.ru_maxrss;
         print_message("%-20s %5.1f bytes an element\n", rows[s].spec, peak / n);
         check(peak < 24 * n + 32e6);
+    }
+}
+
+/* Within a page of two megabytes, which the kernel gives or not as it likes. */
+static void a_merge_takes_no_more_for_more_workers(void **state)
+{
+    static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    print_message("skip: the sanitizer's own memory counts too\n");
+    return;
+#endif
+    for (size_t s = 0; s < countof(specs); s++) {
+        const size_t few = peak_of_merge(specs[s], 8), many = peak_of_merge(specs[s], 512);
+        print_message("%-20s %zu kB with 8 workers, %zu kB with 512\n", specs[s], few, many);
+        check(many <= few + 2048 + few / 50);
     }
 }
 
@@ -152,6 +196,7 @@ static void scratch_does_not_depend_on_threads(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_large_tensor_takes_six_times_its_size),
+    cmocka_unit_test(a_merge_takes_no_more_for_more_workers),
     cmocka_unit_test(scratch_does_not_depend_on_threads),
 };
 
