@@ -8,7 +8,6 @@
  * they add up. */
 #include "compare_parts.h"
 
-#include "parallel.h"
 #include "radix.h"
 #include "stats.h"
 #include "timing.h"
@@ -45,67 +44,6 @@ typedef struct {
 
     double encode, merge, each, decode; /* seconds, of this repeat */
 } Merger;
-
-/* ---- averages ---- */
-
-typedef struct {
-    const float *x;
-    float *mean;
-    double *sum, count;
-    size_t n;
-} Averaging;
-
-static void add_block(void *data, size_t b)
-{
-    const Averaging *job = data;
-    const float *x = job->x + b * BLOCK;
-    double *sum = job->sum + b * BLOCK;
-    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
-        sum[i] += (double)x[i];
-}
-
-static void mean_block(void *data, size_t b)
-{
-    const Averaging *job = data;
-    const double *sum = job->sum + b * BLOCK;
-    float *mean = job->mean + b * BLOCK;
-    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
-        mean[i] = (float)(sum[i] / job->count);
-}
-
-static void scale_block(void *data, size_t b)
-{
-    const Averaging *job = data;
-    float *mean = job->mean + b * BLOCK;
-    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
-        mean[i] = (float)((double)mean[i] / job->count);
-}
-
-static void add_vector(const Comparison *c, const float *x, double *sum, size_t n)
-{
-    Averaging job = {.x = x, .sum = sum, .n = n};
-    parallel_for(c->threads, blocks_of(n), add_block, &job);
-}
-
-static void take_mean(const Comparison *c, float *mean, double *sum, size_t n)
-{
-    Averaging job = {.mean = mean, .sum = sum, .n = n, .count = (double)c->workers};
-    parallel_for(c->threads, blocks_of(n), sum ? mean_block : scale_block, &job);
-}
-
-Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err)
-{
-    const size_t n = v->shape.n;
-    memset(b->sum_g, 0, n * sizeof *b->sum_g);
-    for (size_t w = 0; w < c->workers; w++) {
-        if (comparison_stopped(c))
-            return FAIL(err, ERR_STOPPED, "stopped");
-        TRY(c->load_worker(c->data, v, w, b->g, err));
-        add_vector(c, b->g, b->sum_g, n);
-    }
-    take_mean(c, b->x, b->sum_g, n);
-    return OK;
-}
 
 /* ---- what is timed ---- */
 
@@ -171,7 +109,7 @@ static Status load(Merger *m, size_t worker)
     const Status status = c->load_worker(c->data, m->t->vector, worker, m->b->g, m->call.err);
     *m->t->unread = status != OK;
     if (status == OK && m->repeat == 0 && m->call.round == 0)
-        add_vector(c, m->b->g, m->b->sum_g, m->n);
+        mean_add(c, m->b->g, m->b->sum_g, m->n);
     return status;
 }
 
@@ -198,7 +136,7 @@ static Status add_estimate(Merger *m)
     double seconds;
     TRY(time_loop(decode_last, m, m->least / (double)m->workers, &seconds));
     const double start = clock_now();
-    add_vector(m->t->c, m->b->y, m->b->sum, m->n);
+    mean_add(m->t->c, m->b->y, m->b->sum, m->n);
     m->each += seconds + clock_now() - start;
     return OK;
 }
@@ -287,13 +225,13 @@ static Status take_average(Merger *m)
 {
     const Comparison *c = m->t->c;
     const double start = clock_now();
-    take_mean(c, m->b->y, m->b->sum, m->n);
+    mean_take(c, m->b->y, m->b->sum, m->n);
     m->each += clock_now() - start;
     if (!m->adds)
         return OK;
     set_worker(m, 0);
     TRY(time_loop(decode_merged, m, m->least, &m->decode));
-    take_mean(c, m->b->y, NULL, m->n);
+    mean_take(c, m->b->y, NULL, m->n);
     return OK;
 }
 
@@ -309,7 +247,7 @@ static Status exchange(Merger *m, Tally *tally)
         m->payload.size = 0;
         TRY(run_round(m, tally));
         if (m->repeat == 0 && m->call.round == 0)
-            take_mean(m->t->c, m->b->x, m->b->sum_g, m->n);
+            mean_take(m->t->c, m->b->x, m->b->sum_g, m->n);
     }
     m->call.round = m->rounds - 1;
     TRY(take_average(m));
@@ -405,6 +343,18 @@ static Status make_room(Merger *m, Arena *a)
     return m->sent && m->payload.data && !full ? OK : arena_fail(a, m->call.err);
 }
 
+/* What worker 0 learns for all. */
+static Status train(Merger *m)
+{
+    const Trial *t = m->t;
+    if (!t->codec->ops->train || !t->state)
+        return OK;
+    set_worker(m, 0);
+    const Status read = t->c->load_worker(t->c->data, t->vector, 0, m->b->g, m->call.err);
+    *t->unread = read != OK;
+    return read == OK ? codec_train(&m->call, m->b->g, t->state) : read;
+}
+
 static Status measure(Merger *m, Tally *tally)
 {
     const Trial *t = m->t;
@@ -418,6 +368,7 @@ static Status measure(Merger *m, Tally *tally)
     }
     memset(b->sum_g, 0, m->n * sizeof *b->sum_g);
     TRY(make_room(m, b->payloads));
+    TRY(train(m));
     for (m->repeat = 0; m->repeat < t->c->repeats; m->repeat++)
         TRY(run_repeat(m, &s, tally));
     TRY(tally_spread(tally, &s));

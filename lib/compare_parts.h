@@ -86,6 +86,10 @@ static inline size_t workers_of(const Comparison *c)
 /* Makes a Call that of a worker of a merge. */
 void merge_address(Call *call, const Comparison *c, const Vector *v, size_t worker, uint64_t repeat);
 
+/* sum += x; then mean = sum / workers, or mean /= workers where sum is NULL. */
+void mean_add(const Comparison *c, const float *x, double *sum, size_t n);
+void mean_take(const Comparison *c, float *mean, double *sum, size_t n);
+
 /* The average gradient, into b->x. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 

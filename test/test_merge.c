@@ -124,7 +124,13 @@ static const char *const varied[] = {"none",
                                      "ef+topk:ratio=0.1",
                                      "ef+randk:ratio=0.1",
                                      "joint+entry",
-                                     "joint:bits=2"};
+                                     "joint:bits=2",
+                                     "countsketch",
+                                     "countmin",
+                                     "cas",
+                                     "diana+qsgd",
+                                     "ef21+topk:ratio=0.1",
+                                     "zstd+qsgd"};
 
 static void check_same(double a, double b)
 {
