@@ -1,6 +1,6 @@
 /* test_intsgd.c -- intsgd against qsgd with the same levels, sums of several workers, its statistics, the acceptance
  * figures, and what must be refused. */
-#include "team.h"
+#include "crowd.h"
 
 #include "planes.h"
 
@@ -107,10 +107,10 @@ static void merged_numbers_decode_to_the_sum(void **state)
             char spec[32];
             const size_t n = b == 2 ? BLOCK + 77 : 3001;
             snprintf(spec, sizeof spec, "intsgd:bits=%d", widths[b]);
-            Team k = team_open(spec, n, workers);
+            Crowd k = crowd_open(spec, n, workers);
             for (int w = 0; w < workers; w++)
                 try_normal(k.t[w], 60 + (uint64_t)w);
-            team_run(&k);
+            crowd_run(&k);
             assert_int_equal(k.merged.size, 2 + planes_size(n, widths[b] + wider[workers]));
             for (size_t i = 0; i < n; i++) {
                 double sum = 0, size = 0;
@@ -120,9 +120,9 @@ static void merged_numbers_decode_to_the_sum(void **state)
                 }
                 check_near((double)k.sum[i], sum, 3e-7 * size);
             }
-            team_merges_in_any_order(&k);
-            team_refuses_other_lengths(&k);
-            team_close(&k);
+            crowd_merges_in_any_order(&k);
+            crowd_refuses_other_lengths(&k);
+            crowd_close(&k);
         }
 }
 
@@ -133,14 +133,14 @@ static void sums_do_not_overflow(void **state)
     for (int bits = 2; bits <= 16; bits += 2) {
         char spec[32];
         snprintf(spec, sizeof spec, "intsgd:bits=%d", bits);
-        Team k = team_open(spec, 200, 8);
+        Crowd k = crowd_open(spec, 200, 8);
         for (int w = 0; w < 8; w++)
             for (size_t i = 0; i < 200; i++)
                 k.t[w]->x[i] = i % 2 ? 0.75f : -0.75f;
-        team_run(&k);
+        crowd_run(&k);
         for (size_t i = 0; i < 200; i++)
             check_near((double)k.sum[i], i % 2 ? 6 : -6, 1e-6);
-        team_close(&k);
+        crowd_close(&k);
     }
 }
 
@@ -148,18 +148,18 @@ static void short_tensors_merge_as_floats(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 3; n++) {
-        Team k = team_open("intsgd", n, 3);
+        Crowd k = crowd_open("intsgd", n, 3);
         for (int w = 0; w < 3; w++)
             for (size_t i = 0; i < n; i++)
                 k.t[w]->x[i] = (float)(w + 1) + 0.1f * (float)i;
-        team_run(&k);
+        crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
         for (size_t i = 0; i < n; i++)
             check_near((double)k.sum[i], 6 + 0.3 * (double)i, 1e-6);
-        team_merges_in_any_order(&k);
-        team_refuses_other_lengths(&k);
-        team_close(&k);
+        crowd_merges_in_any_order(&k);
+        crowd_refuses_other_lengths(&k);
+        crowd_close(&k);
     }
 }
 
@@ -177,10 +177,10 @@ static void what_cannot_merge_is_refused(void **state)
     check(!(codec_traits(t->codec) & LINEAR));
     try_close(t);
 
-    Team k = team_open("intsgd:bits=16", 64, 1);
+    Crowd k = crowd_open("intsgd:bits=16", 64, 1);
     Bytes many[MANY];
     try_normal(k.t[0], 62);
-    team_run(&k);
+    crowd_run(&k);
     check(codec_traits(k.t[0]->codec) & LINEAR);
     for (size_t i = 0; i < MANY; i++)
         many[i] = k.last[0];
@@ -190,7 +190,7 @@ static void what_cannot_merge_is_refused(void **state)
         check_rel((double)k.t[0]->x[i], 256 * (double)k.t[0]->y[i], 1e-6);
     check(codec_merge(&k.call[0], many, MANY, &out) == ERR_NUMERIC);
     check(codec_decode(&k.call[0], k.heard, k.t[0]->y) == ERR_CORRUPT); /* a scale is no gradient */
-    team_close(&k);
+    crowd_close(&k);
 }
 
 static void damaged_scales_and_sums_are_refused(void **state)
@@ -264,20 +264,20 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
 static void the_variance_is_that_of_the_shared_scale(void **state)
 {
     (void)state;
-    Team k = team_open("intsgd:bits=5", 3000, 2);
+    Crowd k = crowd_open("intsgd:bits=5", 3000, 2);
     double most = 0, v = 0;
     try_normal(k.t[0], 64), try_normal(k.t[1], 65);
     for (size_t i = 0; i < 3000; i++) {
         k.t[1]->x[i] *= 4;
         most = fmax(most, fabs((double)k.t[1]->x[i]));
     }
-    team_run(&k);
+    crowd_run(&k);
     for (size_t i = 0; i < 3000; i++) {
         const double t = (double)k.t[0]->x[i] * 15 / most, f = t - floor(t);
         v += most / 15 * (most / 15) * f * (1 - f);
     }
     check_rel(codec_variance(&k.call[0], k.t[0]->x), v, 1e-9);
-    team_close(&k);
+    crowd_close(&k);
 }
 
 static void errors_and_bits_are_those_of_the_closed_form(void **state)

@@ -1,6 +1,6 @@
 /* test_thc.c -- thc against its levels in the rotated vector, sums of several workers, the bias of clipping measured,
  * and what must be refused. */
-#include "team.h"
+#include "crowd.h"
 
 #include "planes.h"
 #include "rotation.h"
@@ -165,13 +165,13 @@ static void merged_levels_decode_to_the_sum(void **state)
             const size_t n = b == 1 ? BLOCK + 777 : 3001;
             double squares = 0, all = 0;
             snprintf(spec, sizeof spec, "thc:bits=%d", widths[b]);
-            Team k = team_open(spec, n, workers);
+            Crowd k = crowd_open(spec, n, workers);
             for (int w = 0; w < workers; w++) {
                 try_normal(k.t[w], 60 + (uint64_t)w);
                 for (size_t i = 0; i < n; i++)
                     k.t[w]->x[i] *= (float)(1 + w);
             }
-            team_run(&k);
+            crowd_run(&k);
             assert_int_equal(k.merged.size, 2 + planes_size(n, widths[b] + wider[workers]));
             for (int w = 0; w < workers; w++)
                 all += norm_of(k.t[w]->y, n);
@@ -182,9 +182,9 @@ static void merged_levels_decode_to_the_sum(void **state)
                 squares += pow((double)k.sum[i] - sum, 2);
             }
             check(sqrt(squares) <= 1e-6 * all);
-            team_merges_in_any_order(&k);
-            team_refuses_other_lengths(&k);
-            team_close(&k);
+            crowd_merges_in_any_order(&k);
+            crowd_refuses_other_lengths(&k);
+            crowd_close(&k);
         }
 }
 
@@ -193,38 +193,38 @@ static void workers_share_each_blocks_largest_norm(void **state)
 {
     (void)state;
     enum { COUNT = BLOCK + 4096 };
-    Team k = team_open("thc", COUNT, 3);
+    Crowd k = crowd_open("thc", COUNT, 3);
     for (int w = 0; w < 3; w++) {
         try_normal(k.t[w], 70 + (uint64_t)w);
         for (size_t i = 0; i < COUNT; i++)
             k.t[w]->x[i] *= (i < BLOCK) == (w == 1) ? 3 : 1;
     }
-    team_run(&k);
+    crowd_run(&k);
     assert_int_equal(k.heard.size, 2 + 2 * 4);
     const double first = norm_of(k.t[1]->x, BLOCK);
     const double last = fmax(norm_of(k.t[0]->x + BLOCK, 4096), norm_of(k.t[2]->x + BLOCK, 4096));
     check_rel((double)load_f32(k.heard.data + 2), first, 1e-6);
     check_rel((double)load_f32(k.heard.data + 6), last, 1e-6);
-    team_close(&k);
+    crowd_close(&k);
 }
 
 static void short_tensors_merge_as_floats(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 64; n += 21) {
-        Team k = team_open("thc", n, 3);
+        Crowd k = crowd_open("thc", n, 3);
         for (int w = 0; w < 3; w++)
             for (size_t i = 0; i < n; i++)
                 k.t[w]->x[i] = (float)(w + 1) + 0.1f * (float)i;
-        team_run(&k);
+        crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
         k.heard = k.merged; /* there is nothing to hear */
         check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
         for (size_t i = 0; i < n; i++)
             check_near((double)k.sum[i], 6 + 0.3 * (double)i, 6e-6);
-        team_refuses_other_lengths(&k);
-        team_close(&k);
+        crowd_refuses_other_lengths(&k);
+        crowd_close(&k);
     }
 }
 

@@ -1,22 +1,22 @@
-/* team.h -- several workers and one codec of two rounds whose payloads add up: what each sends, what they hear, and
+/* crowd.h -- several workers and one codec of two rounds whose payloads add up: what each sends, what they hear, and
  * the sum, undecoded. */
-#ifndef ATOMO_TEAM_H
-#define ATOMO_TEAM_H
+#ifndef ATOMO_CROWD_H
+#define ATOMO_CROWD_H
 
 #include "try.h"
 
-enum { TEAM_MOST = 9 };
+enum { CROWD_MOST = 9 };
 
 typedef struct {
     int workers;
-    Try *t[TEAM_MOST]; /* their vectors, and what each one's own payload decodes to */
-    Call call[TEAM_MOST];
-    Bytes first[TEAM_MOST], last[TEAM_MOST];
+    Try *t[CROWD_MOST]; /* their vectors, and what each one's own payload decodes to */
+    Call call[CROWD_MOST];
+    Bytes first[CROWD_MOST], last[CROWD_MOST];
     Bytes heard, merged;
     float *sum; /* what the merged payload decodes to */
-} Team;
+} Crowd;
 
-static inline Bytes team_merge(const Call *c, Arena *a, const Bytes *in, size_t count)
+static inline Bytes crowd_merge(const Call *c, Arena *a, const Bytes *in, size_t count)
 {
     Buf out = {NEW(a, uint8_t, 8 * c->shape->n + 4096), 0, 8 * c->shape->n + 4096};
     check_ok(codec_merge(c, in, count, &out), c->err);
@@ -24,9 +24,9 @@ static inline Bytes team_merge(const Call *c, Arena *a, const Bytes *in, size_t 
 }
 
 /* Workers that have vectors of their own, to be filled in. */
-static inline Team team_open(const char *spec, size_t n, int workers)
+static inline Crowd crowd_open(const char *spec, size_t n, int workers)
 {
-    Team k = {.workers = workers};
+    Crowd k = {.workers = workers};
     for (int w = 0; w < workers; w++) {
         k.t[w] = try_open(spec, n);
         k.t[w]->call.worker = w;
@@ -37,13 +37,13 @@ static inline Team team_open(const char *spec, size_t n, int workers)
     return k;
 }
 
-static inline void team_close(Team *k)
+static inline void crowd_close(Crowd *k)
 {
     for (int w = 0; w < k->workers; w++)
         try_close(k->t[w]);
 }
 
-static inline Bytes team_encode(Try *t, const Call *c)
+static inline Bytes crowd_encode(Try *t, const Call *c)
 {
     const size_t start = t->out.size;
     check_ok(codec_encode(c, t->x, &t->out), &t->err);
@@ -51,42 +51,42 @@ static inline Bytes team_encode(Try *t, const Call *c)
 }
 
 /* Both rounds, and what is decoded: each by itself, and the sum. */
-static inline void team_run(Team *k)
+static inline void crowd_run(Crowd *k)
 {
     Try *own = k->t[0];
     for (int w = 0; w < k->workers; w++)
-        k->first[w] = team_encode(k->t[w], &k->t[w]->call);
-    k->heard = team_merge(&own->call, own->arena, k->first, (size_t)k->workers);
+        k->first[w] = crowd_encode(k->t[w], &k->t[w]->call);
+    k->heard = crowd_merge(&own->call, own->arena, k->first, (size_t)k->workers);
     for (int w = 0; w < k->workers; w++) {
         Call *c = &k->call[w];
         *c = k->t[w]->call;
         c->round = 1;
         c->heard = &k->heard;
-        k->last[w] = team_encode(k->t[w], c);
+        k->last[w] = crowd_encode(k->t[w], c);
         check_ok(codec_decode(c, k->last[w], k->t[w]->y), c->err);
     }
-    k->merged = team_merge(&k->call[0], own->arena, k->last, (size_t)k->workers);
+    k->merged = crowd_merge(&k->call[0], own->arena, k->last, (size_t)k->workers);
     k->sum = NEW(own->arena, float, own->shape.n + 1);
     check_ok(codec_decode(&k->call[0], k->merged, k->sum), &own->err);
 }
 
 /* Any order and any halves give the same bytes. */
-static inline void team_merges_in_any_order(Team *k)
+static inline void crowd_merges_in_any_order(Crowd *k)
 {
     Arena *a = k->t[0]->arena;
     const Call *c = &k->call[0];
-    Bytes back[TEAM_MOST];
+    Bytes back[CROWD_MOST];
     for (int w = 0; w < k->workers; w++)
         back[k->workers - 1 - w] = k->last[w];
     const size_t half = (size_t)k->workers / 2, rest = (size_t)k->workers - half;
-    const Bytes halves[] = {team_merge(c, a, back, half ? half : 1), team_merge(c, a, back + half, rest)};
-    const Bytes again = half ? team_merge(c, a, halves, 2) : halves[1];
+    const Bytes halves[] = {crowd_merge(c, a, back, half ? half : 1), crowd_merge(c, a, back + half, rest)};
+    const Bytes again = half ? crowd_merge(c, a, halves, 2) : halves[1];
     assert_int_equal(again.size, k->merged.size);
     assert_memory_equal(again.data, k->merged.data, again.size);
 }
 
 /* Every prefix of the merged payload, some of them where it is long, and a byte more, are refused. */
-static inline void team_refuses_other_lengths(Team *k)
+static inline void crowd_refuses_other_lengths(Crowd *k)
 {
     Try *t = k->t[0];
     uint8_t *copy = NEW(t->arena, uint8_t, k->merged.size + 1);
