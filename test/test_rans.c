@@ -295,6 +295,25 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
         }
 }
 
+static void the_example_of_the_format_page_is_so(void **state)
+{
+    (void)state;
+    static const uint8_t byte[] = {0, 1, 0, 3, 0, 1, 0};
+    static const uint8_t table[] = {0x42, 0x4c, 0x69, 0x40}, stream[] = {0x45, 0x3d, 0x32, 0x03};
+    static const uint64_t count[4] = {4, 2, 0, 1};
+    uint8_t out[32] = {0}, room[32];
+    Rans r;
+    RansWriter writer;
+    check(rans_build(&r, 4, count));
+    rans_writer(&writer, &r);
+    BitWriter w = bits_writer(out, sizeof out);
+    rans_table_put(&r, &w);
+    bits_close(&w);
+    check((size_t)(w.at - out) == sizeof table && !memcmp(out, table, sizeof table));
+    const size_t size = rans_put(&writer, 1, byte, countof(byte), room);
+    check(size == sizeof stream && !memcmp(room + rans_most(countof(byte), 1) - size, stream, size));
+}
+
 /* ---- what no encoder writes ---- */
 
 static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **state)
@@ -434,6 +453,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),
     cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),
     cmocka_unit_test(ranks_stand_for_symbols_of_large_alphabets),
+    cmocka_unit_test(the_example_of_the_format_page_is_so),
     cmocka_unit_test(every_instruction_set_writes_and_reads_the_same),
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
     cmocka_unit_test(tables_whose_frequencies_do_not_fit_are_refused),

@@ -17,6 +17,8 @@ SPECS = [
     *[f"qsgd:{size},code={code}" for size in ("bits=1", "bits=4", "bits=8", "levels=5,bucket=100", "levels=1,bucket=0")
       for code in ("elias", "elias-sparse", "elias-dense", "fixed")],
     "qsgd:bits=12,bucket=64", "qsgd:bits=16,bucket=0,code=fixed", "qsgd:levels=65535,norm=linf,code=elias-sparse",
+    *[f"qsgd:{size},code={code}" for size in ("bits=4", "bits=1,bucket=0", "bits=9", "bits=16") for code in ("huffman", "rans")],
+    "natural:code=rans", "terngrad:code=rans,share=on",
     "qsgd:levels=4,bucket=7,code=elias-sparse", "qsgd:bits=2,bucket=1",
     *[f"terngrad:code={code},share={share}" for code in ("trit", "2bit", "elias") for share in ("off", "on")],
     "terngrad:clip=2.5", "terngrad:clip=1,code=elias",

@@ -9,7 +9,7 @@ import numpy as np
 import dyadic
 import waves
 from codes import F32, Bytes, index_set
-from decode import kept, matrix_shape, parse, qsgd_is_raw, wave_shape
+from decode import kept, matrix_shape, natural_is_raw, parse, qsgd_is_raw, wave_shape
 
 
 def waterfill(weight, budget):
@@ -160,7 +160,9 @@ def intsgd(g, keys):
     return float((np.abs(g).max() / (2**(int(keys["bits"]) - 1) - 1))**2 * (f * (1 - f)).sum())
 
 
-def natural(g, _keys):
+def natural(g, keys):
+    if natural_is_raw(g.size, keys):
+        return 0.0
     x = np.abs(g)
     low = 2.0**np.floor(np.log2(np.maximum(x, 2.0**-126)))
     low = np.where(low > x, low / 2, low)

@@ -79,6 +79,22 @@ class Bits:
             value = self.number(value + 1)
         return value
 
+    def gamma(self):
+        zeros = self.unary()
+        need(zeros < 64, "gamma code beyond 64 bits")
+        return 1 << zeros | self.number(zeros)
+
+    def step(self, before):
+        """A number told from the one before it."""
+        step = self.gamma()
+        return before + step // 2 if step % 2 else before - step // 2
+
+    def whole_byte(self):
+        """Bytes used so far; zeros fill the last."""
+        used = (self.at + 7) // 8
+        need("1" not in self.text[self.at:8 * used], "padding")
+        return used
+
     def end(self):
         rest = self.text[self.at:]
         need(len(rest) < 8 and "1" not in rest, "bytes or set bits behind the last code")

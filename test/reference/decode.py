@@ -18,6 +18,7 @@ import dyadic
 import lowrank
 import rotations
 import sketches
+import symbols
 import waves
 import wrappers
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
@@ -51,7 +52,7 @@ DEFAULTS = {
     "lowrank": {"rank": "2"},
     "powersgd": {"rank": "2", "warm": "on", "iters": "1", "reshape": "rows"},
     "nuqsgd": {"bits": "4", "bucket": "8192"},
-    "natural": {},
+    "natural": {"code": "fixed"},
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
@@ -351,6 +352,8 @@ def qsgd(data, n, keys):
     rest = source.take(len(data) - source.at)
     if keys["code"] == "fixed":
         levels = codes_to_levels(planes(rest, n, bits + 1), bits)
+    elif keys["code"] in symbols.CODERS:
+        levels = codes_to_levels(symbols.read(rest, n, bits + 1, keys["code"]), bits)
     else:
         levels = elias_levels(rest, n, bucket, s, keys["code"])
     need(not (np.abs(levels) > s).any(), "a level above s")
@@ -368,19 +371,22 @@ def qsgd(data, n, keys):
 def qsgd_is_raw(n, keys):
     s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
     bucket = int(keys["bucket"]) or max(n, 1)
-    codes = plane_bytes(n, s.bit_length() + 1) if keys["code"] == "fixed" else most_bytes(n, bucket, s, keys["code"])
+    codes = plane_bytes(n, s.bit_length() + 1) + (keys["code"] in symbols.CODERS) \
+        if keys["code"] in ("fixed", *symbols.CODERS) else most_bytes(n, bucket, s, keys["code"])
     return 1 + 4 * ((n + bucket - 1) // bucket) + codes >= 4 * n + 1
 
 
 def ternary_codes(data, n, code):
     if code == "elias":
         return elias_levels(data, n, max(n, 1), 1, "elias")
+    if code == "rans":
+        return codes_to_levels(symbols.read(data, n, 2, code), 1)
     codes = trits(data, n) if code == "trit" else planes(data, n, 2)
     return codes_to_levels(codes, 1)
 
 
 def terngrad_is_raw(n, keys):
-    codes = {"trit": 64 * (n // 320) + (n % 320 + 4) // 5, "2bit": plane_bytes(n, 2),
+    codes = {"trit": 64 * (n // 320) + (n % 320 + 4) // 5, "2bit": plane_bytes(n, 2), "rans": 1 + plane_bytes(n, 2),
              "elias": most_bytes(n, max(n, 1), 1, "elias")}[keys["code"]]
     return 1 + 4 + (1 if keys["share"] == "on" else 0) + codes >= 4 * n + 1
 
@@ -511,10 +517,21 @@ def vote(last, shape):
     return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)
 
 
-def natural(data, n):
+def natural_codes(data, n, keys):
+    """Exponents and signs."""
+    if keys["code"] == "rans":
+        codes = symbols.read(data, n, 9, "rans").astype(int)
+        return codes & 255, codes >> 8
     need(len(data) >= n, "length")
-    exponent = np.frombuffer(data[:n], np.uint8).astype(int)
-    sign = planes(data[n:], n, 1)
+    return np.frombuffer(data[:n], np.uint8).astype(int), planes(data[n:], n, 1)
+
+
+def natural_is_raw(n, keys):
+    return n == 0 or (keys["code"] == "rans" and 2 + plane_bytes(n, 9) >= 4 * n + 1)
+
+
+def natural(data, n, keys):
+    exponent, sign = natural_codes(data, n, keys)
     need((exponent < 255).all(), "an exponent of 255")
     need(not sign[exponent == 0].any(), "a sign of zero")
     return np.where(exponent == 0, 0, np.where(sign == 1, -1.0, 1.0) * 2.0**(exponent - 127)).astype(F32)
@@ -572,7 +589,7 @@ def own_form(name, keys, shape, rounds):
     if name in ("fp16", "bf16"):
         return half(data, n, name)
     if name == "natural":
-        return natural(data, n)
+        return natural(data, n, keys)
     if name in ("minmax", "nuqsgd"):
         return {"minmax": minmax, "nuqsgd": nuqsgd}[name](data, n, keys)
     if name == "svd":
@@ -598,7 +615,9 @@ def must_be_raw(name, keys, n, shape):
         return sign_is_raw(name, shape, keys)
     if name in ("stc", "adaq", "strom"):
         return False if n > 5 else None
-    if name in ("fp16", "bf16", "natural"):
+    if name == "natural":
+        return natural_is_raw(n, keys)
+    if name in ("fp16", "bf16"):
         return n == 0
     if name == "randk":
         return kept(n, keys) == n

@@ -7,6 +7,7 @@ import numpy as np
 from codes import Bytes, index_set, planes
 import decode
 import rotations
+import symbols
 import waves
 from container import size_of
 
@@ -71,7 +72,7 @@ def entropy(spec, shape, rounds):
     if name in ("sign", "scaledsign", "onebit"):
         return 8.0 * (len(data) - 1 - (n + 7) // 8) + n
     if name == "natural":
-        exponents = np.frombuffer(data[1:1 + n], np.uint8)
+        exponents = decode.natural_codes(data[1:], n, keys)[0]
         return order0(exponents) + np.count_nonzero(exponents)
     if name == "minmax":
         buckets = decode.bucket_heads(n, keys)[1]
@@ -121,4 +122,7 @@ def levels_of(name, keys, n, rounds):
     scales, data = (n + bucket - 1) // bucket, rounds[0][1:]
     if keys["code"] == "fixed":
         return decode.codes_to_levels(planes(data[4 * scales:], n, s.bit_length() + 1), s.bit_length()), scales
+    if keys["code"] in symbols.CODERS:
+        bits = s.bit_length()
+        return decode.codes_to_levels(symbols.read(data[4 * scales:], n, bits + 1, keys["code"]), bits), scales
     return decode.elias_levels(data[4 * scales:], n, bucket, s, keys["code"]), scales

@@ -1,0 +1,92 @@
+/* fuzz_symbols.c -- Huffman and rANS tables and streams. Bytes are refused, or they are what writing what was read
+ * gives again, with the same table: no two streams mean the same. */
+#include "huffman.h"
+#include "rans.h"
+#include "symbols.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void need(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+enum { N = 700, WORDS = BLOCK + 100 };
+
+static void read_huffman(Bytes in, uint32_t alphabet, bool look, Arena *a)
+{
+    Huffman h;
+    static uint16_t symbol[N + HUFFMAN_SLACK];
+    uint8_t *out = malloc(in.size + 1);
+    BitReader r = bits_reader(in);
+    need(huffman_open(&h, alphabet, a));
+    if (huffman_table_get(&h, &r)) {
+        BitWriter w = bits_writer(out, in.size);
+        need(huffman_table_bits(&h) == r.at && (!look || huffman_ready(&h)));
+        huffman_table_put(&h, &w);
+        if (huffman_get(&h, &r, N, symbol)) {
+            huffman_put(&h, symbol, N, &w);
+            bits_close(&w);
+            need(!w.full && !memcmp(out, in.data, (size_t)(r.at / 8)));
+        }
+    }
+    free(out);
+}
+
+static void read_rans(Bytes in, uint32_t alphabet, unsigned lanes)
+{
+    static uint8_t byte[N], room[2 * N + 64];
+    static RansReader reader;
+    static RansWriter writer;
+    Rans rans;
+    BitReader r = bits_reader(in);
+    if (!rans_table_get(&rans, alphabet, &r))
+        return;
+    need(rans_table_bits(&rans) == r.at);
+    const size_t at = (size_t)((r.at + 7) / 8);
+    rans_reader(&reader, &rans);
+    if (!rans_get(&reader, lanes, (Bytes){in.data + at, in.size - at}, N, byte))
+        return;
+    rans_writer(&writer, &rans);
+    const size_t size = rans_put(&writer, lanes, byte, N, room);
+    need(size == in.size - at && !memcmp(room + rans_most(N, lanes) - size, in.data + at, size));
+}
+
+static bool take(const void *data, size_t block, const void *code)
+{
+    const Symbols *s = data;
+    const size_t n = block_size(s->n, block);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t c = s->width > 8 ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
+        need(c >> s->width == 0);
+    }
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint32_t alphabets[] = {1, 2, 7, 31, 256, 300, 65536};
+    static const size_t ns[] = {1, 5, 64, 1000, WORDS};
+    if (size < 4)
+        return 0;
+    Arena *a = arena_open(0);
+    const Bytes in = {data + 4, size - 4};
+    const uint32_t alphabet = alphabets[data[0] % countof(alphabets)];
+    read_huffman(in, alphabet, data[1] & 1, a);
+    read_rans(in, alphabet, 1u << 2 * (data[1] / 2 % 3));
+    Symbols s = {.coder = data[2] & 1 ? CODER_RANS : CODER_HUFFMAN,
+                 .n = ns[data[2] / 2 % countof(ns)],
+                 .width = 1 + data[3] % SYMBOLS_WIDTH,
+                 .threads = 1,
+                 .take = take};
+    s.data = &s;
+    Error err;
+    const char *why;
+    const Status status = symbols_get(&s, in, a, &err, &why);
+    need(status == OK || status == ERR_CORRUPT);
+    arena_close(a);
+    return 0;
+}

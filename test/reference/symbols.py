@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""symbols.py -- Huffman and rANS symbols, one after another as docs/FORMAT.md has them."""
+import struct
+
+import numpy as np
+
+import codes
+from container import need
+
+CODERS = ("huffman", "rans")
+BLOCK = 65536
+
+
+def present_symbols(bits, alphabet, each):
+    """The symbols that a table lists, and what `each` reads behind every one (the place and how many are told)."""
+    count, following, found = bits.gamma() - 1, 0, {}
+    need(count <= alphabet, f"{count} symbols of {alphabet}")
+    for k in range(count):
+        symbol = following + bits.gamma() - 1
+        need(symbol < alphabet, "a symbol beyond the alphabet")
+        found[symbol], following = each(k, count), symbol + 1
+    return found
+
+
+def huffman_table(bits, alphabet):
+    """{code as text: symbol}"""
+    last = [8]
+
+    def length(_, count):
+        if count > 1:
+            last[0] = bits.step(last[0])
+            need(1 <= last[0] <= 32, "a length beyond 32 bits, or none")
+        return last[0] if count > 1 else 0
+    lengths = present_symbols(bits, alphabet, length)
+    need(len(lengths) < 2 or sum(2**(32 - l) for l in lengths.values()) == 2**32, "codes that are not complete")
+    code = before = 0
+    table = {}
+    for l, symbol in sorted((l, symbol) for symbol, l in lengths.items()):
+        code <<= l - before
+        table[f"{code:0{l}b}" if l else ""] = symbol
+        code, before = code + 1, l
+    return table
+
+
+def huffman_stream(table, data, n, _lanes):
+    bits, out = codes.Bits(data), []
+    need(n == 0 or table, "symbols out of no table")
+    while len(out) < n:
+        code = ""
+        while code not in table:
+            code += "1" if bits.one() else "0"
+        out.append(table[code])
+    bits.end()
+    return out
+
+
+def rans_table(bits, alphabet):
+    """(precision, {symbol: frequency})"""
+    precision = bits.number(4)
+    need(4 <= precision <= 12, "precision")
+    left, below = [1 << precision], [6]
+
+    def frequency(k, count):
+        need(count <= min(256, 1 << precision), "too many symbols")
+        if k + 1 == count:
+            return left[0]
+        below[0] = bits.step(below[0])
+        need(0 <= below[0] < 12, "frequency")
+        f = 1 << below[0] | bits.number(below[0])
+        need(f < left[0], "frequencies beyond their sum")
+        left[0] -= f
+        return f
+    found = present_symbols(bits, alphabet, frequency)
+    need(len(found) > 1 or precision == 12, "precision of an only symbol")
+    return precision, found
+
+
+def rans_stream(table, data, n, lanes):
+    precision, frequency = table
+    if len(frequency) < 2:
+        need(not data and (n == 0 or frequency), "a stream of an only symbol")
+        return list(frequency) * n
+    slots = [(symbol, f, i) for symbol, f in frequency.items() for i in range(f)]
+    need(len(data) >= 4 * lanes and (len(data) - 4 * lanes) % 2 == 0, "length of the stream")
+    states = list(struct.unpack(f"<{lanes}I", data[:4 * lanes]))
+    words = struct.unpack(f"<{len(data) // 2 - 2 * lanes}H", data[4 * lanes:])
+    need(min(states) >= 65536, "a state under 2^16")
+    out, at = [], 0
+    for i in range(n):
+        x = states[i % lanes]
+        symbol, f, offset = slots[x % (1 << precision)]
+        x = f * (x >> precision) + offset
+        if x < 65536:
+            need(at < len(words), "words end")
+            x, at = x << 16 | words[at], at + 1
+        states[i % lanes] = x
+        out.append(symbol)
+    need(at == len(words) and all(x == 65536 for x in states), "the last states")
+    return out
+
+
+def plane_bytes(n, width):
+    return 8 * width * (n // 64) + (n % 64 + 7) // 8 * width
+
+
+def read(data, n, width, coder):
+    """n codes of `width` bits."""
+    source = codes.Bytes(data)
+    form = source.byte()
+    kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
+    if form == 0:
+        return codes.planes(data[1:], n, width)
+    blocks = (n + BLOCK - 1) // BLOCK
+    need(kind in (1, 2) and (kind == 1 or blocks > 1), "kind of symbols")
+    need(lanes <= (16 if coder == "rans" else 1) and max(width - 16, 0) <= shift < width, "form of symbols")
+    get_table, get_stream = {"huffman": (huffman_table, huffman_stream), "rans": (rans_table, rans_stream)}[coder]
+
+    def table_off(bytes_):
+        bits = codes.Bits(bytes_[:1 << 18])
+        return get_table(bits, 1 << (width - shift)), bytes_[bits.whole_byte():]
+    rest = data[1:]
+    if kind == 1:
+        table, rest = table_off(rest)
+    sizes = [len(rest)]
+    if blocks > 1:
+        need(len(rest) >= 4 * blocks, "table of lengths")
+        sizes, rest = struct.unpack(f"<{blocks}I", rest[:4 * blocks]), rest[4 * blocks:]
+    need(sum(sizes) == len(rest), "lengths of the streams")
+    out = []
+    for b, size in enumerate(sizes):
+        body, rest, some = rest[:size], rest[size:], min(n - BLOCK * b, BLOCK)
+        if kind == 2:
+            table, body = table_off(body)
+        low = plane_bytes(some, shift)
+        need(len(body) >= low, "low bits")
+        symbols = np.array(get_stream(table, body[low:], some, lanes), np.uint32)
+        out.append(symbols << np.uint32(shift) | (codes.planes(body[:low], some, shift) if shift else np.uint32(0)))
+    return np.concatenate(out)
