@@ -188,7 +188,7 @@ $(RUNS): run-%: $(B)/test/%
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
 # Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode altered compare claims
+REFERENCE := decode altered compare claims merge
 
 .PHONY: verify-reference $(REFERENCE:%=reference-%)
 
