@@ -3,7 +3,7 @@
 
 #include "bench_job.h"
 
-#include "../lib/crowd.h"
+#include "../lib/team.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct {
     Job job; /* stays first: the job's hooks know it as that */
     const char *text;
     double noise;
-    Crowd crowd;
+    Team team;
     size_t done; /* records of vectors, for progress */
     size_t numbers;
     size_t number[NUMBERS_MOST]; /* of workers, as they were asked for */
@@ -88,17 +88,17 @@ static Status read_numbers(Merge *m)
 static Status arrange(Job *j)
 {
     Merge *m = (Merge *)j;
-    TRY(crowd_make(&m->crowd, j->dump, &j->list, j->a, j->err));
-    m->crowd.seed = (uint64_t)j->common.seed;
-    m->crowd.noise = m->noise;
-    m->crowd.threads = (int)j->common.threads;
-    j->list = m->crowd.list;
+    TRY(team_make(&m->team, j->dump, &j->list, j->a, j->err));
+    m->team.seed = (uint64_t)j->common.seed;
+    m->team.noise = m->noise;
+    m->team.threads = (int)j->common.threads;
+    j->list = m->team.list;
     return OK;
 }
 
 static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
 {
-    return crowd_load(&((Merge *)data)->crowd, v, worker, x, err);
+    return team_load(&((Merge *)data)->team, v, worker, x, err);
 }
 
 /* Every compressor stands once for each number of workers. */
@@ -116,7 +116,7 @@ static void figures(Job *j, const Record *r)
         const Vector *v = &j->list.item[i];
         const bool in = r->level == LEVEL_VECTOR ? v == r->vector
                                                  : r->level == LEVEL_RUN || compare_same_cell(v, r->vector);
-        const size_t own = in ? crowd_made(&m->crowd, v, workers) : 0;
+        const size_t own = in ? team_made(&m->team, v, workers) : 0;
         made = own > made ? own : made;
     }
     merge_fill(&j->results, r, workers, made);
@@ -131,8 +131,8 @@ static Status note_made(Merge *m)
     size_t least = SIZE_MAX, most = 0;
     for (size_t i = 0; i < m->numbers; i++)
         most = m->number[i] > most ? m->number[i] : most;
-    for (size_t i = 0; i < m->crowd.list.count; i++)
-        least = m->crowd.member[i].reals < least ? m->crowd.member[i].reals : least;
+    for (size_t i = 0; i < m->team.list.count; i++)
+        least = m->team.member[i].reals < least ? m->team.member[i].reals : least;
     if (most > least) {
         char noise[32];
         progress_note(

@@ -1,5 +1,5 @@
-/* test_crowd.c -- who the workers of a merge are, and what those that are missing get. */
-#include "crowd.h"
+/* test_team.c -- who the workers of a merge are, and what those that are missing get. */
+#include "team.h"
 #include "noise.h"
 #include "scratch_dir.h"
 #include "stats.h"
@@ -16,10 +16,10 @@ static float element(size_t group, size_t t, size_t i)
 }
 
 /* Two tensors in each group; the second is left out of the group `without`. */
-static Crowd make_crowd(const char *const *groups, size_t count, size_t without)
+static Team make_team(const char *const *groups, size_t count, size_t without)
 {
     DumpWriter *w;
-    Crowd crowd;
+    Team team;
     VectorList list;
     const GroupSpec spec = {0};
     check_ok(dump_create(&w, in_scratch("g.h5"), &err), &err);
@@ -38,11 +38,11 @@ static Crowd make_crowd(const char *const *groups, size_t count, size_t without)
     arena = arena_open(0);
     check_ok(dump_open(&dump, in_scratch("g.h5"), arena, &err), &err);
     check_ok(groups_make(&list, dump, &spec, arena, &err), &err);
-    check_ok(crowd_make(&crowd, dump, &list, arena, &err), &err);
-    crowd.threads = 1;
-    crowd.seed = 1;
-    crowd.noise = 1;
-    return crowd;
+    check_ok(team_make(&team, dump, &list, arena, &err), &err);
+    team.threads = 1;
+    team.seed = 1;
+    team.noise = 1;
+    return team;
 }
 
 static void drop(void)
@@ -51,11 +51,11 @@ static void drop(void)
     arena_close(arena);
 }
 
-static void check_from(Crowd *c, size_t vector, size_t worker, size_t group)
+static void check_from(Team *c, size_t vector, size_t worker, size_t group)
 {
     float x[N];
     const Vector *v = &c->list.item[vector];
-    check_ok(crowd_load(c, v, worker, x, &err), &err);
+    check_ok(team_load(c, v, worker, x, &err), &err);
     for (size_t i = 0; i < N; i++)
         check(x[i] == element(group, (size_t)(v->name[1] - '0'), i));
 }
@@ -65,12 +65,12 @@ static void worker_groups_are_the_workers_step_by_step(void **state)
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_1/worker_2",
                                          "step_2/worker_0", "step_2/worker_1"};
     (void)state;
-    Crowd c = make_crowd(groups, countof(groups), 1);
+    Team c = make_team(groups, countof(groups), 1);
     check(c.list.count == 4 && c.list.tensors == 4 && c.list.elements == 4 * N);
     check(c.list.item[0].step == 1 && c.list.item[2].step == 2 && c.list.item[0].step_group &&
           !c.list.item[0].worker_group);
-    check(crowd_made(&c, &c.list.item[0], 4) == 1 && crowd_made(&c, &c.list.item[1], 4) == 2 &&
-          crowd_made(&c, &c.list.item[2], 2) == 0);
+    check(team_made(&c, &c.list.item[0], 4) == 1 && team_made(&c, &c.list.item[1], 4) == 2 &&
+          team_made(&c, &c.list.item[2], 2) == 0);
     check_from(&c, 0, 0, 0);
     check_from(&c, 0, 1, 1);
     check_from(&c, 1, 1, 2); /* the second worker that has it */
@@ -82,9 +82,9 @@ static void without_worker_groups_steps_are_the_workers(void **state)
 {
     static const char *const groups[] = {"step_1", "step_2", "step_9"};
     (void)state;
-    Crowd c = make_crowd(groups, countof(groups), 99);
+    Team c = make_team(groups, countof(groups), 99);
     check(c.list.count == 2 && !c.list.item[0].step_group && c.list.item[0].step == c.list.item[1].step);
-    check(crowd_made(&c, c.list.item, 3) == 0 && crowd_made(&c, c.list.item, 512) == 509);
+    check(team_made(&c, c.list.item, 3) == 0 && team_made(&c, c.list.item, 512) == 509);
     for (size_t w = 0; w < 3; w++)
         check_from(&c, 1, w, w);
     drop();
@@ -94,8 +94,8 @@ static void one_gradient_is_enough(void **state)
 {
     static const char *const groups[] = {""};
     (void)state;
-    Crowd c = make_crowd(groups, 1, 99);
-    check(c.list.count == 2 && crowd_made(&c, c.list.item, 8) == 7);
+    Team c = make_team(groups, 1, 99);
+    check(c.list.count == 2 && team_made(&c, c.list.item, 8) == 7);
     c.noise = 0;
     check_from(&c, 0, 7, 0);
     drop();
@@ -109,22 +109,22 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     double sum = 0, squares = 0, rms = 0;
     float x[N], again[N];
     (void)state;
-    Crowd c = make_crowd(groups, countof(groups), 99);
+    Team c = make_team(groups, countof(groups), 99);
     c.noise = 0.5;
     for (size_t i = 0; i < N; i++)
         rms += (double)(element(1, 0, i) * element(1, 0, i)) / N;
     for (size_t w = 3; w < 2 * MADE; w += 2) {
-        check_ok(crowd_load(&c, c.list.item, w, x, &err), &err);
+        check_ok(team_load(&c, c.list.item, w, x, &err), &err);
         for (size_t i = 0; i < N; i++) {
             const double z = ((double)x[i] - (double)element(1, 0, i)) / (0.5 * sqrt(rms));
             sum += z;
             squares += z * z;
         }
     }
-    check_ok(crowd_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
+    check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(!memcmp(x, again, sizeof x));
     c.seed = 2;
-    check_ok(crowd_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
+    check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(memcmp(x, again, sizeof x) != 0);
     const double count = (MADE - 1.0) * N; /* standard deviations 1 / root count and root 2 / count */
     check_near(sum / count, 0, 4 / sqrt(count));
@@ -137,9 +137,9 @@ static void noise_beyond_float32_is_refused(void **state)
     static const char *const groups[] = {""};
     float x[N];
     (void)state;
-    Crowd c = make_crowd(groups, 1, 99);
+    Team c = make_team(groups, 1, 99);
     c.noise = 1e300;
-    check(crowd_load(&c, c.list.item, 1, x, &err) == ERR_NUMERIC);
+    check(team_load(&c, c.list.item, 1, x, &err) == ERR_NUMERIC);
     check(strstr(err.text, "made-up worker 1") && strstr(err.hint, "--noise 0"));
     drop();
 }

@@ -1,5 +1,5 @@
-/* crowd.c -- see crowd.h. */
-#include "crowd.h"
+/* team.c -- see team.h. */
+#include "team.h"
 
 #include "noise.h"
 
@@ -28,7 +28,7 @@ static bool has_workers(const VectorList *v)
 /* ---- who belongs together ---- */
 
 typedef struct {
-    Crowd *crowd;
+    Team *team;
     bool stepwise; /* each step by itself */
     size_t from;   /* where the present step's members begin */
     size_t guess;  /* vectors come in one order from every worker */
@@ -37,7 +37,7 @@ typedef struct {
 /* The member that a vector belongs to, or a new one. */
 static Member *find_member(Gathering *g, size_t i)
 {
-    Crowd *c = g->crowd;
+    Team *c = g->team;
     const Vector *item = c->from.item, *v = &item[i];
     size_t found = g->guess;
     if (g->stepwise && c->list.count && !same_step(&item[c->member[g->from].index], v))
@@ -53,7 +53,7 @@ static Member *find_member(Gathering *g, size_t i)
     return &c->member[found];
 }
 
-static void settle_list(Crowd *c, bool stepwise)
+static void settle_list(Team *c, bool stepwise)
 {
     VectorList *l = &c->list;
     for (size_t i = 0; i < l->count; i++) {
@@ -70,17 +70,17 @@ static void settle_list(Crowd *c, bool stepwise)
     }
 }
 
-Status crowd_make(Crowd *out, Dump *dump, const VectorList *from, Arena *a, Error *err)
+Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error *err)
 {
-    *out = (Crowd){.dump = dump,
-                   .from = *from,
-                   .list = {.item = NEW(a, Vector, from->count), .skipped = from->skipped},
-                   .member = NEW(a, Member, from->count)};
+    *out = (Team){.dump = dump,
+                  .from = *from,
+                  .list = {.item = NEW(a, Vector, from->count), .skipped = from->skipped},
+                  .member = NEW(a, Member, from->count)};
     size_t *owner = NEW(a, size_t, from->count), *source = NEW(a, size_t, from->count);
     double *rms = NEW(a, double, from->count);
     if (!out->list.item || !out->member || !owner || !source || !rms)
         return arena_fail(a, err);
-    Gathering g = {.crowd = out, .stepwise = has_workers(from)};
+    Gathering g = {.team = out, .stepwise = has_workers(from)};
     for (size_t i = 0; i < from->count; i++) {
         Member *m = find_member(&g, i);
         owner[i] = (size_t)(m - out->member);
@@ -113,7 +113,7 @@ static double rms_of(const float *x, size_t n)
     return n ? sqrt(sum / (double)n) : 0;
 }
 
-Status crowd_load(Crowd *c, const Vector *v, size_t worker, float *x, Error *err)
+Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
 {
     const Member *m = &c->member[v - c->list.item];
     const size_t real = worker % m->reals, n = v->shape.n;
@@ -134,7 +134,7 @@ Status crowd_load(Crowd *c, const Vector *v, size_t worker, float *x, Error *err
     return OK;
 }
 
-size_t crowd_made(const Crowd *c, const Vector *v, size_t workers)
+size_t team_made(const Team *c, const Vector *v, size_t workers)
 {
     const size_t reals = c->member[v - c->list.item].reals;
     return workers > reals ? workers - reals : 0;

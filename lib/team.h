@@ -1,10 +1,10 @@
-/* crowd.h -- whose gradients a merge is of: the workers of a dump, and as many made-up ones as are missing.
+/* team.h -- whose gradients a merge is of: the workers of a dump, and as many made-up ones as are missing.
  *
  * A dump with worker groups is merged step by step, each step's workers; in one without, the steps stand for workers.
  * Where a vector has F gradients, worker p >= F gets g + noise rms(g) N(0, 1), g the gradient of worker p mod F and
  * the noise by address (seed, p, step, tensor). Vectors of one name and shape belong together. */
-#ifndef ATOMO_CROWD_H
-#define ATOMO_CROWD_H
+#ifndef ATOMO_TEAM_H
+#define ATOMO_TEAM_H
 
 #include "groups.h"
 
@@ -23,14 +23,14 @@ typedef struct {
     uint64_t seed;
     double noise;
     int threads;
-} Crowd;
+} Team;
 
-Status crowd_make(Crowd *out, Dump *dump, const VectorList *from, Arena *a, Error *err);
+Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error *err);
 
-/* The gradient of a worker; v is one of the crowd's list. */
-Status crowd_load(Crowd *c, const Vector *v, size_t worker, float *x, Error *err);
+/* The gradient of a worker; v is one of the team's list. */
+Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err);
 
 /* How many of so many workers' gradients are made up. */
-size_t crowd_made(const Crowd *c, const Vector *v, size_t workers);
+size_t team_made(const Team *c, const Vector *v, size_t workers);
 
 #endif
