@@ -239,7 +239,7 @@ Status job_finish(Job *j, Status status, const char *schema)
     progress_close(&j->progress);
     if (status != OK && !stopped)
         return status;
-    if (stopped && (j->common.output || !j->codecs))
+    if (stopped && (j->journal.path || (j->keeps_no_journal && j->common.output) || !j->codecs))
         return say_stopped(j);
     TRY(write_results(j, schema));
     if (stopped)
