@@ -7,7 +7,7 @@
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * How many elements a bucket has, a decoder counts in the index. Buckets are found by words that all workers share
- * (sketch.h), so sums add and merging is exact. State: the clusters, learned every `period` steps, and the steps
+ * (cas_table.h), so sums add and merging is exact. State: the clusters, learned every `period` steps, and the steps
  * since. Raw floats travel where the shape alone allows a payload that is no smaller, and under `min` elements. */
 #include "cas.h"
 
@@ -109,17 +109,17 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const CasLimits l = cas_limits(c);
     const size_t n = c->shape->n;
     ClusterModel m;
-    Sketch s;
+    CasTable s;
     if (l.raw)
         return raw_put(c, x, out);
     TRY(model_for(c, &l, x, &m));
-    sketch_open(&s, c, &m);
+    table_open(&s, c, &m);
     uint8_t *code = NEW(c->scratch, uint8_t, n);
     double *sum = NEW(c->scratch, double, s.buckets);
     if (!code || !sum)
         return arena_fail(c->scratch, c->err);
-    sketch_clusters(&s, x, code);
-    TRY(sketch_sums(&s, x, code, sum));
+    table_clusters(&s, x, code);
+    TRY(table_sums(&s, x, code, sum));
     buf_u8(out, PAYLOAD_METHOD);
     cas_put_model(&m, out);
     for (size_t b = 0; b < s.buckets; b++) {

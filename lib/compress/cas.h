@@ -4,7 +4,7 @@
 #define ATOMO_CAS_H
 
 #include "../cluster_index.h"
-#include "sketch.h"
+#include "cas_table.h"
 
 typedef struct {
     int64_t clusters, buckets, bins, sample, min, period;

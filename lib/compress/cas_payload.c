@@ -125,14 +125,14 @@ static Status take_means(const Call *c, const Payload *p, const uint64_t *count,
 }
 
 /* One worker's. */
-static Status spread_one(const Call *c, const Sketch *s, const double *mean, const uint8_t *code, float *x)
+static Status spread_one(const Call *c, const CasTable *s, const double *mean, const uint8_t *code, float *x)
 {
     float *narrow = NEW(c->scratch, float, s->buckets);
     if (!narrow)
         return arena_fail(c->scratch, c->err);
     for (size_t b = 0; b < s->buckets; b++)
         narrow[b] = (float)mean[b];
-    sketch_spread(s, narrow, code, x);
+    table_spread(s, narrow, code, x);
     return OK;
 }
 
@@ -146,8 +146,8 @@ static Status narrow_sum(const Call *c, const double *sum, float *x)
     return OK;
 }
 
-static Status spread_all(const Call *c, const Payload *p, const Sketch *s, const double *mean, uint8_t *code,
-                         float *x)
+static Status spread_all(const Call *c, const Payload *p, const CasTable *s, const double *mean,
+                         uint8_t *code, float *x)
 {
     double *sum = NEW_ZERO(c->scratch, double, s->n);
     Reader r = p->index;
@@ -155,15 +155,15 @@ static Status spread_all(const Call *c, const Payload *p, const Sketch *s, const
         return arena_fail(c->scratch, c->err);
     for (uint64_t w = 0; w < p->workers; w++) {
         TRY(take_index(c, p, &r, code));
-        sketch_spread_onto(s, mean, code, sum);
+        table_spread_onto(s, mean, code, sum);
     }
     return narrow_sum(c, sum, x);
 }
 
 static Status decode_sketch(const Call *c, const Payload *p, float *x)
 {
-    Sketch s;
-    sketch_open(&s, c, &p->model);
+    CasTable s;
+    table_open(&s, c, &p->model);
     uint8_t *code = NEW(c->scratch, uint8_t, s.n);
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, s.buckets);
     double *mean = NEW(c->scratch, double, s.buckets);
@@ -172,7 +172,7 @@ static Status decode_sketch(const Call *c, const Payload *p, float *x)
         return arena_fail(c->scratch, c->err);
     for (uint64_t w = 0; w < p->workers; w++) {
         TRY(take_index(c, p, &r, code));
-        TRY(sketch_counts(&s, code, count));
+        TRY(table_counts(&s, code, count));
     }
     if (!reader_done(&r))
         return payload_bad(c, "more than its workers' indices");

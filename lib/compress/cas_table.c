@@ -1,13 +1,13 @@
-/* sketch.c -- see sketch.h. */
-#include "sketch.h"
+/* cas_table.c -- see cas_table.h. */
+#include "cas_table.h"
 
 #include "../kernels.h"
 
 enum { RUN = 2048, PIECES_MOST = 8 };
 
-void sketch_open(Sketch *s, const Call *c, const ClusterModel *m)
+void table_open(CasTable *s, const Call *c, const ClusterModel *m)
 {
-    *s = (Sketch){.c = c, .n = c->shape->n, .clusters = model_clusters(m)};
+    *s = (CasTable){.c = c, .n = c->shape->n, .clusters = model_clusters(m)};
     model_thresholds(m, s->above);
     for (size_t j = 0; j < s->clusters; j++) {
         s->size[j] = m->cluster[j].buckets;
@@ -17,7 +17,7 @@ void sketch_open(Sketch *s, const Call *c, const ClusterModel *m)
 }
 
 typedef struct {
-    const Sketch *s;
+    const CasTable *s;
     size_t pieces;
     const float *x;
     uint8_t *code_out;
@@ -31,7 +31,7 @@ typedef struct {
 } Job;
 
 /* Few enough that the pieces' tables take no more than 8 bytes an element in all. */
-static size_t pieces_of(const Sketch *s)
+static size_t pieces_of(const CasTable *s)
 {
     const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
     const size_t pieces = blocks < PIECES_MOST ? blocks : PIECES_MOST;
@@ -39,7 +39,7 @@ static size_t pieces_of(const Sketch *s)
 }
 
 /* The buckets of `count` elements from i on, all of one block. */
-static void find_slots(const Sketch *s, const RngKey *key, size_t i, size_t count, const uint8_t *code,
+static void find_slots(const CasTable *s, const RngKey *key, size_t i, size_t count, const uint8_t *code,
                        uint32_t *slot)
 {
     uint32_t word[RUN];
@@ -75,7 +75,7 @@ static void cluster_block(void *data, size_t block)
                          job->s->clusters - 1, job->code_out + block * BLOCK);
 }
 
-void sketch_clusters(const Sketch *s, const float *x, uint8_t *code)
+void table_clusters(const CasTable *s, const float *x, uint8_t *code)
 {
     Job job = {.s = s, .x = x, .code_out = code};
     parallel_for(s->c->threads, blocks_of(s->n), cluster_block, &job);
@@ -105,7 +105,7 @@ static void add_piece(void *data, size_t piece)
     walk(job, piece, s.from, s.to, job->sums ? add_values : add_ones);
 }
 
-Status sketch_sums(const Sketch *s, const float *x, const uint8_t *code, double *sum)
+Status table_sums(const CasTable *s, const float *x, const uint8_t *code, double *sum)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
     Job job = {.s = s, .pieces = pieces_of(s), .x = x, .code = code};
@@ -121,7 +121,7 @@ Status sketch_sums(const Sketch *s, const float *x, const uint8_t *code, double 
     return OK;
 }
 
-Status sketch_counts(const Sketch *s, const uint8_t *code, uint64_t *count)
+Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
     Job job = {.s = s, .pieces = pieces_of(s), .code = code};
@@ -159,13 +159,13 @@ static void spread_block(void *data, size_t block)
     walk(job, 0, from, from + block_size(job->s->n, block), job->y ? give_means : add_means);
 }
 
-void sketch_spread(const Sketch *s, const float *mean, const uint8_t *code, float *x)
+void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x)
 {
     Job job = {.s = s, .code = code, .mean = mean, .y = x};
     parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
 }
 
-void sketch_spread_onto(const Sketch *s, const double *mean, const uint8_t *code, double *sum)
+void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum)
 {
     Job job = {.s = s, .code = code, .wide = mean, .onto = sum};
     parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);

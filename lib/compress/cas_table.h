@@ -1,11 +1,11 @@
-/* sketch.h -- buckets of the cluster-aware sketch: every element adds its value to one bucket of its cluster, and is
+/* cas_table.h -- buckets of the cluster-aware sketch: every element adds its value to one bucket of its cluster, and is
  * given the mean of that bucket.
  *
  * Element i's word, the same for all workers, says where among its cluster's buckets: bucket
  * floor(word size / 2^32). Sums are taken over a number of pieces that follows from the sizes alone, then over the
  * pieces. */
-#ifndef ATOMO_SKETCH_H
-#define ATOMO_SKETCH_H
+#ifndef ATOMO_CAS_TABLE_H
+#define ATOMO_CAS_TABLE_H
 
 #include "../clusters.h"
 #include "../compressor.h"
@@ -15,18 +15,18 @@ typedef struct {
     size_t n, clusters, buckets;
     float above[CLUSTERS_MOST];
     uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST]; /* of each cluster's buckets among all */
-} Sketch;
+} CasTable;
 
-void sketch_open(Sketch *s, const Call *c, const ClusterModel *m);
+void table_open(CasTable *s, const Call *c, const ClusterModel *m);
 
-void sketch_clusters(const Sketch *s, const float *x, uint8_t *code);
+void table_clusters(const CasTable *s, const float *x, uint8_t *code);
 
 /* Each bucket's sum of x; and adds how many elements each bucket has. */
-Status sketch_sums(const Sketch *s, const float *x, const uint8_t *code, double *sum);
-Status sketch_counts(const Sketch *s, const uint8_t *code, uint64_t *count);
+Status table_sums(const CasTable *s, const float *x, const uint8_t *code, double *sum);
+Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
 
 /* Gives each element its bucket's mean, or adds that to what `sum` has of it. */
-void sketch_spread(const Sketch *s, const float *mean, const uint8_t *code, float *x);
-void sketch_spread_onto(const Sketch *s, const double *mean, const uint8_t *code, double *sum);
+void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x);
+void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum);
 
 #endif
