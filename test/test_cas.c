@@ -2,6 +2,7 @@
 #include "try.h"
 
 #include "clusters.h"
+#include "rate.h"
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
@@ -239,6 +240,24 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
+/* The key that --equal-bits turns reaches 1, 2 and 3 bits to a hundredth; the one that sweep turns is `clusters`. */
+static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
+{
+    (void)state;
+    for (int bits = 1; bits <= 3; bits++) {
+        Try *t = try_open("cas", 65536);
+        Rate r;
+        check(rate_find(&r, t->codec) && !strcmp(r.key->key, "clusters"));
+        check(rate_find_fine(&r, t->codec) && !strcmp(r.key->key, "bits"));
+        check_ok(rate_set(&t->codec, t->codec, &r, bits, t->arena, &t->err), &t->err);
+        t->call.self = t->codec;
+        try_laplace(t, 3);
+        try_both(t);
+        check_rel(8 * (double)t->out.size / 65536, bits, 0.01);
+        try_close(t);
+    }
+}
+
 static void more_bits_leave_less_error(void **state)
 {
     (void)state;
@@ -369,6 +388,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_collision_is_lossless),
     cmocka_unit_test(payloads_keep_to_one_budget),
     cmocka_unit_test(bits_are_what_was_asked_for),
+    cmocka_unit_test(the_fine_rate_reaches_one_two_and_three_bits),
     cmocka_unit_test(more_bits_leave_less_error),
     cmocka_unit_test(index_is_within_a_tenth_of_its_entropy),
     cmocka_unit_test(every_index_decodes_to_the_same),
