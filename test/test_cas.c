@@ -47,7 +47,7 @@ static size_t bucket_of(const Head *h, const Call *c, size_t i, double x)
     return h->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * (uint64_t)h->size[j] >> 32);
 }
 
-/* As many bytes as the codec's own form has. */
+/* Normal numbers, every other run of 512 a tenth as large. */
 static Try *open_normal(const char *spec, size_t n)
 {
     Try *t = try_open(spec, n);

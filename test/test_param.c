@@ -132,6 +132,32 @@ static void ranges_read_as_people_write_them(void **state)
     check(param_rate(schema) == &schema[0] && !param_rate(NULL) && !param_find(schema, "x"));
 }
 
+typedef struct {
+    int64_t bits;
+    char list[6];
+} WithText;
+
+static void texts_are_kept_as_they_are_up_to_their_room(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"a:b:...", NULL};
+    static const Param keys[] = {
+        PARAM(WithText, bits, "4", 1, 16, "bits"), PARAM_WORDS(WithText, list, forms, "numbers"), {0}};
+    char out[96], value[32];
+    Arena *a = arena_open(0);
+    WithText p;
+    check_ok(param_parse(keys, &p, "codec", "bits=3", &err), &err);
+    check(!p.list[0] && !param_value(&keys[1], &p, value) && param_is_default(&keys[1], &p));
+    check_ok(param_parse(keys, &p, "codec", "list=1:2:3", &err), &err);
+    assert_string_equal(p.list, "1:2:3");
+    assert_string_equal(param_text(keys, &p, a), ":list=1:2:3");
+    assert_string_equal(param_range(&keys[1], out), "a:b:...");
+    check(param_parse(keys, &p, "codec", "list=1:2:34", &err) == ERR_USAGE);
+    assert_string_equal(err.text, "codec: list=1:2:34: want a:b:..., at most 5 characters");
+    check(param_parse(keys, &p, "codec", "list=", &err) == ERR_USAGE);
+    arena_close(a);
+}
+
 /* ---- specs ---- */
 
 static void every_schema_is_sound(void **state)
@@ -291,6 +317,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_key_too_long_is_refused),
     cmocka_unit_test(the_canonical_text_has_what_differs_in_schema_order),
     cmocka_unit_test(ranges_read_as_people_write_them),
+    cmocka_unit_test(texts_are_kept_as_they_are_up_to_their_room),
     cmocka_unit_test(every_schema_is_sound),
     cmocka_unit_test(every_codec_prints_back),
     cmocka_unit_test(wrong_specs_say_what_is_wrong),
