@@ -152,6 +152,18 @@ static void same_bytes_for_any_number_of_threads(void **state)
     }
 }
 
+static void what_needs_all_workers_sum_is_not_packed(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"zstd+powersgd", "blosc+ef+powersgd", "induced+powersgd"};
+    Error err;
+    const Codec *codec;
+    Arena *a = arena_open(0);
+    for (size_t k = 0; k < countof(specs); k++)
+        check(codec_open(&codec, specs[k], a, &err) == ERR_USAGE && strstr(err.text, "sum"));
+    arena_close(a);
+}
+
 static void packed_payloads_do_not_merge(void **state)
 {
     (void)state;
@@ -337,6 +349,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_repeats_shrinks),
     cmocka_unit_test(a_shuffle_helps_with_floats),
     cmocka_unit_test(same_bytes_for_any_number_of_threads),
+    cmocka_unit_test(what_needs_all_workers_sum_is_not_packed),
     cmocka_unit_test(packed_payloads_do_not_merge),
     cmocka_unit_test(frames_that_no_encoder_writes_are_refused),
     cmocka_unit_test(chunks_that_no_encoder_writes_are_refused),

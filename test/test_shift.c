@@ -267,6 +267,51 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
+/* As a harness does that merges a few at a time: what is merged already counts for all its workers. */
+static void merging_in_stages_is_merging_at_once(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"ef21+none", "diana+randk:ratio=0.2", "diana+diana+none",
+                                        "ef21+lowrank", "ef21+powersgd"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig;
+        float x[N], h[N], all[N], staged[N];
+        uint8_t room[2][16 * N];
+        Buf some = {room[0], 0, sizeof room[0]}, rest = {room[1], 0, sizeof room[1]};
+        Bytes sent[WORKERS], heard[ROUNDS_MAX], parts[2];
+        rig_open(&rig, specs[k], (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        normal(h, N, "shift");
+        step(&rig, h, 0);
+        const int last = codec_rounds(rig.codec) - 1;
+        uint8_t *payload = NEW(rig.forever, uint8_t, (size_t)(last + 1) * WORKERS * rig.payload.cap);
+        Buf out = {payload, 0, (size_t)(last + 1) * WORKERS * rig.payload.cap};
+        Buf merged = {NEW(rig.forever, uint8_t, 16 * N), 0, 16 * N};
+        rig.call.heard = heard;
+        for (rig.call.round = 0; rig.call.round <= last; rig.call.round++) {
+            for (int w = 0; w < WORKERS; w++) {
+                const size_t start = out.size;
+                normal(x, N, w == 0 ? "a" : w == 1 ? "b" : "c");
+                rig_address(&rig, 1, w);
+                check_ok(codec_encode(&rig.call, x, &out), &rig.err);
+                sent[w] = (Bytes){out.data + start, out.size - start};
+            }
+            const size_t start = merged.size;
+            check_ok(codec_merge(&rig.call, sent, WORKERS, &merged), &rig.err);
+            heard[rig.call.round] = (Bytes){merged.data + start, merged.size - start};
+        }
+        rig.call.round = last;
+        check_ok(codec_decode(&rig.call, heard[last], all), &rig.err);
+        check_ok(codec_merge(&rig.call, sent, 2, &some), &rig.err);
+        parts[0] = buf_bytes(&some);
+        parts[1] = sent[2];
+        check_ok(codec_merge(&rig.call, parts, 2, &rest), &rig.err);
+        check_ok(codec_decode(&rig.call, buf_bytes(&rest), staged), &rig.err);
+        for (size_t i = 0; i < N; i++)
+            check_near((double)staged[i], (double)all[i], 1e-4);
+        rig_close(&rig);
+    }
+}
+
 static void what_is_no_merged_payload_is_refused(void **state)
 {
     (void)state;
@@ -341,6 +386,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
     cmocka_unit_test(receivers_have_the_same_shift_to_the_byte),
     cmocka_unit_test(merged_payloads_decode_to_the_sum_over_many_steps),
+    cmocka_unit_test(merging_in_stages_is_merging_at_once),
     cmocka_unit_test(what_is_no_merged_payload_is_refused),
     cmocka_unit_test(votes_do_not_merge_round_a_shift),
     cmocka_unit_test(estimates_beyond_float32_are_refused_on_both_sides),

@@ -118,6 +118,12 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
+static Status train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, 0);
+    return codec_train(&inner, x, state);
+}
+
 /* C's state moves as if C stood alone: its payload is made once more, as what was sent may be the sum. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
@@ -161,6 +167,8 @@ static const float *fixed_rest(const Call *c, const float *x)
 static double variance(const Call *c, const float *x)
 {
     Call with = call_with(c), quiet = *c;
+    if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
+        return NAN; /* of the mean of all, where every worker left another rest */
     quiet.streams = with.streams = NULL;
     const float *rest = fixed_rest(&quiet, x);
     return rest ? codec_variance(&with, rest) : NAN;
@@ -222,6 +230,7 @@ const Compressor compressor_induced = {
     .check = check,
     .variance = variance,
     .moments = moments,
+    .train = train,
     .settle = settle,
     .caution = caution,
 };

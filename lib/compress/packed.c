@@ -94,6 +94,12 @@ Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return codec_merge(&inner, in, count, out);
 }
 
+Status packed_train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, 0);
+    return codec_train(&inner, x, state);
+}
+
 Status packed_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);

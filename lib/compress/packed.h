@@ -25,6 +25,7 @@ size_t packed_bound(const Call *c);
 Status packed_encode(const Call *c, const float *x, Buf *out);
 Status packed_decode(const Call *c, Bytes in, float *x);
 Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
+Status packed_train(const Call *c, const float *x, void *state);
 Status packed_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 Status packed_check(const Codec *codec, Error *err);
 double packed_variance(const Call *c, const float *x);
@@ -32,7 +33,7 @@ ErrorLaw packed_moments(const Call *c, const float *x, AtomMoments *m);
 
 #define PACKED                                                                                               \
     .wraps = true, .traits = packed_traits, .rounds = packed_rounds, .bound = packed_bound,                  \
-    .encode = packed_encode, .decode = packed_decode, .merge = packed_merge, .settle = packed_settle,        \
-    .check = packed_check, .variance = packed_variance, .moments = packed_moments
+    .encode = packed_encode, .decode = packed_decode, .merge = packed_merge, .train = packed_train,          \
+    .settle = packed_settle, .check = packed_check, .variance = packed_variance, .moments = packed_moments
 
 #endif

@@ -136,6 +136,14 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
+static Status train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const float *t;
+    TRY(difference(c, x, &t));
+    return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
+}
+
 /* A step whose values are gradients less shifts. */
 typedef struct {
     const Step *step;
@@ -169,6 +177,8 @@ static Status plan(const Step *step, void *records)
 
 /* ---- decoding ---- */
 
+enum { WORKERS_MOST = INT32_MAX };
+
 /* Where payloads have no kind byte, one worker's are told by their length. */
 static bool is_merged(const Call *c, Bytes in)
 {
@@ -183,7 +193,7 @@ static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
     Reader r = reader_open(*in);
     const uint8_t kind = take_u8(&r);
     *workers = take_varint(&r);
-    if (kind != PAYLOAD_MERGED || r.bad || *workers < 1 || *workers > INT32_MAX)
+    if (kind != PAYLOAD_MERGED || r.bad || *workers < 1 || *workers > WORKERS_MOST)
         return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
     *in = (Bytes){r.at, reader_left(&r)};
     return OK;
@@ -217,11 +227,24 @@ static Status decode(const Call *c, Bytes in, float *x)
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Call inner = call_inner(c, own_state(c));
-    if (c->round == rounds(c->self) - 1) {
-        buf_u8(out, PAYLOAD_MERGED);
-        buf_varint(out, count);
+    if (c->round < rounds(c->self) - 1)
+        return codec_merge(&inner, in, count, out);
+    Bytes *part = NEW(c->scratch, Bytes, count);
+    uint64_t total = 0;
+    if (!part)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t workers = 1;
+        part[i] = in[i];
+        if (is_merged(c, in[i]))
+            TRY(take_workers(c, &part[i], &workers));
+        total += workers;
     }
-    return codec_merge(&inner, in, count, out);
+    if (total > WORKERS_MOST)
+        return payload_bad(c, "%llu workers, want %d or fewer", (unsigned long long)total, WORKERS_MOST);
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    return codec_merge(&inner, part, count, out);
 }
 
 /* ---- learning ---- */
@@ -346,8 +369,8 @@ static const char *caution(const Codec *codec)
 #define SHIFT                                                                                                \
     .params = schema, .params_size = sizeof(Shift), .wraps = true, .traits = traits, .rounds = rounds,       \
     .bound = bound, .encode = encode, .decode = decode, .merge = merge, .variance = variance,                \
-    .moments = moments, .plan = plan, .state_size = state_size, .settle = settle, .residual = residual,      \
-    .caution = caution
+    .moments = moments, .plan = plan, .state_size = state_size, .train = train, .settle = settle,            \
+    .residual = residual, .caution = caution
 
 const Compressor compressor_ef21 = {
     .name = "ef21",
