@@ -59,7 +59,7 @@ static bool passes_on(const Codec *codec)
 
 bool codec_bare(const Codec *codec)
 {
-    while (passes_on(codec) && !codec->ops->packer)
+    while (passes_on(codec) && !codec->ops->marks)
         codec = codec->inner;
     return codec->ops->bare;
 }

@@ -112,7 +112,8 @@ struct Compressor {
     bool wraps;           /* takes an inner codec */
     const char *alone[2]; /* what a wrapper chooses from when its spec names nothing to wrap; NULL: refused */
     bool bare;            /* payloads without a kind byte: `none` alone */
-    const struct Packer *packer; /* of packed.h: a wrapper that puts a byte of its own before what it wraps */
+    bool marks;           /* a wrapper whose payloads begin with a kind or form whatever it wraps */
+    const struct Packer *packer; /* of packed.h, for the hooks that serve several wrappers */
     const struct Basis *basis;   /* for the hooks of basis.h, which serve several codecs */
 
     unsigned (*traits)(const Codec *codec);

@@ -146,18 +146,20 @@ static int bits_of(size_t v)
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    size_t all = 1 + varint_bytes(workers);
+    size_t all = 1 + varint_bytes(workers), heads = 0; /* of wrappers that keep shifts */
+    for (const Codec *codec = w->codec; codec; codec = codec->inner)
+        heads += codec->ops->marks ? all : 0;
     if (is_codec(w, "none"))
-        return 4 * w->shape.n;
+        return 4 * w->shape.n + heads;
     if (is_codec(w, "randk"))
-        return w->sent[round][0].size + varint_bytes(workers);
+        return w->sent[round][0].size + varint_bytes(workers) + heads;
     if (is_codec(w, "sign"))
         return all + planes_size(w->shape.n, bits_of(workers));
     if (is_codec(w, "terngrad"))
         return all + 4;
     for (size_t k = 0; k < workers; k++)
         all += w->sent[round][k].size;
-    return all;
+    return all + heads;
 }
 
 static void is_as_small_as_stated(Crew *w)

@@ -19,7 +19,8 @@ static size_t largest_payload(const Rig *rig)
 {
     size_t stages = 0;
     for (const Codec *codec = rig->codec; codec; codec = codec->inner)
-        stages += codec->ops->wraps ? codec->ops->packer != NULL || (codec->other && !codec_alone(codec))
+        stages += codec->ops->wraps ? codec->ops->packer || (codec->ops->marks && codec_bare(codec->inner)) ||
+                                          (codec->other && !codec_alone(codec))
                                     : strcmp(codec->ops->name, "none") != 0;
     return 4 * rig->shape.n + stages;
 }

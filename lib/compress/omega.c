@@ -82,3 +82,13 @@ Status omega_find(const Call *call, double *omega)
     }
     return OK;
 }
+
+Status omega_rate(const Call *c, double *rate)
+{
+    double omega;
+    int exponent;
+    TRY(omega_find(c, &omega));
+    const double mantissa = frexp(1 / (1 + omega), &exponent);
+    *rate = ldexp(floor(256 * mantissa), exponent - 8);
+    return OK;
+}

@@ -8,4 +8,7 @@
  * it has one. It depends on spec and shape alone, so that all who know these have the same number. Takes scratch. */
 Status omega_find(const Call *c, double *omega);
 
+/* 1/(1 + omega) rounded down to eight bits, so that rounding in LAPACK is not seen. */
+Status omega_rate(const Call *c, double *rate);
+
 #endif

@@ -32,7 +32,7 @@ double packed_variance(const Call *c, const float *x);
 ErrorLaw packed_moments(const Call *c, const float *x, AtomMoments *m);
 
 #define PACKED                                                                                               \
-    .wraps = true, .traits = packed_traits, .rounds = packed_rounds, .bound = packed_bound,                  \
+    .wraps = true, .marks = true, .traits = packed_traits, .rounds = packed_rounds, .bound = packed_bound,   \
     .encode = packed_encode, .decode = packed_decode, .merge = packed_merge, .train = packed_train,          \
     .settle = packed_settle, .check = packed_check, .variance = packed_variance, .moments = packed_moments
 

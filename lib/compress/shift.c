@@ -6,7 +6,7 @@
  * to h + q, for unbiased ones. Sender and receivers keep the same h, so decoding reads the state: alpha, this
  * worker's h and the mean of all workers' (n floats each), then the inner codec's own.
  *
- * Payload: the inner codec's. Merged, where that is linear:    kind:8 = 2  workers:varint  the inner codec's merged
+ * Payload: the inner codec's, behind a kind of 0 where that has none. Merged, where that is linear:    kind:8 = 2  workers:varint  the inner codec's merged
  * of which the shifts' mean and the merged differences give the sum of all estimates. */
 #include "omega.h"
 #include "total.h"
@@ -38,7 +38,6 @@ static bool wraps_unbiased(const Codec *codec)
 typedef struct {
     double alpha; /* diana's; 0: not known yet */
     double left;  /* |x - h'|, at the sender */
-    char rest[48];
 } Head;
 
 static size_t own_state(const Call *c)
@@ -65,20 +64,14 @@ static double spec_alpha(const Call *c)
     return isnan(alpha) ? 1 : alpha;
 }
 
-/* 1/(1 + omega), to eight bits, so that rounding in LAPACK is not seen; a biased codec has no omega. */
 static Status learning_rate(const Call *c, const Head *head, double *alpha)
 {
-    double omega;
-    int exponent;
+    const Call inner = call_inner(c, own_state(c));
+    const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
     *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
-    if (head->alpha > 0 || !is_diana(c->self) || !isnan(((const Shift *)c->self->params)->alpha) ||
-        !wraps_unbiased(c->self))
-        return OK;
-    Call inner = call_inner(c, own_state(c));
-    TRY(omega_find(&inner, &omega));
-    const double mantissa = frexp(1 / (1 + omega), &exponent);
-    *alpha = ldexp(floor(256 * mantissa), exponent - 8);
-    return OK;
+    return head->alpha > 0 || !is_diana(c->self) || !automatic || !wraps_unbiased(c->self)
+               ? OK /* a biased codec has no omega */
+               : omega_rate(&inner, alpha);
 }
 
 /* ---- encoding ---- */
@@ -88,10 +81,15 @@ static int rounds(const Codec *codec)
     return codec_rounds(codec->inner);
 }
 
+static bool adds_kind(const Call *c)
+{
+    return c->round == rounds(c->self) - 1 && codec_bare(c->self->inner);
+}
+
 static size_t bound(const Call *c)
 {
     const Call inner = call_inner(c, own_state(c));
-    return codec_bound(&inner);
+    return adds_kind(c) + codec_bound(&inner);
 }
 
 static Status subtract(const Call *c, const float *x, float *t, Error *err)
@@ -115,25 +113,6 @@ static Status difference(const Call *c, const float *x, const float **t)
     float *own = NEW(c->scratch, float, c->shape->n);
     *t = own;
     return own ? subtract(c, x, own, c->err) : arena_fail(c->scratch, c->err);
-}
-
-static Status decode(const Call *c, Bytes in, float *x);
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    const Call inner = call_inner(c, own_state(c));
-    const size_t start = out->size, n = c->shape->n;
-    const float *t, *h = shift_of(c);
-    TRY(difference(c, x, &t));
-    TRY(codec_encode(&inner, t, out));
-    if (c->round < rounds(c->self) - 1 || !h || total_is_safe(h, n))
-        return OK;
-    float *y = NEW(c->scratch, float, n); /* what is decoded may be beyond float32 */
-    if (!y)
-        return arena_fail(c->scratch, c->err);
-    if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
-        return FAIL(c->err, ERR_NUMERIC, "%s: the estimate is beyond float32", c->self->ops->name);
-    return OK;
 }
 
 static Status train(const Call *c, const float *x, void *state)
@@ -179,21 +158,29 @@ static Status plan(const Step *step, void *records)
 
 enum { WORKERS_MOST = INT32_MAX };
 
-/* Where payloads have no kind byte, one worker's are told by their length. */
-static bool is_merged(const Call *c, Bytes in)
+static bool is_merged(Bytes in)
 {
-    if (codec_bare(c->self->inner))
-        return in.size != 4 * c->shape->n;
     return in.size && in.data[0] == PAYLOAD_MERGED;
+}
+
+/* Where payloads have no kind byte, one is put before them. */
+static Status take_kind(const Call *c, Bytes *in)
+{
+    if (!adds_kind(c))
+        return OK;
+    if (!in->size || in->data[0] != PAYLOAD_RAW)
+        return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
+    *in = (Bytes){in->data + 1, in->size - 1};
+    return OK;
 }
 
 /* Cuts a merged payload's head off. */
 static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
 {
     Reader r = reader_open(*in);
-    const uint8_t kind = take_u8(&r);
+    take_u8(&r);
     *workers = take_varint(&r);
-    if (kind != PAYLOAD_MERGED || r.bad || *workers < 1 || *workers > WORKERS_MOST)
+    if (r.bad || *workers < 1 || *workers > WORKERS_MOST)
         return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
     *in = (Bytes){r.at, reader_left(&r)};
     return OK;
@@ -216,12 +203,33 @@ static Status decode(const Call *c, Bytes in, float *x)
     const Call inner = call_inner(c, own_state(c));
     const float *h = shift_of(c);
     uint64_t workers = 1;
-    if (is_merged(c, in)) {
+    if (is_merged(in)) {
         TRY(take_workers(c, &in, &workers));
         h = h ? h + c->shape->n : NULL;
+    } else {
+        TRY(take_kind(c, &in));
     }
     TRY(codec_decode(&inner, in, x));
     return add_shift(c, h, (double)workers, is_diana(c->self) ? 1 : spec_alpha(c), x);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const size_t start = out->size, n = c->shape->n;
+    const float *t, *h = shift_of(c);
+    TRY(difference(c, x, &t));
+    if (adds_kind(c))
+        buf_u8(out, PAYLOAD_RAW);
+    TRY(codec_encode(&inner, t, out));
+    if (c->round < rounds(c->self) - 1 || !h || total_is_safe(h, n))
+        return OK;
+    float *y = NEW(c->scratch, float, n); /* what is decoded may be beyond float32 */
+    if (!y)
+        return arena_fail(c->scratch, c->err);
+    if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
+        return FAIL(c->err, ERR_NUMERIC, "%s: the estimate is beyond float32", c->self->ops->name);
+    return OK;
 }
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
@@ -236,8 +244,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     for (size_t i = 0; i < count; i++) {
         uint64_t workers = 1;
         part[i] = in[i];
-        if (is_merged(c, in[i]))
-            TRY(take_workers(c, &part[i], &workers));
+        TRY(is_merged(in[i]) ? take_workers(c, &part[i], &workers) : take_kind(c, &part[i]));
         total += workers;
     }
     if (total > WORKERS_MOST)
@@ -255,7 +262,7 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
     Call inner = call_inner(c, own_state(c));
     const float *mean = shift_of(c) + c->shape->n, *t = NULL;
     const double gain = is_diana(c->self) ? 1 : spec_alpha(c);
-    Bytes heard[ROUNDS_MAX];
+    Bytes heard[ROUNDS_MAX], own[ROUNDS_MAX];
     uint64_t workers;
     if (!codec_state_size(&inner) || (!x && !(codec_traits(inner.self) & DECODES_STATE)))
         return OK;
@@ -264,22 +271,17 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
         return arena_fail(c->scratch, c->err);
     for (size_t i = 0; i < c->shape->n; i++)
         decoded[i] = (float)(((double)agreed[i] - (double)mean[i]) / gain);
-    for (int r = 0; r <= c->round; r++)
+    for (int r = 0; r <= c->round; r++) {
         heard[r] = c->heard[r];
-    if (is_merged(c, heard[c->round]))
-        TRY(take_workers(c, &heard[c->round], &workers));
+        own[r] = sent[r];
+    }
+    TRY(take_kind(c, &own[c->round]));
+    Bytes *last = &heard[c->round];
+    TRY(is_merged(*last) ? take_workers(c, last, &workers) : take_kind(c, last));
     inner.heard = heard;
     if (x)
         TRY(difference(c, x, &t));
-    return codec_settle(&inner, t, sent, decoded, (char *)state + state_round(own_state(c)));
-}
-
-static double distance(const float *x, const float *h, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; x && i < n; i++)
-        sum += ((double)x[i] - (double)h[i]) * ((double)x[i] - (double)h[i]);
-    return sqrt(sum);
+    return codec_settle(&inner, t, own, decoded, (char *)state + state_round(own_state(c)));
 }
 
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
@@ -288,19 +290,22 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     const size_t n = c->shape->n;
     Head *head = state;
     float *own = (float *)(head + 1), *mean = own + n, *q = NEW(c->scratch, float, n);
-    double alpha;
+    double alpha, left = 0;
+    Bytes last = sent[c->round];
     if (!q)
         return arena_fail(c->scratch, c->err);
-    TRY(codec_decode(&inner, sent[c->round], q));
+    TRY(take_kind(c, &last));
+    TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
     TRY(settle_inner(c, x, sent, agreed, state)); /* with the shifts as they were */
     const double toward = is_diana(c->self) ? alpha : 1;
     for (size_t i = 0; i < n; i++) {
         own[i] = (float)((double)own[i] + alpha * (double)q[i]);
         mean[i] = (float)((double)mean[i] + toward * ((double)agreed[i] - (double)mean[i]));
+        left += x ? ((double)x[i] - (double)own[i]) * ((double)x[i] - (double)own[i]) : 0;
     }
     head->alpha = is_diana(c->self) ? alpha : 0;
-    head->left = distance(x, own, n);
+    head->left = sqrt(left);
     return OK;
 }
 
@@ -353,24 +358,20 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 static const char *caution(const Codec *codec)
 {
-    const bool whole = !(((const Shift *)codec->params)->alpha < 1);
+    const bool whole = !(((const Shift *)codec->params)->alpha < 1),
+               noisy = codec_traits(codec->inner) & RANDOM;
     if (is_diana(codec))
-        return wraps_unbiased(codec)
-                   ? NULL
-                   : "diana is for unbiased codecs: round a biased one it is ef21 with a shift "
-                     "that may not settle";
-    return whole && wraps_unbiased(codec) && codec_traits(codec->inner) & RANDOM
-               ? "ef21 round an unbiased codec diverges wherever that codec's variance exceeds |g|^2: take "
-                 "diana, or "
-                 "an alpha of 1/(1 + omega)"
+        return wraps_unbiased(codec) ? NULL : "diana is for unbiased codecs; for a biased one take ef21";
+    return whole && noisy && wraps_unbiased(codec)
+               ? "ef21 round an unbiased codec diverges wherever its variance exceeds |g|^2: take diana"
                : NULL;
 }
 
 #define SHIFT                                                                                                \
-    .params = schema, .params_size = sizeof(Shift), .wraps = true, .traits = traits, .rounds = rounds,       \
-    .bound = bound, .encode = encode, .decode = decode, .merge = merge, .variance = variance,                \
-    .moments = moments, .plan = plan, .state_size = state_size, .train = train, .settle = settle,            \
-    .residual = residual, .caution = caution
+    .params = schema, .params_size = sizeof(Shift), .wraps = true, .marks = true, .traits = traits,          \
+    .rounds = rounds, .bound = bound, .encode = encode, .decode = decode, .merge = merge,                    \
+    .variance = variance, .moments = moments, .plan = plan, .state_size = state_size, .train = train,        \
+    .settle = settle, .residual = residual, .caution = caution
 
 const Compressor compressor_ef21 = {
     .name = "ef21",

@@ -28,6 +28,9 @@ def shifted(name, keys, spec, shape, rounds, address, state, plain):
     alpha = key_of(keys, "alpha", "auto")
     gain = 1 if alpha == "auto" else float(alpha)
     h = state.setdefault("h", np.zeros(size_of(shape), F32)).astype(float)
+    if not re.sub(r"(ef(:[^+]*)?\+)*none", "", spec):  # has no kind of its own
+        need(len(rounds[-1]) > 0 and rounds[-1][0] == 0, "the kind")
+        rounds = [*rounds[:-1], rounds[-1][1:]]
     q = decode(spec, shape, rounds, address, state.setdefault("behind", {}), plain).reshape(-1).astype(float)
     need(name == "ef21" or alpha != "auto" or not h.any(), "diana's own alpha is not known here")
     state["h"] = (h + gain * q).astype(F32)
