@@ -49,8 +49,7 @@ static void count_all(Picks *s)
         s->count += s->in_block[b];
 }
 
-/* The smallest float that is no smaller. */
-static float float_from(double least)
+float select_level(double least)
 {
     if (!(least > (double)FLT_TRUE_MIN))
         return FLT_TRUE_MIN;
@@ -62,7 +61,7 @@ static float float_from(double least)
 
 void select_from(Picks *s, double least)
 {
-    Mark m = {s, float_from(least)};
+    Mark m = {s, select_level(least)};
     s->place = NULL;
     s->value = NULL;
     parallel_for(s->threads, blocks_of(s->n), mark_block, &m);
@@ -75,17 +74,6 @@ static void largest_block(void *data, size_t block)
 {
     const Picks *s = data;
     s->part[block] = (double)kernels()->abs_max(s->x + block * BLOCK, block_size(s->n, block));
-}
-
-static void sum_block(void *data, size_t block)
-{
-    const Picks *s = data;
-    const size_t words = s->in_block[block] ? (block_size(s->n, block) + 63) / 64 : 0;
-    double sum = 0;
-    for (size_t w = block * WORDS; w < block * WORDS + words; w++)
-        for (uint64_t left = s->bits[w]; left; left &= left - 1)
-            sum += fabs((double)s->x[64 * w + (size_t)__builtin_ctzll(left)]);
-    s->part[block] = sum;
 }
 
 static void total_block(void *data, size_t block)
@@ -106,11 +94,6 @@ static double add_blocks(const Picks *s, void (*block)(void *data, size_t block)
 double select_total(const Picks *s)
 {
     return add_blocks(s, total_block);
-}
-
-double select_sum(const Picks *s)
-{
-    return add_blocks(s, sum_block);
 }
 
 double select_largest(const Picks *s)

@@ -24,11 +24,11 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
 
 /* All |x| >= least; `least` below the smallest float above zero counts as that one. */
 void select_from(Picks *s, double least);
+float select_level(double least); /* the smallest float above zero that is no smaller */
 
-/* The largest magnitude there is, the sum of all, and the sum of those selected by bits. */
+/* The largest magnitude there is, and the sum of all. */
 double select_largest(const Picks *s);
 double select_total(const Picks *s);
-double select_sum(const Picks *s);
 
 /* The k largest, or all that are not zero. */
 bool select_top(Picks *s, size_t k);

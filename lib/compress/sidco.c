@@ -3,6 +3,8 @@
  *
  * The paper counts how many elements went in past steps and adds or drops a stage; here each number of stages is
  * tried on the tensor itself, so there is no state. */
+#include "../kernels.h"
+#include "../parallel.h"
 #include "../sparse.h"
 
 #include <math.h>
@@ -25,22 +27,79 @@ static unsigned traits(const Codec *codec)
 enum { STAGES = 4 };
 #define FIRST_SHARE 0.25 /* of all elements, meant to pass the first of several stages */
 
-/* The level that a share of those selected should reach, where what they have above `from` is exponential. */
-static double next_level(const Picks *s, double from, double share)
+/* Magnitudes of a level or more, block by block; every later stage looks at these alone. */
+typedef struct {
+    const Picks *s;
+    float level;
+    float *value;      /* (BLOCK + ROOM_BEHIND) of each block */
+    size_t *listed;    /* how many of them there are */
+    size_t *count;     /* of those that reach `level` now */
+    double *magnitude; /* their sum */
+} Tail;
+
+static float *listed_of(const Tail *t, size_t block)
 {
-    return from - (select_sum(s) / (double)s->count - from) * log(share);
+    return t->value + block * (BLOCK + ROOM_BEHIND);
 }
 
-/* Leaves the selection of the last stage; returns its level. No stage follows one that nothing passes. */
-static double run_stages(Picks *s, double mean, double ratio, int stages)
+static void list_block(void *data, size_t block)
 {
-    const double first = stages > 1 ? FIRST_SHARE : ratio;
-    const double share = stages > 1 ? pow(ratio / first, 1.0 / (stages - 1)) : 1;
-    double level = -mean * log(first);
-    select_from(s, level);
-    for (int stage = 1; stage < stages && s->count > 0; stage++) {
-        level = next_level(s, level, share);
-        select_from(s, level);
+    const Tail *t = data;
+    double sum[3];
+    t->listed[block] = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
+                                              INFINITY, listed_of(t, block), sum);
+}
+
+static void reach_block(void *data, size_t block)
+{
+    const Tail *t = data;
+    float above[BLOCK + ROOM_BEHIND];
+    double sum[3];
+    t->count[block] =
+        kernels()->sums_around(listed_of(t, block), t->listed[block], t->level, INFINITY, above, sum);
+    t->magnitude[block] = kernels()->sum_magnitudes(above, t->count[block]);
+}
+
+static bool tail_open(Tail *t, const Picks *s, double level)
+{
+    const size_t blocks = blocks_of(s->n);
+    *t = (Tail){.s = s, .level = select_level(level)};
+    t->value = NEW(s->scratch, float, s->n + blocks * ROOM_BEHIND);
+    t->listed = NEW(s->scratch, size_t, blocks);
+    t->count = NEW(s->scratch, size_t, blocks);
+    t->magnitude = NEW(s->scratch, double, blocks);
+    if (!t->value || !t->listed || !t->count || !t->magnitude)
+        return false;
+    parallel_for(s->threads, blocks, list_block, t);
+    return true;
+}
+
+/* How many reach the level, and their mean. */
+static size_t reach(Tail *t, double level, double *mean)
+{
+    const size_t blocks = blocks_of(t->s->n);
+    size_t count = 0;
+    double sum = 0;
+    t->level = select_level(level);
+    parallel_for(t->s->threads, blocks, reach_block, t);
+    for (size_t b = 0; b < blocks; b++) {
+        count += t->count[b];
+        sum += t->magnitude[b];
+    }
+    *mean = sum / (double)count;
+    return count;
+}
+
+/* The level of the last stage, whose share of those above the one before is what an exponential tail has; none
+ * follows a stage that nothing passes. `first` is the level of the first, `*count` how many reach the last. */
+static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
+{
+    const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
+    double level = first, mean;
+    *count = reach(t, level, &mean);
+    for (int stage = 1; stage<stages && * count> 0; stage++) {
+        level -= fmax(mean - level, 0) * log(share);
+        *count = reach(t, level, &mean);
     }
     return level;
 }
@@ -51,14 +110,25 @@ static double miss(size_t count, double k)
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
+/* NaN when scratch has no memory. */
 static double best_level(Picks *s, double ratio, double k)
 {
-    const double mean = select_total(s) / (double)s->n;
-    double best = INFINITY, least = INFINITY;
-    for (int stages = 1; stages <= (ratio < FIRST_SHARE ? STAGES : 1); stages++) {
-        const double level = run_stages(s, mean, ratio, stages);
-        if (miss(s->count, k) < least) {
-            least = miss(s->count, k);
+    const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);
+    double best = -mean * log(ratio);
+    Tail t;
+    select_from(s, best);
+    double least = miss(s->count, k);
+    if (!(least < INFINITY))
+        best = INFINITY;
+    if (ratio >= FIRST_SHARE)
+        return best;
+    if (!tail_open(&t, s, first))
+        return NAN;
+    for (int stages = 2; stages <= STAGES; stages++) {
+        size_t count;
+        const double level = run_stages(&t, first, ratio, stages, &count);
+        if (miss(count, k) < least) {
+            least = miss(count, k);
             best = level;
         }
     }
@@ -71,7 +141,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const size_t k = picks_wanted(c, ratio);
     Picks s;
     TRY(picks_open(c, x, &s));
-    select_from(&s, k < c->shape->n ? best_level(&s, ratio, (double)k) : 0);
+    const double level = k < c->shape->n ? best_level(&s, ratio, (double)k) : 0;
+    if (isnan(level))
+        return arena_fail(c->scratch, c->err);
+    select_from(&s, level);
     if (s.count == 0)
         select_from(&s, select_largest(&s));
     return picks_put(c, &s, out);
