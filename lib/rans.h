@@ -1,5 +1,5 @@
 /* rans.h -- asymmetric numeral systems over a table of frequencies (Duda 2013): symbols at their entropy, to
- * a thousandth or so.
+ * a thousandth or so, and no symbol below a share of one in 4096.
  *
  * READ ME FIRST, it surprises: the writer goes through the symbols backwards, and fills its bytes backwards,
  * so that the reader goes forwards. Symbol i belongs to lane i mod lanes, each lane a 32-bit state of its own

@@ -10,7 +10,11 @@
  *
  * A table ends on a whole byte, padded with zeros; `low` is bit planes `shift` wide; there are lengths only
  * where n > 2^16. Huffman has no lanes. The writer takes what is shortest by the costs of huffman.h and
- * rans.h: the shift, a table of each block's own, and kind 0 where symbols would not be shorter. */
+ * rans.h: the shift, a table of each block's own, and kind 0 where symbols would not be shorter.
+ *
+ * rANS has 256 symbols at most, so that codes of 9 bits and more which spread further than that lose some bits
+ * to `low`: nothing for the smooth laws of gradients, up to a fifth where most codes are small and a few very
+ * large. Huffman has no such limit. */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 

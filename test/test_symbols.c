@@ -1,0 +1,196 @@
+/* test_symbols.c -- symbols.h: the shortest form is taken, codes of every width come back, other bytes are refused. */
+#include "check.h"
+
+#include "rng.h"
+#include "symbols.h"
+
+enum { N = 3 * BLOCK + 1234 };
+
+static Arena *arena;
+static Rng rng;
+static uint8_t codes[N];
+
+static int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+/* Codes 0 .. most, the larger the rarer. */
+static void fill_codes(size_t n, uint8_t most, double slope)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double v = -log(rng_unit(&rng, USE_TEST, i)) / slope;
+        codes[i] = (uint8_t)(v < most ? v : most);
+    }
+}
+
+typedef struct {
+    const uint8_t *byte;
+    const uint32_t *word;
+    uint8_t *byte_back;
+    uint32_t *word_back;
+    size_t n;
+} Carrier;
+
+static void make(const void *data, size_t block, void *code)
+{
+    const Carrier *c = data;
+    const size_t n = block_size(c->n, block), i = block * BLOCK;
+    if (c->word)
+        memcpy(code, c->word + i, n * sizeof *c->word);
+    else
+        memcpy(code, c->byte + i, n);
+}
+
+static bool take(const void *data, size_t block, const void *code)
+{
+    const Carrier *c = data;
+    const size_t n = block_size(c->n, block), i = block * BLOCK;
+    if (c->word)
+        memcpy(c->word_back + i, code, n * sizeof *c->word);
+    else
+        memcpy(c->byte_back + i, code, n);
+    return true;
+}
+
+static bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
+{
+    Error err;
+    const char *why = NULL;
+    const ArenaMark mark = arena_mark(arena);
+    uint8_t *copy = malloc(in.size + 1);
+    memcpy(copy, in.data, in.size);
+    const Status status = symbols_get(s, (Bytes){copy, in.size}, arena, &err, &why);
+    free(copy);
+    arena_rewind(arena, mark);
+    check(status == OK || (status == ERR_CORRUPT && why));
+    return status == OK && (c->word ? !memcmp(c->word, c->word_back, c->n * sizeof *c->word)
+                                    : !memcmp(c->byte, c->byte_back, c->n));
+}
+
+/* Writes, reads, refuses other lengths; the bytes of one and three threads are the same. */
+static Buf both_ways(SymbolCoder coder, int width, Carrier *c)
+{
+    Error err;
+    c->byte_back = NEW(arena, uint8_t, c->n);
+    c->word_back = NEW(arena, uint32_t, c->n);
+    Symbols s = {
+        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
+    Buf out = {.cap = symbols_most(c->n, width)}, again = out;
+    out.data = NEW(arena, uint8_t, out.cap + 1);
+    again.data = NEW(arena, uint8_t, out.cap);
+    const ArenaMark mark = arena_mark(arena);
+    check_ok(symbols_put(&s, &out, arena, &err), &err);
+    s.threads = 3;
+    check_ok(symbols_put(&s, &again, arena, &err), &err);
+    arena_rewind(arena, mark);
+    check(out.size == again.size && !memcmp(out.data, again.data, out.size));
+    check(comes_back(&s, c, buf_bytes(&out)));
+    out.data[out.size] = 0;
+    check(!comes_back(&s, c, (Bytes){out.data, out.size + 1}));
+    for (size_t size = out.size; size-- > 0; size -= size / 7)
+        check(!comes_back(&s, c, (Bytes){out.data, size}));
+    return out;
+}
+
+enum { KIND_PLANES, KIND_ONE, KIND_OWN };
+
+static unsigned kind_of(Buf b)
+{
+    return b.data[0] & 3;
+}
+
+static void the_shortest_form_is_taken(void **state)
+{
+    (void)state;
+    for (int coder = 0; coder < 2; coder++) {
+        Carrier c = {.byte = codes, .n = N};
+        fill_codes(N, 31, 0.5);
+        Buf b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_ONE); /* alike everywhere */
+        const size_t alike = b.size;
+        for (size_t i = 0; i < N; i++)
+            codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* other symbols in each block */
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_OWN);
+        check(b.size < alike + 200);
+        for (size_t i = 0; i < N; i++)
+            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_PLANES); /* nothing to gain */
+        c.n = 5;
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_PLANES);
+        c.n = N;
+        memset(codes, 9, N);
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        check(kind_of(b) == KIND_ONE && b.size < 25);
+    }
+}
+
+static void every_width_and_size_comes_back(void **state)
+{
+    (void)state;
+    static const size_t ns[] = {1, 2, 63, 64, 65, 1000, 9000, 65536, 65537, 140000};
+    static uint32_t word[140000];
+    static uint8_t byte[140000];
+    for (size_t i = 0; i < countof(ns); i++)
+        for (int width = 1; width <= SYMBOLS_WIDTH; width += width < 9 ? 1 : 4)
+            for (int coder = 0; coder < 2; coder++) {
+                const ArenaMark mark = arena_mark(arena);
+                const double scale = (1u << width) / (width % 2 ? 40.0 : 6.0);
+                for (size_t k = 0; k < ns[i]; k++) {
+                    const double v = fabs(rng_normal(&rng, USE_TEST, k)) * scale;
+                    word[k] = (uint32_t)v & ((1u << width) - 1);
+                    byte[k] = (uint8_t)word[k];
+                }
+                Carrier c = {.byte = byte, .word = width > 8 ? word : NULL, .n = ns[i]};
+                const Buf b = both_ways((SymbolCoder)coder, width, &c);
+                check(b.size <= symbols_most(ns[i], width));
+                arena_rewind(arena, mark);
+            }
+}
+
+static void forms_that_no_writer_writes_are_refused(void **state)
+{
+    (void)state;
+    Carrier c = {.byte = codes, .n = 1000};
+    fill_codes(1000, 15, 0.7);
+    for (int coder = 0; coder < 2; coder++) {
+        const Buf b = both_ways((SymbolCoder)coder, 4, &c);
+        const Symbols s = {.coder = (SymbolCoder)coder,
+                           .n = 1000,
+                           .width = 4,
+                           .threads = 1,
+                           .data = &c,
+                           .make = make,
+                           .take = take};
+        for (unsigned form = 0; form < 256; form++) {
+            const uint8_t was = b.data[0];
+            b.data[0] = (uint8_t)form;
+            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+            b.data[0] = was;
+        }
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_shortest_form_is_taken),
+    cmocka_unit_test(every_width_and_size_comes_back),
+    cmocka_unit_test(forms_that_no_writer_writes_are_refused),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}
