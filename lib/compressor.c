@@ -209,9 +209,17 @@ double codec_residual(const Call *c)
     return codec_residual(&inner);
 }
 
+/* Wrappers only pass training on. */
+static bool trains(const Codec *codec)
+{
+    while (codec->inner)
+        codec = codec->inner;
+    return codec->ops->train;
+}
+
 Status codec_train(const Call *c, const float *x, void *state)
 {
-    if (!c->self->ops->train)
+    if (!c->self->ops->train || !trains(c->self))
         return OK;
     const ArenaMark mark = arena_mark(c->scratch);
     const Status status = c->self->ops->train(c, x, state);
