@@ -13,6 +13,7 @@ typedef struct {
     Shape shape;
     int workers, rounds;
     Call call[WORKERS];
+    void *state[WORKERS];
     const float *x[WORKERS];
     Bytes sent[ROUNDS_MAX][WORKERS], heard[ROUNDS_MAX];
 } Crew;
@@ -34,7 +35,7 @@ static inline void crew_open(Crew *w, const Codec *codec, Shape shape)
                             .scratch = w->scratch,
                             .err = &w->err};
         const size_t state = codec_state_size(&w->call[k]);
-        w->call[k].state = state ? arena_zeroed(w->a, 1, state) : NULL;
+        w->call[k].state = w->state[k] = state ? arena_zeroed(w->a, 1, state) : NULL;
         w->x[k] = pool + APART * k;
     }
 }
@@ -83,10 +84,21 @@ static inline Bytes merged(Crew *w, int round, const Bytes *in, size_t count)
     return buf_bytes(&out);
 }
 
+/* The first worker learns what is learnt for all. */
+static inline void crew_train(Crew *w)
+{
+    if (!w->state[0])
+        return;
+    check_ok(codec_train(&w->call[0], w->x[0], w->state[0]), &w->err);
+    for (int k = 1; k < WORKERS; k++)
+        memcpy(w->state[k], w->state[0], codec_state_size(&w->call[0]));
+}
+
 /* Everyone sends, and hears the merged payload of each round; the last one may not have any. */
 static inline void crew_run(Crew *w, int workers)
 {
     w->workers = workers;
+    crew_train(w);
     for (int r = 0; r < w->rounds; r++) {
         for (int k = 0; k < workers; k++) {
             const Call c = call_of(w, k, r);

@@ -159,6 +159,8 @@ static size_t most_bytes(const Crew *w, int round)
         return all + 4;
     for (size_t k = 0; k < workers; k++)
         all += w->sent[round][k].size;
+    if (is_codec(w, "cas")) /* sums of floats become doubles */
+        all *= 2;
     return all + heads;
 }
 

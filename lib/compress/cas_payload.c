@@ -160,6 +160,21 @@ static Status spread_all(const Call *c, const Payload *p, const CasTable *s, con
     return narrow_sum(c, sum, x);
 }
 
+/* All indices of a sketch, read for nothing but their being whole. */
+static Status check_indices(const Call *c, const Payload *p)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    uint8_t *code = NEW(c->scratch, uint8_t, c->shape->n);
+    Reader r = p->index;
+    Status status = code ? OK : arena_fail(c->scratch, c->err);
+    for (uint64_t w = 0; w < p->workers && status == OK; w++)
+        status = take_index(c, p, &r, code);
+    if (status == OK && !reader_done(&r))
+        status = payload_bad(c, "more than its workers' indices");
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
 static Status decode_sketch(const Call *c, const Payload *p, float *x)
 {
     CasTable s;
@@ -305,6 +320,8 @@ Status cas_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
         return arena_fail(c->scratch, c->err);
     for (size_t i = 0; i < count; i++) {
         TRY(payload_open(c, in[i], &p[i]));
+        if (!p[i].floats)
+            TRY(check_indices(c, &p[i]));
         TRY(look_at(&m, &p[i]));
     }
     if (m.floats || joined_size(&m) > 4 * c->shape->n)
