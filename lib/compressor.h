@@ -115,6 +115,7 @@ struct Compressor {
     bool marks;           /* a wrapper whose payloads begin with a kind or form whatever it wraps */
     const struct Packer *packer; /* of packed.h, for the hooks that serve several wrappers */
     const struct Basis *basis;   /* for the hooks of basis.h, which serve several codecs */
+    const struct BucketLaw *law; /* for those of compress/buckets.h */
 
     unsigned (*traits)(const Codec *codec);
     int (*rounds)(const Codec *codec);                         /* NULL: one */

@@ -8,18 +8,23 @@
 static void quantise(const void *data, size_t block, void *code);
 static bool dequantise(const void *data, size_t block, const void *code);
 
-void buckets_open(Buckets *b, const Call *c, const BucketLaw *law, int64_t bucket, uint32_t s, CodeKind kind)
+void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
 {
     const size_t n = c->shape->n, size = bucket ? (size_t)bucket : n ? n : 1;
-    *b = (Buckets){.c = c, .law = law, .n = n, .bucket = size, .buckets = n / size + (n % size != 0), .s = s};
+    *b = (Buckets){.c = c,
+                   .law = c->self->ops->law,
+                   .n = n,
+                   .bucket = size,
+                   .buckets = n / size + (n % size != 0),
+                   .s = s};
     b->codes = (Codes){
         .c = c, .kind = kind, .s = s, .run = size, .data = b, .quantise = quantise, .dequantise = dequantise};
     b->wide = codes_wide(&b->codes);
 }
 
-void buckets_open_unsigned(Buckets *b, const Call *c, const BucketLaw *law, int64_t bucket, uint32_t s)
+void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s)
 {
-    buckets_open(b, c, law, bucket, s, CODE_FIXED);
+    buckets_open(b, c, bucket, s, CODE_FIXED);
     b->codes.unsigned_levels = true;
     b->wide = codes_wide(&b->codes);
 }
@@ -29,14 +34,9 @@ static size_t most_bytes(const Buckets *b)
     return 1 + b->law->size * b->buckets + codes_most(&b->codes);
 }
 
-bool buckets_raw(const Buckets *b)
+static bool goes_raw(const Buckets *b)
 {
     return most_bytes(b) >= raw_size(b->c);
-}
-
-size_t buckets_bound(const Buckets *b)
-{
-    return buckets_raw(b) ? raw_size(b->c) : most_bytes(b);
 }
 
 /* ---- heads ---- */
@@ -98,52 +98,63 @@ static bool dequantise(const void *data, size_t block, const void *code)
 
 /* ---- the hooks ---- */
 
-Status buckets_encode(Buckets *b, const float *x, Buf *out)
+size_t buckets_bound(const Call *c)
 {
-    const Call *c = b->c;
-    if (buckets_raw(b))
+    Buckets b;
+    c->self->ops->law->open(&b, c);
+    return goes_raw(&b) ? raw_size(c) : most_bytes(&b);
+}
+
+Status buckets_encode(const Call *c, const float *x, Buf *out)
+{
+    Buckets b;
+    c->self->ops->law->open(&b, c);
+    if (goes_raw(&b))
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
-    b->x = x;
-    b->head = buf_room(out, b->law->size * b->buckets);
-    b->known = b->bucket > BLOCK;
-    if (b->known)
-        parallel_for(c->threads, b->buckets, find_head, b);
-    TRY(codes_put(&b->codes, out));
-    for (size_t i = 0; i < b->buckets; i++)
-        if (!b->law->good(b, b->head + b->law->size * i))
+    b.x = x;
+    b.head = buf_room(out, b.law->size * b.buckets);
+    b.known = b.bucket > BLOCK;
+    if (b.known)
+        parallel_for(c->threads, b.buckets, find_head, &b);
+    TRY(codes_put(&b.codes, out));
+    for (size_t i = 0; i < b.buckets; i++)
+        if (!b.law->good(&b, b.head + b.law->size * i))
             return FAIL(c->err, ERR_NUMERIC, "%s: the %s of bucket %zu is beyond float32", c->self->ops->name,
-                        b->law->name, i);
-    streams_floats(c->streams, b->law->size / 4 * b->buckets);
-    return c->streams ? codes_report(&b->codes) : OK;
+                        b.law->name, i);
+    streams_floats(c->streams, b.law->size / 4 * b.buckets);
+    return c->streams ? codes_report(&b.codes) : OK;
 }
 
-Status buckets_decode(Buckets *b, Bytes in, float *x)
+Status buckets_decode(const Call *c, Bytes in, float *x)
 {
-    const Call *c = b->c;
+    Buckets b;
     Reader r = reader_open(in);
-    const int want = buckets_raw(b) ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
+    c->self->ops->law->open(&b, c);
+    const int want = goes_raw(&b) ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
     if (kind != want)
         return payload_bad(c, "kind %d, want %d", kind, want);
-    b->decoded = x;
-    b->sent = take_bytes(&r, b->law->size * b->buckets);
-    if (!b->sent)
-        return payload_bad(c, "%zu bytes, want %zu %ss", in.size, b->buckets, b->law->name);
-    for (size_t i = 0; i < b->buckets; i++)
-        if (!b->law->good(b, b->sent + b->law->size * i))
-            return b->law->refuse(b, i, b->sent + b->law->size * i);
-    return codes_get(&b->codes, &r);
+    b.decoded = x;
+    b.sent = take_bytes(&r, b.law->size * b.buckets);
+    if (!b.sent)
+        return payload_bad(c, "%zu bytes, want %zu %ss", in.size, b.buckets, b.law->name);
+    for (size_t i = 0; i < b.buckets; i++)
+        if (!b.law->good(&b, b.sent + b.law->size * i))
+            return b.law->refuse(&b, i, b.sent + b.law->size * i);
+    return codes_get(&b.codes, &r);
 }
 
-double buckets_variance(Buckets *b, const float *x)
+double buckets_variance(const Call *c, const float *x)
 {
+    Buckets b;
     double total = 0;
-    b->x = x;
-    for (size_t i = 0; i < b->buckets && !buckets_raw(b); i++) {
+    c->self->ops->law->open(&b, c);
+    b.x = x;
+    for (size_t i = 0; i < b.buckets && !goes_raw(&b); i++) {
         uint8_t head[BUCKET_HEAD_MOST];
-        const size_t start = i * b->bucket;
-        find(b, i, head);
-        total += b->law->variance(b, head, x + start, codes_run_end(&b->codes, start, b->n) - start);
+        const size_t start = i * b.bucket;
+        find(&b, i, head);
+        total += b.law->variance(&b, head, x + start, codes_run_end(&b.codes, start, b.n) - start);
     }
     return total;
 }

@@ -5,7 +5,7 @@
  *
  * Raw floats travel instead where spec and shape allow a payload that is no smaller: the decision is made from the
  * worst case, before any draw. A quantiser says what a head is and how it rounds a run under one; cutting, threads,
- * what goes raw and what is refused are here. */
+ * what goes raw and what is refused are here. Its entry in the registry points to its law and has the hooks below. */
 #ifndef ATOMO_BUCKETS_H
 #define ATOMO_BUCKETS_H
 
@@ -14,7 +14,9 @@
 enum { BUCKET_HEAD_MOST = 8 };
 
 struct Buckets;
-typedef struct {
+typedef struct BucketLaw {
+    /* Calls buckets_open with what the parameters say. */
+    void (*open)(struct Buckets *b, const Call *c);
     size_t size;      /* bytes of a head */
     const char *name; /* "norm" */
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
@@ -27,7 +29,7 @@ typedef struct {
                      const RngKey *key, uint32_t first, void *code);
     /* Back, under a good head; false: no encoder's codes. */
     bool (*dequantise)(const struct Buckets *b, const uint8_t *head, const void *code, size_t n, float *x);
-    /* What a whole bucket adds to the variance, under the head that travels. */
+    /* What a whole bucket adds to the variance, under the head that travels; NaN: no closed form. */
     double (*variance)(const struct Buckets *b, const uint8_t *head, const float *x, size_t n);
 } BucketLaw;
 
@@ -45,15 +47,15 @@ typedef struct Buckets {
     Codes codes;
 } Buckets;
 
-/* `bucket` elements to one, 0: all. After this b must not move. */
-void buckets_open(Buckets *b, const Call *c, const BucketLaw *law, int64_t bucket, uint32_t s, CodeKind kind);
-void buckets_open_unsigned(Buckets *b, const Call *c, const BucketLaw *law, int64_t bucket, uint32_t s);
+/* `bucket` elements to one, 0: all. */
+void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
+void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s);
 
-bool buckets_raw(const Buckets *b); /* floats travel */
-size_t buckets_bound(const Buckets *b);
-Status buckets_encode(Buckets *b, const float *x, Buf *out);
-Status buckets_decode(Buckets *b, Bytes in, float *x);
-double buckets_variance(Buckets *b, const float *x);
+/* The hooks. */
+size_t buckets_bound(const Call *c);
+Status buckets_encode(const Call *c, const float *x, Buf *out);
+Status buckets_decode(const Call *c, Bytes in, float *x);
+double buckets_variance(const Call *c, const float *x);
 
 /* The l2 norm as the float32 that travels. */
 float buckets_norm(const float *x, size_t n);

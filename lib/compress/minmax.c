@@ -95,12 +95,14 @@ static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, 
     return r.width > 0 || codes_all_zero(code, b->wide ? 4 * n : n);
 }
 
-/* D^2 sum f (1 - f), f = frac((x - low) / D), D = (high - low) / s. */
+/* Stochastic: D^2 sum f (1 - f), f = frac((x - low) / D), D = (high - low) / s. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const Range r = range_load(head);
     const double s = b->s, width = (double)r.width;
     double sum = 0;
+    if (!is_random(b->c->self))
+        return NAN;
     for (size_t i = 0; i < n && width > 0; i++) {
         const double t = fmin(((double)x[i] - (double)r.low) * s / width, s), f = t - floor(t);
         sum += f * (1 - f);
@@ -108,7 +110,14 @@ static double bucket_variance(const Buckets *b, const uint8_t *head, const float
     return width / s * (width / s) * sum;
 }
 
+static void open(Buckets *b, const Call *c)
+{
+    const Minmax *p = c->self->params;
+    buckets_open_unsigned(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1);
+}
+
 static const BucketLaw law = {
+    .open = open,
     .size = 8,
     .name = "range",
     .find = find,
@@ -118,42 +127,6 @@ static const BucketLaw law = {
     .dequantise = dequantise,
     .variance = bucket_variance,
 };
-
-/* ---- the hooks ---- */
-
-static void open_buckets(Buckets *b, const Call *c)
-{
-    const Minmax *p = c->self->params;
-    buckets_open_unsigned(b, c, &law, p->bucket, (UINT32_C(1) << p->bits) - 1);
-}
-
-static size_t bound(const Call *c)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_bound(&b);
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_encode(&b, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_decode(&b, in, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return is_random(c->self) || buckets_raw(&b) ? buckets_variance(&b, x) : NAN;
-}
 
 const Compressor compressor_minmax = {
     .name = "minmax",
@@ -173,8 +146,9 @@ const Compressor compressor_minmax = {
     .params = schema,
     .params_size = sizeof(Minmax),
     .traits = traits,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
+    .law = &law,
+    .bound = buckets_bound,
+    .encode = buckets_encode,
+    .decode = buckets_decode,
+    .variance = buckets_variance,
 };

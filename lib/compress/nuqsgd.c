@@ -80,7 +80,14 @@ static double bucket_variance(const Buckets *b, const uint8_t *head, const float
     return sum;
 }
 
+static void open(Buckets *b, const Call *c)
+{
+    const Nuqsgd *p = c->self->params;
+    buckets_open(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, CODE_FIXED);
+}
+
 static const BucketLaw law = {
+    .open = open,
     .size = 4,
     .name = "norm",
     .find = find,
@@ -90,42 +97,6 @@ static const BucketLaw law = {
     .dequantise = dequantise,
     .variance = bucket_variance,
 };
-
-/* ---- the hooks ---- */
-
-static void open_buckets(Buckets *b, const Call *c)
-{
-    const Nuqsgd *p = c->self->params;
-    buckets_open(b, c, &law, p->bucket, (UINT32_C(1) << p->bits) - 1, CODE_FIXED);
-}
-
-static size_t bound(const Call *c)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_bound(&b);
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_encode(&b, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_decode(&b, in, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_variance(&b, x);
-}
 
 const Compressor compressor_nuqsgd = {
     .name = "nuqsgd",
@@ -144,8 +115,9 @@ const Compressor compressor_nuqsgd = {
     .params = schema,
     .params_size = sizeof(Nuqsgd),
     .traits = traits,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
+    .law = &law,
+    .bound = buckets_bound,
+    .encode = buckets_encode,
+    .decode = buckets_decode,
+    .variance = buckets_variance,
 };

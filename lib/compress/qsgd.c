@@ -88,7 +88,15 @@ static double bucket_variance(const Buckets *b, const uint8_t *head, const float
     return norm / s * (norm / s) * sum;
 }
 
+static void open(Buckets *b, const Call *c)
+{
+    const Qsgd *p = c->self->params;
+    const uint32_t s = p->levels != PARAM_NONE ? (uint32_t)p->levels : (UINT32_C(1) << p->bits) - 1;
+    buckets_open(b, c, p->bucket, s, (CodeKind)p->code);
+}
+
 static const BucketLaw law = {
+    .open = open,
     .size = 4,
     .name = "norm",
     .find = find,
@@ -98,43 +106,6 @@ static const BucketLaw law = {
     .dequantise = dequantise,
     .variance = bucket_variance,
 };
-
-/* ---- the hooks ---- */
-
-static void open_buckets(Buckets *b, const Call *c)
-{
-    const Qsgd *p = c->self->params;
-    const uint32_t s = p->levels != PARAM_NONE ? (uint32_t)p->levels : (UINT32_C(1) << p->bits) - 1;
-    buckets_open(b, c, &law, p->bucket, s, (CodeKind)p->code);
-}
-
-static size_t bound(const Call *c)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_bound(&b);
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_encode(&b, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_decode(&b, in, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    Buckets b;
-    open_buckets(&b, c);
-    return buckets_variance(&b, x);
-}
 
 const Compressor compressor_qsgd = {
     .name = "qsgd",
@@ -156,8 +127,9 @@ const Compressor compressor_qsgd = {
     .params = schema,
     .params_size = sizeof(Qsgd),
     .traits = traits,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
+    .law = &law,
+    .bound = buckets_bound,
+    .encode = buckets_encode,
+    .decode = buckets_decode,
+    .variance = buckets_variance,
 };
