@@ -27,6 +27,7 @@ enum {
                             * their estimates is one estimate of the mean, and errs no less for their number */
     LIBRARY_BYTES =
         1 << 7, /* payloads differ with a library's version, what they decode to as EXACT_BYTES says */
+    GIVEN_DRAWS = 1 << 8, /* the closed form is that given what rng_shared draws, another in each repeat */
 };
 
 typedef struct Compressor Compressor;

@@ -185,6 +185,21 @@ Status blocks_decode(const Blocks *s, Bytes in, float *x)
     return blocks_get(s, (Bytes){in.data + 1, in.size - 1}, x);
 }
 
+double blocks_variance(const Blocks *s, const float *x)
+{
+    const size_t n = s->c->shape->n;
+    double sum = 0;
+    if (goes_raw(s->c) || is_tiny(x, n))
+        return 0;
+    for (size_t p = 0; p < rotation_pieces(n); p++)
+        for (size_t at = 0, size; at < rotation_piece(n, p); at += size) {
+            size = rotation_block(rotation_piece(n, p) - at);
+            const Block b = {.n = size, .piece = p, .rotation = rotation_open(s->rng, p, at, s->rounds)};
+            sum += s->variance(s, &b, x + p * BLOCK + at);
+        }
+    return sum;
+}
+
 bool blocks_drop(float *y, size_t n, float lift)
 {
     const float drop = 1 / lift;

@@ -30,11 +30,14 @@ typedef struct Blocks {
     Verdict (*decode)(const struct Blocks *s, const Block *b, const uint8_t *in, float *y);
     /* Adds a block's codes to count[0] and count[1], up to 256 symbols each; returns the floats beside them. */
     size_t (*count)(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256]);
+    /* What a block adds to the variance, given the rotation; NULL: no closed form. */
+    double (*variance)(const struct Blocks *s, const Block *b, const float *x);
 } Blocks;
 
 size_t blocks_bound(const Call *c);
 Status blocks_encode(const Blocks *s, const float *x, Buf *out);
 Status blocks_decode(const Blocks *s, Bytes in, float *x);
+double blocks_variance(const Blocks *s, const float *x);
 
 /* The same without a kind byte, and never raw: for n of ROTATION_SHORTEST or more. */
 Status blocks_put(const Blocks *s, const float *x, Buf *out);

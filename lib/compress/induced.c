@@ -148,7 +148,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 static unsigned traits(const Codec *codec)
 {
     const unsigned first = codec_traits(codec->inner), with = codec_traits(codec->other);
-    return (with & UNBIASED) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
+    return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
 }
 
 /* The rest of a C that draws nothing; NULL where it does, or fails. */

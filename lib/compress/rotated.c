@@ -21,7 +21,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
+    return UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS;
 }
 
 static int width_of(const void *data)
@@ -63,21 +63,48 @@ static void find_range(const float *z, size_t n, float *low, float *high)
     }
 }
 
+/* A block turned, `lift` times as large, and its ends as they travel. */
+typedef struct {
+    float z[BLOCK_MOST], lift, low, high;
+} Turn;
+
+static void turn(Turn *t, const Block *b, const float *x)
+{
+    t->lift = blocks_lift(sqrt(kernels()->sum_squares(x, b->n)));
+    const float drop = 1 / t->lift;
+    rotation_turn(&b->rotation, x, b->n, t->lift, t->z);
+    find_range(t->z, b->n, &t->low, &t->high);
+    t->low = t->low * drop + 0; /* no -0 */
+    t->high = t->high * drop + 0;
+}
+
 static Verdict encode_block(const Blocks *s, const Block *b, const float *x, uint8_t *out)
 {
-    float z[BLOCK_MOST], low, high;
+    Turn t;
     uint8_t code[BLOCK_MOST];
-    const float lift = blocks_lift(sqrt(kernels()->sum_squares(x, b->n))), drop = 1 / lift;
-    rotation_turn(&b->rotation, x, b->n, lift, z);
-    find_range(z, b->n, &low, &high);
-    const float sent_low = low * drop + 0, sent_high = high * drop + 0; /* no -0 */
-    if (!isfinite(sent_low) || !isfinite(sent_high))
+    turn(&t, b, x);
+    if (!isfinite(t.low) || !isfinite(t.high))
         return BEYOND;
-    blocks_round(s, b, sent_low * lift, sent_high * lift, steps_of(s->data), z, code);
-    store_f32(out, sent_low);
-    store_f32(out + 4, sent_high);
+    blocks_round(s, b, t.low * t.lift, t.high * t.lift, steps_of(s->data), t.z, code);
+    store_f32(out, t.low);
+    store_f32(out + 4, t.high);
     planes_put8(code, b->n, width_of(s->data), out + 8);
-    return fmaxf(fabsf(sent_low), fabsf(sent_high)) > 0x1p100f ? FAR : FINE;
+    return fmaxf(fabsf(t.low), fabsf(t.high)) > 0x1p100f ? FAR : FINE;
+}
+
+/* D^2 sum f (1 - f), f = frac((z - low) / D). */
+static double block_variance(const Blocks *s, const Block *b, const float *x)
+{
+    Turn t;
+    turn(&t, b, x);
+    const double lift = (double)t.lift, steps = steps_of(s->data), low = (double)t.low * lift,
+                 width = (double)t.high * lift - low, unit = width / steps / lift;
+    double sum = 0;
+    for (size_t i = 0; i < b->n && width > 0; i++) {
+        const double u = fmin(fmax(((double)t.z[i] - low) * steps / width, 0), steps), f = u - floor(u);
+        sum += f * (1 - f);
+    }
+    return isfinite(width) ? unit * unit * sum : NAN;
 }
 
 static size_t count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
@@ -129,7 +156,8 @@ static Blocks rotated_blocks(const Call *c)
                     .bytes = block_bytes,
                     .encode = encode_block,
                     .decode = decode_block,
-                    .count = count_codes};
+                    .count = count_codes,
+                    .variance = block_variance};
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
@@ -142,6 +170,12 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Blocks s = rotated_blocks(c);
     return blocks_decode(&s, in, x);
+}
+
+static double variance(const Call *c, const float *x)
+{
+    const Blocks s = rotated_blocks(c);
+    return blocks_variance(&s, x);
 }
 
 const Compressor compressor_rotated = {
@@ -160,4 +194,5 @@ const Compressor compressor_rotated = {
     .bound = blocks_bound,
     .encode = encode,
     .decode = decode,
+    .variance = variance,
 };
