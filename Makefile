@@ -44,8 +44,9 @@ ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
 LIB_SRC  := $(sort $(wildcard lib/*.c lib/compress/*.c lib/nn/*.c lib/data/*.c))
 VEC_SRC  := $(sort $(wildcard lib/vec/*.c))
+NN_SRC   := $(sort $(wildcard lib/nn/vec/*.c))
 PLOT_SRC := build/plot_scripts.c
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o))
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
 BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/bench_*.c)))
 TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
@@ -94,6 +95,15 @@ $(B)/lib/vec/%.$(1).o: lib/vec/%.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
+
+# Those of networks may fuse products and sums.
+define nn_rule
+$(B)/lib/nn/vec/%.$(1).o: lib/nn/vec/%.c
+	@mkdir -p $$(@D)
+	$(SAY) "CC $$< ($(1))"
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) $(if $(ISA_$(1)),-mfma) -ffp-contract=fast -MMD -MP -c -o $$@ $$<
+endef
+$(foreach i,$(ISAS),$(eval $(call nn_rule,$(i))))
 
 VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
 $(B)/lib/report_meta.o: FLAGS += $(VERSION_FLAGS)
@@ -237,7 +247,7 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
 
-FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(PLOT_SRC))
+FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(NN_SRC) $(PLOT_SRC))
 FUZZ_CC  := clang $(filter-out -fopenmp,$(FLAGS)) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS)
 
 build/fuzz/%.o: %.c

@@ -26,14 +26,14 @@ const char *build_name(Builder *b, const char *format, ...)
     return name ? name : "";
 }
 
-static Value *value_new(Builder *b, size_t channels, size_t rows, size_t columns, size_t lanes)
+static Value *value_new(Builder *b, Value like)
 {
     Value *v = NEW(b->arena, Value, 1);
     if (!v || b->status != OK)
         return failed(b);
-    *v = (Value){.channels = channels, .rows = rows, .columns = columns, .lanes = lanes};
-    v->x = NEW(b->arena, float, b->images *value_size(v));
-    v->dx = NEW(b->arena, float, b->images *value_size(v));
+    *v = like;
+    v->x = NEW(b->arena, float, value_floats(v, b->images));
+    v->dx = NEW(b->arena, float, value_floats(v, b->images));
     return v->x && v->dx ? v : failed(b);
 }
 
@@ -78,10 +78,35 @@ static const void *settings_copy(Builder *b, const void *settings, size_t size)
     return memcpy(copy, settings, size);
 }
 
+/* ---- arrangements ---- */
+
+static Value *turned(Builder *b, Value *in, const LayerOps *ops, bool abreast)
+{
+    Value *out = value_new(b, (Value){.channels = in->channels,
+                                      .rows = in->rows,
+                                      .columns = in->columns,
+                                      .lanes = 1,
+                                      .abreast = abreast});
+    if (!in->dx)
+        out->dx = NULL;
+    layer_add(b, ops, in, out);
+    return out;
+}
+
+static Value *abreast(Builder *b, Value *in)
+{
+    return in->abreast ? in : turned(b, in, &abreast_layer, true);
+}
+
+static Value *plain(Builder *b, Value *in)
+{
+    return in->abreast ? turned(b, in, &plain_layer, false) : in;
+}
+
 /* ---- convolutions ---- */
 
 static Value *conv(Builder *b, Value *in, const char *name, const ConvSettings *s, const LayerOps *ops,
-                   size_t lanes)
+                   Value like)
 {
     if (in->rows + 2 * s->padding < s->size || in->columns + 2 * s->padding < s->size) {
         if (b->status == OK)
@@ -90,8 +115,10 @@ static Value *conv(Builder *b, Value *in, const char *name, const ConvSettings *
                      name, s->size, s->size, in->rows, in->columns);
         return &b->nothing;
     }
-    Value *out = value_new(b, s->channels, (in->rows + 2 * s->padding - s->size) / s->stride + 1,
-                           (in->columns + 2 * s->padding - s->size) / s->stride + 1, lanes);
+    like.channels = s->channels;
+    like.rows = (in->rows + 2 * s->padding - s->size) / s->stride + 1;
+    like.columns = (in->columns + 2 * s->padding - s->size) / s->stride + 1;
+    Value *out = value_new(b, like);
     Layer *l = layer_add(b, ops, in, out);
     l->settings = settings_copy(b, s, sizeof *s);
     const size_t fan_in = in->channels * s->size * s->size;
@@ -109,12 +136,12 @@ static Value *conv(Builder *b, Value *in, const char *name, const ConvSettings *
 
 Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s)
 {
-    return conv(b, in, name, s, &conv_plain_layer, 1);
+    return conv(b, abreast(b, in), name, s, &conv_direct_layer, (Value){.lanes = 1, .abreast = true});
 }
 
 Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s)
 {
-    return conv(b, in, name, s, &conv_blocked_layer, layer_lanes());
+    return conv(b, in, name, s, &conv_blocked_layer, (Value){.lanes = layer_lanes()});
 }
 
 /* ---- the others ---- */
@@ -145,8 +172,9 @@ Value *build_norm(Builder *b, Value *in, const char *name)
 
 Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs)
 {
+    in = plain(b, in);
     const size_t inputs = value_size(in);
-    Value *out = value_new(b, outputs, 1, 1, 1);
+    Value *out = value_new(b, (Value){.channels = outputs, .rows = 1, .columns = 1, .lanes = 1});
     Layer *l = layer_add(b, &linear_layer, in, out);
     l->weight = slice_add(b, &b->parameters, name, "weight",
                           (Slice){.kind = KIND_FC, .shape = shape2(outputs, inputs), .fan_in = inputs});
@@ -186,7 +214,11 @@ static Value *pool(Builder *b, Value *in, const LayerOps *ops, size_t size)
                              ops->name, size, in->rows, in->columns);
         return &b->nothing;
     }
-    Value *out = value_new(b, in->channels, in->rows / size, in->columns / size, in->lanes);
+    in = in->lanes == 1 ? abreast(b, in) : in;
+    Value like = *in;
+    like.rows /= size;
+    like.columns /= size;
+    Value *out = value_new(b, like);
     layer_add(b, ops, in, out)->settings = settings_copy(b, &(PoolSettings){size}, sizeof(PoolSettings));
     return out;
 }

@@ -1,7 +1,8 @@
 /* build.h -- how a network is put together: each call adds a layer and gives the value that it makes.
  *
  * A call that fails (memory, sizes that do not fit) leaves its reason in the builder and gives a value to go on with;
- * model_open looks once, at the end. Layers that work in place give their input back. */
+ * model_open looks once, at the end. Layers that work in place give their input back. A value of an arrangement that the
+ * next layer does not read is turned on the way. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
@@ -27,7 +28,7 @@ typedef struct {
 } Builder;
 
 /* Names are the module's: "conv1" gives conv1.weight and, where there is one, conv1.bias. */
-Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s);         /* plain */
+Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s); /* by our own loops */
 Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s); /* by oneDNN */
 Value *build_norm(Builder *b, Value *in, const char *name);
 Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs);

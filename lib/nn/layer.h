@@ -22,18 +22,31 @@ static inline size_t pieces_of(size_t images)
 size_t layer_lanes(void);
 
 /* What flows from layer to layer. Plain: [image][channel][row][column]. Blocked: channels in groups of `lanes`,
- * [image][channel / lanes][row][column][lanes], which is how convolutions want them; channels is then a multiple. */
+ * [image][channel / lanes][row][column][lanes], which is how convolutions want them; channels is then a multiple.
+ * Abreast: the images of a piece side by side, [image / PIECE][channel][row][column][PIECE], where lanes behind the
+ * last image hold numbers of no meaning in x and 0 in dx. */
 typedef struct {
     size_t channels, rows, columns;
-    size_t lanes; /* 1: plain */
-    float *x;     /* (most images) */
-    float *dx;    /* d loss / d x; NULL for the images themselves */
-    bool added;   /* during backward: dx holds what a later reader of x gave, to which an earlier one adds */
+    size_t lanes; /* 1: plain or abreast */
+    bool abreast;
+    float *x;   /* (most images) */
+    float *dx;  /* d loss / d x; NULL for the images themselves */
+    bool added; /* during backward: dx holds what a later reader of x gave, to which an earlier one adds */
 } Value;
 
 static inline size_t value_size(const Value *v) /* floats an image */
 {
     return v->channels * v->rows * v->columns;
+}
+
+static inline size_t value_floats(const Value *v, size_t images) /* of so many images, in memory */
+{
+    return (v->abreast ? pieces_of(images) * PIECE : images) * value_size(v);
+}
+
+static inline size_t value_wide(const Value *v) /* numbers of a pixel that stand side by side */
+{
+    return v->abreast ? PIECE : v->lanes;
 }
 
 /* Initial values: uniform in +-1/sqrt(fan in); N(0, 2 / (k k out)). */

@@ -8,7 +8,7 @@
 static Status forward(Layer *l, const Pass *p)
 {
     const size_t inputs = value_size(l->in), outputs = l->out->channels;
-    assert(l->in->lanes == 1 || l->in->rows * l->in->columns == 1);
+    assert(!l->in->abreast && (l->in->lanes == 1 || l->in->rows * l->in->columns == 1));
     const float *bias = p->weights + l->bias->offset;
     for (size_t i = 0; i < p->images; i++)
         for (size_t k = 0; k < outputs; k++)

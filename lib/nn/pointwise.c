@@ -23,7 +23,7 @@ static void block(void *data, size_t b)
 static Status each(const Layer *l, const Pass *p,
                    void (*body)(const Layer *l, const Pass *p, size_t from, size_t to))
 {
-    Work w = {.l = l, .p = p, .n = p->images * value_size(l->in), .body = body};
+    Work w = {.l = l, .p = p, .n = value_floats(l->in, p->images), .body = body};
     parallel_for(p->threads, blocks_of(w.n), block, &w);
     return OK;
 }
@@ -35,7 +35,7 @@ static void relu(const Layer *l, const Pass *p, size_t from, size_t to)
     (void)p;
     float *x = l->in->x;
     for (size_t i = from; i < to; i++)
-        x[i] = x[i] > 0 ? x[i] : 0;
+        x[i] = x[i] < 0 ? 0 : x[i]; /* what is no number stays so */
 }
 
 static void relu_back(const Layer *l, const Pass *p, size_t from, size_t to)
