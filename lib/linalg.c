@@ -276,24 +276,34 @@ void linalg_outer(const float *l, const float *r, size_t count, size_t rows, siz
 
 /* ---- gemm ---- */
 
-enum { PANEL_ROWS = 256 };
+enum { PANEL_ROWS = 256, PANEL_COLUMNS = 256 };
+
+typedef struct {
+    const Product *p;
+    size_t columns; /* of a panel */
+    size_t across;  /* panels side by side */
+} Panels;
 
 static void multiply_panel(void *data, size_t panel)
 {
-    const Product *p = data;
-    const size_t from = panel * PANEL_ROWS, rows = smaller(PANEL_ROWS, p->m - from);
+    const Panels *q = data;
+    const Product *p = q->p;
+    const size_t from = panel / q->across * PANEL_ROWS, rows = smaller(PANEL_ROWS, p->m - from);
+    const size_t left = panel % q->across * q->columns, columns = smaller(q->columns, p->n - left);
     cblas_sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
-                p->b_turned ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(p->n), blas_int(p->k),
+                p->b_turned ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns), blas_int(p->k),
                 p->scale, p->a + (p->a_turned ? from : from * p->k), blas_int(p->a_turned ? p->m : p->k),
-                p->b, blas_int(p->b_turned ? p->k : p->n), p->add ? 1 : 0, p->c + from * p->n,
-                blas_int(p->n));
+                p->b + (p->b_turned ? left * p->k : left), blas_int(p->b_turned ? p->k : p->n),
+                p->add ? 1 : 0, p->c + from * p->n + left, blas_int(p->n));
 }
 
+/* Rows enough for a panel are cut into panels; of fewer rows than that, the columns are. */
 void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)
         return;
     blas_one_thread();
-    Product copy = *p;
-    parallel_for(threads, (p->m + PANEL_ROWS - 1) / PANEL_ROWS, multiply_panel, &copy);
+    Panels q = {.p = p, .columns = p->m <= PANEL_ROWS ? PANEL_COLUMNS : p->n};
+    q.across = (p->n + q.columns - 1) / q.columns;
+    parallel_for(threads, (p->m + PANEL_ROWS - 1) / PANEL_ROWS * q.across, multiply_panel, &q);
 }
