@@ -1,0 +1,81 @@
+"""networks.py -- loss and gradient of a batch against PyTorch's, in images a second, turn by turn in the same run.
+
+    networks.py BENCH_NETWORKS
+
+BENCH_NETWORKS is the program built from bench_networks.c. PyTorch is this script once more, as a child process. Both run
+on as many threads and with the same OpenBLAS kernels. Without PyTorch the comparison is left out, saying so.
+"""
+import os
+import subprocess
+import sys
+import time
+
+SECONDS, ROUNDS = 1.5, 4
+ROWS = [  # network, channels, side, images, at least so many times PyTorch's images a second
+    ("lenet", 1, 28, 64, 1.3),
+]
+
+
+def lenet(torch):
+    nn = torch.nn
+    return nn.Sequential(nn.Conv2d(1, 20, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(20, 50, 5), nn.MaxPool2d(2), nn.ReLU(),
+                         nn.Flatten(), nn.Linear(800, 500), nn.Linear(500, 10))
+
+
+def peer(network, channels, side, images, threads, seconds):
+    import torch
+    torch.set_num_threads(threads)
+    net = globals()[network](torch)
+    x, labels = torch.randn(images, channels, side, side), torch.arange(images) % 10
+
+    def step():
+        net.zero_grad()
+        torch.nn.functional.cross_entropy(net(x), labels).backward()
+    step()
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        step()
+        best = min(best, time.perf_counter() - start)
+    print(images / best)
+
+
+def blas_kernels():
+    """OpenBLAS knows no newer CPU than its own release; PyTorch would run on slow kernels."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            return {"OPENBLAS_CORETYPE": "SKYLAKEX"} if "avx512dq" in file.read() else {}
+    except OSError:
+        return {}
+
+
+def main(program):
+    try:
+        import torch  # noqa: F401 -- whether it is there
+    except ImportError:
+        print("python3-torch is not installed: training networks is left out")
+        return False
+    environment = {**blas_kernels(), **os.environ}
+
+    def run(*command):
+        done = subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE, text=True, env=environment)
+        return float(done.stdout)
+    failed = False
+    cores = len(os.sched_getaffinity(0))
+    for network, channels, side, images, want in ROWS:
+        for threads in sorted({1, cores}):
+            arguments = (network, channels, side, images, threads, SECONDS)
+            rounds = [(run(program, *arguments), run(sys.executable, __file__, "--peer", *arguments))
+                      for _ in range(ROUNDS)]
+            mine, theirs = (max(r[k] for r in rounds) for k in (0, 1))
+            ratio = mine / theirs
+            failed |= ratio < want
+            print(f"{network}, batch {images}, {threads} thread{'s' if threads > 1 else ''}: {mine:.0f} images/s, PyTorch "
+                  f"{theirs:.0f}: ratio {ratio:.2f}, want {want}{'' if ratio >= want else '  BELOW ITS FLOOR'}", flush=True)
+    return failed
+
+
+if sys.argv[1] == "--peer":
+    peer(sys.argv[2], *map(int, sys.argv[3:7]), float(sys.argv[7]))
+else:
+    sys.exit(main(sys.argv[1]))
