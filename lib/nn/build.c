@@ -3,6 +3,7 @@
 
 #include "text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -183,8 +184,18 @@ Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs)
     return out;
 }
 
+/* Relu and sigmoid read on the way back what they made. */
+static bool needed_back(const Builder *b, const Value *v)
+{
+    for (size_t i = 0; i < b->layers; i++)
+        if (b->layer[i].out == v && (b->layer[i].ops == &relu_layer || b->layer[i].ops == &sigmoid_layer))
+            return true;
+    return false;
+}
+
 static Value *in_place(Builder *b, const LayerOps *ops, Value *in)
 {
+    assert(!needed_back(b, in));
     layer_add(b, ops, in, in);
     return in;
 }
@@ -235,6 +246,7 @@ Value *build_average_pool(Builder *b, Value *in, size_t size)
 
 Value *build_sum(Builder *b, Value *in, Value *other)
 {
-    layer_add(b, &sum_layer, in, in)->other = other;
+    in_place(b, &sum_layer, in);
+    b->layer[b->layers - 1].other = other;
     return in;
 }

@@ -2,7 +2,9 @@
  *
  * A call that fails (memory, sizes that do not fit) leaves its reason in the builder and gives a value to go on with;
  * model_open looks once, at the end. Layers that work in place give their input back. A value of an arrangement that the
- * next layer does not read is turned on the way. */
+ * next layer does not read is turned on the way.
+ * Relu and sigmoid read on the way back what they made: behind them only dropout behind relu, which leaves signs, may
+ * work in place on it. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
