@@ -1,171 +1,31 @@
 /* dnnl_conv.c -- convolution over blocked values by oneDNN, a piece of images at a time.
  *
- * oneDNN's weight gradient differs in its last bits from one number of threads to another, so its primitives are made
- * for one thread and for PIECE images, threads work on different pieces, and the pieces' weight gradients are added
- * in order. Weights travel plain; each pass puts them into the order that the primitives ask for. */
-#include "nn/layers.h"
+ * Threads work on different pieces, and the pieces' weight gradients are added in order. Weights travel plain; each
+ * pass puts them into the order that the primitives ask for, which takes under a hundredth of its time. */
+#include "nn/dnnl_piece.h"
 
-#include "kernels.h"
 #include "parallel.h"
 
-#include <dnnl.h>
-#include <omp.h>
 #include <string.h>
-
-#if DNNL_VERSION_MAJOR != 2
-#error "want oneDNN 2 (Debian 12's libdnnl-dev)"
-#endif
-
-enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
-
-/* The primitives for one number of images, made when a pass first has a piece of that size. */
-typedef struct {
-    dnnl_primitive_desc_t desc[WAYS];
-    dnnl_primitive_t run[WAYS];
-} Piece;
-
-typedef struct {
-    dnnl_engine_t engine;
-    Piece piece[PIECE + 1]; /* by images */
-    dnnl_memory_desc_t plain;
-    dnnl_memory_desc_t order[WAYS]; /* of weights, as the first primitive of each way chose it */
-    bool chosen;
-} State;
-
-size_t layer_lanes(void)
-{
-    return isa_of_cpu() == ISA_AVX512 ? 16 : 8;
-}
-
-static Status check(dnnl_status_t status, const char *what, Error *err)
-{
-    if (status == dnnl_out_of_memory)
-        return FAIL(err, ERR_MEMORY, "oneDNN: out of memory for %s", what);
-    return status == dnnl_success
-               ? OK
-               : FAIL(err, ERR_NUMERIC, "oneDNN: %s failed (status %d)", what, (int)status);
-}
-
-/* ---- making primitives ---- */
-
-static dnnl_memory_desc_t value_desc(const Value *v, size_t images)
-{
-    const dnnl_dims_t dims = {(dnnl_dim_t)images, (dnnl_dim_t)v->channels, (dnnl_dim_t)v->rows,
-                              (dnnl_dim_t)v->columns};
-    dnnl_memory_desc_t d;
-    dnnl_memory_desc_init_by_tag(&d, 4, dims, dnnl_f32,
-                                 v->lanes == 1    ? dnnl_nchw
-                                 : v->lanes == 16 ? dnnl_nChw16c
-                                                  : dnnl_nChw8c);
-    return d;
-}
-
-static Status describe(const Layer *l, State *s, Piece *piece, size_t images, Error *err)
-{
-    const ConvSettings *c = l->settings;
-    const dnnl_dim_t stride = (dnnl_dim_t)c->stride, pad = (dnnl_dim_t)c->padding;
-    const dnnl_dims_t strides = {stride, stride}, pads = {pad, pad};
-    const dnnl_dims_t sides = {(dnnl_dim_t)l->out->channels};
-    const dnnl_memory_desc_t in = value_desc(l->in, images), out = value_desc(l->out, images);
-    dnnl_memory_desc_t bias;
-    for (int way = 0; way < WAYS && !s->chosen; way++)
-        dnnl_memory_desc_init_by_tag(&s->order[way], 4, s->plain.dims, dnnl_f32, dnnl_format_tag_any);
-    dnnl_memory_desc_init_by_tag(&bias, 1, sides, dnnl_f32, dnnl_a);
-    const dnnl_memory_desc_t *b = l->bias ? &bias : NULL;
-
-    dnnl_convolution_desc_t conv[WAYS];
-    TRY(check(dnnl_convolution_forward_desc_init(&conv[FORWARD], dnnl_forward_training,
-                                                 dnnl_convolution_direct, &in, &s->order[FORWARD], b, &out,
-                                                 strides, pads, pads),
-              "convolution", err));
-    TRY(check(dnnl_convolution_backward_data_desc_init(&conv[BACK_DATA], dnnl_convolution_direct, &in,
-                                                       &s->order[BACK_DATA], &out, strides, pads, pads),
-              "convolution backward", err));
-    TRY(check(dnnl_convolution_backward_weights_desc_init(&conv[BACK_WEIGHTS], dnnl_convolution_direct, &in,
-                                                          &s->order[BACK_WEIGHTS], b, &out, strides, pads,
-                                                          pads),
-              "convolution's weight gradient", err));
-    dnnl_primitive_attr_t attr;
-    TRY(check(dnnl_primitive_attr_create(&attr), "attributes", err));
-    dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-    dnnl_status_t status = dnnl_success;
-    for (int way = 0; way < WAYS && status == dnnl_success; way++)
-        if (way != BACK_DATA || l->in->dx)
-            status = dnnl_primitive_desc_create(&piece->desc[way], &conv[way], attr, s->engine,
-                                                way == FORWARD ? NULL : piece->desc[FORWARD]);
-    dnnl_primitive_attr_destroy(attr);
-    TRY(check(status, "choosing a convolution", err));
-    static const dnnl_query_t weights[WAYS] = {dnnl_query_weights_md, dnnl_query_weights_md,
-                                               dnnl_query_diff_weights_md};
-    for (int way = 0; way < WAYS && !s->chosen; way++)
-        if (piece->desc[way])
-            s->order[way] = *dnnl_primitive_desc_query_md(piece->desc[way], weights[way], 0);
-    s->chosen = true;
-    return OK;
-}
-
-/* The number of threads a primitive will use is that of its making. */
-static Status piece_ready(const Layer *l, size_t images, Error *err)
-{
-    State *s = l->state;
-    Piece *piece = &s->piece[images];
-    if (piece->run[FORWARD])
-        return OK;
-    const int before = omp_get_max_threads();
-    omp_set_num_threads(1);
-    Status status = describe(l, s, piece, images, err);
-    for (int way = 0; way < WAYS && status == OK; way++)
-        if (piece->desc[way])
-            status =
-                check(dnnl_primitive_create(&piece->run[way], piece->desc[way]), "making a convolution", err);
-    omp_set_num_threads(before);
-    return status;
-}
-
-static Status pieces_ready(const Layer *l, size_t images, Error *err)
-{
-    if (images >= PIECE)
-        TRY(piece_ready(l, PIECE, err));
-    return images % PIECE ? piece_ready(l, images % PIECE, err) : OK;
-}
 
 static Status open(Layer *l, size_t images, Arena *a, Error *err)
 {
-    State *s = NEW_ZERO(a, State, 1);
-    if (!s)
-        return arena_fail(a, err);
-    l->state = s;
-    const dnnl_dims_t dims = {(dnnl_dim_t)l->weight->shape.dim[0], (dnnl_dim_t)l->weight->shape.dim[1],
-                              (dnnl_dim_t)l->weight->shape.dim[2], (dnnl_dim_t)l->weight->shape.dim[3]};
-    dnnl_memory_desc_init_by_tag(&s->plain, 4, dims, dnnl_f32, dnnl_oihw);
-    TRY(check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
-    return pieces_ready(l, images, err);
+    l->state = NEW_ZERO(a, Primitives, 1);
+    return l->state ? primitives_open(l->state, l, images, err) : arena_fail(a, err);
 }
 
 static void close(Layer *l)
 {
-    State *s = l->state;
-    if (!s)
-        return;
-    for (size_t i = 0; i <= PIECE; i++)
-        for (int way = 0; way < WAYS; way++) {
-            if (s->piece[i].run[way])
-                dnnl_primitive_destroy(s->piece[i].run[way]);
-            if (s->piece[i].desc[way])
-                dnnl_primitive_desc_destroy(s->piece[i].desc[way]);
-        }
-    if (s->engine)
-        dnnl_engine_destroy(s->engine);
+    if (l->state)
+        primitives_close(l->state);
 }
-
-/* ---- running them ---- */
 
 static const dnnl_memory_desc_t *wanted(const Piece *p, int way, dnnl_query_t what)
 {
     return dnnl_primitive_desc_query_md(p->desc[way], what, 0);
 }
 
-static dnnl_memory_t lend(const State *s, const dnnl_memory_desc_t *d, const void *data)
+static dnnl_memory_t lend(const Primitives *s, const dnnl_memory_desc_t *d, const void *data)
 {
     dnnl_memory_t m = NULL;
     dnnl_memory_create(&m, d, s->engine, (void *)(uintptr_t)data);
@@ -180,7 +40,7 @@ typedef struct {
     const void *data;
 } Argument;
 
-static dnnl_status_t execute(const State *s, dnnl_primitive_t run, const Argument *arg, int count)
+static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Argument *arg, int count)
 {
     dnnl_stream_t stream;
     dnnl_status_t status = dnnl_stream_create(&stream, s->engine, dnnl_stream_default_flags);
@@ -199,29 +59,13 @@ static dnnl_status_t execute(const State *s, dnnl_primitive_t run, const Argumen
     return status;
 }
 
-static Status reorder(const State *s, const dnnl_memory_desc_t *from, const void *x,
-                      const dnnl_memory_desc_t *to, void *y, Error *err)
-{
-    dnnl_primitive_desc_t desc;
-    dnnl_primitive_t run;
-    TRY(check(dnnl_reorder_primitive_desc_create(&desc, from, s->engine, to, s->engine, NULL), "reorder",
-              err));
-    dnnl_status_t status = dnnl_primitive_create(&run, desc);
-    dnnl_primitive_desc_destroy(desc);
-    TRY(check(status, "reorder", err));
-    const Argument arg[] = {{DNNL_ARG_FROM, from, x}, {DNNL_ARG_TO, to, y}};
-    status = execute(s, run, arg, countof(arg));
-    dnnl_primitive_destroy(run);
-    return check(status, "reorder", err);
-}
-
 /* What the pieces of one pass share. */
 typedef struct {
     const Layer *l;
-    const State *s;
+    const Primitives *s;
     const Pass *p;
-    const void *weights; /* in the order that the primitives ask for */
-    uint8_t *scratch;    /* each piece's own, `room` bytes */
+    const float *weights; /* in the order that the primitives ask for */
+    uint8_t *scratch;     /* each piece's own, `room` bytes */
     size_t room;
     float *partial; /* each piece's weight gradient and behind it its bias gradient, `each` floats */
     size_t each, bias_at;
@@ -244,7 +88,7 @@ static size_t whole_lines(size_t bytes)
 static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 {
     *w = (Work){.l = l, .s = l->state, .p = p};
-    TRY(pieces_ready(l, p->images, p->err));
+    TRY(primitives_ready(l->state, l, p->images, p->err));
     const size_t pieces = pieces_of(p->images), sizes[2] = {PIECE, p->images % PIECE};
     for (int i = 0; i < 2; i++) {
         const Piece *piece = &w->s->piece[sizes[i]];
@@ -260,12 +104,13 @@ static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 
 static Status work_weights(Work *w, int way)
 {
-    void *ordered = arena_take(w->p->scratch, dnnl_memory_desc_get_size(&w->s->order[way]), 1);
+    const dnnl_memory_desc_t *order = &w->s->order[way];
+    float *ordered = NEW(w->p->scratch, float, weights_room(order));
     if (!ordered)
         return arena_fail(w->p->scratch, w->p->err);
     w->weights = ordered;
-    return reorder(w->s, &w->s->plain, w->p->weights + w->l->weight->offset, &w->s->order[way], ordered,
-                   w->p->err);
+    return weights_put(w->p->weights + w->l->weight->offset, order, ordered, w->p->threads, w->p->scratch,
+                       w->p->err);
 }
 
 static Status work_run(Work *w, void (*body)(void *data, size_t piece))
@@ -273,7 +118,7 @@ static Status work_run(Work *w, void (*body)(void *data, size_t piece))
     const size_t pieces = pieces_of(w->p->images);
     parallel_for(w->p->threads, pieces, body, w);
     for (size_t i = 0; i < pieces; i++)
-        TRY(check(w->status[i], "convolution", w->p->err));
+        TRY(dnnl_check(w->status[i], "convolution", w->p->err));
     return OK;
 }
 
@@ -378,17 +223,17 @@ static Status backward_weights(const Layer *l, const Pass *p)
 {
     Work w;
     TRY(work_open(&w, l, p, BACK_WEIGHTS));
-    w.bias_at = whole_lines(dnnl_memory_desc_get_size(&w.s->order[BACK_WEIGHTS])) / sizeof(float);
-    w.each = w.bias_at + whole_lines(l->out->channels * sizeof(float)) / sizeof(float);
-    w.partial = NEW_ZERO(p->scratch, float, pieces_of(p->images) * w.each);
+    const dnnl_memory_desc_t *order = &w.s->order[BACK_WEIGHTS];
+    w.bias_at = weights_room(order);
+    w.each = w.bias_at + (l->bias ? whole_lines(l->out->channels * sizeof(float)) / sizeof(float) : 0);
+    w.partial = NEW(p->scratch, float, pieces_of(p->images) * w.each);
     if (!w.partial)
         return arena_fail(p->scratch, p->err);
     TRY(work_run(&w, weights_piece));
     parallel_for(p->threads, (w.each + RUN - 1) / RUN, add_run, &w);
     if (l->bias)
         memcpy(p->gradient + l->bias->offset, w.partial + w.bias_at, l->out->channels * sizeof(float));
-    return reorder(w.s, &w.s->order[BACK_WEIGHTS], w.partial, &w.s->plain, p->gradient + l->weight->offset,
-                   p->err);
+    return weights_get(w.partial, order, p->gradient + l->weight->offset, p->threads, p->scratch, p->err);
 }
 
 static Status backward(Layer *l, const Pass *p)
