@@ -1,0 +1,20 @@
+/* optim.h -- stochastic gradient descent with momentum and weight decay, as PyTorch has it. */
+#ifndef ATOMO_OPTIM_H
+#define ATOMO_OPTIM_H
+
+#include "base.h"
+
+typedef struct {
+    double lr, momentum, weight_decay;
+    double decay; /* what lr is multiplied by ... */
+    size_t every; /* ... after each of so many steps; 0: never */
+} Sgd;
+
+/* The rate of a step; steps count from 1. */
+double sgd_rate(const Sgd *s, size_t step);
+
+/* v = momentum v + (g + weight_decay w); w = w - rate v. Velocities start at zero. */
+void sgd_step(const Sgd *s, size_t step, size_t n, const float *gradient, float *velocity, float *weights,
+              int threads);
+
+#endif
