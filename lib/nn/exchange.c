@@ -43,8 +43,8 @@ static bool is_small(const Exchange *x, const Slice *s)
 static void add_part(Exchange *x, size_t first, size_t count, bool raw)
 {
     const Slice *s = &x->slices->item[first];
-    Part *p = &x->own.part[x->own.parts++];
-    *p = (Part){.name = s->name, .shape = s->shape, .raw = raw, .first = first, .count = count};
+    Parcel *p = &x->own.part[x->own.parts++];
+    *p = (Parcel){.name = s->name, .shape = s->shape, .raw = raw, .first = first, .count = count};
     if (count == 1)
         return;
     size_t n = 0;
@@ -69,13 +69,13 @@ static void make_parts(Exchange *x)
 }
 
 /* Whether slice i travels with part p. */
-static bool holds(const Exchange *x, const Part *p, size_t i)
+static bool holds(const Exchange *x, const Parcel *p, size_t i)
 {
     return p->count == 1 || !is_small(x, &x->slices->item[i]);
 }
 
 /* Worker w's values, weighted so that the plain mean over the senders is the mean over their images. */
-static const float *gather(Exchange *x, const Part *p, size_t w)
+static const float *gather(Exchange *x, const Parcel *p, size_t w)
 {
     const double gain = x->weight[w] * (double)x->senders;
     float *to = x->x;
@@ -94,7 +94,7 @@ static const float *gather(Exchange *x, const Part *p, size_t w)
     return x->x;
 }
 
-static void scatter(Exchange *x, const Part *p)
+static void scatter(Exchange *x, const Parcel *p)
 {
     const float *from = x->y;
     for (size_t i = p->first; i < p->first + p->count; i++) {
@@ -115,7 +115,7 @@ static uint8_t *state_of(const Exchange *x, size_t part, size_t w)
 
 static Call call_of(const Exchange *x, size_t part, size_t w)
 {
-    const Part *p = &x->own.part[part];
+    const Parcel *p = &x->own.part[part];
     const uint64_t tensor = rng_hash(p->name);
     return (Call){.self = p->raw ? x->none : x->spec.codec,
                   .state = state_of(x, part, w),
@@ -139,7 +139,7 @@ static size_t first_sender(const Exchange *x)
     return w;
 }
 
-static Status blame(Exchange *x, const Part *p, size_t w, Status status)
+static Status blame(Exchange *x, const Parcel *p, size_t w, Status status)
 {
     return status == OK ? OK : error_at(x->err, "step %zu: worker %zu: %s", x->step, w, p->name);
 }
@@ -381,7 +381,8 @@ static Status make_states(Exchange *x)
         const Call call = call_of(x, i, 0);
         x->own.part[i].state = codec_keeps_state(call.self) ? codec_state_size(&call) : 0;
         for (size_t w = 0; x->own.part[i].state && w < x->spec.workers; w++)
-            if (!(x->own.state[w * parts + i] = NEW_ZERO(x->arena, uint8_t, x->own.part[i].state)))
+            if (!(x->own.state[w * parts + i] =
+                      NEW_ZERO(x->arena, uint8_t, state_round(x->own.part[i].state))))
                 return arena_fail(x->arena, x->err);
     }
     return OK;
@@ -409,7 +410,7 @@ static Status make_room(Exchange *x)
 static Status open(Exchange *x)
 {
     TRY(codec_open(&x->none, "none", x->arena, x->err));
-    x->own.part = NEW(x->arena, Part, x->slices->count + 1);
+    x->own.part = NEW(x->arena, Parcel, x->slices->count + 1);
     if (!x->own.part)
         return arena_fail(x->arena, x->err);
     make_parts(x);

@@ -24,10 +24,10 @@ typedef struct {
     bool raw;
     size_t first, count; /* slices that it holds, end to end; a whole gradient leaves raw ones out */
     size_t state;        /* bytes of a worker's */
-} Part;
+} Parcel;
 
 typedef struct {
-    Part *part;
+    Parcel *part;
     size_t parts;
     uint8_t **state; /* [worker * parts + part]; NULL where the codec keeps none */
 } Exchanged;

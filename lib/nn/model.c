@@ -164,13 +164,37 @@ static Status backward(Model *m, const Pass *p)
     return OK;
 }
 
+/* Puts the layer in front in which the first value went beyond float32, or whose weights had before. */
+static Status blame_layer(const Model *m, const Pass *p)
+{
+    for (size_t i = 0; i < m->b.layers; i++) {
+        const Layer *l = &m->b.layer[i];
+        const Slice *slice[] = {l->weight, l->bias};
+        const char *name = l->weight ? l->weight->name : l->ops->name;
+        size_t bad;
+        for (size_t j = 0; j < countof(slice); j++) {
+            if (!slice[j])
+                continue;
+            first_nonfinite(p->weights + slice[j]->offset, slice[j]->shape.n, &bad);
+            if (bad)
+                return error_at(p->err, "%s: %zu of its %zu values are not finite", slice[j]->name, bad,
+                                slice[j]->shape.n);
+        }
+        first_nonfinite(l->out->x, p->images * value_size(l->out), &bad);
+        if (bad)
+            return error_at(p->err, "layer %zu (%s): %zu of its outputs are not finite", i, name, bad);
+    }
+    return p->err->status;
+}
+
 static Status judge(const Model *m, const Pass *p, const Batch *batch, Score *score)
 {
     softmax_loss(m->outputs, batch->labels, batch->count, &score->loss, &score->correct);
     score->loss /= (double)batch->count;
-    if (!isfinite(score->loss))
-        return FAIL(p->err, ERR_NUMERIC, "the loss is %s", isnan(score->loss) ? "not a number" : "infinite");
-    return OK;
+    if (isfinite(score->loss))
+        return OK;
+    FAIL(p->err, ERR_NUMERIC, "the loss is %s", isnan(score->loss) ? "not a number" : "infinite");
+    return blame_layer(m, p);
 }
 
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,

@@ -1,0 +1,340 @@
+/* train.c -- see train.h: one step, from images to weights. */
+#include "nn/train.h"
+
+#include "nn/train_parts.h"
+#include "timing.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- which images ---- */
+
+/* A rest of an epoch too small to give each worker an image is left out. */
+static size_t epoch_steps(const TrainSetup *s)
+{
+    const size_t rest = s->train->count % s->batch;
+    return s->train->count / s->batch + (rest >= s->workers);
+}
+
+size_t trainer_epoch_steps(const Trainer *t)
+{
+    return epoch_steps(&t->s);
+}
+
+Portion portion_of(const Trainer *t, size_t step)
+{
+    const size_t steps = epoch_steps(&t->s), place = (step - 1) % steps * t->s.batch;
+    const size_t left = t->s.train->count - place;
+    return (Portion){(step - 1) / steps, place, left < t->s.batch ? left : t->s.batch};
+}
+
+Portion portion_share(const Portion *all, size_t workers, size_t w)
+{
+    const size_t from = all->count * w / workers, to = all->count * (w + 1) / workers;
+    return (Portion){all->epoch, all->place + from, to - from};
+}
+
+static void shuffle(Trainer *t, size_t epoch)
+{
+    if (t->ordered == epoch + 1)
+        return;
+    dataset_shuffle(t->s.train, t->s.seed, epoch, t->order);
+    t->ordered = epoch + 1;
+}
+
+/* ---- who is heard ---- */
+
+/* Each set of `aggregate` workers is as likely as any other. */
+static void choose(Trainer *t, size_t step, const Portion *all)
+{
+    const size_t workers = t->s.workers;
+    const Rng rng = rng_open(t->s.seed, 0, RNG_EVERYONE, (int64_t)step, rng_hash("num-aggregate"));
+    size_t wanted = t->s.aggregate, images = 0;
+    for (size_t w = 0; w < workers; w++) {
+        t->heard[w] = rng_unit(&rng, USE_SAMPLE, w) * (double)(workers - w) < (double)wanted;
+        wanted -= t->heard[w];
+        images += t->heard[w] ? portion_share(all, workers, w).count : 0;
+    }
+    for (size_t w = 0; w < workers; w++)
+        t->weight[w] = (double)portion_share(all, workers, w).count / (double)images;
+}
+
+/* ---- one worker's gradient ---- */
+
+static Status check_gradient(const Trainer *t, const float *gradient, Error *err)
+{
+    const SliceList *list = model_parameters(t->model);
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        size_t bad;
+        first_nonfinite(gradient + s->offset, s->shape.n, &bad);
+        if (bad)
+            return FAIL(err, ERR_NUMERIC, "%s: %zu of its gradient's %zu elements are not finite", s->name,
+                        bad, s->shape.n);
+    }
+    return OK;
+}
+
+static Status mend(Error *err)
+{
+    return error_hint(
+        err, "a smaller --lr mends most of this; with a compressor, less of it (more bits, a higher rank "
+             "or ratio), or ef+ before one that is biased");
+}
+
+static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Score *score, Error *err)
+{
+    const Portion own = portion_share(all, t->s.workers, w);
+    const Rng rng = rng_open(t->s.seed, 0, (int64_t)w, (int64_t)step, rng_hash("dropout"));
+    batch_fill(t->s.train, t->order + own.place, own.count, true, t->s.seed, own.epoch, t->s.threads,
+               t->images, t->labels);
+    const Batch batch = {t->images, t->labels, own.count};
+    Status status = model_gradient(t->model, &batch, t->weights, t->running[w], &rng, t->s.threads,
+                                   t->gradient[w], score, err);
+    if (status == OK)
+        status = check_gradient(t, t->gradient[w], err);
+    if (status == OK)
+        return OK;
+    error_at(err, "step %zu: worker %zu", step, w);
+    return status == ERR_NUMERIC ? mend(err) : status;
+}
+
+static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *err)
+{
+    shuffle(t, all->epoch);
+    for (size_t w = 0; w < t->s.workers; w++) {
+        const double start = clock_now(), images = (double)portion_share(all, t->s.workers, w).count;
+        Score score;
+        TRY(compute(t, r->step, all, w, &score, err));
+        r->compute = fmax(r->compute, clock_now() - start);
+        r->train.loss += score.loss * images / (double)all->count;
+        r->train.accuracy += (double)score.correct / (double)all->count;
+    }
+    return OK;
+}
+
+/* ---- one step ---- */
+
+static void note_cost(const Trainer *t, const ExchangeCost *c, StepRecord *r)
+{
+    const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
+    const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
+    r->encode = c->encode;
+    r->decode = c->decode;
+    r->bytes_up = c->bytes_up;
+    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters
+                    : all                        ? (senders - 1) * c->bytes_up
+                                                 : c->bytes_agreed;
+    r->comm = t->s.link ? link_seconds(t->s.link, t->s.topology, senders, c->bytes_up, parameters) : 0;
+}
+
+Status trainer_step(Trainer *t, StepRecord *r, Error *err)
+{
+    const Portion all = portion_of(t, t->step + 1);
+    ExchangeCost cost;
+    *r = (StepRecord){.step = t->step + 1,
+                      .epoch = all.epoch + 1,
+                      .lr = sgd_rate(&t->s.sgd, t->step + 1),
+                      .test = {NAN, NAN}};
+    choose(t, r->step, &all);
+    TRY(compute_all(t, r, &all, err));
+    const Status status =
+        exchange_step(t->exchange, r->step, t->gradient, t->weight, t->heard, t->agreed, &cost, err);
+    if (status != OK)
+        return status == ERR_NUMERIC ? mend(err) : status;
+    sgd_step(&t->s.sgd, r->step, t->floats, t->agreed, t->velocity, t->weights, t->s.threads);
+    note_cost(t, &cost, r);
+    t->step = r->step;
+    return OK;
+}
+
+Status trainer_test(Trainer *t, const Dataset *d, Tested *out, Error *err)
+{
+    *out = (Tested){0};
+    for (size_t from = 0, count; from < d->count; from += count) {
+        count = d->count - from < t->s.test_batch ? d->count - from : t->s.test_batch;
+        for (size_t i = 0; i < count; i++)
+            t->index[i] = (uint32_t)(from + i);
+        batch_fill(d, t->index, count, false, t->s.seed, 0, t->s.threads, t->images, t->labels);
+        const Batch batch = {t->images, t->labels, count};
+        Score score;
+        if (model_score(t->model, &batch, t->weights, t->running[0], t->s.threads, &score, err) != OK) {
+            error_at(err, "test after step %zu", t->step);
+            return err->status == ERR_NUMERIC ? mend(err) : err->status;
+        }
+        out->loss += score.loss * (double)count / (double)d->count;
+        out->accuracy += (double)score.correct / (double)d->count;
+    }
+    return OK;
+}
+
+/* ---- all that a step leaves to the next ---- */
+
+static Status visit_slices(Trainer *t, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
+                           void *data, Error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const ArenaMark mark = arena_mark(t->arena);
+        const char *path = text_format(t->arena, "%s/%s", folder, s->name);
+        if (!path)
+            return arena_fail(t->arena, err);
+        TRY(visit(data, path, &s->shape, x + s->offset, err));
+        arena_rewind(t->arena, mark);
+    }
+    return OK;
+}
+
+/* States are bytes; four of them travel as the bits of a float. */
+static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
+{
+    const Exchanged *e = exchange_parts(t->exchange);
+    for (size_t i = 0; i < e->parts; i++) {
+        const Shape shape = shape_vector((e->part[i].state + 3) / 4);
+        const ArenaMark mark = arena_mark(t->arena);
+        const char *path = text_format(t->arena, "state/%zu/%s", w, e->part[i].name);
+        if (!path)
+            return arena_fail(t->arena, err);
+        if (shape.n)
+            TRY(visit(data, path, &shape, (float *)(void *)e->state[w * e->parts + i], err));
+        arena_rewind(t->arena, mark);
+    }
+    return OK;
+}
+
+Status trainer_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
+{
+    const SliceList *parameters = model_parameters(t->model);
+    TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
+    TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
+    for (size_t w = 0; w < t->s.workers; w++) {
+        char folder[48];
+        snprintf(folder, sizeof folder, "running/%zu", w);
+        TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
+        TRY(visit_states(t, w, visit, data, err));
+    }
+    return OK;
+}
+
+/* ---- opening ---- */
+
+static Status check_setup(const TrainSetup *s, Error *err)
+{
+    const Codec *c = s->codec;
+    if (s->batch < s->workers || s->train->count < s->workers)
+        return FAIL(err, ERR_USAGE, "--batch-size %zu: %zu workers want an image each, of %zu", s->batch,
+                    s->workers, s->train->count);
+    if (s->aggregate < 1 || s->aggregate > s->workers)
+        return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
+                    s->workers);
+    if (topology_adds(s->topology) && !(c->ops->merge && codec_traits(c) & (LINEAR | MERGEABLE)))
+        return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
+                    c->ops->name);
+    return OK;
+}
+
+static Status make_room(Trainer *t, size_t images, Error *err)
+{
+    const DatasetInfo *d = t->s.train->info;
+    Arena *a = t->arena;
+    bool full = false;
+    t->weights = NEW(a, float, t->floats);
+    t->velocity = NEW(a, float, t->floats);
+    t->agreed = NEW_ZERO(a, float, t->floats);
+    t->gradient = NEW(a, float *, t->s.workers);
+    t->running = NEW(a, float *, t->s.workers);
+    t->weight = NEW(a, double, t->s.workers);
+    t->heard = NEW(a, bool, t->s.workers);
+    t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
+    t->labels = NEW(a, uint8_t, images);
+    t->order = NEW(a, uint32_t, t->s.train->count);
+    t->index = NEW(a, uint32_t, t->s.test_batch);
+    if (!t->weights || !t->velocity || !t->agreed || !t->gradient || !t->running || !t->weight || !t->heard ||
+        !t->images || !t->labels || !t->order || !t->index)
+        return arena_fail(a, err);
+    for (size_t w = 0; w < t->s.workers; w++) {
+        t->gradient[w] = NEW_ZERO(a, float, t->floats);
+        t->running[w] = NEW(a, float, t->running_floats);
+        full = full || !t->gradient[w] || !t->running[w];
+    }
+    return full ? arena_fail(a, err) : OK;
+}
+
+static Status open_trainer(Trainer *t, Error *err)
+{
+    const TrainSetup *s = &t->s;
+    const DatasetInfo *d = s->train->info;
+    const size_t share = (s->batch + s->workers - 1) / s->workers;
+    const ModelSpec spec = {.network = s->network,
+                            .channels = d->channels,
+                            .rows = d->rows,
+                            .columns = d->columns,
+                            .classes = d->classes,
+                            .images = share > s->test_batch ? share : s->test_batch};
+    TRY(check_setup(s, err));
+    TRY(model_open(&t->model, &spec, err));
+    t->floats = model_parameters(t->model)->floats;
+    t->running_floats = model_running(t->model)->floats;
+    TRY(make_room(t, spec.images, err));
+    const ExchangeSpec exchange = {s->codec, s->grouping, s->min_elements, s->workers, s->seed, s->threads};
+    TRY(exchange_open(&t->exchange, &exchange, model_parameters(t->model), err));
+    trainer_reset(t);
+    return OK;
+}
+
+Status trainer_open(Trainer **out, const TrainSetup *setup, Error *err)
+{
+    Arena *arena = arena_open(0);
+    Trainer *t = NEW_ZERO(arena, Trainer, 1);
+    *out = NULL;
+    if (!t) {
+        const Status status = arena_fail(arena, err);
+        arena_close(arena);
+        return status;
+    }
+    t->arena = arena;
+    t->s = *setup;
+    const Status status = open_trainer(t, err);
+    if (status == OK)
+        *out = t;
+    else
+        trainer_close(t);
+    return status;
+}
+
+void trainer_close(Trainer *t)
+{
+    if (!t)
+        return;
+    exchange_close(t->exchange);
+    model_close(t->model);
+    arena_close(t->arena);
+}
+
+void trainer_reset(Trainer *t)
+{
+    const Exchanged *e = exchange_parts(t->exchange);
+    for (size_t w = 0; w < t->s.workers; w++) {
+        model_init(t->model, t->s.seed, t->weights, t->running[w]);
+        for (size_t i = 0; i < e->parts; i++)
+            if (e->part[i].state)
+                memset(e->state[w * e->parts + i], 0, e->part[i].state);
+    }
+    memset(t->velocity, 0, t->floats * sizeof *t->velocity);
+    t->step = 0;
+}
+
+size_t trainer_step_done(const Trainer *t)
+{
+    return t->step;
+}
+
+size_t trainer_parameters(const Trainer *t)
+{
+    return t->floats;
+}
+
+const float *trainer_weights(const Trainer *t)
+{
+    return t->weights;
+}
