@@ -231,6 +231,65 @@ Status checkpoint_load(Trainer *t, const char *path, Error *err)
     return status;
 }
 
+/* ---- the setup of a checkpoint ---- */
+
+typedef struct {
+    const AttrList *attrs;
+    const char *path, *missing;
+} Known;
+
+static const Attr *known(Known *k, const char *name, int type)
+{
+    static const Attr none = {.text = ""};
+    const Attr *a = find(k->attrs, name);
+    if (a && (int)a->type == type && (type != ATTR_INT || a->whole >= 0))
+        return a;
+    k->missing = name;
+    return &none;
+}
+
+static size_t known_whole(Known *k, const char *name)
+{
+    return (size_t)known(k, name, ATTR_INT)->whole;
+}
+
+static double known_real(Known *k, const char *name)
+{
+    return known(k, name, ATTR_REAL)->real;
+}
+
+static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Known *k, Arena *a, Error *err)
+{
+    const char *spec = known(k, "compressor", ATTR_TEXT)->text;
+    s->network = text_copy(a, known(k, "network", ATTR_TEXT)->text);
+    *dataset = text_copy(a, known(k, "dataset", ATTR_TEXT)->text);
+    *images = known_whole(k, "images");
+    s->grouping =
+        strcmp(known(k, "group", ATTR_TEXT)->text, grouping_names[GROUP_ALL]) ? GROUP_TENSOR : GROUP_ALL;
+    s->min_elements = known_whole(k, "min_elements");
+    s->workers = known_whole(k, "workers");
+    s->aggregate = known_whole(k, "num_aggregate");
+    s->batch = known_whole(k, "batch_size");
+    s->seed = known_whole(k, "seed");
+    s->sgd = (Sgd){known_real(k, "lr"), known_real(k, "momentum"), known_real(k, "weight_decay"),
+                   known_real(k, "lr_decay"), known_whole(k, "lr_decay_steps")};
+    if (k->missing)
+        return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", k->path, k->missing);
+    return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);
+}
+
+Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
+                        Error *err)
+{
+    Dump *from;
+    Known k = {.path = path};
+    TRY(dump_open(&from, path, a, err));
+    k.attrs = dump_attrs(from);
+    const Status status = take_setup(s, dataset, images, &k, a, err);
+    dump_close(from);
+    return status;
+}
+
 /* ---- which there are ---- */
 
 static int by_number(const void *a, const void *b)

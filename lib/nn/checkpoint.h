@@ -14,6 +14,11 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the fo
  * arrays are of no use until another one loads or it is reset. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
+/* The setup that a checkpoint was written with, but for what does not change its weights (data, threads, links);
+ * `dataset` is its name. */
+Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
+                        Error *err);
+
 /* The numbers of a folder's checkpoints, rising; none where there is no such folder. */
 Status checkpoint_list(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 char *checkpoint_path(const char *dir, size_t step, Arena *a);

@@ -1,0 +1,9 @@
+/* train.h -- atomo-train's subcommands: each parses its options, calls the library and gives an exit code. */
+#ifndef ATOMO_CMD_TRAIN_H
+#define ATOMO_CMD_TRAIN_H
+
+#include "../lib/cli.h"
+
+int train_command_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,146 @@
+/* train_job.c -- see train_job.h. */
+#include "train_job.h"
+
+#include <string.h>
+
+/* Which digits there are does not depend on a run's seed. */
+enum { DATA_SEED = 1 };
+
+void train_job_defaults(TrainJob *j, int argc, char **argv)
+{
+    j->network = "lenet";
+    j->dataset = "digits";
+    j->link = "lan10g";
+    j->workers = 1;
+    j->batch = 128;
+    j->test_batch = 1000;
+    j->lr = 0.01;
+    j->decay = 1;
+    j->momentum = 0.9;
+    j->epochs = 10;
+    j->argc = argc;
+    j->argv = argv;
+}
+
+static const char *const groupings[] = {"tensor", "all", NULL};
+
+const Option *train_job_options(TrainJob *j, const Option *own)
+{
+    const Option shared[] = {
+        OPTION(0, "network", "NAME", &j->network, "what is trained"),
+        OPTION(0, "dataset", "NAME", &j->dataset, "on what; digits needs no files"),
+        OPTION(0, "data-dir", "DIR", &j->data_dir, "where its files are; datasets/NAME without it"),
+        OPTION('c', "compressor", "SPEC", &j->specs, "between the workers; repeatable; none without it"),
+        OPTION(0, "workers", "P", &j->workers, "that share each batch", .low = 1, .high = 4096),
+        OPTION(0, "num-aggregate", "K", &j->aggregate, "of them are heard, chosen by the seed; 0: all",
+               .low = 0, .high = 4096),
+        OPTION(0, "batch-size", "B", &j->batch, "images to a step, of all workers together", .low = 1,
+               .high = 1e6),
+        OPTION(0, "test-batch-size", "B", &j->test_batch, "images to a testing pass", .low = 1, .high = 1e6),
+        OPTION(0, "lr", "X", &j->lr, "step size", .low = 0, .high = 1e6),
+        OPTION(0, "lr-decay", "X", &j->decay, "what it is multiplied by ...", .low = 0, .high = 1),
+        OPTION(0, "lr-decay-steps", "N", &j->decay_steps, "... after each N steps; 0: never", .low = 0,
+               .high = 1e9),
+        OPTION(0, "momentum", "X", &j->momentum, "of the velocity", .low = 0, .high = 1),
+        OPTION(0, "weight-decay", "X", &j->weight_decay, "share of the weights added to the gradient",
+               .low = 0, .high = 1),
+        OPTION(0, "max-steps", "N", &j->max_steps, "steps; 0: as --epochs says", .low = 0, .high = 99999999),
+        OPTION(0, "epochs", "N", &j->epochs, "passes over the training set", .low = 1, .high = 1e6),
+        OPTION(0, "group", "G", &j->grouping, "what the compressor sees: each tensor, or all as one vector",
+               .choices = groupings),
+        OPTION(0, "min-elements", "N", &j->min_elements, "smaller tensors travel as floats", .low = 0,
+               .high = 1e12),
+        OPTION(0, "link", "PRESET", &j->link, "the network that comm_ms is for"),
+        OPTION(0, "topology", "T", &j->topology, "who sends to whom", .choices = topology_names),
+        {0},
+    };
+    size_t count = 0;
+    while (own[count].type != CLI_END)
+        count++;
+    Option *all = NEW_ZERO(j->a, Option, count + countof(shared));
+    if (!all)
+        return NULL;
+    memcpy(all, own, count * sizeof *all);
+    memcpy(all + count, shared, sizeof shared);
+    return all;
+}
+
+Status train_job_load(Dataset *out, const char *name, const char *dir, Part part, int threads, Arena *a,
+                      Error *err)
+{
+    const char *usual = text_format(a, "datasets/%s", name);
+    return usual ? dataset_load(out, name, dir ? dir : usual, part, DATA_SEED, threads, a, err)
+                 : arena_fail(a, err);
+}
+
+Status train_job_open(TrainJob *j)
+{
+    static const char *none[] = {"none"};
+    const TextList usual = {none, 1};
+    const Link *link = link_find(j->link, j->err);
+    const int threads = (int)j->common.threads;
+    if (!link)
+        return j->err->status;
+    TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
+    TRY(train_job_load(&j->train, j->dataset, j->data_dir, PART_TRAIN, threads, j->a, j->err));
+    TRY(train_job_load(&j->test, j->dataset, j->data_dir, PART_TEST, threads, j->a, j->err));
+    j->setup = (TrainSetup){.network = j->network,
+                            .train = &j->train,
+                            .test = &j->test,
+                            .workers = (size_t)j->workers,
+                            .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
+                            .batch = (size_t)j->batch,
+                            .test_batch = (size_t)j->test_batch,
+                            .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
+                            .min_elements = (size_t)j->min_elements,
+                            .sgd = {j->lr, j->momentum, j->weight_decay, j->decay, (size_t)j->decay_steps},
+                            .seed = (uint64_t)j->common.seed,
+                            .threads = threads,
+                            .topology = (Topology)j->topology,
+                            .link = link};
+    return OK;
+}
+
+void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
+{
+    const TrainSetup *s = &j->setup;
+    const Fact all[TRAIN_FACTS] = {
+        {"network", value_text(s->network)},
+        {"dataset", value_text(j->dataset)},
+        {"images", value_int((int64_t)j->train.count)},
+        {"test_images", value_int((int64_t)j->test.count)},
+        {"workers", value_int(j->workers)},
+        {"num_aggregate", value_int((int64_t)s->aggregate)},
+        {"batch_size", value_int(j->batch)},
+        {"lr", value_real(j->lr)},
+        {"lr_decay", value_real(j->decay)},
+        {"lr_decay_steps", value_int(j->decay_steps)},
+        {"momentum", value_real(j->momentum)},
+        {"weight_decay", value_real(j->weight_decay)},
+        {"group", value_text(grouping_names[s->grouping])},
+        {"min_elements", value_int(j->min_elements)},
+        {"link", value_text(s->link->name)},
+        {"topology", value_text(topology_names[s->topology])},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *j))
+{
+    Error err = {0};
+    TextList arguments;
+    bool helped;
+    Command c = *command;
+    j->a = arena_open(0);
+    j->err = &err;
+    c.options = train_job_options(j, command->options);
+    c.common = &j->common;
+    Status status = c.options ? OK : arena_fail(j->a, &err);
+    if (status == OK)
+        status = cli_parse(&c, j->argc, j->argv, &arguments, &helped, j->a, &err);
+    if (status == OK && !helped)
+        status = run(j);
+    progress_close(&j->progress);
+    arena_close(j->a);
+    return status == OK ? 0 : cli_report(c.program, &err);
+}

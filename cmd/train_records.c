@@ -1,0 +1,303 @@
+/* train_records.c -- see train_records.h. */
+#include "train_records.h"
+
+#include "../lib/timing.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    RECORD,
+    COMPRESSOR,
+    STEP,
+    EPOCH,
+    LOSS,
+    TRAIN_ACCURACY,
+    TEST_ACCURACY,
+    BYTES_UP,
+    BYTES_DOWN,
+    COMPUTE,
+    ENCODE,
+    COMM,
+    DECODE,
+    SIM,
+    WALL,
+    RATE
+};
+
+static const Column usual[STEP_COLUMNS] = {
+    [RECORD] = {"record", "record", 0},
+    [COMPRESSOR] = {"compressor", "compressor", 0},
+    [STEP] = {"step", "step", 0},
+    [EPOCH] = {"epoch", "epoch", 0},
+    [LOSS] = {"loss", "loss", 0},
+    [TRAIN_ACCURACY] = {"train_accuracy", "train acc.", 0},
+    [TEST_ACCURACY] = {"test_accuracy", "test acc.", 0},
+    [BYTES_UP] = {"bytes_up", "bytes up", 0},
+    [BYTES_DOWN] = {"bytes_down", NULL, 0},
+    [COMPUTE] = {"compute_ms", "compute ms", 0},
+    [ENCODE] = {"encode_ms", "encode ms", 0},
+    [COMM] = {"comm_ms", "comm ms", 0},
+    [DECODE] = {"decode_ms", "decode ms", 0},
+    [SIM] = {"sim_seconds", "sim. s", 0},
+    [WALL] = {"wall_seconds", "wall s", 0},
+    [RATE] = {"lr", NULL, 0},
+};
+
+/* ---- targets ---- */
+
+Status records_targets(Records *r, const char *list)
+{
+    for (const char *at = list, *next; at && *at; at = next ? next + 1 : NULL) {
+        char item[32];
+        double accuracy;
+        next = strchr(at, ',');
+        snprintf(item, sizeof item, "%.*s", next ? (int)(next - at < 31 ? next - at : 31) : 31, at);
+        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1))
+            return FAIL(
+                r->job->err, ERR_USAGE,
+                "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
+                list, item);
+        if (r->targets == TARGETS_MOST)
+            return FAIL(r->job->err, ERR_USAGE, "--target-accuracy: more than %d numbers", TARGETS_MOST);
+        r->target[r->targets++].accuracy = accuracy;
+    }
+    return OK;
+}
+
+static Status add_columns(Records *r)
+{
+    memcpy(r->column, usual, sizeof usual);
+    r->columns = STEP_COLUMNS;
+    for (size_t i = 0; i < r->targets; i++)
+        for (size_t k = 0; k < 3; k++) {
+            char number[32];
+            text_double(number, r->target[i].accuracy);
+            const char *name = k == 0   ? text_format(r->job->a, "steps_to_%s", number)
+                               : k == 1 ? text_format(r->job->a, "sim_seconds_to_%s", number)
+                                        : text_format(r->job->a, "bytes_to_%s", number);
+            if (!name)
+                return arena_fail(r->job->a, r->job->err);
+            r->column[r->columns++] = (Column){name, name, 0};
+        }
+    return OK;
+}
+
+/* ---- opening ---- */
+
+static Status open_journal(Records *r)
+{
+    const TrainJob *j = r->job;
+    Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/1")}};
+    size_t count = 1;
+    train_job_facts(j, fact + count);
+    count += TRAIN_FACTS;
+    fact[count++] = (Fact){"seed", value_int(j->common.seed)};
+    TRY(journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err));
+    if (r->journal.replaced)
+        progress_note(&r->job->progress,
+                      "note: %s: an earlier run's records are gone; --resume would have taken them",
+                      r->journal.path);
+    return OK;
+}
+
+Status records_open(Records *r)
+{
+    TrainJob *j = r->job;
+    const Common *o = &j->common;
+    Fact *facts;
+    size_t count;
+    r->journal.fd = -1;
+    TRY(add_columns(r));
+    TRY(open_journal(r));
+    TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
+    _Static_assert((int)TRAIN_FACTS <= (int)FACTS_SPARE, "report_meta leaves room for these");
+    train_job_facts(j, facts + count);
+    const ReportSpec spec = {.schema = "atomo-run/1",
+                             .meta = facts,
+                             .facts = count + TRAIN_FACTS,
+                             .columns = r->column,
+                             .column_count = r->columns,
+                             .format =
+                                 report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+                             .path = o->output,
+                             .color = !o->output && cli_color(o)};
+    return report_open(&r->report, &spec, j->a, j->err);
+}
+
+Status records_begin(Records *r, const char *compressor)
+{
+    r->compressor = compressor;
+    r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}};
+    r->sim = r->wall = r->bytes = 0;
+    r->partial = false;
+    r->clock = clock_now();
+    for (size_t i = 0; i < r->targets; i++)
+        r->target[i].reached = false;
+    return OK;
+}
+
+/* ---- rows ---- */
+
+static Value text_of(const Json *v)
+{
+    return v && v->type == JSON_TEXT ? value_text(v->text) : value_none();
+}
+
+static double number_of(const Value *v)
+{
+    return v->type == VALUE_REAL ? v->real : v->type == VALUE_INT ? (double)v->whole : NAN;
+}
+
+static void fill(const Records *r, const StepRecord *s, Value *row)
+{
+    row[RECORD] = value_text("step");
+    row[COMPRESSOR] = value_text(r->compressor);
+    row[STEP] = value_int((int64_t)s->step);
+    row[EPOCH] = value_int((int64_t)s->epoch);
+    row[LOSS] = value_real(s->train.loss);
+    row[TRAIN_ACCURACY] = value_real(s->train.accuracy);
+    row[TEST_ACCURACY] = value_real(s->test.accuracy);
+    row[BYTES_UP] = value_real(s->bytes_up);
+    row[BYTES_DOWN] = value_real(s->bytes_down);
+    row[COMPUTE] = value_real(1e3 * s->compute);
+    row[ENCODE] = value_real(1e3 * s->encode);
+    row[COMM] = value_real(1e3 * s->comm);
+    row[DECODE] = value_real(1e3 * s->decode);
+    row[SIM] = value_real(r->sim);
+    row[WALL] = value_real(r->wall);
+    row[RATE] = value_real(s->lr);
+    for (size_t i = STEP_COLUMNS; i < r->columns; i++)
+        row[i] = value_none();
+}
+
+static void note_targets(Records *r, const StepRecord *s)
+{
+    for (size_t i = 0; i < r->targets; i++)
+        if (!r->target[i].reached && s->test.accuracy >= r->target[i].accuracy) {
+            r->target[i].reached = true;
+            r->target[i].step = s->step;
+            r->target[i].seconds = r->partial ? NAN : r->sim;
+            r->target[i].bytes = r->partial ? NAN : r->bytes;
+        }
+}
+
+Status records_step(Records *r, const StepRecord *s, Error *err)
+{
+    TrainJob *j = r->job;
+    Value row[COLUMNS_MOST];
+    const ArenaMark mark = arena_mark(j->a);
+    const double now = clock_now();
+    r->wall += now - r->clock;
+    r->clock = now;
+    r->sim += s->compute + s->encode + s->comm + s->decode;
+    r->bytes += s->bytes_up;
+    r->last = *s;
+    note_targets(r, s);
+    fill(r, s, row);
+    const char *line = r->journal.path ? report_json_row(r->column, STEP_COLUMNS, row, j->a) : "";
+    const Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
+    arena_rewind(j->a, mark);
+    TRY(status);
+    return report_row(r->report, row, !isnan(s->test.accuracy), err);
+}
+
+/* ---- taking up ---- */
+
+static Status replay_row(Records *r, const Json *json)
+{
+    Value row[COLUMNS_MOST];
+    TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
+    const StepRecord s = {.step = (size_t)number_of(&row[STEP]),
+                          .epoch = (size_t)number_of(&row[EPOCH]),
+                          .train = {number_of(&row[LOSS]), number_of(&row[TRAIN_ACCURACY])},
+                          .test = {NAN, number_of(&row[TEST_ACCURACY])},
+                          .lr = number_of(&row[RATE])};
+    r->sim = number_of(&row[SIM]);
+    r->wall = number_of(&row[WALL]);
+    r->bytes += number_of(&row[BYTES_UP]);
+    r->last = s;
+    note_targets(r, &s);
+    row[RECORD] = value_text("step");
+    row[COMPRESSOR] = value_text(r->compressor);
+    return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
+}
+
+/* A step that was done again after a resumption stands twice; the last counts. */
+Status records_replay(Records *r, size_t step)
+{
+    const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
+    size_t lost = 0;
+    if (!of)
+        return arena_fail(r->job->a, r->job->err);
+    for (size_t i = 0; i < r->journal.old_count; i++) {
+        const Json *json = r->journal.old[i], *number = json_member(json, "step");
+        const Value name = text_of(json_member(json, "compressor"));
+        if (name.type == VALUE_TEXT && !strcmp(name.text, r->compressor) && number && number->is_whole &&
+            number->whole >= 1 && (uint64_t)number->whole <= step)
+            of[number->whole] = json;
+    }
+    for (size_t i = 1; i <= step; i++)
+        lost += !of[i];
+    r->partial = lost > 0;
+    if (lost)
+        progress_note(&r->job->progress,
+                      "note: %s: the records of %zu of the %zu steps before are not in a journal",
+                      r->compressor, lost, step);
+    for (size_t i = 1; i <= step; i++)
+        if (of[i])
+            TRY(replay_row(r, of[i]));
+    r->clock = clock_now();
+    return OK;
+}
+
+/* ---- summary ---- */
+
+Status records_summary(Records *r, bool failed)
+{
+    Value row[COLUMNS_MOST];
+    const StepRecord *s = &r->last;
+    fill(r, s, row);
+    row[RECORD] = value_text("summary");
+    row[BYTES_UP] = r->partial ? value_none() : value_real(r->bytes);
+    for (size_t i = BYTES_DOWN; i <= DECODE; i++)
+        row[i] = value_none();
+    if (failed)
+        row[LOSS] = row[TRAIN_ACCURACY] = row[TEST_ACCURACY] = value_none();
+    for (size_t i = 0; i < r->targets; i++) {
+        const Target *t = &r->target[i];
+        Value *at = row + STEP_COLUMNS + 3 * i;
+        at[0] = t->reached ? value_int((int64_t)t->step) : value_none();
+        at[1] = t->reached ? value_real(t->seconds) : value_none();
+        at[2] = t->reached ? value_real(t->bytes) : value_none();
+    }
+    return report_row(r->report, row, true, r->job->err);
+}
+
+/* ---- closing ---- */
+
+/* A stopped run without a journal still writes its records; with one they are there, and an earlier FILE stays. */
+Status records_close(Records *r, Status status)
+{
+    Error *err = r->job->err;
+    const bool stopped = status == ERR_STOPPED;
+    progress_close(&r->job->progress);
+    Error why = *err, second = {0};
+    if (r->report && (status == OK || (stopped && !r->journal.path)))
+        status = report_close(r->report, &second);
+    else
+        report_abandon(r->report);
+    if (second.status != OK) {
+        *err = second;
+    } else if (stopped) {
+        *err = why;
+        status = ERR_STOPPED;
+        if (r->journal.path)
+            error_hint(err, "records so far: %s; with --train-dir, the same command with --resume goes on",
+                       r->journal.path);
+    } else if (status == OK) {
+        journal_remove(&r->journal);
+    }
+    journal_close(&r->journal);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* train_run.c -- run: train, a run to each compressor, all from the same weights on the same batches. */
+#include "train.h"
+
+#include "train_records.h"
+
+#include "../lib/nn/checkpoint.h"
+#include "../lib/nn/train_run.h"
+
+#include <math.h>
+
+typedef struct {
+    TrainJob job; /* stays first */
+    const char *dir, *dump, *targets;
+    int64_t every, dump_every;
+    bool dump_workers;
+    Records records;
+    size_t run;    /* at work, of job.codecs */
+    Error failure; /* the first run's that diverged */
+} Run;
+
+static void note(void *data, const char *text)
+{
+    progress_note(&((Run *)data)->job.progress, "note: %s", text);
+}
+
+static Status record(void *data, const StepRecord *s, Error *err)
+{
+    Run *r = data;
+    progress_step(&r->job.progress, r->run * r->job.steps + s->step);
+    return records_step(&r->records, s, err);
+}
+
+/* ---- one compressor ---- */
+
+/* With several compressors, one folder each. */
+static char *folder_of(const Run *r, const char *compressor)
+{
+    char *dir =
+        r->job.codecs == 1 ? text_copy(r->job.a, r->dir) : text_format(r->job.a, "%s/%s", r->dir, compressor);
+    return dir;
+}
+
+static Status resume(Run *r, Trainer *t, const char *dir)
+{
+    if (!r->job.common.resume)
+        return OK;
+    TRY(checkpoint_resume(t, dir, note, r, r->job.err));
+    return trainer_step_done(t) ? records_replay(&r->records, trainer_step_done(t)) : OK;
+}
+
+/* A run that was complete, but whose records are gone, is tested once more. */
+static Status test_again(Run *r, Trainer *t)
+{
+    StepRecord *last = &r->records.last;
+    if (trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
+        return OK;
+    last->step = trainer_step_done(t);
+    last->epoch = (last->step - 1) / trainer_epoch_steps(t) + 1;
+    return trainer_test(t, r->job.setup.test, &last->test, r->job.err);
+}
+
+static Status follow_course(Run *r, Trainer *t, const char *dir)
+{
+    Course c = {.steps = r->job.steps,
+                .every = (size_t)r->every,
+                .dir = dir,
+                .dump_every = (size_t)r->dump_every,
+                .data = r,
+                .record = record,
+                .stopped = cli_stopped};
+    if (r->dump)
+        TRY(gradient_dump_open(&c.dump, r->dump, t, r->dump_workers, r->job.err));
+    Status status = train_run(t, &c, r->job.err);
+    if (!c.dump)
+        return status;
+    if (status == OK || status == ERR_STOPPED) {
+        Error why = {0};
+        if (gradient_dump_close(c.dump, &why) != OK) {
+            *r->job.err = why;
+            status = why.status;
+        }
+    } else {
+        gradient_dump_abandon(c.dump);
+    }
+    return status;
+}
+
+/* A run that diverges costs itself alone. */
+static Status keep_failure(Run *r, const char *compressor)
+{
+    error_at(r->job.err, "%s", compressor);
+    if (r->job.codecs > 1)
+        progress_note(&r->job.progress, "note: %s", r->job.err->text);
+    if (r->failure.status == OK)
+        r->failure = *r->job.err;
+    return records_summary(&r->records, true);
+}
+
+static Status run_codec(Run *r, size_t k)
+{
+    TrainJob *j = &r->job;
+    const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
+    Trainer *t;
+    if (!name || (r->dir && !dir))
+        return arena_fail(j->a, j->err);
+    if (codec_caution(j->codec[k]))
+        progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
+    r->run = k;
+    j->setup.codec = j->codec[k];
+    TRY(trainer_open(&t, &j->setup, j->err));
+    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+    j->progress.total = j->steps * j->codecs;
+    Status status = records_begin(&r->records, name);
+    if (status == OK)
+        status = resume(r, t, dir);
+    if (status == OK)
+        status = follow_course(r, t, dir);
+    if (status == OK)
+        status = test_again(r, t);
+    trainer_close(t);
+    if (status == ERR_NUMERIC)
+        return keep_failure(r, name);
+    TRY(status);
+    return records_summary(&r->records, false);
+}
+
+/* ---- all of them ---- */
+
+static Status check(const Run *r)
+{
+    if (r->job.common.resume && !r->dir)
+        return FAIL(r->job.err, ERR_USAGE,
+                    "--resume: want --train-dir, whose checkpoints the run goes on from");
+    if (r->dump && r->job.codecs > 1)
+        return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu compressors; want one", r->job.codecs);
+    return OK;
+}
+
+static Status run_all(Run *r)
+{
+    TRY(records_open(&r->records));
+    for (size_t k = 0; k < r->job.codecs; k++)
+        TRY(run_codec(r, k));
+    return OK;
+}
+
+static Status run(TrainJob *j)
+{
+    Run *r = (Run *)j;
+    r->records.job = j;
+    r->records.journal.fd = -1;
+    TRY(records_targets(&r->records, r->targets));
+    TRY(train_job_open(j));
+    TRY(check(r));
+    progress_open(&j->progress, "training", 1, j->common.quiet);
+    TRY(records_close(&r->records, run_all(r)));
+    if (r->failure.status != OK)
+        *j->err = r->failure;
+    return r->failure.status;
+}
+
+int train_command_run(int argc, char **argv)
+{
+    Run r = {.every = 200, .dump_every = 100};
+    train_job_defaults(&r.job, argc, argv);
+    const Option options[] = {
+        OPTION(0, "train-dir", "DIR", &r.dir, "checkpoints; with several compressors, a folder each"),
+        OPTION(0, "eval-freq", "N", &r.every, "steps between tests and checkpoints; 0: after the last alone",
+               .low = 0, .high = 1e9),
+        OPTION(0, "target-accuracy", "LIST", &r.targets, "as 0.9,0.98: steps, time and bytes to each"),
+        OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients, as they were before compression"),
+        OPTION(0, "dump-freq", "N", &r.dump_every, "of each N steps the first", .low = 1, .high = 1e9),
+        OPTION(0, "dump-workers", NULL, &r.dump_workers, "each worker's by itself, not their mean"),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-train",
+        .command = "run",
+        .usage = "[-c SPEC]...",
+        .brief = "train, with P simulated workers and a compressor between them",
+        .details = "Several compressors: one run each, from the same weights, on the same batches. One "
+                   "record per step and one "
+                   "summary per run; tables show the steps that were tested.\n"
+                   "Fields:\n"
+                   "  record               step or summary\n"
+                   "  loss, train_accuracy over the step's batch, before its update\n"
+                   "  test_accuracy        where the step was tested; with worker 0's running statistics\n"
+                   "  bytes_up             a worker's payloads, on average; in a summary of the whole run\n"
+                   "  bytes_down           what a worker hears: the parameters (ps) or others' payloads\n"
+                   "  compute_ms encode_ms the slowest worker's\n"
+                   "  comm_ms              of --link and --topology\n"
+                   "  decode_ms            one receiver's\n"
+                   "  sim_seconds          these four added up over the steps so far\n"
+                   "  wall_seconds         what the run took here, tests included\n"
+                   "A checkpoint holds all that a step leaves to the next. After a crash or kill the same "
+                   "command with --resume "
+                   "goes on from the newest whole one, to the same weights. A run that diverges costs itself "
+                   "alone, and the "
+                   "exit code is 1.\n",
+        .options = options,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
+    };
+    return train_job_main(&r.job, &command, run);
+}
