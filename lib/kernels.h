@@ -211,6 +211,8 @@ typedef struct {
 
     /* Which of `buckets` each of n elements falls into: floor(word buckets / 2^32), from element first on. */
     void (*hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket);
+    /* The same of the elements at n given places of the block. */
+    void (*hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket);
     /* Of `rows` <= MEDIAN_MOST vectors that are `stride` >= n apart, column by column, the median: half the sum
      * of the two in the middle where there are two; zeros are +0. Reads up to 15 elements behind each vector. */
     void (*medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);

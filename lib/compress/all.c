@@ -41,6 +41,7 @@
     X(eden)        \
     X(countsketch) \
     X(countmin)    \
+    X(sketchml)    \
     X(cas)         \
     X(ef)          \
     X(ef21)        \

@@ -39,6 +39,7 @@ size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at);
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census);
 void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census);
 void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket);
+void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket);
 void ISA_NAME(medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
 void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
 void ISA_NAME(words)(RngKey key, uint32_t first, size_t n, uint32_t *word);

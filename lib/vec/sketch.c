@@ -12,6 +12,15 @@ void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t bucke
         bucket[i] = (uint32_t)((uint64_t)rng_word(&key, first + (uint32_t)i) * buckets >> 32);
 }
 
+void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        store_u(bucket + i, multiply_high(mix_lanes(load_u(at + i) * RNG_STRIDE + key.a, key.b), buckets));
+    for (; i < n; i++)
+        bucket[i] = (uint32_t)((uint64_t)rng_word(&key, at[i]) * buckets >> 32);
+}
+
 /* The larger one is what the smaller one leaves of both, to the bit. */
 INLINE void order(VecF *a, VecF *b)
 {

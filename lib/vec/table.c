@@ -104,6 +104,7 @@ const Kernels ISA_NAME(kernels) = {
     .wavelet_split = ISA_NAME(wavelet_split),
     .wavelet_join = ISA_NAME(wavelet_join),
     .hash_buckets = ISA_NAME(hash_buckets),
+    .hash_places = ISA_NAME(hash_places),
     .medians = ISA_NAME(medians),
     .stretches = ISA_NAME(stretches),
     .words = ISA_NAME(words),

@@ -80,6 +80,8 @@ static const Case cases[] = {
     {"countsketch", 0.03, 0},
     {"countsketch:topk=100000", 0.03, 0},
     {"countmin", 0, 0},
+    {"sketchml", 0.02, 0},
+    {"sketchml:keys=delta-adaptive", 0, 0},
     {"cas", 0.08, 0},
     {"cas:index=fixed", 0.08, 0},
     {"cas:clusters=4", 0, 0},
