@@ -9,19 +9,10 @@
  * A group is a run of `quantiles / groups` bins of one side. Its cells hold the least bin, counted in the group, of the
  * elements hashed there, or the last bin where there are none; the largest of an element's cells is at most its own
  * bin. Where this would not be smaller than the tensor, that travels as floats. */
-#include "../kernels.h"
 #include "../planes.h"
-#include "sketchml.h"
+#include "sketchml_groups.h"
 
 #include <math.h>
-
-typedef struct {
-    int64_t quantiles, rows, groups;
-    double cols;
-    int keys;
-} Sketchml;
-
-enum { ROWS_MOST = 8, GROUPS_MOST = TWO_SIDES * BINS_MOST };
 
 static const char *const key_forms[] = {"delta-binary", "delta-adaptive", NULL};
 
@@ -36,11 +27,6 @@ static const Param schema[] = {
     {0},
 };
 
-static const Sketchml *params_of(const Call *c)
-{
-    return c->self->params;
-}
-
 static unsigned traits(const Codec *codec)
 {
     (void)codec;
@@ -50,182 +36,18 @@ static unsigned traits(const Codec *codec)
 /* Keys of four bytes and flags are more than Golomb codes take; n rows cells of a byte, and what groups begin with. */
 static size_t bound(const Call *c)
 {
-    const size_t n = c->shape->n, rows = (size_t)params_of(c)->rows;
+    const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
     return n > UINT32_MAX
                ? raw_size(c)
                : 1 + 2 * VARINT_MAX + 4 * BINS_MOST + (5 + rows) * n + GROUPS_MOST * (64 + 9 * rows);
 }
 
-/* ---- groups ---- */
-
-typedef struct {
-    size_t count, cols;
-    size_t first, bins; /* of the side's bins */
-    int side, width;    /* bits of a cell */
-    uint32_t *key;
-    uint8_t *bin;  /* (count) */
-    uint8_t *cell; /* (rows, cols) */
-} Group;
-
-typedef struct {
-    const Call *c;
-    const float *x;
-    Bins bins;
-    Group group[GROUPS_MOST];
-    size_t groups, per_group;
-    uint16_t group_of[TWO_SIDES * BINS_MOST];
-    BinIndex index;
-    uint8_t *bin;   /* (n) */
-    size_t *before; /* (blocks, groups): where a block's members go */
-} Job;
-
-static int width_of(size_t bins)
-{
-    return bins > 1 ? 32 - __builtin_clz((uint32_t)bins - 1) : 0;
-}
-
-static void cut_groups(Job *job)
-{
-    const Sketchml *p = params_of(job->c);
-    job->per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
-    for (int side = 0; side < TWO_SIDES; side++) {
-        for (size_t b = 0; b < job->bins.bins[side]; b += job->per_group) {
-            const size_t left = job->bins.bins[side] - b,
-                         bins = left < job->per_group ? left : job->per_group;
-            for (size_t k = b; k < b + bins; k++)
-                job->group_of[(size_t)side * BINS_MOST + k] = (uint16_t)job->groups;
-            job->group[job->groups++] =
-                (Group){.side = side, .first = b, .bins = bins, .width = width_of(bins)};
-        }
-    }
-}
-
-static void set_count(Group *g, const Sketchml *p, size_t count)
-{
-    const double cols = ceil(p->cols * (double)count);
-    g->count = count;
-    g->cols = cols < 1 ? 1 : (size_t)cols;
-}
-
-/* ---- hashing ---- */
-
-static RngKey hash_key(const Call *c, size_t row, size_t block)
-{
-    const Rng rng = rng_below(&c->rng, row);
-    return rng_key(&rng, USE_BUCKET, block);
-}
-
-/* ---- sorting elements into groups ---- */
-
-/* The bin among those of both sides. */
-static inline size_t either_bin(float x, uint8_t bin)
-{
-    return (size_t)(float_bits(x) >> 31) * BINS_MOST + bin;
-}
-
-static void bin_block(void *data, size_t block)
-{
-    const Job *job = data;
-    const float *const x = job->x + block * BLOCK;
-    uint8_t *const bin = job->bin + block * BLOCK;
-    const size_t n = block_size(job->c->shape->n, block);
-    size_t *const count = job->before + block * job->groups;
-    uint32_t members[TWO_SIDES * BINS_MOST] = {0};
-    bins_take(&job->bins, &job->index, x, n, bin);
-    for (size_t i = 0; i < n; i++)
-        members[either_bin(x[i], bin[i])] += x[i] != 0;
-    memset(count, 0, job->groups * sizeof *count);
-    for (size_t b = 0; b < countof(members); b++)
-        count[job->group_of[b]] += members[b];
-}
-
-static void place_block(void *data, size_t block)
-{
-    const Job *job = data;
-    const float *const x = job->x + block * BLOCK;
-    const uint8_t *const bin = job->bin + block * BLOCK;
-    const size_t n = block_size(job->c->shape->n, block);
-    const size_t *const before = job->before + block * job->groups;
-    uint32_t *key[GROUPS_MOST];
-    uint8_t *own[GROUPS_MOST]; /* where each group's next member goes */
-    for (size_t k = 0; k < job->groups; k++) {
-        key[k] = job->group[k].key + before[k];
-        own[k] = job->group[k].bin + before[k];
-    }
-    for (size_t i = 0; i < n; i++)
-        if (x[i] != 0) {
-            const size_t k = job->group_of[either_bin(x[i], bin[i])];
-            *key[k]++ = (uint32_t)(block * BLOCK + i);
-            *own[k]++ = bin[i];
-        }
-}
-
-enum { RUN = 1024 };
-
-/* How many of the group's members from i on, RUN at most, are in the same block; `at` gets their places there. */
-static size_t run_of(const Group *g, size_t i, uint32_t at[RUN])
-{
-    const uint32_t block = g->key[i] / BLOCK;
-    const size_t most = g->count - i < RUN ? g->count - i : RUN;
-    size_t n = most;
-    if (g->key[i + most - 1] / BLOCK != block)
-        for (n = 1; g->key[i + n] / BLOCK == block;)
-            n++;
-    for (size_t k = 0; k < n; k++)
-        at[k] = g->key[i + k] % BLOCK;
-    return n;
-}
-
-/* A row of a group. */
-static void fill_row(void *data, size_t piece)
-{
-    const Job *job = data;
-    const size_t rows = (size_t)params_of(job->c)->rows, row = piece % rows;
-    const Group *g = &job->group[piece / rows];
-    uint8_t *const cell = g->cell + row * g->cols;
-    uint32_t at[RUN], bucket[RUN];
-    const uint8_t first = (uint8_t)g->first;
-    memset(cell, (int)(g->bins - 1), g->cols);
-    for (size_t i = 0, n; i < g->count && g->width; i += n) {
-        n = run_of(g, i, at);
-        const RngKey key = hash_key(job->c, row, g->key[i] / BLOCK);
-        kernels()->hash_places(key, at, n, (uint32_t)g->cols, bucket);
-        for (size_t k = 0; k < n; k++) {
-            const uint8_t own = (uint8_t)(g->bin[i + k] - first);
-            cell[bucket[k]] = own < cell[bucket[k]] ? own : cell[bucket[k]];
-        }
-    }
-}
-
-/* Counts of blocks become places, and groups get their memory. */
-static Status lay_out(Job *job)
-{
-    const Call *c = job->c;
-    for (size_t k = 0; k < job->groups; k++) {
-        Group *g = &job->group[k];
-        size_t total = 0;
-        for (size_t b = 0; b < blocks_of(c->shape->n); b++) {
-            const size_t count = job->before[b * job->groups + k];
-            job->before[b * job->groups + k] = total;
-            total += count;
-        }
-        set_count(g, params_of(c), total);
-        g->key = NEW(c->scratch, uint32_t, total);
-        g->bin = NEW(c->scratch, uint8_t, total);
-        g->cell = NEW(c->scratch, uint8_t, (size_t)params_of(c)->rows * g->cols);
-        if (!g->key || !g->bin || !g->cell)
-            return arena_fail(c->scratch, c->err);
-    }
-    return OK;
-}
-
 /* ---- encoding ---- */
 
-static void put_group(const Job *job, const Group *g, Buf *out)
+static void put_group(const Call *c, const Group *g, Buf *out)
 {
-    const Call *c = job->c;
-    const size_t n = c->shape->n, cells = (size_t)params_of(c)->rows * g->cols;
-    keys_put(params_of(c)->keys, g->key, g->count, n, g->bin, out); /* the bins are in the cells by now */
+    const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
+    keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin, out); /* the bins are in the cells by now */
     streams_subset(c->streams, n, g->count);
     if (!g->count || !g->width)
         return;
@@ -252,28 +74,17 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const Streams before = c->streams ? *c->streams : (Streams){0};
     if (n > UINT32_MAX)
         return raw_put(c, x, out);
-    Job *job = NEW_ZERO(c->scratch, Job, 1);
-    if (!job)
+    Bins bins;
+    Groups *groups = NEW(c->scratch, Groups, 1);
+    if (!groups)
         return arena_fail(c->scratch, c->err);
-    job->c = c;
-    job->x = x;
-    TRY(bins_find(&job->bins, c, x, (size_t)params_of(c)->quantiles));
-    cut_groups(job);
-    bins_index(&job->bins, &job->index);
-    job->bin = NEW(c->scratch, uint8_t, n);
-    job->before = NEW(c->scratch, size_t, blocks_of(n) * job->groups);
-    if (!job->bin || !job->before)
-        return arena_fail(c->scratch, c->err);
-    if (job->groups)
-        parallel_for(c->threads, blocks_of(n), bin_block, job);
-    TRY(lay_out(job));
-    if (job->groups)
-        parallel_for(c->threads, blocks_of(n), place_block, job);
-    parallel_for(c->threads, job->groups * (size_t)params_of(c)->rows, fill_row, job);
+    TRY(bins_find(&bins, c, x, (size_t)sketchml_of(c)->quantiles));
+    groups_cut(groups, &bins, sketchml_of(c));
+    TRY(groups_fill(groups, c, x, &bins));
     buf_u8(out, PAYLOAD_METHOD);
-    put_bins(&job->bins, c, out);
-    for (size_t k = 0; k < job->groups; k++)
-        put_group(job, &job->group[k], out);
+    put_bins(&bins, c, out);
+    for (size_t k = 0; k < groups->count; k++)
+        put_group(c, &groups->group[k], out);
     if (out->size - start < raw_size(c))
         return OK;
     out->size = start;
@@ -290,7 +101,7 @@ static Status take_bins(const Call *c, Reader *r, Bins *b)
     uint64_t bins[TWO_SIDES];
     for (int side = 0; side < TWO_SIDES; side++)
         bins[side] = take_varint(r);
-    const uint64_t most = (uint64_t)params_of(c)->quantiles;
+    const uint64_t most = (uint64_t)sketchml_of(c)->quantiles;
     if (r->bad || bins[0] > most || bins[1] > most - bins[0])
         return payload_bad(c, "more than %llu bins", (unsigned long long)most);
     for (int side = 0; side < TWO_SIDES; side++) {
@@ -308,7 +119,7 @@ static Status take_bins(const Call *c, Reader *r, Bins *b)
 
 static Status take_cells(const Call *c, Reader *r, Group *g)
 {
-    const size_t cells = (size_t)params_of(c)->rows * g->cols;
+    const size_t cells = (size_t)sketchml_of(c)->rows * g->cols;
     const uint8_t *planes = take_bytes(r, planes_size(cells, g->width));
     if (!planes)
         return payload_bad(c, "%zu cells that end early", cells);
@@ -322,14 +133,14 @@ static Status take_cells(const Call *c, Reader *r, Group *g)
 }
 
 /* The largest of each member's cells. */
-static void query_run(const Call *c, const Group *g, size_t i, size_t n, const uint32_t at[RUN],
-                      uint8_t bin[RUN])
+static void query_run(const Call *c, const Group *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
+                      uint8_t bin[MEMBERS_RUN])
 {
-    uint32_t bucket[RUN];
+    uint32_t bucket[MEMBERS_RUN];
     memset(bin, 0, n);
-    for (size_t row = 0; row < (size_t)params_of(c)->rows && g->width; row++) {
+    for (size_t row = 0; row < (size_t)sketchml_of(c)->rows && g->width; row++) {
         const uint8_t *const cell = g->cell + row * g->cols;
-        kernels()->hash_places(hash_key(c, row, g->key[i] / BLOCK), at, n, (uint32_t)g->cols, bucket);
+        group_buckets(g, c, row, g->key[i] / BLOCK, at, n, bucket);
         for (size_t k = 0; k < n; k++)
             bin[k] = cell[bucket[k]] > bin[k] ? cell[bucket[k]] : bin[k];
     }
@@ -338,14 +149,14 @@ static void query_run(const Call *c, const Group *g, size_t i, size_t n, const u
 static Status take_group(const Call *c, Reader *r, Group *g, const float *value, float *x)
 {
     size_t count;
-    uint32_t at[RUN];
-    uint8_t bin[RUN];
-    TRY(keys_get(params_of(c)->keys, c, r, &g->key, &count));
-    set_count(g, params_of(c), count);
+    uint32_t at[MEMBERS_RUN];
+    uint8_t bin[MEMBERS_RUN];
+    TRY(keys_get(sketchml_of(c)->keys, c, r, &g->key, &count));
+    group_size(g, sketchml_of(c), count);
     if (count && g->width)
         TRY(take_cells(c, r, g));
     for (size_t i = 0, n; i < count; i += n) {
-        n = run_of(g, i, at);
+        n = group_run(g, i, at);
         query_run(c, g, i, n, at, bin);
         for (size_t k = 0; k < n; k++) {
             const size_t key = g->key[i + k];
@@ -362,19 +173,19 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
-    Job *job = NEW_ZERO(c->scratch, Job, 1);
-    if (!job)
+    Bins bins;
+    Groups *groups = NEW(c->scratch, Groups, 1);
+    if (!groups)
         return arena_fail(c->scratch, c->err);
     if (kind != PAYLOAD_METHOD || c->shape->n > UINT32_MAX || in.size >= raw_size(c))
         return payload_bad(c, "kind %u in %zu bytes", kind, in.size);
-    job->c = c;
-    TRY(take_bins(c, &r, &job->bins));
-    cut_groups(job);
+    TRY(take_bins(c, &r, &bins));
+    groups_cut(groups, &bins, sketchml_of(c));
     memset(x, 0, c->shape->n * sizeof *x);
-    for (size_t k = 0; k < job->groups; k++) {
+    for (size_t k = 0; k < groups->count; k++) {
         const ArenaMark mark = arena_mark(c->scratch);
-        Group *g = &job->group[k];
-        TRY(take_group(c, &r, g, job->bins.value[g->side], x));
+        Group *g = &groups->group[k];
+        TRY(take_group(c, &r, g, bins.value[g->side], x));
         arena_rewind(c->scratch, mark);
     }
     return reader_done(&r) ? OK : payload_bad(c, "%zu bytes left over", reader_left(&r));

@@ -72,6 +72,8 @@ static const char *const specs[] = {
     "induced:with=natural+topk:ratio=0.2",
     "countsketch:rows=3,cols=5,topk=4",
     "countmin:cols=2",
+    "sketchml:quantiles=9,groups=3",
+    "sketchml:quantiles=9,groups=3,keys=delta-adaptive",
     "zstd+none",
     "zstd+ef+qsgd:bits=2",
     "blosc+none",

@@ -36,6 +36,7 @@ SPECS = [
     "powersgd:rank=1", "lowrank:rank=1",
     "dct:ratio=0.3", "fourier:ratio=0.2", "fourier:ratio=0.1,dims=2",
     "countsketch:bits=8", "countmin:bits=8,topk=3",
+    "sketchml:quantiles=6,groups=2", "sketchml:quantiles=6,groups=2,keys=delta-adaptive",
 ]
 
 

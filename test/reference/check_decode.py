@@ -53,6 +53,7 @@ SPECS = [
     "sign", "scaledsign", "scaledsign:scale=bucket", "onebit", "onebit:scope=tensor", "ef+scaledsign", "ef+onebit",
     "cas", "cas:min=0,clusters=1", "cas:min=0,clusters=5,index=fixed", "cas:min=9,clusters=3,index=bitmap", "cas:min=9,bits=2.7",
     "cas:min=9,allocate=manual,sizes=9:3", "cas:clusters=40,percentile=99", "ef+cas:min=20",
+    "sketchml", "sketchml:keys=delta-adaptive", "sketchml:quantiles=10,groups=3,rows=3,cols=0.7", "ef+sketchml:quantiles=16,groups=100,keys=delta-adaptive",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
     "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",

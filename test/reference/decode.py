@@ -16,6 +16,7 @@ import numpy as np
 import clusters
 import dyadic
 import lowrank
+import quantiles
 import rotations
 import sketches
 import symbols
@@ -57,6 +58,7 @@ DEFAULTS = {
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
     "cas": clusters.DEFAULTS,
+    "sketchml": quantiles.DEFAULTS,
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
     **sketches.DEFAULTS,
 }
@@ -668,6 +670,8 @@ def decode(spec, shape, rounds, address=None):
     if name == "thc":
         norms, data = shared_scales(rounds, len(list(rotations.blocks(n))), keys["share"])
         return rotations.thc(norms, planes(data, n, int(keys["bits"])), n, keys, address).reshape(shape)
+    if name == "sketchml":
+        return quantiles.sketchml(last[1:], n, keys, address).reshape(shape)
     if name == "cas":
         return clusters.cas(last[1:], n, keys, address).reshape(shape)
     if name == "rotated":

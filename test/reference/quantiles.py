@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""quantiles.py -- sketchml read the plain way from docs/FORMAT.md: keys, cells, the largest cell of each key."""
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from codes import F32, Bytes, index_set, planes
+from container import need
+from draws import BLOCK, key_below
+from sketches import BUCKET, mixed
+
+DEFAULTS = {"quantiles": "256", "rows": "2", "cols": "0.3", "groups": "8", "keys": "delta-binary"}
+
+
+def planes_bytes(count, width):
+    return 8 * width * (count // 64) + (count % 64 + 7) // 8 * width
+
+
+def delta_keys(source, n):
+    count = source.varint()
+    need(count <= n, f"{count} keys of {n}")
+    sizes = planes(source.take(planes_bytes(count, 2)), count, 2)
+    previous, keys = -1, []
+    for size in sizes + 1:
+        distance = int.from_bytes(source.take(int(size)), "little")
+        need(distance and (distance.bit_length() + 7) // 8 == size, f"a distance of {distance} in {size} bytes")
+        previous += distance
+        need(previous < n, "a key beyond the end")
+        keys.append(previous)
+    return np.array(keys, np.int64)
+
+
+def buckets(address, row, keys, cols):
+    found = np.zeros(len(keys), np.int64)
+    for block in np.unique(keys // BLOCK):
+        here = keys // BLOCK == block
+        words = mixed(key_below(address, row, BUCKET, int(block)), keys[here] % BLOCK)
+        found[here] = words.astype(np.uint64) * np.uint64(cols) >> np.uint64(32)
+    return found
+
+
+def bins_of(source, members, bins, keys, address):
+    """The bin in its group of every member."""
+    found, rows = np.zeros(len(members), np.int64), int(keys["rows"])
+    width = (bins - 1).bit_length()
+    if not len(members) or not width:
+        return found
+    cols = max(1, ceil(Fraction(float(keys["cols"]) * len(members))))
+    cells = planes(source.take(planes_bytes(rows * cols, width)), rows * cols, width).reshape(rows, cols)
+    need((cells < bins).all(), "a cell of no bin")
+    for row in range(rows):
+        found = np.maximum(found, cells[row, buckets(address, row, members, cols)])
+    return found
+
+
+def sketchml(data, n, keys, address):
+    source, x, taken = Bytes(data), np.zeros(n, F32), np.zeros(n, bool)
+    quantiles, groups = int(keys["quantiles"]), int(keys["groups"])
+    sides = [source.varint(), source.varint()]
+    need(sum(sides) <= quantiles, f"{sides} bins")
+    values = [np.array([source.f32() for _ in range(count)], F32) for count in sides]
+    for side in values:
+        need((np.isfinite(side) & (side > 0)).all() and (np.diff(side) >= 0).all(), "a value that is no magnitude or falls")
+    run = (quantiles + groups - 1) // groups
+    for side, sign in zip(values, (1, -1)):
+        for first in range(0, len(side), run):
+            members = delta_keys(source, n) if keys["keys"] == "delta-binary" else index_set(source, n)
+            need(not taken[members].any(), "an element in two groups")
+            taken[members] = True
+            inside = side[first:first + run]
+            x[members] = F32(sign) * inside[bins_of(source, members, len(inside), keys, address)]
+    source.end()
+    need(1 + len(data) < 4 * n + 1, "longer than floats")
+    return x
