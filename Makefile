@@ -274,9 +274,9 @@ $(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a
 BIG_DUMP := $(wildcard ../shared/data/resnet18-cifar10.h5)
 
 # Ratios to a memcpy, or to a peer, measured in the same run. Peers (h5py, scipy, PyTorch) are skipped where absent.
-bench: all $(B)/test/bench/bench $(B)/test/bench/bench_growth $(B)/test/bench/bench_svd $(B)/test/bench/bench_peers \
+bench: all $(B)/test/bench/bench $(B)/test/bench/bench_merge $(B)/test/bench/bench_growth $(B)/test/bench/bench_svd $(B)/test/bench/bench_peers \
        $(B)/test/bench/bench_networks
-	$(B)/test/bench/bench; $(B)/test/bench/bench_growth; $(B)/test/bench/bench_svd $(BIG_DUMP); \
+	$(B)/test/bench/bench; $(B)/test/bench/bench_merge; $(B)/test/bench/bench_growth; $(B)/test/bench/bench_svd $(BIG_DUMP); \
 	$(PYTHON) test/bench/peers.py $(B)/test/bench/bench_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/bench_networks && exit $$low
 

@@ -21,6 +21,13 @@ typedef struct {
     uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
     uint64_t gap[17];   /* non-zero levels at least 2^k behind the one before (or the run's start) */
 } Census;
+/* Codes as bit planes (planes.h), each at most `most`. */
+typedef struct {
+    const uint8_t *planes;
+    int width;
+    uint32_t most;
+} PlaneSet;
+
 /* What gradient_sums adds up; ABOVE stands for one sum per threshold. */
 enum { THRESHOLDS = 3 };
 enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
@@ -167,6 +174,16 @@ typedef struct {
                      float *const p[4]);
     void (*rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
                      size_t count, double *const sum[4]);
+
+    /* Sums of codes, `width` planes of them, groups of 64 codes from .. where it stops, which is returned: less than a
+     * vector before `to`. *above becomes true where a code is above its most. */
+    size_t (*add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
+                         bool *above);
+
+    /* out[i] = sum over `count` workers of in[w][i], from <= i < to, little-endian float32 at any address, added in double in order.
+     * False when a part is not within part_most, or a sum not within most. */
+    bool (*add_up)(const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most,
+                   double most, uint8_t *out);
 
     /* Sum of |x_i| in double, and the candidates of a coin: every element that coin_keep(coin, x, key, i)
      * would keep, with coin's scale or a larger one, and about one in 2^30 of the others. n <= BLOCK. Writes

@@ -1,6 +1,5 @@
 /* planes.c -- whole groups by the kernels, the shorter last one here. */
 #include "planes.h"
-#include "kernels.h"
 
 static size_t tail_bytes(size_t n)
 {
@@ -29,7 +28,7 @@ static bool fill_words(const uint8_t *in, size_t codes, int width, uint8_t *word
         memcpy(word + 8 * k, one, 8);
         seen |= load_u64(one);
     }
-    return seen >> codes == 0;
+    return codes == PLANE_GROUP || seen >> codes == 0;
 }
 
 void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out)
@@ -85,6 +84,57 @@ bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code)
 }
 
 /* ---- trits ---- */
+
+/* ---- adding ---- */
+
+/* sum += one, plane by plane with ripple carry; whether a code of `one` is above `most`, which is the carry out of
+ * code + (2^width - 1 - most). */
+static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int width, uint32_t most)
+{
+    uint64_t carry = 0, above = 0;
+    for (int k = 0; k < width; k++) {
+        const uint64_t a = sum[k], b = one[k], half = a ^ b;
+        sum[k] = half ^ carry;
+        carry = (a & b) | (carry & half);
+        above = most >> k & 1 ? above & b : above | b;
+    }
+    for (int k = width; k < planes; k++) {
+        const uint64_t a = sum[k];
+        sum[k] = a ^ carry;
+        carry &= a;
+    }
+    return above;
+}
+
+/* One group, of fewer codes where the vectors end. */
+static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
+{
+    uint64_t sum[PLANES_MAX] = {0}, above = 0;
+    bool clean = true;
+    for (size_t w = 0; w < count; w++) {
+        uint64_t one[PLANES_MAX];
+        uint8_t word[8 * PLANES_MAX];
+        clean &= fill_words(in[w].planes + planes_size(at, in[w].width), codes, in[w].width, word);
+        for (int k = 0; k < in[w].width; k++)
+            one[k] = load_u64(word + 8 * k);
+        above |= add_group(sum, width, one, in[w].width, in[w].most);
+    }
+    uint8_t word[8 * PLANES_MAX];
+    for (int k = 0; k < width; k++)
+        store_u64(word + 8 * k, sum[k]);
+    cut_words(word, (codes + 7) / 8, width, out + planes_size(at, width));
+    return clean && !above;
+}
+
+bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out)
+{
+    bool above = false, good = true;
+    size_t at = PLANE_GROUP *
+                kernels()->add_planes(in, count, from / PLANE_GROUP, to / PLANE_GROUP, width, out, &above);
+    for (; at < to; at += PLANE_GROUP)
+        good &= add_one(in, count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, width, out);
+    return good && !above;
+}
 
 size_t trits_size(size_t n)
 {

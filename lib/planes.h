@@ -15,6 +15,7 @@
 #define ATOMO_PLANES_H
 
 #include "bytes.h"
+#include "kernels.h"
 
 enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 
@@ -26,6 +27,10 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 /* Reads planes_size bytes; false when padding is not zero. */
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
+
+/* Codes that are added without being unpacked: planes of the sums of codes from .. to - 1 (from: a multiple of 64) go to out, where all sums' planes stand, `width`
+ * wide: enough for any sum. False when padding is not zero or a code is above its most. */
+bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
 /* The same for trits; false when a byte is above 242 or a padding trit is not 0. A multiple of 320 stands by
  * itself. */

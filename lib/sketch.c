@@ -1,6 +1,7 @@
 /* sketch.c -- see sketch.h. */
 #include "sketch.h"
 
+#include "compress/addends.h"
 #include "select.h"
 
 #include <float.h>
@@ -234,6 +235,29 @@ static Status keep_largest(Estimate *e, size_t k)
 
 /* ---- reading ---- */
 
+/* Whether the bits are those of a cell: finite, and unless floats travel raw, not -0, nor below 0 where parts are
+ * split. `seen`: without the sign where it may be set. */
+static bool is_sum(uint32_t bits, uint32_t seen, uint32_t hole)
+{
+    return (bits & seen) < 0x7f800000u && bits != hole;
+}
+
+static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
+{
+    const bool raw = goes_raw(s);
+    const uint32_t seen = raw || s->kind != SKETCH_SPLIT ? 0x7fffffff : 0xffffffff,
+                   hole = raw ? 0xffffffff : 0x80000000;
+    uint32_t good = 1;
+    for (size_t k = 0; k < cells; k++)
+        good &= is_sum(load_u32(cell + 4 * k), seen, hole);
+    for (size_t k = 0; !good && k < cells; k++)
+        if (!is_sum(load_u32(cell + 4 * k), seen, hole)) {
+            payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)load_f32(cell + 4 * k));
+            return NULL;
+        }
+    return cell;
+}
+
 /* The cells of a payload of any kind, looked through; NULL with the reason recorded. */
 static const uint8_t *take_cells(const Sketch *s, Bytes in, uint64_t *workers)
 {
@@ -250,17 +274,8 @@ static const uint8_t *take_cells(const Sketch *s, Bytes in, uint64_t *workers)
         payload_bad(c, "%zu bytes, want %zu cells", in.size, cells);
     else if (*workers == 0)
         payload_bad(c, "the sum of no workers");
-    else {
-        for (size_t k = 0; k < cells; k++) {
-            const float v = load_f32(cell + 4 * k);
-            const bool sum = goes_raw(s) || (v == 0 ? !signbit(v) : s->kind != SKETCH_SPLIT || v > 0);
-            if (!isfinite(v) || !sum) {
-                payload_bad(c, "bucket %zu holds %g, which is no sum", k, (double)v);
-                return NULL;
-            }
-        }
-        return cell;
-    }
+    else
+        return check_cells(s, cell, cells);
     return NULL;
 }
 
@@ -296,15 +311,6 @@ Status sketch_merge(const Call *c, SketchKind kind, const Bytes *in, size_t coun
     }
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, total);
-    uint8_t *to = buf_room(out, 4 * cells_of(&s));
-    for (size_t k = 0; k < cells_of(&s); k++) {
-        double sum = 0;
-        for (size_t w = 0; w < count; w++)
-            sum += (double)load_f32(cell[w] + 4 * k);
-        if (!(fabs(sum) <= (double)FLT_MAX))
-            return FAIL(c->err, ERR_NUMERIC, "%s: the sum of bucket %zu is beyond float32",
-                        c->self->ops->name, k);
-        store_f32(to + 4 * k, (float)sum);
-    }
-    return OK;
+    return addends_sum(c, cell, count, cells_of(&s), 1, (double)FLT_MAX, "bucket",
+                       buf_room(out, 4 * cells_of(&s)));
 }

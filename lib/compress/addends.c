@@ -1,6 +1,10 @@
 /* addends.c -- see addends.h. */
 #include "addends.h"
 
+#include "../kernels.h"
+#include "../parallel.h"
+
+#include <float.h>
 #include <math.h>
 
 /* The values of a payload of either kind; NULL with the reason recorded. */
@@ -38,22 +42,55 @@ Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, flo
     return bad == count ? OK : not_finite(c, bad);
 }
 
-static Status add(const Call *c, const uint8_t *const *values, size_t workers, size_t count, double most,
-                  uint8_t *out)
+typedef struct {
+    const uint8_t *const *in;
+    size_t workers, count;
+    float part_most;
+    double most;
+    uint8_t *out;
+    bool *good; /* (blocks) */
+} Job;
+
+static void add_block(void *data, size_t block)
 {
-    for (size_t i = 0; i < count; i++) {
+    const Job *job = data;
+    const size_t from = block * BLOCK;
+    job->good[block] = kernels()->add_up(job->in, job->workers, from, from + block_size(job->count, block),
+                                         job->part_most, job->most, job->out);
+}
+
+/* Why the values did not add up. */
+static Status refuse(const Call *c, const Job *job, const char *what)
+{
+    for (size_t i = 0; i < job->count; i++) {
         double sum = 0;
-        for (size_t w = 0; w < workers; w++) {
-            const float v = load_f32(values[w] + 4 * i);
-            if (!isfinite(v))
-                return not_finite(c, i);
+        for (size_t w = 0; w < job->workers; w++) {
+            const float v = load_f32(job->in[w] + 4 * i);
+            if (!(fabsf(v) <= job->part_most))
+                return payload_bad(c, "%s %zu is %s", what, i, isfinite(v) ? "beyond float32" : "not finite");
             sum += (double)v;
         }
-        if (!(fabs(sum) <= most))
-            return FAIL(c->err, ERR_NUMERIC, "%s: the sum of value %zu is beyond float32", c->self->ops->name,
-                        i);
-        store_f32(out + 4 * i, (float)sum);
+        if (!(fabs(sum) <= job->most))
+            return FAIL(c->err, ERR_NUMERIC, "%s: the sum of %s %zu is beyond float32", c->self->ops->name,
+                        what, i);
     }
+    return OK;
+}
+
+Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
+                   double most, const char *what, uint8_t *out)
+{
+    Job job = {.in = in, .workers = workers, .count = count, .most = most, .out = out};
+    job.part_most = (float)((double)FLT_MAX / factor);
+    while ((double)job.part_most * factor > (double)FLT_MAX)
+        job.part_most = nextafterf(job.part_most, 0);
+    job.good = NEW_ZERO(c->scratch, bool, blocks_of(count));
+    if (!job.good)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks_of(count), add_block, &job);
+    for (size_t b = 0; b < blocks_of(count); b++)
+        if (!job.good[b])
+            return refuse(c, &job, what);
     return OK;
 }
 
@@ -73,5 +110,5 @@ Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned ow
     }
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, total);
-    return add(c, values, workers, count, most, buf_room(out, 4 * count));
+    return addends_sum(c, values, workers, count, 1, most, "value", buf_room(out, 4 * count));
 }

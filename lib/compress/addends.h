@@ -15,4 +15,9 @@ Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, flo
 Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                      double most, Buf *out);
 
+/* out[i] = the sum of in[w][i] over `workers` payloads' float32 values. A value whose product with `factor` is beyond
+ * float32 is ERR_CORRUPT, a sum beyond `most` ERR_NUMERIC; `what` names the values. */
+Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
+                   double most, const char *what, uint8_t *out);
+
 #endif

@@ -9,6 +9,7 @@
 #include "../compressor.h"
 #include "../parallel.h"
 #include "../subset.h"
+#include "addends.h"
 
 #include <float.h>
 #include <math.h>
@@ -31,7 +32,8 @@ static const Randk *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u);
+    return UNBIASED | RANDOM | EXACT_BYTES |
+           (params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u);
 }
 
 static size_t kept_of(const Call *c)
@@ -182,25 +184,6 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-static Status add_values(const Call *c, const uint8_t *const *in, size_t count, uint8_t *out)
-{
-    const size_t n = c->shape->n, k = kept_of(c);
-    const double factor = n ? (double)n / (double)k : 1;
-    for (size_t i = 0; i < k; i++) {
-        double sum = 0;
-        for (size_t w = 0; w < count; w++) {
-            const double v = (double)load_f32(in[w] + 4 * i);
-            if (!fits(v * factor))
-                return payload_bad(c, "value %zu does not fit", i);
-            sum += v;
-        }
-        if (!fits((double)(float)sum * factor))
-            return FAIL(c->err, ERR_NUMERIC, "randk: the sum of value %zu is beyond float32", i);
-        store_f32(out + 4 * i, (float)sum);
-    }
-    return OK;
-}
-
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const uint8_t **values = NEW(c->scratch, const uint8_t *, count);
@@ -218,7 +201,9 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     }
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, total);
-    return add_values(c, values, count, buf_room(out, 4 * kept_of(c)));
+    const size_t n = c->shape->n, k = kept_of(c);
+    const double factor = n ? (double)n / (double)k : 1;
+    return addends_sum(c, values, count, k, factor, (double)FLT_MAX / factor, "value", buf_room(out, 4 * k));
 }
 
 typedef struct {

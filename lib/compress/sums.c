@@ -1,8 +1,10 @@
 /* sums.c -- see sums.h. */
 #include "sums.h"
 
+#include "addends.h"
 #include "../parallel.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { PIECE = 4096, WIDE = 8 };
@@ -151,36 +153,17 @@ typedef struct {
     size_t n, count;
     const Total *in;
     int width;
+    PlaneSet *part; /* the planes of each */
     uint8_t *out;
     bool *bad;
 } Job;
 
-static void put_sums(const uint32_t *sum, size_t n, int width, uint8_t *out)
-{
-    uint8_t narrow[PIECE];
-    if (width > WIDE) {
-        planes_put32(sum, n, width, out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        narrow[i] = (uint8_t)sum[i];
-    planes_put8(narrow, n, width, out);
-}
-
 static void add_block(void *data, size_t block)
 {
     const Job *job = data;
-    const size_t start = block * BLOCK, end = start + block_size(job->n, block);
-    for (size_t from = start; from < end; from += PIECE) {
-        const size_t n = end - from < PIECE ? end - from : PIECE;
-        uint32_t sum[PIECE] = {0}, one[PIECE];
-        for (size_t w = 0; w < job->count; w++) {
-            job->bad[block] |= !get_piece(&job->in[w], from, n, one);
-            for (size_t i = 0; i < n; i++)
-                sum[i] += one[i];
-        }
-        put_sums(sum, n, job->width, job->out + planes_size(from, job->width));
-    }
+    const size_t from = block * BLOCK;
+    job->bad[block] =
+        !planes_add(job->part, job->count, from, from + block_size(job->n, block), job->width, job->out);
 }
 
 static Status add_codes(const Sums *s, Job *job, Buf *out)
@@ -188,8 +171,11 @@ static Status add_codes(const Sums *s, Job *job, Buf *out)
     const Call *c = s->c;
     job->out = buf_room(out, planes_size(job->n, job->width));
     job->bad = NEW_ZERO(c->scratch, bool, blocks_of(job->n));
-    if (!job->bad)
+    job->part = NEW(c->scratch, PlaneSet, job->count);
+    if (!job->bad || !job->part)
         return arena_fail(c->scratch, c->err);
+    for (size_t w = 0; w < job->count; w++)
+        job->part[w] = (PlaneSet){job->in[w].planes, job->in[w].width, job->in[w].most};
     parallel_for(c->threads, blocks_of(job->n), add_block, job);
     for (size_t b = 0; b < blocks_of(job->n); b++)
         if (job->bad[b])
@@ -199,20 +185,13 @@ static Status add_codes(const Sums *s, Job *job, Buf *out)
 
 static Status add_floats(const Sums *s, const Job *job, Buf *out)
 {
-    for (size_t i = 0; i < job->n; i++) {
-        double sum = 0;
-        for (size_t w = 0; w < job->count; w++) {
-            const float v = load_f32(job->in[w].planes + 4 * i);
-            if (!isfinite(v))
-                return payload_bad(s->c, "element %zu is not finite", i);
-            sum += (double)v;
-        }
-        if (!isfinite((float)sum))
-            return FAIL(s->c->err, ERR_NUMERIC, "%s: the sum of element %zu is beyond float32",
-                        s->c->self->ops->name, i);
-        buf_f32(out, (float)sum);
-    }
-    return OK;
+    const uint8_t **values = NEW(s->c->scratch, const uint8_t *, job->count);
+    if (!values)
+        return arena_fail(s->c->scratch, s->c->err);
+    for (size_t w = 0; w < job->count; w++)
+        values[w] = job->in[w].planes;
+    return addends_sum(s->c, values, job->count, job->n, 1, (double)FLT_MAX, "element",
+                       buf_room(out, 4 * job->n));
 }
 
 Status sums_floats(const Sums *s, const Total *t, float *x)

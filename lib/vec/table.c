@@ -36,6 +36,11 @@ void ISA_NAME(rows_dot)(const float *a, size_t rows, size_t cols, const float *c
 void ISA_NAME(rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
                         size_t count, double *const sum[4]);
 
+size_t ISA_NAME(add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
+                            bool *above);
+bool ISA_NAME(add_up)(const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most,
+                      double most, uint8_t *out);
+
 extern const Kernels ISA_NAME(kernels);
 const Kernels ISA_NAME(kernels) = {
 #if VEC_BYTES == 64
@@ -90,6 +95,8 @@ const Kernels ISA_NAME(kernels) = {
     .outer_rows = ISA_NAME(outer_rows),
     .rows_dot = ISA_NAME(rows_dot),
     .rows_add = ISA_NAME(rows_add),
+    .add_up = ISA_NAME(add_up),
+    .add_planes = ISA_NAME(add_planes),
     .coin_sift = ISA_NAME(coin_sift),
     .sums_around = ISA_NAME(sums_around),
     .sum_magnitudes = ISA_NAME(sum_magnitudes),
