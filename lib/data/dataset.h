@@ -9,10 +9,14 @@
 #include "rng.h"
 
 typedef enum {
-    CROP_NONE,
+    CROP_NONE, /* and no flip */
     CROP_ZERO,
     CROP_REFLECT
 } Crop; /* random crop out of 4 pixels of such padding, and a flip */
+
+typedef enum { PART_TRAIN, PART_TEST } Part;
+
+typedef struct Dataset Dataset;
 
 typedef struct {
     const char *name, *brief;
@@ -20,22 +24,24 @@ typedef struct {
     float mean[3], deviation[3]; /* of pixels / 255, by channel */
     Crop crop;                   /* of training images */
     const char *licence, *source;
+    /* Fills count, pixels and labels of one whose info and part are set. */
+    Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
 extern const DatasetInfo datasets[];                           /* ends in {0} */
 const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: names the nearest */
 
-typedef enum { PART_TRAIN, PART_TEST } Part;
-
-typedef struct {
+struct Dataset {
     const DatasetInfo *info;
     Part part;
-    size_t count;
+    size_t count; /* 1 .. IMAGES_MOST; lowering it leaves the first ones, which are a data set as well */
     const uint8_t *pixels; /* (count, channels, rows, columns) */
     const uint8_t *labels; /* (count), below info->classes */
-} Dataset;
+};
 
-/* `dir` holds the published files (`digits` needs none: NULL). Everything is checked here: sizes, magic numbers,
+enum { IMAGES_MOST = 1 << 30 };
+
+/* `dir` holds the published files; NULL: datasets/NAME. `digits` needs none and follows from the seed. Everything is checked here: sizes, magic numbers,
  * labels. An error names the file, what was expected, and the command that fetches it. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, Part part, uint64_t seed, int threads,
                     Arena *a, Error *err);

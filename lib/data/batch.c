@@ -1,0 +1,83 @@
+/* batch.c -- bytes to normalised floats, cropped at random out of a padded image and flipped every other time.
+ *
+ * A crop that starts `down` rows below the image's first row and `right` columns beside its first column sees padding
+ * where it leaves the image: black pixels, or the image mirrored at its outermost pixels, which are not repeated. */
+#include "data/dataset.h"
+
+enum {
+    PADDING = 4,
+    PLACES = 2 * PADDING + 1,
+    SIDE_MOST = 64,
+    OUTSIDE = -1,
+    PIECE_IMAGES = 16,
+};
+
+typedef struct {
+    const Dataset *data;
+    const uint32_t *index;
+    size_t count;
+    bool augment;
+    Rng rng;
+    float level[3][256]; /* what a byte becomes, by channel */
+    float *x;
+    uint8_t *labels;
+} Filling;
+
+/* Which row (or column) of `side` the crop's i-th shows. */
+static int source_of(int i, int side, Crop crop)
+{
+    if (i >= 0 && i < side)
+        return i;
+    if (crop == CROP_ZERO)
+        return OUTSIDE;
+    return i < 0 ? -i : 2 * (side - 1) - i;
+}
+
+static void crop_axis(int *source, size_t side, int shift, bool flip, Crop crop)
+{
+    for (size_t i = 0; i < side; i++)
+        source[flip ? side - 1 - i : i] = source_of((int)i + shift, (int)side, crop);
+}
+
+static void fill_image(const Filling *f, const uint8_t *image, const int *row, const int *column, float *x)
+{
+    const DatasetInfo *info = f->data->info;
+    for (size_t c = 0; c < info->channels; c++) {
+        const float *level = f->level[c];
+        for (size_t i = 0; i < info->rows; i++)
+            for (size_t j = 0; j < info->columns; j++) {
+                const bool outside = row[i] == OUTSIDE || column[j] == OUTSIDE;
+                *x++ = level[outside ? 0 : image[(size_t)row[i] * info->columns + (size_t)column[j]]];
+            }
+        image += info->rows * info->columns;
+    }
+}
+
+static void fill_piece(void *data, size_t piece)
+{
+    const Filling *f = data;
+    const DatasetInfo *info = f->data->info;
+    const size_t pixels = info->channels * info->rows * info->columns;
+    const bool augment = f->augment && f->data->part == PART_TRAIN && info->crop != CROP_NONE;
+    int row[SIDE_MOST], column[SIDE_MOST];
+    for (size_t i = piece * PIECE_IMAGES; i < f->count && i < (piece + 1) * PIECE_IMAGES; i++) {
+        const uint32_t image = f->index[i], word = augment ? rng_u32(&f->rng, USE_CROP, image) : 0;
+        const int down = augment ? (int)((word & 0xffff) * PLACES >> 16) - PADDING : 0;
+        const int right = augment ? (int)((word >> 16 & 0x7fff) * PLACES >> 15) - PADDING : 0;
+        crop_axis(row, info->rows, down, false, info->crop);
+        crop_axis(column, info->columns, right, word >> 31, info->crop);
+        fill_image(f, f->data->pixels + image * pixels, row, column, f->x + i * pixels);
+        f->labels[i] = f->data->labels[image];
+    }
+}
+
+void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
+                uint64_t epoch, int threads, float *x, uint8_t *labels)
+{
+    Filling f = {.data = d, .index = index, .count = count, .augment = augment, .x = x, .labels = labels};
+    f.rng = rng_open(seed, epoch, RNG_EVERYONE, 0, rng_hash("crop"));
+    for (size_t c = 0; c < d->info->channels; c++)
+        for (int v = 0; v < 256; v++)
+            f.level[c][v] = ((float)v / 255 - d->info->mean[c]) / d->info->deviation[c];
+    parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, fill_piece, &f);
+}

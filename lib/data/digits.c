@@ -1,0 +1,236 @@
+/* digits.c -- draws digits: pen strokes through jittered points, bent by a smooth random field, set askew by a
+ * random affine map, inked with a pen of random width, and spoilt by noise.
+ *
+ * The pen's path is a Catmull-Rom curve in pieces of straight line; a pixel's ink follows from its distance to the
+ * nearest of them. */
+#include "data/digits.h"
+
+#include "data/loaders.h"
+
+#include <math.h>
+
+enum {
+    STEPS = 4, /* straight pieces from a point to the next */
+    GRID = 4,  /* nodes of the bending field, each way */
+};
+
+/* Which word of an image's key is for what. */
+enum {
+    WORD_LABEL,
+    WORD_STYLE,
+    WORD_ROTATION,
+    WORD_SHEAR,
+    WORD_HEIGHT,
+    WORD_WIDTH,
+    WORD_RIGHT,
+    WORD_DOWN,
+    WORD_RADIUS,
+    WORD_INK,
+    WORD_NOISE,
+    WORD_JITTER = 32,                           /* two a point */
+    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS, /* two a node */
+    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID,  /* one a pixel */
+};
+
+typedef struct {
+    float x, y;
+} Point;
+
+/* What one image draws with. */
+typedef struct {
+    RngKey key;
+    float xx, xy, yx, yy, right, down; /* the affine map from [-1, 1]^2 to pixels */
+    Point bend[GRID * GRID];           /* pixels */
+    float radius, ink, noise;
+    float nearest[DIGIT_PIXELS]; /* squared distance to the path */
+} Drawing;
+
+/* Uniform in [least, most). */
+static float between(const RngKey *key, uint32_t word, float least, float most)
+{
+    return least + (most - least) * ((float)(rng_word(key, word) >> 8) * 0x1p-24f);
+}
+
+static uint32_t below(const RngKey *key, uint32_t word, uint32_t n)
+{
+    return (uint32_t)((uint64_t)rng_word(key, word) * n >> 32);
+}
+
+/* Rotation by 2 atan(t) needs no sine. */
+static void set_askew(Drawing *d)
+{
+    const float t = between(&d->key, WORD_ROTATION, -0.11f, 0.11f),
+                shear = between(&d->key, WORD_SHEAR, -0.25f, 0.25f);
+    const float cosine = (1 - t * t) / (1 + t * t), sine = 2 * t / (1 + t * t);
+    const float high = between(&d->key, WORD_HEIGHT, 8, 10.5f),
+                wide = high * between(&d->key, WORD_WIDTH, 0.55f, 0.9f);
+    d->xx = cosine * wide;
+    d->xy = (cosine * shear - sine) * high;
+    d->yx = sine * wide;
+    d->yy = (sine * shear + cosine) * high;
+    d->right = between(&d->key, WORD_RIGHT, -2, 2) + (DIGIT_SIDE - 1) * 0.5f;
+    d->down = between(&d->key, WORD_DOWN, -1.8f, 1.8f) + (DIGIT_SIDE - 1) * 0.5f;
+    d->radius = between(&d->key, WORD_RADIUS, 0.07f, 0.17f) * high;
+    d->ink = between(&d->key, WORD_INK, 0.6f, 1);
+    d->noise = between(&d->key, WORD_NOISE, 0, 0.2f);
+    for (uint32_t i = 0; i < GRID * GRID; i++)
+        d->bend[i] = (Point){between(&d->key, WORD_BEND + 2 * i, -1.8f, 1.8f),
+                             between(&d->key, WORD_BEND + 2 * i + 1, -1.8f, 1.8f)};
+}
+
+/* The weight of the nodes left of and right of v in [0, 1], smooth where one cell meets the next. */
+static float cell_of(float v, uint32_t *cell)
+{
+    const float at = (v < 0 ? 0 : v > 1 ? 1 : v) * (GRID - 1);
+    *cell = (uint32_t)at < GRID - 2 ? (uint32_t)at : GRID - 2;
+    const float part = at - (float)*cell;
+    return part * part * (3 - 2 * part);
+}
+
+/* A point of [0, 1]^2 bent and set askew. */
+static Point place(const Drawing *d, float u, float v)
+{
+    uint32_t i, j;
+    const float p = cell_of(u, &i), q = cell_of(v, &j), x = 2 * u - 1, y = 2 * v - 1;
+    const Point *b = d->bend + j * GRID + i;
+    const float bx =
+        (1 - q) * ((1 - p) * b[0].x + p * b[1].x) + q * ((1 - p) * b[GRID].x + p * b[GRID + 1].x);
+    const float by =
+        (1 - q) * ((1 - p) * b[0].y + p * b[1].y) + q * ((1 - p) * b[GRID].y + p * b[GRID + 1].y);
+    return (Point){d->xx * x + d->xy * y + d->right + bx, d->yx * x + d->yy * y + d->down + by};
+}
+
+static int clamp_pixel(float v)
+{
+    return v < 0 ? 0 : v > DIGIT_SIDE - 1 ? DIGIT_SIDE - 1 : (int)v;
+}
+
+/* Pixels that a line's ink may reach learn how near it is. */
+static void draw_line(Drawing *d, Point from, Point to)
+{
+    const float reach = d->radius + 0.5f, dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
+    const float scale = length2 > 0 ? 1 / length2 : 0;
+    const int left = clamp_pixel((dx < 0 ? to.x : from.x) - reach),
+              right = clamp_pixel((dx < 0 ? from.x : to.x) + reach + 1);
+    const int top = clamp_pixel((dy < 0 ? to.y : from.y) - reach),
+              bottom = clamp_pixel((dy < 0 ? from.y : to.y) + reach + 1);
+    for (int row = top; row <= bottom; row++) {
+        float *nearest = d->nearest + row * DIGIT_SIDE;
+        const float py = (float)row - from.y;
+        for (int column = left; column <= right; column++) {
+            const float px = (float)column - from.x, along = (px * dx + py * dy) * scale;
+            const float t = along < 0 ? 0 : along > 1 ? 1 : along, ex = px - t * dx, ey = py - t * dy;
+            const float distance2 = ex * ex + ey * ey;
+            nearest[column] = distance2 < nearest[column] ? distance2 : nearest[column];
+        }
+    }
+}
+
+/* Between b and c of four points, at t in [0, 1]. */
+static float catmull_rom(float a, float b, float c, float d, float t)
+{
+    return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+}
+
+/* A stroke through `n` points; one that ends where it began is closed smoothly. */
+static void draw_stroke(Drawing *d, const Point *p, size_t n)
+{
+    const bool closed = n > 3 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y;
+    Point last = place(d, p[0].x, p[0].y);
+    for (size_t i = 0; i + 1 < n; i++) {
+        const Point a = i ? p[i - 1] : closed ? p[n - 2] : p[0], b = p[i], c = p[i + 1];
+        const Point e = i + 2 < n ? p[i + 2] : closed ? p[1] : p[n - 1];
+        for (int s = 1; s <= STEPS; s++) {
+            const float t = (float)s / STEPS;
+            const Point next =
+                place(d, catmull_rom(a.x, b.x, c.x, e.x, t), catmull_rom(a.y, b.y, c.y, e.y, t));
+            draw_line(d, last, next);
+            last = next;
+        }
+    }
+}
+
+/* Points that coincide in the style are moved alike, so that strokes which meet still do. */
+static uint32_t first_alike(const DigitStyle *style, uint32_t i)
+{
+    uint32_t j = 0;
+    while (style->point[j].x != style->point[i].x || style->point[j].y != style->point[i].y)
+        j++;
+    return j;
+}
+
+static void draw_style(Drawing *d, const DigitStyle *style)
+{
+    Point stroke[STYLE_POINTS];
+    size_t n = 0;
+    for (uint32_t i = 0; i < style->points; i++) {
+        const PenPoint pen = style->point[i];
+        if (pen.x == PEN_UP) {
+            draw_stroke(d, stroke, n);
+            n = 0;
+            continue;
+        }
+        const uint32_t word = WORD_JITTER + 2 * first_alike(style, i);
+        stroke[n++] = (Point){(float)pen.x * 0.01f + between(&d->key, word, -0.055f, 0.055f),
+                              (float)pen.y * 0.01f + between(&d->key, word + 1, -0.055f, 0.055f)};
+    }
+    draw_stroke(d, stroke, n);
+}
+
+/* Ink fades over one pixel at the pen's edge; noise is triangular, from two halves of one word. */
+static void develop(const Drawing *d, uint8_t *pixels)
+{
+    const float strength = d->noise * 0x1p-16f;
+    for (uint32_t i = 0; i < DIGIT_PIXELS; i++) {
+        const float edge = d->radius + 0.5f - sqrtf(d->nearest[i]), ink = edge < 0 ? 0 : edge > 1 ? 1 : edge;
+        const uint32_t word = rng_word(&d->key, WORD_PIXELS + i);
+        const float spoilt =
+            ink * d->ink + strength * ((float)(int)(word & 0xffff) - (float)(int)(word >> 16));
+        const float level = spoilt * 255 + 0.5f;
+        pixels[i] = (uint8_t)(int)(level < 0 ? 0 : level > 255 ? 255 : level);
+    }
+}
+
+typedef struct {
+    Rng rng;
+    size_t count;
+    uint8_t *pixels, *labels;
+} Sheet;
+
+enum { PIECE_IMAGES = 250 };
+
+static void draw_piece(void *data, size_t piece)
+{
+    const Sheet *s = data;
+    Drawing d;
+    for (size_t i = piece * PIECE_IMAGES; i < s->count && i < (piece + 1) * PIECE_IMAGES; i++) {
+        const Rng rng = rng_below(&s->rng, i);
+        d.key = rng_key(&rng, USE_DATA, 0);
+        s->labels[i] = (uint8_t)below(&d.key, WORD_LABEL, 10);
+        set_askew(&d);
+        for (size_t j = 0; j < DIGIT_PIXELS; j++)
+            d.nearest[j] = 4 * DIGIT_PIXELS;
+        draw_style(&d, &digit_styles[s->labels[i]][below(&d.key, WORD_STYLE, STYLES)]);
+        develop(&d, s->pixels + i * DIGIT_PIXELS);
+    }
+}
+
+void digits_draw(uint64_t seed, Part part, size_t count, int threads, uint8_t *pixels, uint8_t *labels)
+{
+    Sheet s = {rng_open(seed, 0, RNG_EVERYONE, part, rng_hash("digits")), count, pixels, labels};
+    parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, draw_piece, &s);
+}
+
+Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+{
+    (void)dir;
+    const size_t count = d->part == PART_TRAIN ? DIGITS_TRAIN : DIGITS_TEST;
+    uint8_t *pixels = NEW(a, uint8_t, count * DIGIT_PIXELS), *labels = NEW(a, uint8_t, count);
+    if (!pixels || !labels)
+        return arena_fail(a, err);
+    digits_draw(seed, d->part, count, threads, pixels, labels);
+    d->count = count;
+    d->pixels = pixels;
+    d->labels = labels;
+    return OK;
+}

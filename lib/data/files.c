@@ -1,0 +1,104 @@
+/* files.c -- see files.h. A gzip file says at its end how long it is unpacked; deflate packs at most 1032 to 1, so a
+ * length beyond that is refused before memory is asked for. */
+#include "data/files.h"
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+static Status fetch_hint(const DatasetInfo *info, Error *err)
+{
+    return error_hint(err, "datasets/fetch.sh %s downloads the files of %s", info->name, info->name);
+}
+
+Status data_damaged(const DatasetInfo *info, const char *path, Error *err)
+{
+    error_at(err, "%s", path);
+    return fetch_hint(info, err);
+}
+
+static Status read_all(int fd, uint8_t *data, size_t size, Error *err)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t got = read(fd, data + done, size - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return FAIL(err, ERR_IO, "%s", strerror(errno));
+        if (!got)
+            return FAIL(err, ERR_IO, "ends after %zu of %zu bytes while it is read", done, size);
+        done += (size_t)got;
+    }
+    return OK;
+}
+
+/* Not opened for waiting: a pipe of that name must not hold the program up. */
+static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return FAIL(err, ERR_IO, "%s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return FAIL(err, ERR_IO, "not a regular file");
+    uint8_t *data = NEW(a, uint8_t, (size_t)st.st_size);
+    if (!data)
+        return arena_fail(a, err);
+    TRY(read_all(fd, data, (size_t)st.st_size, err));
+    *out = (Bytes){data, (size_t)st.st_size};
+    return OK;
+}
+
+Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
+{
+    enum { LEAST = 18, PACKED_MOST = 1032 };
+    if (packed.size < LEAST || packed.data[0] != 0x1f || packed.data[1] != 0x8b)
+        return FAIL(err, ERR_CORRUPT, "not a gzip file");
+    const size_t size = load_u32(packed.data + packed.size - 4);
+    if (size / PACKED_MOST > packed.size || packed.size > UINT32_MAX)
+        return FAIL(err, ERR_CORRUPT, "damaged gzip data: %zu bytes cannot unpack to %zu", packed.size, size);
+    uint8_t *data = NEW(a, uint8_t, size + 1); /* one more: too much is seen */
+    if (!data)
+        return arena_fail(a, err);
+    z_stream z = {
+        .next_in = packed.data, .avail_in = (uInt)packed.size, .next_out = data, .avail_out = (uInt)size + 1};
+    if (size == UINT32_MAX || inflateInit2(&z, 15 + 16) != Z_OK)
+        return FAIL(err, ERR_CORRUPT, "damaged gzip data: of no length that can be");
+    const int ended = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    if (ended != Z_STREAM_END || z.total_out != size)
+        return FAIL(err, ERR_CORRUPT, "damaged gzip data after %lu bytes of what it packs", z.total_out);
+    if (z.avail_in)
+        return FAIL(err, ERR_CORRUPT, "%u bytes behind the gzip data", z.avail_in);
+    *out = (Bytes){data, size};
+    return OK;
+}
+
+bool data_file_there(const char *dir, const char *name, Arena *a)
+{
+    const char *path = text_format(a, "%s/%s", dir, name);
+    return path && !access(path, F_OK);
+}
+
+Status data_file(const DatasetInfo *info, const char *dir, const char *name, Bytes *out, const char **path,
+                 Arena *a, Error *err)
+{
+    const bool packed = !data_file_there(dir, name, a);
+    *path = text_format(a, "%s/%s%s", dir, name, packed ? ".gz" : "");
+    if (!*path)
+        return arena_fail(a, err);
+    const int fd = open(*path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        const bool absent = errno == ENOENT && packed;
+        FAIL(err, ERR_IO, "%s/%s: %s", dir, name, absent ? "not there, nor packed as .gz" : strerror(errno));
+        return fetch_hint(info, err);
+    }
+    Status status = read_open_file(fd, out, a, err);
+    close(fd);
+    if (status == OK && packed)
+        status = gzip_unpack(*out, out, a, err);
+    return status == OK ? OK : data_damaged(info, *path, err);
+}
