@@ -171,7 +171,7 @@ static void damaged_gzip_files_are_refused(void **state)
     make_images(images);
     put_packed("t10k-images-idx3-ubyte.gz", images, sizeof images);
     FILE *f = fopen(path_of("t10k-images-idx3-ubyte.gz"), "rb");
-    const size_t size = fread(packed, 1, sizeof packed - 1, f);
+    const size_t size = fread(packed, 1, sizeof packed - 4, f);
     fclose(f);
     for (size_t cut = 0; cut < size; cut += 1 + size / 40) {
         put("t10k-images-idx3-ubyte.gz", packed, cut);
@@ -179,6 +179,9 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
+    memcpy(packed + size, packed + size - 4, 4); /* the length that is said stays right */
+    put("t10k-images-idx3-ubyte.gz", packed, size + 4);
+    refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
     for (size_t from_end = 1; from_end <= 8; from_end++) { /* length and checksum */
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
