@@ -13,6 +13,8 @@ import time
 SECONDS, ROUNDS = 1.5, 4
 ROWS = [  # network, channels, side, images, at least so many times PyTorch's images a second
     ("lenet", 1, 28, 64, 1.3),
+    ("resnet18", 3, 32, 128, 1.0),
+    ("vgg11", 3, 32, 128, 1.0),
 ]
 
 
@@ -22,10 +24,22 @@ def lenet(torch):
                          nn.Flatten(), nn.Linear(800, 500), nn.Linear(500, 10))
 
 
+def big(network, torch):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+    sys.dont_write_bytecode = True
+    import big_networks_torch
+    net = big_networks_torch.NETWORKS[network]()
+    for name, layer in list(net.named_modules()):
+        if isinstance(layer, big_networks_torch.Dropout):  # it draws its words in Python
+            parent, _, last = name.rpartition(".")
+            setattr(net.get_submodule(parent), last, torch.nn.Dropout())
+    return net
+
+
 def peer(network, channels, side, images, threads, seconds):
     import torch
     torch.set_num_threads(threads)
-    net = globals()[network](torch)
+    net = lenet(torch) if network == "lenet" else big(network, torch)
     x, labels = torch.randn(images, channels, side, side), torch.arange(images) % 10
 
     def step():
