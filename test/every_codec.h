@@ -68,6 +68,8 @@ static const char *const more_specs[] = {
     "minmax:bits=8,bucket=0,rounding=stochastic",
     "minmax:bits=1,bucket=100,rounding=stochastic",
     "minmax:bits=9,bucket=7",
+    "zipml:levels=3,bucket=100",
+    "zipml:levels=200,bucket=1000,solver=greedy",
     "intsgd:bits=2",
     "intsgd:bits=11,share=off",
     "rotated:bits=1",

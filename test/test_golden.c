@@ -32,6 +32,7 @@ static const char *const more_specs[] = {
     "nuqsgd:bits=1,bucket=0",
     "minmax:bits=8,bucket=0",
     "minmax:bits=9,bucket=100,rounding=stochastic",
+    "zipml:levels=5,bucket=100",
     "intsgd:bits=2",
     "intsgd:bits=12,share=off",
     "joint+entry",

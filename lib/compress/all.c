@@ -21,6 +21,7 @@
     X(nuqsgd)      \
     X(natural)     \
     X(minmax)      \
+    X(zipml)       \
     X(intsgd)      \
     X(thc)         \
     X(sign)        \

@@ -16,22 +16,23 @@ void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKin
                    .n = n,
                    .bucket = size,
                    .buckets = n / size + (n % size != 0),
+                   .head_size = c->self->ops->law->size,
                    .s = s};
     b->codes = (Codes){
         .c = c, .kind = kind, .s = s, .run = size, .data = b, .quantise = quantise, .dequantise = dequantise};
     b->wide = codes_wide(&b->codes);
 }
 
-void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s)
+void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
 {
-    buckets_open(b, c, bucket, s, CODE_FIXED);
+    buckets_open(b, c, bucket, s, kind);
     b->codes.unsigned_levels = true;
     b->wide = codes_wide(&b->codes);
 }
 
 static size_t most_bytes(const Buckets *b)
 {
-    return 1 + b->law->size * b->buckets + codes_most(&b->codes);
+    return 1 + b->head_size * b->buckets + codes_most(&b->codes);
 }
 
 static bool goes_raw(const Buckets *b)
@@ -59,7 +60,7 @@ static void find(const Buckets *b, size_t bucket, uint8_t *head)
 static void find_head(void *data, size_t bucket)
 {
     const Buckets *b = data;
-    find(b, bucket, b->head + b->law->size * bucket);
+    find(b, bucket, b->head + b->head_size * bucket);
 }
 
 /* ---- a block's codes ---- */
@@ -72,7 +73,7 @@ static void quantise(const void *data, size_t block, void *code)
     const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
     for (size_t i = from, end; i < to; i = end) {
-        uint8_t own[BUCKET_HEAD_MOST], *head = b->head + b->law->size * (i / b->bucket);
+        uint8_t own[BUCKET_HEAD_MOST], *head = b->head + b->head_size * (i / b->bucket);
         end = codes_run_end(&b->codes, i, to);
         if (!b->known) {
             head = i % b->bucket ? own : head;
@@ -90,7 +91,7 @@ static bool dequantise(const void *data, size_t block, const void *code)
     bool good = true;
     for (size_t i = from, end; i < to; i = end) {
         end = codes_run_end(&b->codes, i, to);
-        good &= b->law->dequantise(b, b->sent + b->law->size * (i / b->bucket),
+        good &= b->law->dequantise(b, b->sent + b->head_size * (i / b->bucket),
                                    (const char *)code + (i - from) * width, end - i, b->decoded + i);
     }
     return good;
@@ -113,16 +114,18 @@ Status buckets_encode(const Call *c, const float *x, Buf *out)
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
     b.x = x;
-    b.head = buf_room(out, b.law->size * b.buckets);
-    b.known = b.bucket > BLOCK;
-    if (b.known)
+    b.head = buf_room(out, b.head_size * b.buckets);
+    b.known = b.law->find_all || b.bucket > BLOCK;
+    if (b.law->find_all)
+        TRY(b.law->find_all(&b, b.head));
+    else if (b.known)
         parallel_for(c->threads, b.buckets, find_head, &b);
     TRY(codes_put(&b.codes, out));
     for (size_t i = 0; i < b.buckets; i++)
-        if (!b.law->good(&b, b.head + b.law->size * i))
+        if (!b.law->good(&b, b.head + b.head_size * i))
             return FAIL(c->err, ERR_NUMERIC, "%s: the %s of bucket %zu is beyond float32", c->self->ops->name,
                         b.law->name, i);
-    streams_floats(c->streams, b.law->size / 4 * b.buckets);
+    streams_floats(c->streams, b.head_size / 4 * b.buckets);
     return c->streams ? codes_report(&b.codes) : OK;
 }
 
@@ -135,12 +138,12 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
     if (kind != want)
         return payload_bad(c, "kind %d, want %d", kind, want);
     b.decoded = x;
-    b.sent = take_bytes(&r, b.law->size * b.buckets);
+    b.sent = take_bytes(&r, b.head_size * b.buckets);
     if (!b.sent)
         return payload_bad(c, "%zu bytes, want %zu %ss", in.size, b.buckets, b.law->name);
     for (size_t i = 0; i < b.buckets; i++)
-        if (!b.law->good(&b, b.sent + b.law->size * i))
-            return b.law->refuse(&b, i, b.sent + b.law->size * i);
+        if (!b.law->good(&b, b.sent + b.head_size * i))
+            return b.law->refuse(&b, i, b.sent + b.head_size * i);
     return codes_get(&b.codes, &r);
 }
 
@@ -148,12 +151,21 @@ double buckets_variance(const Call *c, const float *x)
 {
     Buckets b;
     double total = 0;
+    uint8_t own[BUCKET_HEAD_MOST], *all = NULL;
     c->self->ops->law->open(&b, c);
     b.x = x;
-    for (size_t i = 0; i < b.buckets && !goes_raw(&b); i++) {
-        uint8_t head[BUCKET_HEAD_MOST];
+    if (goes_raw(&b))
+        return 0;
+    if (b.law->find_all) {
+        all = NEW(c->scratch, uint8_t, b.head_size * b.buckets);
+        if (!all || b.law->find_all(&b, all) != OK)
+            return NAN;
+    }
+    for (size_t i = 0; i < b.buckets; i++) {
+        const uint8_t *head = all ? all + b.head_size * i : own;
         const size_t start = i * b.bucket;
-        find(&b, i, head);
+        if (!all)
+            find(&b, i, own);
         total += b.law->variance(&b, head, x + start, codes_run_end(&b.codes, start, b.n) - start);
     }
     return total;

@@ -11,15 +11,17 @@
 
 #include "codes.h"
 
-enum { BUCKET_HEAD_MOST = 8 };
+enum { BUCKET_HEAD_MOST = 1024 };
 
 struct Buckets;
 typedef struct BucketLaw {
     /* Calls buckets_open with what the parameters say. */
     void (*open)(struct Buckets *b, const Call *c);
-    size_t size;      /* bytes of a head */
+    size_t size;      /* bytes of a head, or what `open` puts into head_size */
     const char *name; /* "norm" */
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
+    /* In place of `find`, where that takes memory: the heads of all buckets. */
+    Status (*find_all)(const struct Buckets *b, uint8_t *head);
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     /* Says why a head is not good. */
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
@@ -36,20 +38,20 @@ typedef struct BucketLaw {
 typedef struct Buckets {
     const Call *c;
     const BucketLaw *law;
-    size_t n, bucket, buckets;
+    size_t n, bucket, buckets, head_size;
     uint32_t s;
     bool wide; /* codes are 32-bit words */
     const float *x;
     float *decoded;
     uint8_t *head;       /* encode: where the payload's heads go */
     const uint8_t *sent; /* decode: where they stand */
-    bool known;          /* long buckets: heads are found beforehand */
+    bool known;          /* heads are found beforehand: those of long buckets, and by find_all */
     Codes codes;
 } Buckets;
 
 /* `bucket` elements to one, 0: all. */
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
-void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s);
+void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
 
 /* The hooks. */
 size_t buckets_bound(const Call *c);

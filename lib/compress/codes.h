@@ -18,7 +18,7 @@ typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED, CODE_HUFFMAN, CO
 typedef struct {
     const Call *c;
     CodeKind kind;
-    bool unsigned_levels; /* no signs, and no sign plane; with CODE_FIXED alone */
+    bool unsigned_levels; /* no signs, and no sign plane; not with Elias codes */
     uint32_t s;           /* the highest level */
     size_t run;           /* elements that share a scale: the sparse stream's runs */
     const void *data;

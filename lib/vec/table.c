@@ -115,4 +115,5 @@ const Kernels ISA_NAME(kernels) = {
     .medians = ISA_NAME(medians),
     .stretches = ISA_NAME(stretches),
     .words = ISA_NAME(words),
+    .knot_layer = ISA_NAME(knot_layer),
 };

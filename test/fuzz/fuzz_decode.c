@@ -62,6 +62,7 @@ static const char *const specs[] = {
     "nuqsgd:bucket=64",
     "minmax",
     "minmax:bits=9,bucket=7",
+    "zipml:levels=3,bucket=30",
     "strom",
     "strom:tau=1",
     "powersgd",

@@ -99,6 +99,7 @@ def check_threads():
                  "natural",
                  "intsgd", "thc","natural", "countsketch:topk=1000",
                  "nuqsgd:bucket=1000",
+                 "zipml:levels=40",
                  "minmax:bucket=1000,rounding=stochastic",
                  "powersgd", "lowrank",
                  "bf16:rounding=stochastic"):

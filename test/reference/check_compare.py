@@ -35,6 +35,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "thc", "thc:bits=7,share=off",
           "intsgd", "intsgd:bits=3,share=off",
           "natural:code=rans", "qsgd:bits=3,code=rans", "qsgd:bits=9,code=huffman", "terngrad:code=rans",
+          "zipml", "zipml:levels=7,bucket=100",
           "minmax:rounding=stochastic", "minmax:bits=2,bucket=100,rounding=stochastic",
           "lowrank:rank=3", "powersgd", "ef+powersgd:rank=1,iters=2",
           "joint:bits=2", "joint+entry", "rotated", "drive:scale=mse", "eden:bits=1.5",

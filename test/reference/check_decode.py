@@ -44,6 +44,7 @@ SPECS = [
     "fourier:draw=systematic,probs=clip", "ef+fourier:ratio=0.2",
     "nuqsgd", "nuqsgd:bits=1,bucket=0", "nuqsgd:bits=6,bucket=100", "nuqsgd:bits=2,bucket=7", "ef+nuqsgd",
     "natural", "ef+natural",
+    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000,solver=greedy", "ef+zipml:levels=4",
     "minmax", "minmax:bits=8,rounding=stochastic", "minmax:bits=1,bucket=0,rounding=stochastic", "minmax:bits=9,bucket=7", "ef+minmax:bits=2",
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",

@@ -169,6 +169,25 @@ def natural(g, keys):
     return float(np.where(x < 2.0**-126, x * (2.0**-126 - x), (2 * low - x) * (x - low)).sum())
 
 
+def zipml(g, keys):
+    """Of the best levels alone: a plain dynamic program over all pairs of sorted numbers."""
+    if keys["solver"] != "exact":
+        return None
+    flat, total, count = g.reshape(-1).astype(float), 0.0, int(keys["levels"])
+    for start in range(0, flat.size, int(keys["bucket"])):
+        x = np.sort(flat[start:start + int(keys["bucket"])])
+        one, two = np.concatenate([[0], np.cumsum(x)]), np.concatenate([[0], np.cumsum(x * x)])
+        low, up = x[:, None], x[None, :]
+        i, j = np.arange(x.size)[:, None], np.arange(x.size)[None, :]
+        cost = (low + up) * (one[j] - one[i]) - (j - i) * low * up - (two[j] - two[i])
+        cost = np.where(i <= j, np.maximum(cost, 0), np.inf)
+        best = cost[0]
+        for _ in range(count - 2):
+            best = (best[:, None] + cost).min(axis=0)
+        total += best[-1]
+    return total
+
+
 def minmax(g, keys):
     flat, total, s = g.reshape(-1), 0.0, 2**int(keys["bits"]) - 1
     bucket = int(keys["bucket"]) or flat.size
@@ -233,8 +252,8 @@ def expected(spec, g, rounds):
         return half(g, keys, name)
     if name == "none":
         return 0.0
-    if name in ("natural", "minmax", "nuqsgd", "intsgd"):
-        return {"intsgd": intsgd, "natural": natural, "minmax": minmax, "nuqsgd": nuqsgd}[name](g, keys)
+    if name in ("natural", "minmax", "nuqsgd", "intsgd", "zipml"):
+        return {"intsgd": intsgd, "zipml": zipml, "natural": natural, "minmax": minmax, "nuqsgd": nuqsgd}[name](g, keys)
     if name in ("wavelet", "hadamard"):
         return dyadic_atoms(g, keys, name)
     if name in ("dct", "fourier"):

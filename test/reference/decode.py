@@ -55,6 +55,7 @@ DEFAULTS = {
     "nuqsgd": {"bits": "4", "bucket": "8192"},
     "natural": {"code": "fixed"},
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
+    "zipml": {"levels": "16", "bucket": "512", "solver": "exact"},
     "joint": {"bits": "1"},
     "sign": {}, "scaledsign": {"scale": "tensor"}, "onebit": {"scope": "column"},
     "cas": clusters.DEFAULTS,
@@ -548,6 +549,30 @@ def minmax_is_raw(n, keys):
     return 8 * bucket_heads(n, keys)[1] + plane_bytes(n, int(keys["bits"])) >= 4 * n
 
 
+def zipml_parts(data, n, keys):
+    """Levels (buckets, levels) and codes."""
+    count, (_, buckets) = int(keys["levels"]), bucket_heads(n, keys)
+    levels = floats(data[:4 * count * buckets], count * buckets).reshape(buckets, count)
+    return levels, symbols.read(data[4 * count * buckets:], n, (count - 1).bit_length(), "rans").astype(int)
+
+
+def zipml_is_raw(n, keys):
+    count = int(keys["levels"])
+    return 4 * count * bucket_heads(n, keys)[1] + 1 + plane_bytes(n, (count - 1).bit_length()) >= 4 * n
+
+
+def zipml(data, n, keys):
+    levels, codes = zipml_parts(data, n, keys)
+    need(not (np.signbit(levels) & (levels == 0)).any(), "a negative zero")
+    rises = np.diff(levels, axis=1) > 0
+    need((np.diff(levels, axis=1) >= 0).all() and (rises[:, 1:] <= rises[:, :-1]).all(), "levels out of order")
+    with np.errstate(over="ignore"):
+        need(np.isfinite((levels[:, -1].astype(float) - levels[:, 0].astype(float)).astype(F32)).all(), "a range")
+    of = np.arange(n) // int(keys["bucket"])
+    need((codes <= rises.sum(axis=1)[of]).all(), "a level that there is not")
+    return levels[of, codes]
+
+
 def minmax(data, n, keys):
     bits, (bucket, buckets) = int(keys["bits"]), bucket_heads(n, keys)
     ends = floats(data[:8 * buckets], 2 * buckets).reshape(buckets, 2)
@@ -592,8 +617,8 @@ def own_form(name, keys, shape, rounds):
         return half(data, n, name)
     if name == "natural":
         return natural(data, n, keys)
-    if name in ("minmax", "nuqsgd"):
-        return {"minmax": minmax, "nuqsgd": nuqsgd}[name](data, n, keys)
+    if name in ("minmax", "nuqsgd", "zipml"):
+        return {"minmax": minmax, "nuqsgd": nuqsgd, "zipml": zipml}[name](data, n, keys)
     if name == "svd":
         return svd(data, shape, keys)
     if name == "terngrad":
@@ -627,8 +652,8 @@ def must_be_raw(name, keys, n, shape):
         return lowrank.lowrank_is_raw(shape, matrix_shape(shape, "rows")[1], keys)
     if name == "powersgd":
         return lowrank.powersgd_is_raw(shape, *matrix_shape(shape, keys["reshape"]), keys)
-    if name in ("minmax", "nuqsgd"):
-        return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw}[name](n, keys)
+    if name in ("minmax", "nuqsgd", "zipml"):
+        return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw, "zipml": zipml_is_raw}[name](n, keys)
     if name == "intsgd":
         return intsgd_is_raw(n, keys)
     if name == "thc":

@@ -74,6 +74,9 @@ def entropy(spec, shape, rounds):
     if name == "natural":
         exponents = decode.natural_codes(data[1:], n, keys)[0]
         return order0(exponents) + np.count_nonzero(exponents)
+    if name == "zipml":
+        levels, codes = decode.zipml_parts(data[1:], n, keys)
+        return 32.0 * levels.size + order0(codes)
     if name == "minmax":
         buckets = decode.bucket_heads(n, keys)[1]
         return 64.0 * buckets + order0(planes(data[1 + 8 * buckets:], n, int(keys["bits"])))

@@ -1,0 +1,329 @@
+/* test_knots.c -- the best levels against every choice there is, random ones, and a program without any short cut; the greedy
+ * ones against their bound; every instruction set against a plain loop. */
+#include "kernels.h"
+#include "knots.h"
+#include "try.h"
+
+#include <float.h>
+
+enum { N = 700 };
+
+#define EACH_ISA(k)                                                                                          \
+    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
+        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+
+/* ---- vectors ---- */
+
+enum { NORMAL, LAPLACE, CAUCHY, SCALES, TIES, CLUMPS, UNIFORM, FAR, LAWS };
+
+static double draw(const Rng *rng, int law, size_t i)
+{
+    const double z = rng_normal(rng, USE_TEST, i), u = rng_unit(rng, USE_DATA, i);
+    switch (law) {
+    case LAPLACE:
+        return copysign(-log1p(-u), z);
+    case CAUCHY:
+        return z / (u + 0.001);
+    case SCALES:
+        return z * exp(8 * u);
+    case TIES:
+        return rint(3 * z) / 4;
+    case CLUMPS:
+        return rint(4 * u) * 100 + z;
+    case UNIFORM:
+        return u;
+    case FAR:
+        return 1e6 + 0.25 * z;
+    default:
+        return z;
+    }
+}
+
+static void fill(float *x, size_t n, int law, uint64_t seed)
+{
+    const Rng rng = rng_open(seed, 0, 0, law, 31);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)draw(&rng, law, i);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double variance(const float *x, size_t n, const float *level, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k < count; k++)
+            if (level[k - 1] < x[i] && x[i] < level[k])
+                sum += ((double)level[k] - (double)x[i]) * ((double)x[i] - (double)level[k - 1]);
+    return sum;
+}
+
+typedef size_t Solver(KnotsRoom *room, const float *x, size_t n, float *level);
+
+static size_t solve(Solver *solver, const float *x, size_t n, size_t count, float *level)
+{
+    Arena *arena = arena_open(0);
+    KnotsRoom room;
+    check(knots_open(&room, n, count, arena));
+    const size_t differ = solver(&room, x, n, level);
+    arena_close(arena);
+    check(differ <= count);
+    for (size_t k = 1; k < count; k++)
+        check(k < differ ? level[k] > level[k - 1] : level[k] == level[differ - 1]);
+    return differ;
+}
+
+static double variance_of(Solver *solver, const float *x, size_t n, size_t count)
+{
+    float level[KNOTS_MOST];
+    const size_t differ = solve(solver, x, n, count, level);
+    const double left = knots_variance(x, n, level, differ);
+    check_rel(left, variance(x, n, level, differ), 1e-12);
+    for (size_t i = 0; i < n; i++) /* none is outside */
+        check(x[i] >= level[0] && x[i] <= level[differ - 1]);
+    return left;
+}
+
+/* ---- the kernel ---- */
+
+static double cost_of(const double *x, const double *b, const double *a, size_t i, size_t j)
+{
+    return a[i] + (b[i] * x[j] - x[i] * b[j]);
+}
+
+/* Where costs are equal but for rounding, another column may be found than by looking at all, but the same one by all. */
+static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void **state)
+{
+    (void)state;
+    static double x[N + ROOM_BEHIND], b[N + ROOM_BEHIND], a[N + ROOM_BEHIND],
+        next[ISA_COUNT][N + ROOM_BEHIND];
+    static uint16_t back[ISA_COUNT][N + ROOM_BEHIND];
+    static const uint16_t none[N];
+    float value[N];
+    for (int law = 0; law < LAWS; law++) {
+        fill(value, N, law, 1);
+        qsort(value, N, sizeof *value, by_value);
+        for (size_t i = 0; i < N; i++)
+            x[i] = (double)value[i] - (double)value[0];
+        for (size_t i = 1; i < N; i++)
+            b[i] = b[i - 1] + (double)(i - 1) * (x[i] - x[i - 1]);
+        for (size_t i = 0; i < N; i++)
+            a[i] = b[0] * x[i] - x[0] * b[i];
+        const double rounding = 1e-15 * b[N - 1] * x[N - 1];
+        for (size_t to = 2; to <= N; to += 1 + to / 5)
+            for (size_t from = 1; from < to; from += 1 + to / 3)
+                EACH_ISA(k)
+                {
+                    const size_t low = from / 2;
+                    k->knot_layer(x, b, a, none, low, from, to, next[isa], back[isa]);
+                    for (size_t j = from; j < to; j++) {
+                        const size_t at = back[isa][j];
+                        double least = INFINITY;
+                        for (size_t i = low; i < j; i++)
+                            least = fmin(least, cost_of(x, b, a, i, j));
+                        check(at >= low && at < j && next[isa][j] == cost_of(x, b, a, at, j));
+                        check(next[isa][j] <= least + rounding && at == back[0][j]);
+                    }
+                }
+    }
+}
+
+/* ---- the best ---- */
+
+/* Over all sets that hold both extremes. */
+static double best_of_all(const float *sorted, size_t n, size_t count)
+{
+    double best = INFINITY;
+    for (unsigned set = 0; set < 1u << n; set++) {
+        float level[16];
+        size_t size = 0;
+        for (size_t i = 0; i < n; i++)
+            if (set >> i & 1)
+                level[size++] = sorted[i];
+        if (size <= count && (set & 1) && set >> (n - 1))
+            best = fmin(best, variance(sorted, n, level, size));
+    }
+    return best;
+}
+
+static void the_best_levels_are_those_of_all_choices(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 6; seed++)
+        for (int law = 0; law < LAWS; law++)
+            for (size_t n = 1; n <= 11; n += 2)
+                for (size_t count = 2; count <= 6; count++) {
+                    float x[16], sorted[16];
+                    fill(x, n, law, seed + 10 * count);
+                    memcpy(sorted, x, sizeof sorted);
+                    qsort(sorted, n, sizeof *sorted, by_value);
+                    check_near(variance_of(knots_best, x, n, count), best_of_all(sorted, n, count),
+                               1e-9 * best_of_all(sorted, n, count) + 1e-30);
+                }
+}
+
+static void no_random_levels_are_better(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 3, 4, 16, 100, 256};
+    float x[512], sorted[512];
+    for (int law = 0; law < LAWS; law++)
+        for (size_t c = 0; c < countof(counts); c++) {
+            const size_t count = counts[c];
+            fill(x, 512, law, 2);
+            memcpy(sorted, x, sizeof sorted);
+            qsort(sorted, 512, sizeof *sorted, by_value);
+            const double best = variance_of(knots_best, x, 512, count);
+            for (uint64_t trial = 0; trial < 200; trial++) {
+                const Rng rng = rng_open(3, trial, 0, 0, 0);
+                float level[KNOTS_MOST] = {sorted[0], sorted[511]};
+                for (size_t k = 2; k < count; k++) /* numbers, and points between */
+                    level[k] =
+                        trial % 2
+                            ? sorted[rng_u32(&rng, USE_TEST, k) % 512]
+                            : (float)((double)sorted[0] + rng_unit(&rng, USE_TEST, k) *
+                                                              ((double)sorted[511] - (double)sorted[0]));
+                qsort(level, count, sizeof *level, by_value);
+                check(best <= variance(x, 512, level, count) * (1 + 1e-12));
+            }
+        }
+}
+
+/* T(q, j) by the definition, in long double. */
+static double plain_program(const float *sorted, size_t n, size_t count)
+{
+    static long double t[2][N], s1[N + 1], s2[N + 1];
+    for (size_t i = 0; i < n; i++) {
+        s1[i + 1] = s1[i] + (long double)sorted[i];
+        s2[i + 1] = s2[i] + (long double)sorted[i] * (long double)sorted[i];
+        t[0][i] = i ? INFINITY : 0;
+    }
+    for (size_t q = 1; q < count; q++)
+        for (size_t j = 0; j < n; j++) {
+            long double least = t[(q + 1) % 2][j];
+            for (size_t i = 0; i < j; i++) {
+                const long double low = sorted[i], up = sorted[j];
+                const long double v =
+                    (low + up) * (s1[j] - s1[i]) - (long double)(j - i) * low * up - (s2[j] - s2[i]);
+                least = fminl(least, t[(q + 1) % 2][i] + v);
+            }
+            t[q % 2][j] = least;
+        }
+    return (double)t[(count - 1) % 2][n - 1];
+}
+
+static void the_best_levels_are_those_of_a_plain_program(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 3, 5, 16, 40};
+    float x[N], sorted[N];
+    for (int law = 0; law < LAWS; law++)
+        for (size_t c = 0; c < countof(counts); c++) {
+            const size_t n = c % 2 ? N : 512;
+            fill(x, n, law, 4);
+            memcpy(sorted, x, sizeof sorted);
+            qsort(sorted, n, sizeof *sorted, by_value);
+            const double want = plain_program(sorted, n, counts[c]),
+                         range = (double)sorted[n - 1] - (double)sorted[0];
+            check_near(variance_of(knots_best, x, n, counts[c]), want,
+                       1e-9 * want + 0x1p-50 * (double)n * range * range);
+        }
+}
+
+/* A bulk of size 1 beside three numbers that are 1e7 times as large. */
+static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
+{
+    (void)state;
+    float x[512];
+    fill(x, 512, NORMAL, 5);
+    const double alone = variance_of(knots_best, x, 509, 13);
+    x[509] = 1e7f, x[510] = 1.5e7f, x[511] = -2e7f;
+    check(variance_of(knots_best, x, 512, 16) <= alone * (1 + 1e-6));
+}
+
+/* ---- the greedy ones ---- */
+
+static void greedy_levels_are_within_their_bound(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 3, 4, 5, 6, 16, 17, 60, 255, 256};
+    float x[N];
+    for (uint64_t seed = 0; seed < 2; seed++)
+        for (int law = 0; law < LAWS; law++)
+            for (size_t c = 0; c < countof(counts); c++) {
+                const size_t count = counts[c], t = (count - 2) / 2;
+                fill(x, N, law, 6 + seed);
+                const double greedy = variance_of(knots_greedy, x, N, count),
+                             best = variance_of(knots_best, x, N, count);
+                check(best <= greedy * (1 + 1e-12));
+                for (size_t k = 1; k <= t; k += 1 + k / 4)
+                    check(greedy <= (double)t / (double)(t + 1 - k) * variance_of(knots_best, x, N, k + 1) *
+                                            (1 + 1e-9) +
+                                        1e-300);
+            }
+}
+
+/* Of the normal and the Laplace law they leave little more than the best. */
+static void greedy_levels_are_nearly_the_best_ones(void **state)
+{
+    (void)state;
+    float x[512];
+    for (int law = NORMAL; law <= LAPLACE; law++) {
+        fill(x, 512, law, 7);
+        const double greedy = variance_of(knots_greedy, x, 512, 16),
+                     best = variance_of(knots_best, x, 512, 16);
+        print_message("greedy leaves %.3f times the best\n", greedy / best);
+        check(greedy < 1.6 * best);
+    }
+}
+
+/* ---- corners ---- */
+
+static void few_different_numbers_are_their_own_levels(void **state)
+{
+    (void)state;
+    static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, -0x1p-126f, 1e30f, FLT_MAX, -FLT_MAX};
+    Solver *const solvers[] = {knots_best, knots_greedy};
+    float x[300], level[KNOTS_MOST];
+    for (size_t s = 0; s < 2; s++)
+        for (size_t different = 1; different <= countof(values); different++)
+            for (size_t count = 8; count <= 64; count *= 8) {
+                for (size_t i = 0; i < 300; i++)
+                    x[i] = values[i % different];
+                const size_t differ = solve(solvers[s], x, 300, count, level),
+                             want = different - (different > 1);
+                check(differ == want && knots_variance(x, 300, level, differ) == 0);
+                for (size_t k = 0; k < count; k++)
+                    check(level[k] != 0 || !signbit(level[k]));
+            }
+}
+
+static void the_longest_buckets_are_done(void **state)
+{
+    (void)state;
+    static float x[KNOTS_OF];
+    fill(x, KNOTS_OF, LAPLACE, 8);
+    const double best = variance_of(knots_best, x, KNOTS_OF, 16),
+                 greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
+    check(best <= greedy && greedy < 2 * best);
+    fill(x, KNOTS_OF, UNIFORM, 8); /* 15 steps of 1/15: n / 6 / 15^2 */
+    check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set),
+    cmocka_unit_test(the_best_levels_are_those_of_all_choices),
+    cmocka_unit_test(no_random_levels_are_better),
+    cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
+    cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
+    cmocka_unit_test(greedy_levels_are_within_their_bound),
+    cmocka_unit_test(greedy_levels_are_nearly_the_best_ones),
+    cmocka_unit_test(few_different_numbers_are_their_own_levels),
+    cmocka_unit_test(the_longest_buckets_are_done),
+};
+
+CHECK_MAIN(tests)
