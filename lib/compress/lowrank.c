@@ -24,7 +24,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     (void)codec;
-    return UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES;
+    return UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS;
 }
 
 /* ---- sizes ---- */

@@ -17,7 +17,7 @@ from bench import check
 
 SPECS = ["none", "qsgd", "qsgd:bits=1", "terngrad", "entry:ratio=0.05", "lq", "randk:ratio=0.2",
          "randk:ratio=0.1,shared=off", "sign", "scaledsign", "topk:ratio=0.05", "natural", "minmax:rounding=stochastic",
-         "nuqsgd", "fp16", "svd:rank=1"]
+         "nuqsgd", "fp16", "svd:rank=1", "lowrank:rank=2"]
 WORKERS = 5
 
 
@@ -43,6 +43,8 @@ def average(spec, records, gradients):
         if spec.startswith("randk") and "shared=off" not in spec:
             n, k = mean.size, max(1, round(float(spec.partition("ratio=")[2]) * mean.size))
             expected = (n / k - 1) * float((mean**2).sum())
+        if spec.startswith("lowrank") and expected:
+            expected = closed_forms.expected(spec, mean.reshape(mine[0].shape), mine[0].rounds)
         size = sum(sum(map(len, r.rounds)) for r in mine) / WORKERS
         yield name, mean, estimate, expected, size
 
