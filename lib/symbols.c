@@ -6,6 +6,9 @@ enum {
     LANES_4_FROM = 1 << 11
 }; /* bytes of a block's stream that pay for the states */
 
+enum { CLASS_SYMBOLS = 1 << 12 }; /* at least those of the finest classes, at any width */
+static const size_t ALL_BLOCKS = SIZE_MAX;
+
 size_t symbols_most(size_t n, int width)
 {
     return 1 + planes_size(n, width);
@@ -17,19 +20,18 @@ typedef struct {
     uint32_t *count; /* (blocks, cells) how often each code occurs, less shift_least low bits */
     size_t cells;
     uint64_t *total; /* (cells) over all blocks */
+    uint32_t
+        *class; /* (blocks, finest) how often each finest class occurs; finest is 0 where there are none */
+    uint64_t *class_total;
+    size_t finest;
     Form form;
     Table *table;  /* one, or one for each block */
-    Huffman trial; /* to find costs with */
+    Table trial;   /* to find costs with */
     uint8_t *room; /* (blocks, room_size) */
     size_t room_size;
     size_t *size; /* (blocks) bytes at the end of each room */
     uint8_t *out; /* planes */
 } Job;
-
-static size_t table_bytes(uint64_t bits)
-{
-    return (size_t)((bits + 7) / 8);
-}
 
 /* ---- counting ---- */
 
@@ -62,6 +64,8 @@ static void count_block(void *data, size_t block)
     memset(count, 0, job->cells * sizeof *count);
     for (size_t i = 0; i < n; i++)
         count[code[i] >> shift_least(s)]++;
+    if (job->finest)
+        classes_count(s, code, n, job->class + block * job->finest);
 }
 
 /* From counts of codes to those of symbols that are `shift` bits shorter. */
@@ -86,20 +90,24 @@ static void block_counts(const Job *job, size_t block, int shift, uint64_t *coun
     shorten(job, shift, count);
 }
 
-/* ---- choosing ---- */
-
-/* Bits of a table and of all symbols so counted, states aside; UINT64_MAX where no table holds them. */
-static uint64_t cost(const Job *job, int shift, const uint64_t *count, Rans *rans, Huffman *huffman)
+/* Counts of a form's symbols, over all blocks or in one; returns the bits that they leave open. */
+static uint64_t form_counts(const Job *job, const Form *f, size_t block, uint64_t *count)
 {
-    if (job->s->coder == CODER_RANS)
-        return rans_build(rans, alphabet_of(job->s, shift), count)
-                   ? 8 * table_bytes(rans_table_bits(rans)) + rans_bits(rans, count, 0)
-                   : UINT64_MAX;
-    huffman->alphabet = alphabet_of(job->s, shift);
-    return huffman_build(huffman, count)
-               ? 8 * table_bytes(huffman_table_bits(huffman)) + huffman_bits(huffman, count)
-               : UINT64_MAX;
+    const bool all = block == ALL_BLOCKS;
+    if (f->classes) {
+        uint64_t finest[CLASS_SYMBOLS];
+        for (size_t c = 0; c < job->finest; c++)
+            finest[c] = all ? job->class_total[c] : job->class[block * job->finest + c];
+        return classes_merge(job->s, finest, f->shift, count);
+    }
+    if (all)
+        total_counts(job, f->shift, count);
+    else
+        block_counts(job, block, f->shift, count);
+    return (uint64_t)f->shift * (all ? job->s->n : block_size(job->s->n, block));
 }
+
+/* ---- choosing ---- */
 
 /* The shift at which one table and its symbols are shortest: larger ones as long as they gain. Returns the
  * bits, low ones included. */
@@ -107,10 +115,9 @@ static uint64_t choose_shift(Job *job, uint64_t *count)
 {
     const Symbols *s = job->s;
     uint64_t best = UINT64_MAX;
-    Rans rans;
     for (int shift = shift_least(s); shift < s->width && shift <= SHIFT_MOST; shift++) {
         total_counts(job, shift, count);
-        uint64_t bits = cost(job, shift, count, &rans, &job->trial);
+        uint64_t bits = table_cost(job->s, alphabet_of(s, shift), count, &job->trial);
         if (bits == UINT64_MAX)
             continue;
         bits += (uint64_t)shift * s->n;
@@ -122,15 +129,35 @@ static uint64_t choose_shift(Job *job, uint64_t *count)
     return best;
 }
 
+/* Classes where they are shorter than the best shift: more leading bits as long as they gain. */
+static uint64_t choose_classes(Job *job, uint64_t shifted, uint64_t *count)
+{
+    const Symbols *s = job->s;
+    const uint64_t lengths = 32 * (uint64_t)blocks_of(s->n);
+    uint64_t best = UINT64_MAX;
+    for (int lead = 0; lead <= CLASS_MOST && job->finest; lead++) {
+        const Form form = {.classes = true, .shift = lead};
+        uint64_t bits = form_counts(job, &form, ALL_BLOCKS, count) + lengths;
+        const uint64_t symbols = table_cost(job->s, form_alphabet(s, &form), count, &job->trial);
+        bits += symbols;
+        if (symbols == UINT64_MAX || bits >= best)
+            break;
+        best = bits;
+        if (bits < shifted)
+            job->form = form;
+    }
+    return best < shifted ? best : shifted;
+}
+
 /* Tables of the blocks' own where they are shorter in all than one. */
 static void choose_kind(Job *job, uint64_t one, uint64_t *count)
 {
     const size_t blocks = blocks_of(job->s->n);
-    uint64_t own = (uint64_t)job->form.shift * job->s->n;
-    Rans rans;
+    const uint32_t alphabet = form_alphabet(job->s, &job->form);
+    uint64_t own = job->form.classes ? 32 * (uint64_t)blocks : 0;
     for (size_t b = 0; b < blocks && blocks > 1; b++) {
-        block_counts(job, b, job->form.shift, count);
-        own += 7 + cost(job, job->form.shift, count, &rans, &job->trial);
+        own += 7 + form_counts(job, &job->form, b, count);
+        own += table_cost(job->s, alphabet, count, &job->trial);
     }
     job->form.kind = blocks > 1 && own < one ? KIND_OWN_TABLES : KIND_ONE_TABLE;
 }
@@ -151,11 +178,8 @@ static Status make_tables(Job *job, uint64_t *count, Arena *scratch)
     for (size_t t = 0; t < tables; t++) {
         if (!table_open(&job->table[t], job->s, job->form.shift, scratch))
             return ERR_MEMORY;
-        if (job->form.kind == KIND_OWN_TABLES)
-            block_counts(job, t, job->form.shift, count);
-        else
-            total_counts(job, job->form.shift, count);
-        if (cost(job, job->form.shift, count, &job->table[t].rans, &job->table[t].huffman) == UINT64_MAX)
+        form_counts(job, &job->form, job->form.kind == KIND_OWN_TABLES ? t : ALL_BLOCKS, count);
+        if (table_cost(job->s, form_alphabet(job->s, &job->form), count, &job->table[t]) == UINT64_MAX)
             return ERR_MEMORY;
     }
     return OK;
@@ -178,26 +202,8 @@ static void put_planes(void *data, size_t block)
     planes_put32(code, n, s->width, out);
 }
 
-static size_t put_table(const Job *job, size_t t, uint8_t *to, size_t most)
-{
-    BitWriter w = bits_writer(to, most);
-    if (job->s->coder == CODER_HUFFMAN)
-        huffman_table_put(&job->table[t].huffman, &w);
-    else
-        rans_table_put(&job->table[t].rans, &w);
-    bits_close(&w);
-    assert(!w.full);
-    return (size_t)(w.at - to);
-}
-
-static size_t table_size(const Job *job, size_t t)
-{
-    return table_bytes(job->s->coder == CODER_HUFFMAN ? huffman_table_bits(&job->table[t].huffman)
-                                                      : rans_table_bits(&job->table[t].rans));
-}
-
-/* A block's symbols above their low bits, which go to `low`. */
-static void split(const Job *job, size_t block, uint16_t *symbol, uint8_t *low)
+/* A block's symbols, and what they leave open into `low`; returns the bytes of that. */
+static size_t split(const Job *job, size_t block, uint16_t *symbol, uint8_t *low)
 {
     const Symbols *s = job->s;
     const size_t n = block_size(s->n, block);
@@ -209,38 +215,16 @@ static void split(const Job *job, size_t block, uint16_t *symbol, uint8_t *low)
             symbol[i] = (uint16_t)(byte[i] >> shift);
         if (shift)
             planes_put8(byte, n, shift, low);
-        return;
+        return planes_size(n, shift);
     }
     s->make(s->data, block, code);
+    if (job->form.classes)
+        return classes_split(s, shift, code, n, symbol, low);
     for (size_t i = 0; i < n; i++)
         symbol[i] = (uint16_t)(code[i] >> shift);
     if (shift)
         planes_put32(code, n, shift, low);
-}
-
-static size_t put_huffman(const Huffman *h, const uint16_t *symbol, size_t n, uint8_t *end)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < n; i++)
-        bits += h->length[symbol[i]];
-    const size_t size = (size_t)((bits + 7) / 8);
-    BitWriter w = bits_writer(end - size, size);
-    huffman_put(h, symbol, n, &w);
-    bits_close(&w);
-    return size;
-}
-
-static size_t put_rans(const Job *job, const Rans *r, const uint16_t *symbol, size_t n, uint8_t *end)
-{
-    const unsigned lanes = form_lanes(&job->form);
-    uint8_t byte[BLOCK], rank[RANS_ALPHABET];
-    RansWriter w;
-    rans_writer(&w, r);
-    for (uint32_t k = 0; k < r->present; k++)
-        rank[r->symbol[k]] = (uint8_t)rans_byte(r, k);
-    for (size_t i = 0; i < n; i++)
-        byte[i] = rank[symbol[i]];
-    return rans_put(&w, lanes, byte, n, end - rans_most(n, lanes));
+    return planes_size(n, shift);
 }
 
 /* A block from the end of its room: the stream, the low bits, a table of its own. */
@@ -248,18 +232,16 @@ static void put_block(void *data, size_t block)
 {
     Job *job = data;
     const size_t n = block_size(job->s->n, block), t = job->form.kind == KIND_OWN_TABLES ? block : 0;
-    const size_t low = planes_size(n, job->form.shift);
     uint8_t *end = job->room + (block + 1) * job->room_size, *at = end;
     uint16_t symbol[BLOCK];
     uint8_t *bits = job->room + block * job->room_size; /* the low bits, until the stream's place is known */
-    split(job, block, symbol, bits);
-    at -= job->s->coder == CODER_HUFFMAN ? put_huffman(&job->table[t].huffman, symbol, n, at)
-                                         : put_rans(job, &job->table[t].rans, symbol, n, at);
+    const size_t low = split(job, block, symbol, bits);
+    at -= stream_put(job->s, &job->form, &job->table[t], symbol, n, at);
     at -= low;
     memmove(at, bits, low);
     if (job->form.kind == KIND_OWN_TABLES) {
-        at -= table_size(job, t);
-        put_table(job, t, at, table_size(job, t));
+        at -= table_size(job->s, &job->table[t]);
+        table_put(job->s, &job->table[t], at, table_size(job->s, &job->table[t]));
     }
     job->size[block] = (size_t)(end - at);
 }
@@ -268,8 +250,8 @@ static void put_block(void *data, size_t block)
 static size_t written(const Job *job)
 {
     const size_t blocks = blocks_of(job->s->n);
-    size_t bytes =
-        1 + (job->form.kind == KIND_ONE_TABLE ? table_size(job, 0) : 0) + (blocks > 1 ? 4 * blocks : 0);
+    size_t bytes = 1 + (job->form.kind == KIND_ONE_TABLE ? table_size(job->s, &job->table[0]) : 0) +
+                   (blocks > 1 ? 4 * blocks : 0);
     for (size_t b = 0; b < blocks; b++)
         bytes += job->size[b];
     return bytes;
@@ -280,8 +262,8 @@ static void join(const Job *job, Buf *out)
     const size_t blocks = blocks_of(job->s->n);
     buf_u8(out, form_byte(&job->form));
     if (job->form.kind == KIND_ONE_TABLE) {
-        const size_t size = table_size(job, 0);
-        put_table(job, 0, buf_room(out, size), size);
+        const size_t size = table_size(job->s, &job->table[0]);
+        table_put(job->s, &job->table[0], buf_room(out, size), size);
     }
     for (size_t b = 0; b < blocks && blocks > 1; b++)
         buf_u32(out, (uint32_t)job->size[b]);
@@ -295,12 +277,12 @@ static size_t room_most(const Job *job, size_t n)
     const bool huffman = job->s->coder == CODER_HUFFMAN, own = job->form.kind == KIND_OWN_TABLES;
     size_t most = 0;
     for (size_t t = 0; t < (own ? blocks_of(job->s->n) : 1); t++) {
-        size_t size = own ? table_size(job, t) : 0;
+        size_t size = own ? table_size(job->s, &job->table[t]) : 0;
         if (huffman)
             size += (huffman_longest(&job->table[t].huffman) * n + 7) / 8;
         most = size > most ? size : most;
     }
-    return most + (huffman ? 0 : rans_most(n, RANS_LANES)) + 2 * planes_size(n, job->form.shift);
+    return most + (huffman ? 0 : rans_most(n, RANS_LANES)) + 2 * low_most(job->s, &job->form, n);
 }
 
 static Status open_job(Job *job, const Symbols *s, Arena *scratch)
@@ -311,7 +293,11 @@ static Status open_job(Job *job, const Symbols *s, Arena *scratch)
     job->count = NEW(scratch, uint32_t, blocks * job->cells);
     job->total = NEW_ZERO(scratch, uint64_t, job->cells);
     job->size = NEW(scratch, size_t, blocks);
-    return job->code && job->count && job->total && job->size ? OK : ERR_MEMORY;
+    job->finest = s->coder == CODER_RANS && symbols_wide(s) ? class_alphabet(s, CLASS_MOST) : 0;
+    job->class = NEW(scratch, uint32_t, blocks * job->finest);
+    job->class_total = NEW_ZERO(scratch, uint64_t, job->finest);
+    return job->code && job->count && job->total && job->size && job->class && job->class_total ? OK
+                                                                                                : ERR_MEMORY;
 }
 
 /* The form, and where it is one of symbols, its blocks, each in its room. */
@@ -319,14 +305,15 @@ static Status write_symbols(Job *job, Arena *scratch)
 {
     const Symbols *s = job->s;
     const size_t blocks = blocks_of(s->n), most = symbols_most(s->n, s->width);
-    uint64_t *count = NEW(scratch, uint64_t, job->cells);
-    if (!count || !huffman_open(&job->trial, s->coder == CODER_HUFFMAN ? (uint32_t)job->cells : 1, scratch))
+    uint64_t *count = NEW(scratch, uint64_t, job->cells > job->finest ? job->cells : job->finest);
+    if (!count ||
+        !huffman_open(&job->trial.huffman, s->coder == CODER_HUFFMAN ? (uint32_t)job->cells : 1, scratch))
         return ERR_MEMORY;
-    const uint64_t one = choose_shift(job, count);
+    const uint64_t one = choose_classes(job, choose_shift(job, count), count);
     if (one == UINT64_MAX || one / 8 >= most)
         return OK;
     choose_kind(job, one, count);
-    choose_lanes(job, one - (uint64_t)job->form.shift * s->n);
+    choose_lanes(job, one - form_counts(job, &job->form, ALL_BLOCKS, count));
     TRY(make_tables(job, count, scratch));
     job->room_size = room_most(job, s->n < BLOCK ? s->n : BLOCK);
     job->room = NEW(scratch, uint8_t, blocks * job->room_size);
@@ -338,6 +325,16 @@ static Status write_symbols(Job *job, Arena *scratch)
     return OK;
 }
 
+static void add_up(Job *job)
+{
+    for (size_t b = 0; b < blocks_of(job->s->n); b++) {
+        for (size_t c = 0; c < job->cells; c++)
+            job->total[c] += job->count[b * job->cells + c];
+        for (size_t c = 0; c < job->finest; c++)
+            job->class_total[c] += job->class[b * job->finest + c];
+    }
+}
+
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
 {
     Job job;
@@ -346,9 +343,7 @@ Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
     if (open_job(&job, s, scratch) != OK)
         return arena_fail(scratch, err);
     parallel_for(s->threads, blocks, count_block, &job);
-    for (size_t b = 0; b < blocks; b++)
-        for (size_t c = 0; c < job.cells; c++)
-            job.total[c] += job.count[b * job.cells + c];
+    add_up(&job);
     if (write_symbols(&job, scratch) != OK)
         return arena_fail(scratch, err);
     if (job.form.kind == KIND_PLANES) {

@@ -12,9 +12,11 @@
  * where n > 2^16. Huffman has no lanes. The writer takes what is shortest by the costs of huffman.h and
  * rans.h: the shift, a table of each block's own, and kind 0 where symbols would not be shorter.
  *
- * rANS has 256 symbols at most, so that codes of 9 bits and more which spread further than that lose some bits
- * to `low`: nothing for the smooth laws of gradients, up to a fifth where most codes are small and a few very
- * large. Huffman has no such limit. */
+ * rANS has 256 symbols at most, too few for codes of 9 bits and more that spread over decades, so that these
+ * may go by classes instead: a class has the magnitudes (all bits but the highest) that share their place and
+ * their `lead` bits behind the first, the symbol is 2 class + the code's highest bit, and what the class leaves
+ * open stands in `low`, behind its length:32. Then `lead` + 8 (tables of the blocks' own) is where shift is,
+ * and the kind is 3. Huffman has no such limit and no classes. */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 

@@ -21,7 +21,15 @@ static bool form_get(Job *job, unsigned byte)
     job->form = (Form){.kind = byte & 3, .lanes_log4 = byte >> 2 & 3, .shift = (int)(byte >> 4)};
     if (job->form.kind == KIND_PLANES)
         return byte == KIND_PLANES;
-    return job->form.kind < KINDS && job->form.lanes_log4 < (s->coder == CODER_RANS ? LANE_KINDS : 1) &&
+    if (job->form.kind == KIND_CLASSES) {
+        if (!symbols_wide(s) || s->coder != CODER_RANS)
+            return false;
+        job->form.classes = true;
+        job->form.kind = job->form.shift & CLASS_OWN ? KIND_OWN_TABLES : KIND_ONE_TABLE;
+        job->form.shift &= CLASS_MOST;
+        return job->form.lanes_log4 < LANE_KINDS && (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
+    }
+    return job->form.lanes_log4 < (s->coder == CODER_RANS ? LANE_KINDS : 1) &&
            job->form.shift >= shift_least(s) && job->form.shift < s->width &&
            (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
@@ -31,9 +39,8 @@ static bool table_get(Job *job, size_t t, Bytes *in)
 {
     Table *table = &job->table[t];
     BitReader r = bits_reader(*in);
-    if (job->s->coder == CODER_HUFFMAN
-            ? !huffman_table_get(&table->huffman, &r)
-            : !rans_table_get(&table->rans, alphabet_of(job->s, job->form.shift), &r))
+    if (job->s->coder == CODER_HUFFMAN ? !huffman_table_get(&table->huffman, &r)
+                                       : !rans_table_get(&table->rans, form_alphabet(job->s, &job->form), &r))
         return false;
     if (bits_get(&r, (unsigned)(-r.at & 7)) != 0 || r.bad)
         return false;
@@ -138,6 +145,18 @@ static bool rans_codes(const Job *job, size_t t, Bytes in, size_t n, void *code)
     return true;
 }
 
+static bool class_codes(const Job *job, size_t t, Bytes body, size_t n, uint32_t *code)
+{
+    uint16_t symbol[BLOCK];
+    Reader r = reader_open(body);
+    const size_t size = take_u32(&r);
+    if (r.bad || size > reader_left(&r))
+        return false;
+    const Bytes open = {r.at, size}, stream = {r.at + size, reader_left(&r) - size};
+    return rans_symbols(job, t, stream, n, symbol) &&
+           classes_join(job->s, job->form.shift, symbol, n, open, code);
+}
+
 /* The codes of a block, bytes or words; false for a damaged stream. */
 static bool block_codes(const Job *job, size_t block, void *code)
 {
@@ -146,6 +165,8 @@ static bool block_codes(const Job *job, size_t block, void *code)
     const int shift = job->form.shift;
     const size_t low_size = planes_size(n, shift);
     const Bytes body = job->body[block];
+    if (job->form.classes)
+        return class_codes(job, t, body, n, code);
     if (body.size < low_size)
         return false;
     const Bytes stream = {body.data + low_size, body.size - low_size};

@@ -184,7 +184,57 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     }
 }
 
+/* Most codes are small and a few are very large: no shift suits both. */
+static void codes_spread_over_decades_go_by_classes(void **state)
+{
+    (void)state;
+    static uint32_t word[N];
+    for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
+        const ArenaMark mark = arena_mark(arena);
+        const uint32_t top = UINT32_C(1) << (width - 1);
+        double open = 0; /* what log-uniform magnitudes and their signs need at the most, in bits */
+        for (size_t i = 0; i < N; i++) {
+            const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
+            word[i] = (uint32_t)v | (i % 3 ? 0 : top);
+            open += log2(v);
+        }
+        Carrier c = {.word = word, .n = N};
+        const Buf b = both_ways(CODER_RANS, width, &c);
+        const double most = open + N * (1 + log2(log(top)) - log2(M_LN2) + 0.6);
+        check(width < 11 || (b.data[0] & 3) == 3);
+        check(8 * (double)b.size < most);
+        check(10 * b.size < 9 * symbols_most(N, width));
+        arena_rewind(arena, mark);
+    }
+}
+
+static void damaged_open_bits_are_refused(void **state)
+{
+    (void)state;
+    static uint32_t word[3000];
+    for (size_t i = 0; i < countof(word); i++)
+        word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) & 0xffff;
+    Carrier c = {.word = word, .n = countof(word)};
+    const Buf b = both_ways(CODER_RANS, 17, &c);
+    const Symbols s = {
+        .coder = CODER_RANS, .n = c.n, .width = 17, .threads = 1, .data = &c, .make = make, .take = take};
+    assert_int_equal(b.data[0] & 3, 3);
+    for (unsigned form = 0; form < 256; form++) {
+        const uint8_t was = b.data[0];
+        b.data[0] = (uint8_t)form;
+        check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+        b.data[0] = was;
+    }
+    for (size_t i = 0; i < b.size; i++) { /* a flipped bit: refused or other codes, never a crash */
+        b.data[i] ^= (uint8_t)(1 << i % 8);
+        check(!comes_back(&s, &c, buf_bytes(&b)));
+        b.data[i] ^= (uint8_t)(1 << i % 8);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(codes_spread_over_decades_go_by_classes),
+    cmocka_unit_test(damaged_open_bits_are_refused),
     cmocka_unit_test(the_shortest_form_is_taken),
     cmocka_unit_test(every_width_and_size_comes_back),
     cmocka_unit_test(forms_that_no_writer_writes_are_refused),

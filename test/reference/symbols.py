@@ -103,6 +103,23 @@ def plane_bytes(n, width):
     return 8 * width * (n // 64) + (n % 64 + 7) // 8 * width
 
 
+def class_of(magnitude, lead):
+    """Magnitudes under 2^(lead + 1) by themselves, then 2^lead classes to each doubling."""
+    low = max(magnitude.bit_length() - 1 - lead, 0)
+    return low * 2**lead + (magnitude >> low)
+
+
+def classes(symbols, data, width, lead):
+    """Codes from the classes and the bits that these leave open."""
+    bits, out = codes.Bits(data), []
+    for symbol in symbols:
+        low, first = max((symbol // 2 >> lead) - 1, 0), symbol // 2
+        magnitude = first - low * 2**lead << low | bits.number(low)
+        out.append((symbol % 2) << (width - 1) | magnitude)
+    bits.end()
+    return np.array(out, np.uint32)
+
+
 def read(data, n, width, coder):
     """n codes of `width` bits."""
     source = codes.Bytes(data)
@@ -110,14 +127,21 @@ def read(data, n, width, coder):
     kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
     if form == 0:
         return codes.planes(data[1:], n, width)
-    blocks = (n + BLOCK - 1) // BLOCK
+    blocks, lead = (n + BLOCK - 1) // BLOCK, None
+    alphabet = 1 << max(width - shift, 0)
+    if kind == 3:
+        need(coder == "rans" and width > 8, "classes")
+        kind, lead = 1 + (shift >> 3), shift & 7
+        alphabet = 2 * class_of(2**(width - 1) - 1, lead) + 2
+    else:
+        need(max(width - 16, 0) <= shift < width, "form of symbols")
     need(kind in (1, 2) and (kind == 1 or blocks > 1), "kind of symbols")
-    need(lanes <= (16 if coder == "rans" else 1) and max(width - 16, 0) <= shift < width, "form of symbols")
+    need(lanes <= (16 if coder == "rans" else 1), "lanes")
     get_table, get_stream = {"huffman": (huffman_table, huffman_stream), "rans": (rans_table, rans_stream)}[coder]
 
     def table_off(bytes_):
         bits = codes.Bits(bytes_[:1 << 18])
-        return get_table(bits, 1 << (width - shift)), bytes_[bits.whole_byte():]
+        return get_table(bits, alphabet), bytes_[bits.whole_byte():]
     rest = data[1:]
     if kind == 1:
         table, rest = table_off(rest)
@@ -131,8 +155,13 @@ def read(data, n, width, coder):
         body, rest, some = rest[:size], rest[size:], min(n - BLOCK * b, BLOCK)
         if kind == 2:
             table, body = table_off(body)
-        low = plane_bytes(some, shift)
+        need(lead is None or len(body) >= 4, "length of the low bits")
+        low = plane_bytes(some, shift) if lead is None else 4 + struct.unpack("<I", body[:4])[0]
         need(len(body) >= low, "low bits")
-        symbols = np.array(get_stream(table, body[low:], some, lanes), np.uint32)
+        symbols = get_stream(table, body[low:], some, lanes)
+        if lead is not None:
+            out.append(classes(symbols, body[4:low], width, lead))
+            continue
+        symbols = np.array(symbols, np.uint32)
         out.append(symbols << np.uint32(shift) | (codes.planes(body[:low], some, shift) if shift else np.uint32(0)))
     return np.concatenate(out)

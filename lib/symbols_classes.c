@@ -1,0 +1,51 @@
+/* symbols_classes.c -- wide codes as classes that share their leading bits, and the bits that those leave open.
+ *
+ * A shift cuts all codes alike; where most are small and some very large, that drowns the small ones in low
+ * bits. Classes grow with what is in them: within a class the law is flat to a part in 2^lead. */
+#include "symbols_parts.h"
+
+void classes_count(const Symbols *s, const uint32_t *code, size_t n, uint32_t *count)
+{
+    memset(count, 0, class_alphabet(s, CLASS_MOST) * sizeof *count);
+    for (size_t i = 0; i < n; i++)
+        count[class_symbol(s, code[i], CLASS_MOST)]++;
+}
+
+uint64_t classes_merge(const Symbols *s, const uint64_t *finest, int lead, uint64_t *count)
+{
+    uint64_t open = 0;
+    memset(count, 0, class_alphabet(s, lead) * sizeof *count);
+    for (uint32_t symbol = 0; symbol < class_alphabet(s, CLASS_MOST); symbol++) {
+        const uint32_t least = class_least(symbol / 2, CLASS_MOST);
+        count[2 * class_of(least, lead) + (symbol & 1)] += finest[symbol];
+        open += finest[symbol] * class_open(least, lead);
+    }
+    return open;
+}
+
+size_t classes_split(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
+                     uint8_t *low)
+{
+    const uint32_t magnitudes = (UINT32_C(1) << (s->width - 1)) - 1;
+    BitWriter w = bits_writer(low + 4, planes_size(n, s->width) + 8);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned open = class_open(code[i] & magnitudes, lead);
+        symbol[i] = (uint16_t)class_symbol(s, code[i], lead);
+        bits_put(&w, code[i] & ((UINT32_C(1) << open) - 1), open);
+    }
+    bits_close(&w);
+    assert(!w.full);
+    store_u32(low, (uint32_t)(w.at - low - 4));
+    return (size_t)(w.at - low);
+}
+
+bool classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, Bytes open, uint32_t *code)
+{
+    BitReader r = bits_reader(open);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t least = class_least(symbol[i] / 2u, lead);
+        code[i] = least | (symbol[i] & 1u) << (s->width - 1);
+        code[i] |= (uint32_t)bits_get(&r, class_open(least, lead));
+    }
+    return bits_finish(&r);
+}
