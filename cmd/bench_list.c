@@ -25,7 +25,7 @@ static Status write_text(List *l, const char *text)
         return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
     }
     TRY(outfile_open(&out, l->common.output, l->a, l->err));
-    fputs(text, out.to);
+    outfile_text(&out, text);
     return outfile_commit(&out, l->err);
 }
 

@@ -102,15 +102,24 @@ static void sync_directory(const OutFile *f)
     close(fd);
 }
 
+void outfile_text(OutFile *f, const char *text)
+{
+    errno = 0;
+    if (fputs(text, f->to) == EOF && !f->failed)
+        f->failed = errno;
+}
+
 Status outfile_commit(OutFile *f, Error *err)
 {
     Status status = OK;
     if (f->temporary && f->replaces)
         (void)fchmod(fileno(f->to), f->mode); /* a courtesy */
     errno = 0;
-    if (fflush(f->to) || ferror(f->to) || (f->temporary && fsync(fileno(f->to))))
-        status = FAIL(err, ERR_IO, "%s: cannot write: %s", f->path,
-                      errno ? strerror(errno) : "some of it was lost");
+    if (fflush(f->to) || ferror(f->to) || (f->temporary && fsync(fileno(f->to)))) {
+        const int why = f->failed ? f->failed : errno;
+        status =
+            FAIL(err, ERR_IO, "%s: cannot write: %s", f->path, why ? strerror(why) : "some of it was lost");
+    }
     if (fclose(f->to) && status == OK)
         status = cannot(f, "write", err);
     f->to = NULL;

@@ -17,9 +17,12 @@ typedef struct {
     char *temporary; /* NULL: written in place */
     bool replaces;   /* there is a file already, and this one takes its mode at commit */
     unsigned mode;
+    int failed; /* errno of the first write that failed */
 } OutFile;
 
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
+/* Writes a text; a failure is remembered with its reason, which commit tells. */
+void outfile_text(OutFile *f, const char *text);
 Status outfile_commit(OutFile *f,
                       Error *err); /* closes it, whatever happens; on failure nothing is left behind */
 void outfile_abandon(OutFile *f);  /* a file that was never opened, or is closed, is fine */
