@@ -279,13 +279,40 @@ static Status decode_each(Exchange *x, size_t part, int last)
 }
 
 /* What receivers take of a worker of whom they hear nothing: zeros, as floats. */
-static Status nothing(Exchange *x, size_t part, Bytes *out)
+static Status send_zeros(Exchange *x, const Call *c, Bytes *out)
 {
-    const Call call = call_of(x, part, 0);
-    const size_t size = 4 * call.shape->n + !codec_bare(call.self);
+    const size_t size = 4 * c->shape->n + !codec_bare(c->self);
     const uint8_t *zeros = NEW_ZERO(x->payloads, uint8_t, size);
+    float *y = NEW(x->scratch, float, c->shape->n);
+    Error refused = {0};
+    Call quiet = *c;
+    if (!zeros || !y)
+        return arena_fail(zeros ? x->scratch : x->payloads, x->err);
     *out = (Bytes){zeros, size};
-    return zeros ? OK : arena_fail(x->payloads, x->err);
+    quiet.err = &refused;
+    return codec_decode(&quiet, *out, y);
+}
+
+/* Where a codec takes no floats: what a gradient of zeros is sent as from a state of zeros. */
+static Status send_nothing(Exchange *x, size_t part, size_t w, int rounds)
+{
+    Call call = call_of(x, part, w);
+    if (rounds == 1 && send_zeros(x, &call, &x->sent[w][0]) == OK)
+        return OK;
+    float *zeros = NEW_ZERO(x->scratch, float, call.shape->n);
+    call.state = NEW_ZERO(x->scratch, uint8_t, state_round(x->own.part[part].state));
+    call.plan = NULL;
+    if (!zeros || !call.state)
+        return arena_fail(x->scratch, x->err);
+    for (call.round = 0; call.round < rounds; call.round++) {
+        Buf out = {.cap = codec_bound(&call)};
+        out.data = NEW(x->payloads, uint8_t, out.cap);
+        if (!out.data)
+            return arena_fail(x->payloads, x->err);
+        TRY(codec_encode(&call, zeros, &out));
+        x->sent[w][call.round] = buf_bytes(&out);
+    }
+    return OK;
 }
 
 static Status settle(Exchange *x, size_t part, size_t w, int rounds)
@@ -293,11 +320,8 @@ static Status settle(Exchange *x, size_t part, size_t w, int rounds)
     const Call call = call_of(x, part, w);
     if (!x->own.part[part].state)
         return OK;
-    if (!x->is_heard[w]) {
-        for (int r = 0; r + 1 < rounds; r++)
-            x->sent[w][r] = (Bytes){0};
-        TRY(nothing(x, part, &x->sent[w][rounds - 1]));
-    }
+    if (!x->is_heard[w])
+        TRY(send_nothing(x, part, w, rounds));
     return codec_settle(&call, gather(x, &x->own.part[part], w), x->sent[w], x->y, state_of(x, part, w));
 }
 
@@ -346,8 +370,9 @@ static Status run_step(Exchange *x)
     for (size_t w = 0; w < x->spec.workers; w++) {
         x->cost->encode = fmax(x->cost->encode, x->seconds[w]);
         x->cost->most_up = fmax(x->cost->most_up, x->up[w]);
-        x->cost->bytes_up += x->up[w] / (double)x->senders;
+        x->cost->bytes_up += x->up[w];
     }
+    x->cost->bytes_up /= (double)x->senders;
     return OK;
 }
 

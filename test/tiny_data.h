@@ -1,0 +1,31 @@
+/* tiny_data.h -- small labelled images for tests: each class a pattern of its own under noise. */
+#ifndef ATOMO_TINY_DATA_H
+#define ATOMO_TINY_DATA_H
+
+#include "data/dataset.h"
+
+static const DatasetInfo tiny_info = {.name = "tiny",
+                                      .channels = 1,
+                                      .rows = 8,
+                                      .columns = 8,
+                                      .classes = 4,
+                                      .mean = {0.5f},
+                                      .deviation = {0.25f}};
+
+static inline Dataset tiny_data(Part part, size_t count, Arena *a)
+{
+    enum { PIXELS = 64 };
+    const Rng law = rng_open(1, 0, 0, 0, 1), own = rng_open(2, (uint64_t)part, 0, 0, 1);
+    uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
+    for (size_t k = 0; k < count; k++) {
+        labels[k] = (uint8_t)(rng_u32(&own, USE_SAMPLE, k) % tiny_info.classes);
+        for (size_t i = 0; i < PIXELS; i++) {
+            const uint32_t mark = rng_u32(&law, USE_TEST, labels[k] * PIXELS + i) & 1;
+            pixels[k * PIXELS + i] =
+                (uint8_t)(24 + 96 * mark + rng_u32(&own, USE_DATA, k * PIXELS + i) % 128);
+        }
+    }
+    return (Dataset){&tiny_info, part, count, pixels, labels};
+}
+
+#endif
