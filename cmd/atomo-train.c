@@ -3,6 +3,8 @@
 
 static const Subcommand commands[] = {
     {"run", train_command_run, "train, with P simulated workers and a compressor between them"},
+    {"eval", train_command_eval, "test the checkpoints of a run"},
+    {"tune", train_command_tune, "the step size for each compressor, by validation loss"},
     {0},
 };
 

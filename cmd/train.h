@@ -4,6 +4,8 @@
 
 #include "../lib/cli.h"
 
+int train_command_eval(int argc, char **argv);
 int train_command_run(int argc, char **argv);
+int train_command_tune(int argc, char **argv);
 
 #endif

@@ -17,7 +17,7 @@ void train_job_defaults(TrainJob *j, int argc, char **argv)
     j->lr = 0.01;
     j->decay = 1;
     j->momentum = 0.9;
-    j->epochs = 10;
+    j->epochs = j->epochs ? j->epochs : 10;
     j->argc = argc;
     j->argv = argv;
 }

@@ -1,0 +1,198 @@
+/* train_eval.c -- eval: test the checkpoints of a run, also as they come. */
+#include "train.h"
+
+#include "../lib/nn/checkpoint.h"
+#include "../lib/progress.h"
+#include "../lib/report.h"
+#include "train_job.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+    Common common;
+    const char *dir, *data_dir;
+    int64_t test_batch;
+    bool follow;
+    int argc;
+    char **argv;
+    Arena *a;
+    Error *err;
+
+    TrainSetup setup;
+    const char *dataset;
+    Dataset train, test;
+    Trainer *trainer; /* of the first whole checkpoint's setup */
+    Report *report;
+    Progress progress;
+    size_t last;   /* step that was looked at; SIZE_MAX: none yet */
+    Error failure; /* the first checkpoint's that is damaged */
+} Eval;
+
+enum { STEP, EPOCH, COMPRESSOR, TEST_LOSS, TEST_ACCURACY, COLUMNS };
+
+static const Column columns[COLUMNS] = {
+    [STEP] = {"step", "step", 0},
+    [EPOCH] = {"epoch", "epoch", 0},
+    [COMPRESSOR] = {"compressor", "compressor", 0},
+    [TEST_LOSS] = {"test_loss", "test loss", 0},
+    [TEST_ACCURACY] = {"test_accuracy", "test acc.", 0},
+};
+
+static Status open_trainer(Eval *e, const char *path)
+{
+    size_t images;
+    TrainSetup *s = &e->setup;
+    TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
+    TRY(train_job_load(&e->test, e->dataset, e->data_dir, PART_TEST, (int)e->common.threads, e->a, e->err));
+    e->train = e->test; /* of which only what it is and how many count */
+    e->train.part = PART_TRAIN;
+    e->train.count = images;
+    s->train = &e->train;
+    s->test = &e->test;
+    s->test_batch = (size_t)e->test_batch;
+    s->threads = (int)e->common.threads;
+    return trainer_open(&e->trainer, s, e->err);
+}
+
+static Status write_row(Eval *e, const Tested *tested)
+{
+    const size_t step = trainer_step_done(e->trainer);
+    Value row[COLUMNS];
+    row[STEP] = value_int((int64_t)step);
+    row[EPOCH] = value_int(step ? (int64_t)((step - 1) / trainer_epoch_steps(e->trainer)) + 1 : 0);
+    row[COMPRESSOR] = value_text(codec_text(e->setup.codec, e->a));
+    row[TEST_LOSS] = value_real(tested->loss);
+    row[TEST_ACCURACY] = value_real(tested->accuracy);
+    if (e->follow && !e->common.quiet)
+        progress_note(&e->progress, "note: step %zu: test loss %.4g, accuracy %.4g", step, tested->loss,
+                      tested->accuracy);
+    return report_row(e->report, row, true, e->err);
+}
+
+/* A damaged one is named, and costs itself alone. */
+static Status test_one(Eval *e, size_t step)
+{
+    Tested tested;
+    const char *path = checkpoint_path(e->dir, step, e->a);
+    if (!path)
+        return arena_fail(e->a, e->err);
+    e->last = step;
+    Status status = e->trainer ? OK : open_trainer(e, path);
+    if (status == OK)
+        status = checkpoint_load(e->trainer, path, e->err);
+    if (status == OK)
+        status = trainer_test(e->trainer, &e->test, &tested, e->err);
+    if (status == OK)
+        return write_row(e, &tested);
+    if (status != ERR_CORRUPT && status != ERR_NUMERIC)
+        return status;
+    progress_note(&e->progress, "note: %s", e->err->text);
+    if (e->failure.status == OK)
+        e->failure = *e->err;
+    return OK;
+}
+
+/* Those that came since. */
+static Status test_new(Eval *e, size_t *found)
+{
+    size_t *step, count;
+    *found = 0;
+    TRY(checkpoint_list(&step, &count, e->dir, e->a, e->err));
+    for (size_t i = 0; i < count && !cli_stopped(); i++)
+        if (e->last == SIZE_MAX || step[i] > e->last) {
+            TRY(test_one(e, step[i]));
+            progress_step(&e->progress, ++*found);
+        }
+    return OK;
+}
+
+static Status test_all(Eval *e)
+{
+    static const struct timespec tenth = {.tv_nsec = 100000000};
+    size_t found;
+    TRY(test_new(e, &found));
+    if (!found && !e->follow)
+        return FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
+    while (e->follow && !cli_stopped()) {
+        for (int i = 0; i < 10 && !cli_stopped(); i++)
+            nanosleep(&tenth, NULL);
+        TRY(test_new(e, &found));
+    }
+    return OK;
+}
+
+static Status open_report(Eval *e)
+{
+    const Common *o = &e->common;
+    Fact *facts;
+    size_t count;
+    TRY(report_meta(&facts, &count, e->argc, e->argv, o->seed, o->threads, e->a, e->err));
+    facts[count++] = (Fact){"train_dir", value_text(e->dir)};
+    const ReportSpec spec = {.schema = "atomo-eval/1",
+                             .meta = facts,
+                             .facts = count,
+                             .columns = columns,
+                             .column_count = COLUMNS,
+                             .format =
+                                 report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+                             .path = o->output,
+                             .color = !o->output && cli_color(o)};
+    return report_open(&e->report, &spec, e->a, e->err);
+}
+
+static Status run(Eval *e)
+{
+    if (!e->dir)
+        return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
+    TRY(open_report(e));
+    progress_open(&e->progress, "testing", 0, e->common.quiet);
+    const Status status = test_all(e);
+    progress_close(&e->progress);
+    trainer_close(e->trainer);
+    if (status != OK) {
+        report_abandon(e->report);
+        return status;
+    }
+    TRY(report_close(e->report, e->err));
+    if (cli_stopped())
+        return FAIL(e->err, ERR_STOPPED, "%s: stopped", e->dir);
+    if (e->failure.status != OK)
+        *e->err = e->failure;
+    return e->failure.status;
+}
+
+int train_command_eval(int argc, char **argv)
+{
+    Error err = {0};
+    TextList arguments;
+    bool helped;
+    Eval e = {
+        .test_batch = 1000, .argc = argc, .argv = argv, .a = arena_open(0), .err = &err, .last = SIZE_MAX};
+    const Option options[] = {
+        OPTION(0, "train-dir", "DIR", &e.dir, "the checkpoints"),
+        OPTION(0, "data-dir", "DIR", &e.data_dir, "the data set's files; datasets/NAME without it"),
+        OPTION(0, "test-batch-size", "B", &e.test_batch, "images to a testing pass", .low = 1, .high = 1e6),
+        OPTION(0, "follow", NULL, &e.follow, "wait for new ones, until interrupted"),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-train",
+        .command = "eval",
+        .usage = "--train-dir DIR",
+        .brief = "test the checkpoints of a run",
+        .details =
+            "One record to each checkpoint, in the order of steps: step, epoch, compressor, test_loss, "
+            "test_accuracy. Network and data set are the checkpoint's. A damaged checkpoint is named and "
+            "left out, and the exit code is 1. --follow looks once a second, and says on stderr what it "
+            "finds.\n",
+        .options = options,
+        .common = &e.common,
+        .takes = TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
+    };
+    Status status = cli_parse(&command, argc, argv, &arguments, &helped, e.a, &err);
+    if (status == OK && !helped)
+        status = run(&e);
+    arena_close(e.a);
+    return status == OK ? 0 : cli_report(command.program, &err);
+}

@@ -1,0 +1,208 @@
+/* train_tune.c -- tune: the paper's search for a step size, a logarithmic grid to each compressor, chosen by the loss on
+ * training images that were held out. */
+#include "train.h"
+
+#include "train_job.h"
+
+#include <math.h>
+
+typedef struct {
+    TrainJob job; /* stays first */
+    double low, high, share;
+    int64_t points;
+    Dataset held_out;
+    Report *report;
+    size_t done; /* steps, for progress */
+} Tune;
+
+enum { COMPRESSOR, RATE, STEPS, TRAIN_LOSS, LOSS, ACCURACY, CHOSEN, COLUMNS };
+
+static const Column columns[COLUMNS] = {
+    [COMPRESSOR] = {"compressor", "compressor", 0},
+    [RATE] = {"lr", "lr", 0},
+    [STEPS] = {"steps", "steps", 0},
+    [TRAIN_LOSS] = {"train_loss", "train loss", 0},
+    [LOSS] = {"validation_loss", "validation loss", 0},
+    [ACCURACY] = {"validation_accuracy", "validation acc.", 0},
+    [CHOSEN] = {"chosen", "chosen", 0},
+};
+
+/* One rate's outcome; NaN where the run diverged. */
+typedef struct {
+    double lr, train_loss;
+    size_t steps; /* done */
+    Tested tested;
+} Point;
+
+/* ---- one run ---- */
+
+static Status follow(Tune *t, Trainer *trainer, Point *p)
+{
+    TrainJob *j = &t->job;
+    StepRecord r;
+    while (trainer_step_done(trainer) < j->steps) {
+        if (cli_stopped())
+            return FAIL(j->err, ERR_STOPPED, "stopped at lr %g", p->lr);
+        TRY(trainer_step(trainer, &r, j->err));
+        p->steps = r.step;
+        p->train_loss = r.train.loss;
+        progress_step(&j->progress, t->done + r.step);
+    }
+    return trainer_test(trainer, &t->held_out, &p->tested, j->err);
+}
+
+static Status run_point(Tune *t, const Codec *codec, Point *p)
+{
+    TrainJob *j = &t->job;
+    Trainer *trainer;
+    j->setup.codec = codec;
+    j->setup.sgd.lr = p->lr;
+    p->train_loss = NAN;
+    TRY(trainer_open(&trainer, &j->setup, j->err));
+    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(trainer);
+    j->progress.total = j->steps * j->codecs * (size_t)t->points;
+    const Status status = follow(t, trainer, p);
+    trainer_close(trainer);
+    t->done += j->steps;
+    if (status != ERR_NUMERIC)
+        return status;
+    p->train_loss = p->tested.loss = p->tested.accuracy = NAN;
+    return OK;
+}
+
+/* ---- one compressor ---- */
+
+static size_t best_of(const Point *p, size_t count)
+{
+    size_t best = count;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(p[i].tested.loss) && (best == count || p[i].tested.loss < p[best].tested.loss))
+            best = i;
+    return best;
+}
+
+static Status run_codec(Tune *t, const Codec *codec)
+{
+    TrainJob *j = &t->job;
+    const size_t count = (size_t)t->points;
+    Point *point = NEW_ZERO(j->a, Point, count);
+    const char *name = codec_text(codec, j->a);
+    if (!point || !name)
+        return arena_fail(j->a, j->err);
+    for (size_t i = 0; i < count; i++) {
+        point[i].lr = count > 1 ? t->low * pow(t->high / t->low, (double)i / (double)(count - 1)) : t->low;
+        TRY(run_point(t, codec, &point[i]));
+    }
+    const size_t best = best_of(point, count);
+    for (size_t i = 0; i < count; i++) {
+        const Value row[COLUMNS] = {
+            [COMPRESSOR] = value_text(name),
+            [RATE] = value_real(point[i].lr),
+            [STEPS] = value_int((int64_t)point[i].steps),
+            [TRAIN_LOSS] = value_real(point[i].train_loss),
+            [LOSS] = value_real(point[i].tested.loss),
+            [ACCURACY] = value_real(point[i].tested.accuracy),
+            [CHOSEN] = value_bool(i == best),
+        };
+        TRY(report_row(t->report, row, true, j->err));
+    }
+    return OK;
+}
+
+/* ---- all of them ---- */
+
+/* The last images are for validation. */
+static Status hold_out(Tune *t)
+{
+    TrainJob *j = &t->job;
+    const DatasetInfo *d = j->train.info;
+    const size_t all = j->train.count, kept = all - (size_t)((double)all * t->share);
+    if (kept == 0 || kept == all)
+        return FAIL(j->err, ERR_USAGE, "--validation-share %g: leaves %zu of %zu images to train on",
+                    t->share, kept, all);
+    t->held_out = j->train;
+    t->held_out.count = all - kept;
+    t->held_out.pixels += kept * d->channels * d->rows * d->columns;
+    t->held_out.labels += kept;
+    j->train.count = kept;
+    return OK;
+}
+
+static Status open_report(Tune *t)
+{
+    const TrainJob *j = &t->job;
+    const Common *o = &j->common;
+    Fact *facts;
+    size_t count;
+    TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
+    train_job_facts(j, facts + count);
+    const ReportSpec spec = {.schema = "atomo-tune/1",
+                             .meta = facts,
+                             .facts = count + TRAIN_FACTS,
+                             .columns = columns,
+                             .column_count = COLUMNS,
+                             .format =
+                                 report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+                             .path = o->output,
+                             .color = !o->output && cli_color(o)};
+    return report_open(&t->report, &spec, j->a, j->err);
+}
+
+static Status run_all(Tune *t)
+{
+    for (size_t k = 0; k < t->job.codecs; k++)
+        TRY(run_codec(t, t->job.codec[k]));
+    return OK;
+}
+
+/* Stopped: the compressors that are finished are written. */
+static Status run(TrainJob *j)
+{
+    Tune *t = (Tune *)j;
+    Error why;
+    if (t->low > t->high)
+        return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
+    TRY(train_job_open(j));
+    TRY(hold_out(t));
+    TRY(open_report(t));
+    progress_open(&j->progress, "tuning", 1, j->common.quiet);
+    const Status status = run_all(t);
+    progress_close(&j->progress);
+    if (status != OK && status != ERR_STOPPED) {
+        report_abandon(t->report);
+        return status;
+    }
+    why = *j->err;
+    TRY(report_close(t->report, j->err));
+    *j->err = why;
+    return status;
+}
+
+int train_command_tune(int argc, char **argv)
+{
+    Tune t = {.low = 0x1p-10, .high = 1, .share = 0.1, .points = 11, .job = {.max_steps = 200}};
+    train_job_defaults(&t.job, argc, argv);
+    const Option options[] = {
+        OPTION(0, "lr-low", "X", &t.low, "the grid's first step size", .low = 1e-12, .high = 1e6),
+        OPTION(0, "lr-high", "X", &t.high, "and its last", .low = 1e-12, .high = 1e6),
+        OPTION(0, "points", "N", &t.points, "step sizes from the first to the last, each by the same factor",
+               .low = 1, .high = 1000),
+        OPTION(0, "validation-share", "P", &t.share, "of the training images held out", .low = 0, .high = 1),
+        {0},
+    };
+    const Command command = {
+        .program = "atomo-train",
+        .command = "tune",
+        .usage = "[-c SPEC]...",
+        .brief = "the step size for each compressor, by validation loss",
+        .details =
+            "Trains with each step size of a logarithmic grid, from the same weights on the same batches, "
+            "and "
+            "chooses the one with the least loss on training images that were held out. --lr has no effect. "
+            "Fields: compressor, lr, steps (fewer where the run diverged), train_loss of the last step, "
+            "validation_loss, validation_accuracy, chosen. A run that diverged has no losses.\n",
+        .options = options,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
+    };
+    return train_job_main(&t.job, &command, run);
+}
