@@ -183,8 +183,8 @@ int train_command_tune(int argc, char **argv)
     Tune t = {.low = 0x1p-10, .high = 1, .share = 0.1, .points = 11, .job = {.max_steps = 200}};
     train_job_defaults(&t.job, argc, argv);
     const Option options[] = {
-        OPTION(0, "lr-low", "X", &t.low, "the grid's first step size", .low = 1e-12, .high = 1e6),
-        OPTION(0, "lr-high", "X", &t.high, "and its last", .low = 1e-12, .high = 1e6),
+        OPTION(0, "lr-low", "X", &t.low, "the grid's first step size", .low = 1e-12, .high = 1e38),
+        OPTION(0, "lr-high", "X", &t.high, "and its last", .low = 1e-12, .high = 1e38),
         OPTION(0, "points", "N", &t.points, "step sizes from the first to the last, each by the same factor",
                .low = 1, .high = 1000),
         OPTION(0, "validation-share", "P", &t.share, "of the training images held out", .low = 0, .high = 1),

@@ -1,5 +1,5 @@
-/* exchange.c -- see exchange.h. */
-#include "nn/exchange.h"
+/* exchange.c -- see exchange.h: one step. */
+#include "nn/exchange_parts.h"
 
 #include "timing.h"
 
@@ -7,72 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-struct Exchange {
-    Arena *arena, *scratch, *payloads;
-    ExchangeSpec spec;
-    const Codec *none;
-    const SliceList *slices;
-    Exchanged own;
-    size_t plan_size;
-    char *plan;                /* (workers x parts x plan_size) */
-    float *x, *y;              /* room for the largest part */
-    double *sum;               /* the same */
-    double *seconds;           /* (workers) that encoding took */
-    double *up;                /* (workers) bytes */
-    Bytes (*sent)[ROUNDS_MAX]; /* (workers), of the part at work */
-    Bytes heard[ROUNDS_MAX];
-    Bytes *batch; /* (workers) */
-
-    /* the step at work */
-    size_t step, senders;
-    float *const *gradient;
-    const double *weight;
-    const bool *is_heard;
-    float *agreed;
-    ExchangeCost *cost;
-    Error *err;
-};
-
-/* ---- parts ---- */
-
-static bool is_small(const Exchange *x, const Slice *s)
-{
-    return s->shape.n < x->spec.min_elements;
-}
-
-static void add_part(Exchange *x, size_t first, size_t count, bool raw)
-{
-    const Slice *s = &x->slices->item[first];
-    Parcel *p = &x->own.part[x->own.parts++];
-    *p = (Parcel){.name = s->name, .shape = s->shape, .raw = raw, .first = first, .count = count};
-    if (count == 1)
-        return;
-    size_t n = 0;
-    for (size_t i = first; i < first + count; i++)
-        n += is_small(x, &x->slices->item[i]) ? 0 : x->slices->item[i].shape.n;
-    p->name = "all";
-    p->shape = shape_vector(n);
-}
-
-static void make_parts(Exchange *x)
-{
-    const SliceList *list = x->slices;
-    size_t large = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const bool small = is_small(x, &list->item[i]);
-        large += !small;
-        if (small || x->spec.grouping == GROUP_TENSOR)
-            add_part(x, i, 1, small);
-    }
-    if (large && x->spec.grouping == GROUP_ALL)
-        add_part(x, 0, list->count, false);
-}
-
-/* Whether slice i travels with part p. */
-static bool holds(const Exchange *x, const Parcel *p, size_t i)
-{
-    return p->count == 1 || !is_small(x, &x->slices->item[i]);
-}
+/* ---- a parcel of a gradient, and back ---- */
 
 /* Worker w's values, weighted so that the plain mean over the senders is the mean over their images. */
 static const float *gather(Exchange *x, const Parcel *p, size_t w)
@@ -81,7 +16,7 @@ static const float *gather(Exchange *x, const Parcel *p, size_t w)
     float *to = x->x;
     for (size_t i = p->first; i < p->first + p->count; i++) {
         const Slice *s = &x->slices->item[i];
-        if (!holds(x, p, i))
+        if (!parcel_holds(x, p, i))
             continue;
         const float *from = x->gradient[w] + s->offset;
         if (gain == 1)
@@ -99,37 +34,14 @@ static void scatter(Exchange *x, const Parcel *p)
     const float *from = x->y;
     for (size_t i = p->first; i < p->first + p->count; i++) {
         const Slice *s = &x->slices->item[i];
-        if (!holds(x, p, i))
+        if (!parcel_holds(x, p, i))
             continue;
         memcpy(x->agreed + s->offset, from, s->shape.n * sizeof *from);
         from += s->shape.n;
     }
 }
 
-/* ---- calls ---- */
-
-static uint8_t *state_of(const Exchange *x, size_t part, size_t w)
-{
-    return x->own.state[w * x->own.parts + part];
-}
-
-static Call call_of(const Exchange *x, size_t part, size_t w)
-{
-    const Parcel *p = &x->own.part[part];
-    const uint64_t tensor = rng_hash(p->name);
-    return (Call){.self = p->raw ? x->none : x->spec.codec,
-                  .state = state_of(x, part, w),
-                  .plan = x->plan_size && !p->raw ? x->plan + (w * x->own.parts + part) * x->plan_size : NULL,
-                  .shape = &p->shape,
-                  .rng = rng_open(x->spec.seed, 0, (int64_t)w, (int64_t)x->step, tensor),
-                  .rng_shared = rng_open(x->spec.seed, 0, RNG_EVERYONE, (int64_t)x->step, tensor),
-                  .worker = (int)w,
-                  .workers = (int)(x->senders ? x->senders : x->spec.workers),
-                  .threads = x->spec.threads,
-                  .heard = x->heard,
-                  .scratch = x->scratch,
-                  .err = x->err};
-}
+/* ---- who is at work ---- */
 
 static size_t first_sender(const Exchange *x)
 {
@@ -150,19 +62,20 @@ static Status blame(Exchange *x, const Parcel *p, size_t w, Status status)
 static Status train(Exchange *x, size_t part)
 {
     const size_t w = first_sender(x), size = x->own.part[part].state;
-    const Call call = call_of(x, part, w);
+    const Call call = exchange_call(x, part, w);
     Call inner = call;
     if (!size || !call.self->ops->train)
         return OK;
     const double start = clock_now();
-    TRY(codec_train(&call, gather(x, &x->own.part[part], w), state_of(x, part, w)));
+    TRY(codec_train(&call, gather(x, &x->own.part[part], w), exchange_state(x, part, w)));
     x->seconds[w] += clock_now() - start;
     while (inner.self->inner)
         inner.self = inner.self->inner;
     const size_t learned = codec_state_size(&inner);
     for (size_t other = 0; other < x->spec.workers; other++)
         if (other != w)
-            memcpy(state_of(x, part, other) + size - learned, state_of(x, part, w) + size - learned, learned);
+            memcpy(exchange_state(x, part, other) + size - learned,
+                   exchange_state(x, part, w) + size - learned, learned);
     return OK;
 }
 
@@ -193,7 +106,7 @@ static Status plan(Exchange *x, size_t w)
     for (size_t i = 0; i < parts; i++)
         if (!x->own.part[i].raw) {
             part[step.count] = i;
-            call[step.count] = call_of(x, i, w);
+            call[step.count] = exchange_call(x, i, w);
             call[step.count++].plan = NULL;
         }
     const double start = clock_now();
@@ -210,7 +123,7 @@ static Status plan(Exchange *x, size_t w)
 
 static Status encode(Exchange *x, size_t part, size_t w, int round)
 {
-    Call call = call_of(x, part, w);
+    Call call = exchange_call(x, part, w);
     call.round = round;
     const float *values = gather(x, &x->own.part[part], w);
     const double start = clock_now();
@@ -227,7 +140,7 @@ static Status encode(Exchange *x, size_t part, size_t w, int round)
 
 static Status merge(Exchange *x, size_t part, int round)
 {
-    Call call = call_of(x, part, first_sender(x));
+    Call call = exchange_call(x, part, first_sender(x));
     size_t count = 0, size = 0;
     call.round = round;
     if (!call.self->ops->merge)
@@ -250,7 +163,7 @@ static Status merge(Exchange *x, size_t part, int round)
 /* The aggregate, over the number of those in it. */
 static Status decode_merged(Exchange *x, size_t part, int last)
 {
-    Call call = call_of(x, part, first_sender(x));
+    Call call = exchange_call(x, part, first_sender(x));
     call.round = last;
     TRY(codec_decode(&call, x->heard[last], x->y));
     for (size_t i = 0; i < call.shape->n; i++)
@@ -266,7 +179,7 @@ static Status decode_each(Exchange *x, size_t part, int last)
     for (size_t w = 0; w < x->spec.workers; w++) {
         if (!x->is_heard[w])
             continue;
-        Call call = call_of(x, part, w);
+        Call call = exchange_call(x, part, w);
         call.round = last;
         TRY(blame(x, &x->own.part[part], w, codec_decode(&call, x->sent[w][last], x->y)));
         for (size_t i = 0; i < n; i++)
@@ -296,7 +209,7 @@ static Status send_zeros(Exchange *x, const Call *c, Bytes *out)
 /* Where a codec takes no floats: what a gradient of zeros is sent as from a state of zeros. */
 static Status send_nothing(Exchange *x, size_t part, size_t w, int rounds)
 {
-    Call call = call_of(x, part, w);
+    Call call = exchange_call(x, part, w);
     if (rounds == 1 && send_zeros(x, &call, &x->sent[w][0]) == OK)
         return OK;
     float *zeros = NEW_ZERO(x->scratch, float, call.shape->n);
@@ -317,12 +230,13 @@ static Status send_nothing(Exchange *x, size_t part, size_t w, int rounds)
 
 static Status settle(Exchange *x, size_t part, size_t w, int rounds)
 {
-    const Call call = call_of(x, part, w);
+    const Call call = exchange_call(x, part, w);
     if (!x->own.part[part].state)
         return OK;
     if (!x->is_heard[w])
         TRY(send_nothing(x, part, w, rounds));
-    return codec_settle(&call, gather(x, &x->own.part[part], w), x->sent[w], x->y, state_of(x, part, w));
+    return codec_settle(&call, gather(x, &x->own.part[part], w), x->sent[w], x->y,
+                        exchange_state(x, part, w));
 }
 
 static Status run_part(Exchange *x, size_t part)
@@ -392,89 +306,4 @@ Status exchange_step(Exchange *x, size_t step, float *const *gradient, const dou
         x->senders += heard[w];
     assert(x->senders);
     return run_step(x);
-}
-
-/* ---- opening ---- */
-
-static Status make_states(Exchange *x)
-{
-    const size_t parts = x->own.parts;
-    x->own.state = NEW_ZERO(x->arena, uint8_t *, x->spec.workers * parts);
-    if (!x->own.state)
-        return arena_fail(x->arena, x->err);
-    for (size_t i = 0; i < parts; i++) {
-        const Call call = call_of(x, i, 0);
-        x->own.part[i].state = codec_keeps_state(call.self) ? codec_state_size(&call) : 0;
-        for (size_t w = 0; x->own.part[i].state && w < x->spec.workers; w++)
-            if (!(x->own.state[w * parts + i] =
-                      NEW_ZERO(x->arena, uint8_t, state_round(x->own.part[i].state))))
-                return arena_fail(x->arena, x->err);
-    }
-    return OK;
-}
-
-static Status make_room(Exchange *x)
-{
-    const size_t workers = x->spec.workers;
-    size_t largest = 0;
-    for (size_t i = 0; i < x->own.parts; i++)
-        largest = x->own.part[i].shape.n > largest ? x->own.part[i].shape.n : largest;
-    x->x = NEW(x->arena, float, largest);
-    x->y = NEW(x->arena, float, largest);
-    x->sum = NEW(x->arena, double, largest);
-    x->seconds = NEW(x->arena, double, workers);
-    x->up = NEW(x->arena, double, workers);
-    x->sent = arena_zeroed(x->arena, workers, sizeof *x->sent);
-    x->batch = NEW(x->arena, Bytes, workers);
-    x->plan = NEW_ZERO(x->arena, char, workers * x->own.parts * x->plan_size);
-    return x->x && x->y && x->sum && x->seconds && x->up && x->sent && x->batch && x->plan
-               ? OK
-               : arena_fail(x->arena, x->err);
-}
-
-static Status open(Exchange *x)
-{
-    TRY(codec_open(&x->none, "none", x->arena, x->err));
-    x->own.part = NEW(x->arena, Parcel, x->slices->count + 1);
-    if (!x->own.part)
-        return arena_fail(x->arena, x->err);
-    make_parts(x);
-    x->plan_size = codec_plan_size(x->spec.codec);
-    TRY(make_states(x));
-    return make_room(x);
-}
-
-Status exchange_open(Exchange **out, const ExchangeSpec *spec, const SliceList *slices, Error *err)
-{
-    Arena *arena = arena_open(0);
-    Exchange *x = NEW_ZERO(arena, Exchange, 1);
-    *out = NULL;
-    if (!x) {
-        const Status status = arena_fail(arena, err);
-        arena_close(arena);
-        return status;
-    }
-    *x = (Exchange){.arena = arena, .spec = *spec, .slices = slices, .err = err};
-    x->scratch = arena_open(0);
-    x->payloads = arena_open(0);
-    const Status status = open(x);
-    if (status == OK)
-        *out = x;
-    else
-        exchange_close(x);
-    return status;
-}
-
-void exchange_close(Exchange *x)
-{
-    if (!x)
-        return;
-    arena_close(x->payloads);
-    arena_close(x->scratch);
-    arena_close(x->arena);
-}
-
-const Exchanged *exchange_parts(const Exchange *x)
-{
-    return &x->own;
 }
