@@ -170,7 +170,7 @@ static Status blame_layer(const Model *m, const Pass *p)
     for (size_t i = 0; i < m->b.layers; i++) {
         const Layer *l = &m->b.layer[i];
         const Slice *slice[] = {l->weight, l->bias};
-        const char *name = l->weight ? l->weight->name : l->ops->name;
+        const char *name = l->weight ? l->weight->name : l->ops->name, *end = strrchr(name, '.');
         size_t bad;
         for (size_t j = 0; j < countof(slice); j++) {
             if (!slice[j])
@@ -182,7 +182,8 @@ static Status blame_layer(const Model *m, const Pass *p)
         }
         first_nonfinite(l->out->x, p->images * value_size(l->out), &bad);
         if (bad)
-            return error_at(p->err, "layer %zu (%s): %zu of its outputs are not finite", i, name, bad);
+            return error_at(p->err, "layer %zu (%.*s): %zu of its outputs are not finite", i,
+                            (int)(end ? end - name : (ptrdiff_t)strlen(name)), name, bad);
     }
     return p->err->status;
 }

@@ -37,21 +37,20 @@ $ atomo-train run --network softmax --max-steps 1 --train-dir d --resume -f csv
 = 0
 
 # interrupted: what is finished is there, and --resume goes on
-$ atomo-train run --network softmax --max-steps 100000 --eval-freq 0 --train-dir d -f csv -q >o.csv & p=$!; while ! [ -s o.csv ]; do sleep 0.05; [ -d /proc/$p ] || break; [ $((n = n + 1)) -gt 60 ] && break; done; kill -INT $p; wait $p; code=$?; ls d | wc -l; [ "$(ls d)" = "step_$(printf %08d $(tail -n 1 o.csv | cut -d, -f 3)).h5" ] && echo it is the last record; exit $code
-> 1
+$ atomo-train run --network softmax --max-steps 100000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && ! ls d/step_00000200.h5 >/dev/null 2>&1; do sleep 0.05; done; kill -INT $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
 > it is the last record
 2> atomo-train: stopped after step * of 100000
 = 130
 
 # a run that diverges names step and layer, and costs itself alone
-$ atomo-train run --network softmax --max-steps 9 --lr 1e30 -c none -c qsgd -f csv --eval-freq 0 | grep summary
+$ atomo-train run --network softmax --max-steps 9 --lr 1e38 -c none -c qsgd -f csv --eval-freq 0 | grep summary
 > summary,none,*,,,*
 > summary,qsgd,*,,,*
-2> note: none: step *: linear.*
+2> note: none: step *: worker 0: layer 0 (linear): * not finite*
 = 0
 
-$ atomo-train run --network softmax --max-steps 9 --lr 1e30 -q
-2> atomo-train: none: step *: linear.* not finite*
+$ atomo-train run --network softmax --max-steps 9 --lr 1e38 -q
+2> atomo-train: none: step *: worker 0: layer 0 (linear): * not finite*
 2> hint: a smaller --lr *
 = 1
 
@@ -68,7 +67,7 @@ $ atomo-train run --network softmax --max-steps 4 --eval-freq 2 --train-dir d -q
 = 1
 
 # the step size with the least validation loss is chosen
-$ atomo-train tune --network softmax --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e30 -q -f csv
+$ atomo-train tune --network softmax --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
 > compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen
 > none,0.0001,15,*,true
 > none,*e+*,,,,false
