@@ -13,7 +13,8 @@
 #include "rng.h"
 #include "tensor.h"
 
-/* Promises; the property tests hold every codec to its own. */
+/* Promises; the property tests hold every codec to its own. UNBIASED is tested by drawing, so only where RANDOM
+ * stands beside it. */
 enum {
     UNBIASED = 1 << 0,    /* over seeds, the mean of decode(encode(x)) is x */
     LINEAR = 1 << 1,      /* decode(merge(a, b)) == decode(a) + decode(b), to rounding */
@@ -103,7 +104,7 @@ typedef struct {
 enum { CURVE_MOST = 4200 }; /* points of a curve at most: all of float32 at 16 to the octave, and a few */
 
 /* What is independent in the error of one draw: each element, each of other atoms, or nothing (one offset
- * draws all). */
+ * draws all). The bias z of a comparison rests on it. */
 typedef enum { ELEMENTWISE, ATOMWISE, DEPENDENT } ErrorLaw;
 
 struct Compressor {
