@@ -139,6 +139,8 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(rate_set(&other, codec, &r, at + (2 * i - 1) * step, w->a, &w->err), &w->err);
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
+    if (beside[0] == bits && beside[1] == bits)
+        return true; /* what is turned is a part too small to matter: keys of a dense gradient, in sketchml */
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
     return fabs(bits - target) <= fmin(fabs(beside[0] - target), fabs(beside[1] - target));
