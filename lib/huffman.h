@@ -35,7 +35,7 @@ typedef struct {
 /* Memory for codes of this alphabet; false: arena_fail says why. One Huffman may be built again and again. */
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a);
 
-/* The best code for these counts (alphabet of them, each under 2^47). */
+/* The best code for these counts (alphabet of them, each under 2^47). False: arena_fail says why. */
 bool huffman_build(Huffman *h, const uint64_t *count);
 
 /* Exact costs in bits: of the table, and of symbols as often as `count` says (each has a code). */

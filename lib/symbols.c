@@ -157,7 +157,10 @@ static void choose_kind(Job *job, uint64_t one, uint64_t *count)
     uint64_t own = job->form.classes ? 32 * (uint64_t)blocks : 0;
     for (size_t b = 0; b < blocks && blocks > 1; b++) {
         own += 7 + form_counts(job, &job->form, b, count);
-        own += table_cost(job->s, alphabet, count, &job->trial);
+        const uint64_t cost = table_cost(job->s, alphabet, count, &job->trial);
+        own = cost == UINT64_MAX ? cost : own + cost;
+        if (own == UINT64_MAX)
+            break;
     }
     job->form.kind = blocks > 1 && own < one ? KIND_OWN_TABLES : KIND_ONE_TABLE;
 }
@@ -309,10 +312,15 @@ static Status write_symbols(Job *job, Arena *scratch)
     if (!count ||
         !huffman_open(&job->trial.huffman, s->coder == CODER_HUFFMAN ? (uint32_t)job->cells : 1, scratch))
         return ERR_MEMORY;
+    job->trial.starved = false;
     const uint64_t one = choose_classes(job, choose_shift(job, count), count);
+    if (job->trial.starved)
+        return ERR_MEMORY;
     if (one == UINT64_MAX || one / 8 >= most)
         return OK;
     choose_kind(job, one, count);
+    if (job->trial.starved)
+        return ERR_MEMORY;
     choose_lanes(job, one - form_counts(job, &job->form, ALL_BLOCKS, count));
     TRY(make_tables(job, count, scratch));
     job->room_size = room_most(job, s->n < BLOCK ? s->n : BLOCK);

@@ -88,6 +88,7 @@ bool classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, 
 typedef struct {
     Rans rans;
     Huffman huffman; /* open where it is the coder */
+    bool starved;    /* building it ran out of memory at least once */
 } Table;
 
 static inline bool table_open(Table *t, const Symbols *s, int shift, Arena *scratch)

@@ -13,9 +13,10 @@ uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, 
                    ? 8 * table_bytes(rans_table_bits(&t->rans)) + rans_bits(&t->rans, count, 0)
                    : UINT64_MAX;
     t->huffman.alphabet = alphabet;
-    return huffman_build(&t->huffman, count)
-               ? 8 * table_bytes(huffman_table_bits(&t->huffman)) + huffman_bits(&t->huffman, count)
-               : UINT64_MAX;
+    if (huffman_build(&t->huffman, count))
+        return 8 * table_bytes(huffman_table_bits(&t->huffman)) + huffman_bits(&t->huffman, count);
+    t->starved = true;
+    return UINT64_MAX;
 }
 
 size_t table_size(const Symbols *s, const Table *t)

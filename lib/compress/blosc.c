@@ -59,7 +59,8 @@ const Compressor compressor_blosc = {
         "it\n"
         "is. Bytes depend on the library's version (doctor names it), decoded values do not. For floats as\n"
         "they are write blosc+none.",
-    .paper = "Alted, Computing in Science and Engineering, 2010",
+    .paper = "Alted: Why Modern CPUs Are Starving and What Can Be Done about It, Computing in Science &\n"
+             "Engineering 12(2), 2010",
     .params = schema,
     .params_size = sizeof(Blosc),
     .packer = &(const Packer){pack, claims, unpack},

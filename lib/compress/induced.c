@@ -215,10 +215,14 @@ const Compressor compressor_induced = {
     .name = "induced",
     .brief = "a biased codec, and an unbiased one of what it left",
     .formula =
-        "decoded = C(g) + Q(g - C(g)), C the codec behind the +, Q that of with; unbiased where Q is\n"
-        "variance where C draws nothing: Q's own at g - C(g)\n"
-        "with is the last key and takes the rest of its stage: induced:with=qsgd:bits=2,bucket=64+topk",
-    .paper = "Horvath, Richtarik, ICLR 2021",
+        "decoded = C(g) + Q(g - C(g)), C the codec behind the +, Q that of the key with.\n"
+        "E decoded = g where Q is unbiased. Where C draws nothing, the variance is Q's own at g - C(g); else "
+        "it\n"
+        "is that on average over C's draws, and has no closed form here.\n"
+        "with is the last key and takes the rest of its stage: induced:with=qsgd:bits=2,bucket=64+topk.",
+    .paper =
+        "Horvath, Richtarik: A Better Alternative to Error Feedback for Communication-Efficient Distributed\n"
+        "Learning, ICLR 2021",
     .params = schema,
     .params_size = sizeof(Induced),
     .wraps = true,

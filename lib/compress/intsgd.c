@@ -27,7 +27,7 @@ static const Intsgd *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR : 0u);
+    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
 }
 
 static int rounds(const Codec *codec)

@@ -159,7 +159,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 const Compressor compressor_lowrank = {
     .name = "lowrank",
-    .brief = "a matrix times a random one of low rank and its transpose, unbiased",
+    .brief = "a matrix times a random one of low rank and its transpose",
     .formula =
         "M^ = (M Q) Q',  Q cols x rank,  Q_jk ~ N(0, 1/rank),  the same for all workers and never sent.\n"
         "M is the tensor, first axis by the rest. E Q Q' = 1, so E M^ = M, and E |M^ - M|^2 = (cols + "

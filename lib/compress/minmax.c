@@ -136,7 +136,8 @@ const Compressor compressor_minmax = {
                "  x^_i = low + D k_i,   D = (high - low) / s,   s = 2^bits - 1,\n"
                "  t = (x_i - low) / D;  nearest: k_i = floor(t + 1/2);  stochastic: k_i = floor(t) + 1 with\n"
                "  probability f = t - floor(t), else floor(t).\n"
-               "stochastic: E x^ = x;  E |x^ - x|^2 = sum over buckets D^2 sum f (1 - f) <= n D^2 / 4.\n"
+               "stochastic: E x^ = x;  E |x^ - x|^2 = sum over buckets D^2 sum f (1 - f), at most D^2 / 4 an "
+               "element.\n"
                "nearest: |x^_i - x_i| <= D / 2.\n"
                "bits an element and 64 a bucket. Raw where that would not be smaller.",
     .paper =

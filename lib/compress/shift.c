@@ -379,7 +379,8 @@ const Compressor compressor_ef21 = {
     .formula =
         "q = decoded inner codec of g - h; decoded = h + alpha q, which is the next h. alpha = auto is 1.\n"
         "The shift h starts at zero, one per worker and tensor; residual_norm is |g - h| after the step.",
-    .paper = "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021",
+    .paper = "Richtarik, Sokolov, Fatkhullin: EF21: A New, Simpler, Theoretically Better, and Practically\n"
+             "Faster Error Feedback, NeurIPS 2021",
     SHIFT,
 };
 
@@ -392,6 +393,7 @@ const Compressor compressor_diana = {
         "four hard vectors of the tensor's shape (noise, one size, a peak, spikes); 1 round a biased codec.\n"
         "variance: the inner codec's at g - h. The shift h starts at zero, one per worker and tensor;\n"
         "residual_norm is |g - h| after the step.",
-    .paper = "Mishchenko, Gorbunov, Takac, Richtarik, 2019",
+    .paper = "Mishchenko, Gorbunov, Takac, Richtarik: Distributed Learning with Compressed Gradient\n"
+             "Differences, arXiv 1901.09269, 2019",
     SHIFT,
 };

@@ -35,7 +35,7 @@ static const Thc *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR : 0u);
+    return RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
 }
 
 static int rounds(const Codec *codec)
