@@ -1,5 +1,8 @@
 /* every_codec.h -- every codec in the registry, in each of its modes, on every source: a codec that is added is
- * held to the promises of compressor.h without a word here. */
+ * held to the promises of compressor.h without a word here.
+ *
+ * In the environment, CODEC=name leaves only those specs that have this codec as a stage, wrappers and what they
+ * wrap included: CODEC=qsgd runs qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
 #ifndef ATOMO_EVERY_CODEC_H
 #define ATOMO_EVERY_CODEC_H
 
@@ -9,7 +12,9 @@
 enum { SPECS_MAX = 512, LARGEST = 70001 };
 
 static const char *specs[SPECS_MAX];
-static size_t spec_count;
+static size_t
+    spec_turn[SPECS_MAX]; /* its number where none is left out: what it does is the same by itself */
+static size_t spec_count, spec_turns;
 static Arena *forever;
 
 /* Points of the parameter space that defaults and choices do not reach. */
@@ -154,10 +159,31 @@ static inline bool goes_round(const Compressor *wrapper, const Compressor *codec
     return !codec->wraps && (wrapper->alone[0] ? codec->curve != NULL : !strcmp(wrapper->name, "ef"));
 }
 
+static inline bool has_stage(const Codec *codec, const char *name)
+{
+    return codec && (!strcmp(codec->ops->name, name) || has_stage(codec->inner, name) ||
+                     has_stage(codec->other, name));
+}
+
+static inline bool is_wanted(const char *spec)
+{
+    const char *only = getenv("CODEC");
+    const Codec *codec;
+    Error err;
+    if (!only || !*only)
+        return true;
+    check_ok(codec_open(&codec, spec, forever, &err), &err);
+    return has_stage(codec, only);
+}
+
 static inline void add_spec(const char *spec)
 {
     check(spec && spec_count < SPECS_MAX);
-    specs[spec_count++] = spec;
+    if (is_wanted(spec)) {
+        specs[spec_count] = spec;
+        spec_turn[spec_count++] = spec_turns;
+    }
+    spec_turns++;
 }
 
 /* The default of every codec, and each value of each choice; wrappers that can stand alone go round the codecs they
@@ -190,7 +216,9 @@ static inline int collect_specs(void **state)
     }
     for (size_t i = 0; more_specs[i]; i++)
         add_spec(more_specs[i]);
-    return 0;
+    if (!spec_count)
+        print_error("no codec is called %s, which is what CODEC says\n", getenv("CODEC"));
+    return spec_count ? 0 : -1;
 }
 
 static inline int drop_specs(void **state)
@@ -224,7 +252,8 @@ static inline void for_all(Property *property, bool statistics)
     for (size_t s = 0; s < countof(sources); s++) {
         source_fill(&sources[s], x);
         for (size_t k = 0; k < spec_count; k++)
-            if (!statistics || (sources[s].smooth && (!strpbrk(specs[k], ":+") || (k + s) % 2 == 0)))
+            if (!statistics ||
+                (sources[s].smooth && (!strpbrk(specs[k], ":+") || (spec_turn[k] + s) % 2 == 0)))
                 run_one(property, specs[k], &sources[s], x);
     }
 }
