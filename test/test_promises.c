@@ -1,6 +1,9 @@
-/* test_promises.c -- what every payload must be, whatever its codec: small, repeatable, the same for any number of
- * threads, refused when damaged. */
+/* test_promises.c -- what every payload must be, whatever its codec: small, repeatable, drawn only where the codec
+ * says so, the same for any number of threads, refused when damaged. */
 #include "every_codec.h"
+
+/* Of the norm: some units in the last place of float32. */
+#define EXACT (6 * 0x1p-24)
 
 static void sources_are_pinned(void **state)
 {
@@ -40,6 +43,48 @@ static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
 {
     (void)state;
     for_all(small_and_repeatable, false);
+}
+
+/* Without RANDOM no draw may show, neither its own nor the one that all workers share. */
+static void draws_nothing(Rig *rig, const Source *source, const float *x)
+{
+    const size_t size = rig->payload.size;
+    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    if (codec_traits(rig->codec) & RANDOM)
+        return;
+    check_ok(rig_encode(rig, x, 1), &rig->err);
+    const bool repeats_are_equal = rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash;
+    CHECK_HERE(repeats_are_equal);
+}
+
+static void codecs_without_random_write_the_same_whatever_the_repeat(void **state)
+{
+    (void)state;
+    for_all(draws_nothing, false);
+}
+
+/* What has the right mean and one value only has the right value, to what float32 rounds off. */
+static void exact(Rig *rig, const Source *source, const float *x)
+{
+    const unsigned traits = codec_traits(rig->codec);
+    double error = 0, norm2 = 0;
+    if (traits & RANDOM || !(traits & UNBIASED))
+        return;
+    check_ok(rig_decode(rig), &rig->err);
+    for (size_t i = 0; i < rig->shape.n; i++) {
+        const double e = (double)rig->decoded[i] - (double)x[i];
+        error += e * e;
+        norm2 += (double)x[i] * (double)x[i];
+    }
+    if (error > norm2 * EXACT * EXACT)
+        print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
+    CHECK_HERE(error <= norm2 * EXACT * EXACT);
+}
+
+static void unbiased_codecs_without_random_decode_what_was_encoded(void **state)
+{
+    (void)state;
+    for_all(exact, false);
 }
 
 static void same_for_threads(Rig *rig, const Source *source, const float *x)
@@ -205,6 +250,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources_are_pinned),
         cmocka_unit_test(no_payload_is_larger_than_raw_and_repeats_are_equal),
+        cmocka_unit_test(codecs_without_random_write_the_same_whatever_the_repeat),
+        cmocka_unit_test(unbiased_codecs_without_random_decode_what_was_encoded),
         cmocka_unit_test(threads_do_not_change_a_byte),
         cmocka_unit_test(prefixes_and_appended_bytes_are_refused),
         cmocka_unit_test(flipped_bits_are_refused_or_decode_to_finite_numbers),
