@@ -4,7 +4,7 @@
 set -eu
 
 usage() {
-    echo "usage: datasets/fetch.sh mnist|fashion-mnist|cifar10|cifar100 [DIR]" >&2
+    echo "usage: datasets/fetch.sh mnist|fashion-mnist|cifar10|cifar100|svhn [DIR]" >&2
     exit 2
 }
 
@@ -34,6 +34,13 @@ END
         ;;
     cifar100)
         echo https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz 03b5dce01913d631647c71ecec9e9cb8
+        ;;
+    svhn)
+        base=http://ufldl.stanford.edu/housenumbers
+        cat <<END
+$base/train_32x32.mat 435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8
+$base/test_32x32.mat cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b
+END
         ;;
     *) usage ;;
     esac

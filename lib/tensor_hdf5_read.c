@@ -3,85 +3,17 @@
  *
  * It is a child that holds nothing of value, may open no further files, and has limits on memory and
  * processor time, so that whatever a damaged or hostile file makes the library do ends here. */
+#include "confine.h"
 #include "tensor_hdf5.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { SOCKET_FD = 3, MEMORY_FD = 4, FIRST_FREE_FD = 5 };
+enum { SOCKET_FD = CONFINE_FD, MEMORY_FD };
 
 static const uint64_t MIB = 1 << 20;
-
-/* ---- limits ---- */
-
-static uint64_t address_space_used(void)
-{
-    char text[64] = "";
-    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    const ssize_t size = read(fd, text, sizeof text - 1);
-    close(fd);
-    return size > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
-static void set_limit(int which, uint64_t soft)
-{
-    struct rlimit limit;
-    if (getrlimit(which, &limit))
-        return;
-    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
-    setrlimit(which, &limit);
-}
-
-/* `used` is what this process began with; 0: unknown, no limit. */
-static void limit_memory(uint64_t used, uint64_t more)
-{
-    if (used)
-        set_limit(RLIMIT_AS, used + more);
-}
-
-/* So many seconds from now. */
-static void limit_seconds(uint64_t seconds)
-{
-    struct timespec used = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    set_limit(RLIMIT_CPU, (uint64_t)used.tv_sec + seconds + 1);
-}
-
-/* The two ties to descriptors 3 and 4, nothing else open; the library's cries go nowhere. */
-static void keep_only(int socket, int memory)
-{
-    const int s = fcntl(socket, F_DUPFD, 16), m = fcntl(memory, F_DUPFD, 16),
-              null = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3; fd++)
-        dup2(null, fd);
-    if (s < 0 || m < 0 || dup2(s, SOCKET_FD) < 0 || dup2(m, MEMORY_FD) < 0 ||
-        close_range(FIRST_FREE_FD, ~0u, 0) < 0)
-        _exit(1);
-}
-
-static void confine(uint64_t used, uint64_t file_size)
-{
-    static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
-    for (size_t i = 0; i < countof(plain); i++)
-        signal(plain[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the parent ends this process when it is done with it */
-    signal(SIGTERM, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_FSIZE, 0);
-    limit_memory(used, 1024 * MIB);
-    limit_seconds(8 + file_size / (16 * MIB));
-}
 
 /* ---- answers ---- */
 
@@ -165,7 +97,7 @@ static Status open_file(Source *s, Error *err)
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     s->has_user_block =
         s->id >= 0 && user_block(s->id) != 0; /* a call that fails would overwrite the reason */
-    set_limit(RLIMIT_NOFILE, 0);              /* whatever the file says, no other one is opened */
+    confine_files();                          /* whatever the file says, no other one is opened */
     if (s->id >= 0)
         return OK;
     char reason[HDF5_REASON];
@@ -194,7 +126,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
 {
     const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
     if (!*x) {
-        limit_memory(s->used, 8 * bytes + 1024 * MIB);
+        confine_memory(s->used, 8 * bytes + 1024 * MIB);
         void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, MEMORY_FD, 0);
         if (memory == MAP_FAILED)
             return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
@@ -203,7 +135,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     }
     if (i >= s->count || s->found[i].n > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    limit_seconds(8 + s->found[i].n * sizeof **x / MIB); /* odd types convert at a few MB/s */
+    confine_seconds(8 + s->found[i].n * sizeof **x / MIB); /* odd types convert at a few MB/s */
     return read_tensor(s, &s->found[i], *x, err);
 }
 
@@ -214,9 +146,11 @@ _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t fil
     float *x = NULL;
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
-    keep_only(socket, memory);
-    s.used = address_space_used(); /* now: later no file can be opened */
-    confine(s.used, file_size);
+    confine_keep((int[]){socket, memory}, 2);
+    s.used = confine_space(); /* now: later no file can be opened */
+    confine_start();
+    confine_memory(s.used, 1024 * MIB);
+    confine_seconds(8 + file_size / (16 * MIB));
     if (open_file(&s, &err) != OK || walk_file(&s, &err) != OK) {
         send_error(SOCKET_FD, &err);
         _exit(1);

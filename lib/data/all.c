@@ -62,6 +62,18 @@ const DatasetInfo datasets[] = {
      .licence = "none stated; cite Krizhevsky, 2009",
      .source = "https://www.cs.toronto.edu/~kriz/cifar.html",
      .load = cifar_load},
+    {.name = "svhn",
+     .brief = "house numbers' digits, photographed: 32 x 32, colour; 73,257 and 26,032",
+     .channels = 3,
+     .rows = 32,
+     .columns = 32,
+     .classes = 10,
+     .mean = {0.4914f, 0.4822f, 0.4465f},
+     .deviation = {0.2023f, 0.1994f, 0.2010f},
+     .crop = CROP_ZERO,
+     .licence = "for non-commercial use only; cite Netzer and others, 2011",
+     .source = "http://ufldl.stanford.edu/housenumbers/",
+     .load = svhn_load},
     {0},
 };
 
@@ -81,7 +93,7 @@ const DatasetInfo *dataset_find(const char *name, Error *err)
     if (nearest)
         error_hint(err, "the nearest name is %s", nearest);
     else
-        error_hint(err, "there are digits, mnist, fashion-mnist, cifar10 and cifar100");
+        error_hint(err, "there are digits, mnist, fashion-mnist, cifar10, cifar100 and svhn");
     return NULL;
 }
 

@@ -13,6 +13,9 @@ bool data_file_there(const char *dir, const char *name, Arena *a);
 /* One gzip member that fills the whole of `packed`. */
 Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err);
 
+/* One zlib stream that fills the whole of `packed`, with the checksum that it has; what it holds is not kept. */
+Status zlib_whole(Bytes packed, Error *err);
+
 /* ERR_CORRUPT at the file, with the command that fetches it as the hint. */
 Status data_damaged(const DatasetInfo *info, const char *path, Error *err);
 
@@ -27,5 +30,8 @@ Status idx_labels(Bytes file, size_t classes, Items *out, Error *err);
 /* Records of label bytes (the last of them is the class) and 3072 pixels; appends to pixels and labels. */
 Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err);
 Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err);
+
+/* Is it a MATLAB 5 file, whole, whose packed variables have their checksums? */
+Status mat_check(Bytes file, Error *err);
 
 #endif

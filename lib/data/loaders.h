@@ -8,5 +8,6 @@
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
+Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* fuzz_images.c -- the parsers of IDX and CIFAR files and gzip: what comes in is refused with a reason, or every item that
- * was counted is there and every label is a class. Input: which parser (one byte), then the file. */
+/* fuzz_images.c -- the parsers of IDX and CIFAR files and gzip, and the check of MATLAB files: what comes in is refused
+ * with a reason, or every item that was counted is there and every label is a class. Input: which parser (one byte), then
+ * the file. */
 #include "data/files.h"
 
 #include <stdlib.h>
@@ -35,16 +36,18 @@ static Status parse_cifar(Bytes file, size_t classes, Arena *a, Error *err)
 static Status parse(unsigned which, Bytes file, Arena *a, Error *err)
 {
     Bytes unpacked;
-    switch (which % 5) {
+    switch (which % 6) {
     case 0:
     case 1:
-        return parse_idx(file, which % 5, err);
+        return parse_idx(file, which % 6, err);
     case 2:
         return parse_cifar(file, 10, a, err);
     case 3:
         return parse_cifar(file, 100, a, err);
-    default:
+    case 4:
         return gzip_unpack(file, &unpacked, a, err);
+    default:
+        return mat_check(file, err);
     }
 }
 

@@ -1,0 +1,282 @@
+/* svhn.c -- SVHN's cropped digits: MATLAB 5 files of X (32 x 32 x 3 x images) and y (images x 1), bytes, the first axis fastest.
+ *
+ * libmatio can crash on a damaged file, so a child with limits runs it. The child puts X and y as they stand into memory
+ * that it shares with this process, which looks there when the child has ended, and believes no count and no label.
+ * libmatio does not notice everything: lengths and checksums are looked at before it starts.
+ *
+ *     shared = Answer (HEAD bytes), X, y */
+#include "confine.h"
+#include "data/files.h"
+#include "data/loaders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <matio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    SIDE = 32,
+    PLANE = SIDE * SIDE,
+    PIXELS = 3 * PLANE,
+    HEAD = 4096,
+    COUNT_MOST = INT_MAX / PIXELS, /* libmatio counts elements in int */
+    TEN = 10,                      /* the label of the digit 0 */
+};
+
+static const uint64_t MIB = 1 << 20;
+
+typedef struct {
+    uint64_t count;
+    Error err; /* where count is 0 */
+} Answer;
+
+typedef struct {
+    int file, memory; /* the file's bytes, and what the child makes of them */
+    size_t file_size;
+    size_t most; /* images; deflate packs at most 1032 to 1 */
+    Answer *answer;
+} Shared;
+
+/* ---- before the child ---- */
+
+/*     file = text:124 version:16 order:16 { type:32 size:32 bytes } ... */
+Status mat_check(Bytes file, Error *err)
+{
+    enum { HEADER = 128, TAG = 8, MATRIX = 14, PACKED = 15, VERSION = 0x0100, ORDER = 'I' | 'M' << 8 };
+    if (file.size < HEADER + TAG)
+        return FAIL(err, ERR_CORRUPT, "%zu bytes: want a MATLAB 5 file", file.size);
+    const unsigned version = load_u16(file.data + 124), order = load_u16(file.data + 126);
+    if (version != VERSION || order != ORDER)
+        return FAIL(err, ERR_CORRUPT,
+                    "not a MATLAB 5 file: version 0x%04x and byte order 0x%04x, want 0x%04x and 0x%04x",
+                    version, order, VERSION, ORDER);
+    for (size_t at = HEADER; at < file.size;) {
+        const size_t left = file.size - at;
+        const uint32_t type = left < TAG ? 0 : load_u32(file.data + at);
+        const uint32_t size = left < TAG ? 0 : load_u32(file.data + at + 4);
+        if (left < TAG || size > left - TAG)
+            return FAIL(err, ERR_CORRUPT, "ends at byte %zu, within the variable at byte %zu", file.size, at);
+        if (type != MATRIX && type != PACKED)
+            return FAIL(err, ERR_CORRUPT, "type %u at byte %zu: want %d or %d", type, at, MATRIX, PACKED);
+        if (type == PACKED && zlib_whole((Bytes){file.data + at + TAG, size}, err) != OK)
+            return error_at(err, "the variable at byte %zu", at);
+        at += TAG + size;
+    }
+    return OK;
+}
+
+/* ---- in the child ---- */
+
+static bool is_bytes(const matvar_t *v)
+{
+    return v->class_type == MAT_C_UINT8 && !v->isComplex;
+}
+
+/* A trailing axis of one image is not written. */
+static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error *err)
+{
+    if (!is_bytes(x))
+        return FAIL(err, ERR_CORRUPT, "X is of MATLAB's class %d%s: want %d, uint8", (int)x->class_type,
+                    x->isComplex ? ", complex" : "", MAT_C_UINT8);
+    if ((x->rank != 3 && x->rank != 4) || x->dims[0] != SIDE || x->dims[1] != SIDE || x->dims[2] != 3)
+        return FAIL(err, ERR_CORRUPT, "X has %d axes, %zu x %zu ...: want 4, 32 x 32 x 3 x images", x->rank,
+                    x->rank > 0 ? x->dims[0] : 0, x->rank > 1 ? x->dims[1] : 0);
+    *count = x->rank == 4 ? x->dims[3] : 1;
+    if (!*count || *count > most)
+        return FAIL(err, ERR_CORRUPT, "X has %zu images: want 1 to %zu in a file of this size", *count, most);
+    return OK;
+}
+
+static Status check_labels(const matvar_t *y, size_t count, Error *err)
+{
+    if (!is_bytes(y))
+        return FAIL(err, ERR_CORRUPT, "y is of MATLAB's class %d%s: want %d, uint8", (int)y->class_type,
+                    y->isComplex ? ", complex" : "", MAT_C_UINT8);
+    if (y->rank != 2 || (y->dims[0] != 1 && y->dims[1] != 1))
+        return FAIL(err, ERR_CORRUPT, "y has %d axes, %zu x %zu ...: want images x 1", y->rank,
+                    y->rank > 0 ? y->dims[0] : 0, y->rank > 1 ? y->dims[1] : 0);
+    const size_t labels = y->dims[0] == 1 ? y->dims[1] : y->dims[0];
+    if (labels != count)
+        return FAIL(err, ERR_CORRUPT, "y has %zu labels: want one for each of the %zu images", labels, count);
+    return OK;
+}
+
+/* libmatio says that all is well where data end too soon. Then the last byte stays as it was, whatever it was. */
+static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Error *err)
+{
+    static const uint8_t mark[] = {0xa5, 0x5a};
+    for (size_t i = 0; i < countof(mark); i++) {
+        out[size - 1] = mark[i];
+        if (Mat_VarReadDataLinear(mat, v, out, 0, 1, (int)size))
+            break;
+        if (out[size - 1] != mark[i])
+            return OK;
+    }
+    return FAIL(err, ERR_CORRUPT, "%s cannot be read, or ends before its %zu bytes", v->name, size);
+}
+
+static Status read_variables(const Shared *s, uint64_t used, size_t *count, Error *err)
+{
+    mat_t *mat = Mat_Open("/proc/self/fd/3", MAT_ACC_RDONLY);
+    confine_files();
+    if (!mat)
+        return FAIL(err, ERR_CORRUPT, "libmatio cannot open it");
+    matvar_t *x = Mat_VarReadInfo(mat, "X"), *y = Mat_VarReadInfo(mat, "y");
+    if (!x || !y)
+        return FAIL(err, ERR_CORRUPT, "no variable %s in it", x ? "y" : "X");
+    TRY(check_pixels(x, s->most, count, err));
+    TRY(check_labels(y, *count, err));
+    const size_t bytes = HEAD + *count * (PIXELS + 1);
+    confine_memory(used, bytes + 256 * MIB);
+    uint8_t *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, CONFINE_FD + 1, 0);
+    if (out == MAP_FAILED)
+        return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
+    TRY(read_bytes(mat, x, out + HEAD, *count * PIXELS, err));
+    return read_bytes(mat, y, out + HEAD + *count * PIXELS, *count, err);
+}
+
+static _Noreturn void child_run(const Shared *s)
+{
+    size_t count = 0;
+    Error err = {0};
+    confine_keep((int[]){s->file, s->memory}, 2);
+    const uint64_t used = confine_space();
+    confine_start();
+    confine_memory(used, 256 * MIB);
+    confine_seconds(8 + (s->file_size + s->most * PIXELS) / (32 * MIB));
+    const Status status = read_variables(s, used, &count, &err);
+    if (status == OK)
+        s->answer->count = count;
+    else
+        s->answer->err = err;
+    _exit(status == OK ? 0 : 1);
+}
+
+/* ---- after the child ---- */
+
+static Status child_wait(const Shared *s, pid_t child, Error *err)
+{
+    int state = 0;
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(state))
+        return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (signal %d)", WTERMSIG(state));
+    Answer answer = *s->answer;
+    answer.err.text[sizeof answer.err.text - 1] = 0;
+    if (WEXITSTATUS(state) && *answer.err.text)
+        return FAIL(err, answer.err.status == ERR_MEMORY ? ERR_MEMORY : ERR_CORRUPT, "%s", answer.err.text);
+    if (WEXITSTATUS(state) || !answer.count || answer.count > s->most)
+        return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (exit %d)", WEXITSTATUS(state));
+    return OK;
+}
+
+/* Columns of columns become rows of rows. */
+static void turn_planes(const uint8_t *from, size_t planes, uint8_t *to)
+{
+    for (size_t p = 0; p < planes; p++, from += PLANE, to += PLANE)
+        for (size_t column = 0; column < SIDE; column++)
+            for (size_t row = 0; row < SIDE; row++)
+                to[row * SIDE + column] = from[column * SIDE + row];
+}
+
+static Status take(const Shared *s, Dataset *d, Arena *a, Error *err)
+{
+    const size_t count = s->answer->count, bytes = HEAD + count * (PIXELS + 1);
+    uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
+    if (!pixels || !labels)
+        return arena_fail(a, err);
+    const uint8_t *in = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->memory, 0);
+    if (in == MAP_FAILED)
+        return FAIL(err, ERR_MEMORY, "no %zu bytes of shared memory: %s", bytes, strerror(errno));
+    turn_planes(in + HEAD, 3 * count, pixels);
+    memcpy(labels, in + HEAD + count * PIXELS, count);
+    munmap((void *)(uintptr_t)in, bytes);
+    for (size_t i = 0; i < count; i++) {
+        if (!labels[i] || labels[i] > TEN)
+            return FAIL(err, ERR_CORRUPT, "label %u of image %zu: want 1 to %d, which stands for 0",
+                        labels[i], i, TEN);
+        labels[i] %= TEN;
+    }
+    d->count = count;
+    d->pixels = pixels;
+    d->labels = labels;
+    return OK;
+}
+
+/* ---- all of it ---- */
+
+static Status put_file(int fd, Bytes file, Error *err)
+{
+    for (size_t done = 0; done < file.size;) {
+        const ssize_t part = write(fd, file.data + done, file.size - done);
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_MEMORY, "no %zu bytes of shared memory: %s", file.size, strerror(errno));
+        done += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+/* The bytes that were checked are those that the child sees. */
+static Status share(Shared *s, Bytes file, Error *err)
+{
+    const uint64_t packed = 1032 * (uint64_t)file.size / PIXELS + 1;
+    s->file_size = file.size;
+    s->most = packed < COUNT_MOST ? packed : COUNT_MOST;
+    s->file = memfd_create("mat", MFD_CLOEXEC);
+    s->memory = memfd_create("images", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->file < 0 || s->memory < 0 || ftruncate(s->memory, (off_t)(HEAD + s->most * (PIXELS + 1))) ||
+        fcntl(s->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        return FAIL(err, ERR_IO, "no shared memory: %s", strerror(errno));
+    s->answer = mmap(NULL, HEAD, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+    if (s->answer == MAP_FAILED)
+        return FAIL(err, ERR_MEMORY, "no %d bytes of shared memory: %s", HEAD, strerror(errno));
+    return put_file(s->file, file, err);
+}
+
+static Status unpack(const Shared *s, Error *err)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        child_run(s);
+    if (child < 0)
+        return FAIL(err, ERR_IO, "no process to read it in: %s", strerror(errno));
+    return child_wait(s, child, err);
+}
+
+static void unshare(Shared *s)
+{
+    if (s->answer != MAP_FAILED)
+        munmap(s->answer, HEAD);
+    if (s->file >= 0)
+        close(s->file);
+    if (s->memory >= 0)
+        close(s->memory);
+}
+
+static Status load_file(Dataset *d, Bytes file, Arena *a, Error *err)
+{
+    Shared s = {.file = -1, .memory = -1, .answer = MAP_FAILED};
+    Status status = share(&s, file, err);
+    if (status == OK)
+        status = unpack(&s, err);
+    if (status == OK)
+        status = take(&s, d, a, err);
+    unshare(&s);
+    return status;
+}
+
+Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
+{
+    (void)seed, (void)threads;
+    const char *name = d->part == PART_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
+    Arena *own = arena_open(0); /* what is read is not kept */
+    Bytes file;
+    Status status = data_file(d->info, dir, name, &file, &path, own, err);
+    if (status == OK && (mat_check(file, err) != OK || load_file(d, file, a, err) != OK))
+        status = data_damaged(d->info, path, err);
+    arena_close(own);
+    return status;
+}
