@@ -7,6 +7,7 @@
  * `make golden` rewrites the files; the difference is for a person to review. golden/refuse/ has payloads
  * that must be refused. */
 #include "codec_rig.h"
+#include "more_specs.h"
 #include "sources.h"
 
 #include <dirent.h>
@@ -14,71 +15,6 @@
 #define GOLDEN "test/golden"
 
 enum { LARGEST = 70001, LINE = 512, HEX_MOST = 48 };
-
-/* Beside each codec's default and choices: rates and odd shapes of its own. */
-static const char *const more_specs[] = {
-    "qsgd:bits=8,code=fixed",
-    "qsgd:levels=1,bucket=0",
-    "qsgd:bits=12",
-    "qsgd:bits=8,code=huffman",
-    "qsgd:bits=8,code=rans",
-    "qsgd:bits=16,code=rans",
-    "qsgd:levels=5,bucket=100,norm=linf",
-    "entry:ratio=0.1",
-    "entry:budget=2.5",
-    "lq:q=inf",
-    "terngrad:clip=2.5",
-    "nuqsgd:bits=2,bucket=100",
-    "nuqsgd:bits=1,bucket=0",
-    "minmax:bits=8,bucket=0",
-    "minmax:bits=9,bucket=100,rounding=stochastic",
-    "zipml:levels=5,bucket=100",
-    "intsgd:bits=2",
-    "intsgd:bits=12,share=off",
-    "joint+entry",
-    "joint:bits=0.1+entry",
-    "joint:bits=5+entry",
-    "wavelet:family=db4,levels=2",
-    "fourier:ratio=0.2",
-    "fourier:ratio=0.1,dims=2",
-    "dct:ratio=0.1,dims=2",
-    "hadamard:ratio=0.1",
-    "gspar:eps=1",
-    "rotated:bits=1",
-    "rotated:bits=7",
-    "thc:bits=1",
-    "thc:bits=7",
-    "drive:rotations=1",
-    "eden:bits=0.3",
-    "eden:bits=2.6,rotations=3",
-    "eden:bits=8",
-    "randk:ratio=0.3",
-    "randk:ratio=0.8,shared=off",
-    "stc:ratio=0.3",
-    "adaq:ratio=0.3",
-    "topk:ratio=0.1",
-    "threshold:rel=0.3",
-    "gaussiank:ratio=0.1",
-    "sidco:ratio=0.1",
-    "dgc:ratio=0.05,sample=0.1",
-    "threshold:tau=0.5",
-    "strom:tau=0.5",
-    "powersgd:rank=1,iters=2",
-    "lowrank:rank=5",
-    "ef21:alpha=0.5+topk:ratio=0.1",
-    "diana+qsgd:bits=2",
-    "induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1",
-    "countsketch:rows=2,bits=3",
-    "countsketch:cols=30,topk=20",
-    "countmin:bits=4,rows=3",
-    "cas:min=20,clusters=3",
-    "cas:min=20,clusters=12,index=fixed,percentile=50",
-    "cas:min=20,buckets=40,index=bitmap,sample=500",
-    "cas:min=20,allocate=manual,sizes=9:5",
-    "cas:min=20,bits=3.2,allocate=density",
-    "zstd:level=19+qsgd",
-    "blosc:shuffle=bit+fp16",
-};
 
 static bool writing;
 
@@ -136,6 +72,12 @@ static void one_spec(FILE *file, const char *spec, float *x)
     }
 }
 
+static bool is_of(const char *spec, const Compressor *ops)
+{
+    const size_t length = strlen(ops->name);
+    return !strncmp(spec, ops->name, length) && strchr(":+", spec[length]);
+}
+
 /* The default, each value of each choice, and more_specs of this codec. */
 static void one_codec(const Compressor *ops)
 {
@@ -159,9 +101,8 @@ static void one_codec(const Compressor *ops)
                 one_spec(file, text_format(a, "%s:%s=%s", ops->name, p->key, *value), x);
     }
     for (size_t i = 0; i < countof(more_specs); i++)
-        if (!strncmp(more_specs[i], ops->name, strlen(ops->name)) &&
-            strchr(":+", more_specs[i][strlen(ops->name)]))
-            one_spec(file, more_specs[i], x);
+        if (more_specs[i].stored && is_of(more_specs[i].spec, ops))
+            one_spec(file, more_specs[i].spec, x);
     if (!writing)
         check(fgetc(file) == EOF);
     fclose(file);

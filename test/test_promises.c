@@ -2,9 +2,6 @@
  * says so, the same for any number of threads, refused when damaged. */
 #include "every_codec.h"
 
-/* Of the norm: some units in the last place of float32. */
-#define EXACT (6 * 0x1p-24)
-
 static void sources_are_pinned(void **state)
 {
     (void)state;
@@ -76,9 +73,10 @@ static void exact(Rig *rig, const Source *source, const float *x)
         error += e * e;
         norm2 += (double)x[i] * (double)x[i];
     }
-    if (error > norm2 * EXACT * EXACT)
+    const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24); /* units in the last place */
+    if (error > limit)
         print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
-    CHECK_HERE(error <= norm2 * EXACT * EXACT);
+    CHECK_HERE(error <= limit);
 }
 
 static void unbiased_codecs_without_random_decode_what_was_encoded(void **state)

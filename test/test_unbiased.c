@@ -77,8 +77,8 @@ static size_t draws_for(double gain_variance)
  * larger; the limit grows with the bias. NaN where they show none. */
 static double bias_seen(double gain_variance)
 {
-    const double f = sqrt(draws_wanted(gain_variance) / (double)draws_for(gain_variance));
-    return f <= 1.001 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
+    const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);
+    return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
 }
 
 /* The variance of one draw's gain; NaN where the mode promises nothing. */
