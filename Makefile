@@ -52,7 +52,7 @@ TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
-.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck coverage docs \
+.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck coverage docs \
         rng-quality install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -191,7 +191,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 
 .PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests
 
-check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck
+check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck listcheck
 
 $(RUNS): run-%: $(B)/test/%
 	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
@@ -296,6 +296,9 @@ lint: depcheck
 
 depcheck:
 	@sh test/depcheck.sh
+
+listcheck:
+	@sh test/listcheck.sh
 
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin

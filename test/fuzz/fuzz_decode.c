@@ -79,6 +79,11 @@ static const char *const specs[] = {
     "zstd+ef+qsgd:bits=2",
     "blosc+none",
     "blosc:shuffle=bit+sign",
+    "fourier:ratio=0.2",
+    "dct:ratio=0.2,dims=2",
+    "sidco:ratio=0.3",
+    "cas:min=20,clusters=3",
+    "cas:min=0,clusters=1,buckets=9,index=bitmap",
 };
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},
