@@ -9,7 +9,7 @@
  * The coin is coin.h's. Raw floats travel where the shape alone allows a payload that is no smaller; then
  * round 0 of share=on is empty. */
 #include "codes.h"
-#include "../planes.h"
+#include "sums.h"
 
 #include <math.h>
 
@@ -219,21 +219,19 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-static Status scale_check(const Call *c, float scale)
+/* Scales travel and merge as those of sums.h do; the codes do not. */
+static Sums shared_scale(const Job *job)
 {
-    return isfinite(scale) && !signbit(scale) ? OK : payload_bad(c, "the scale is %g", (double)scale);
+    return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
 }
 
-/* A payload of round 0, merged or not; `count` workers took part. */
-static Status scale_get(const Call *c, Bytes in, uint64_t *count, float *scale)
+static Status heard_scale(const Job *job, float *scale)
 {
-    Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    *count = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
-    *scale = take_f32(&r);
-    if (!reader_done(&r) || (kind != PAYLOAD_METHOD && kind != PAYLOAD_MERGED) || *count == 0)
-        return payload_bad(c, "%zu bytes that hold no scale", in.size);
-    return scale_check(c, *scale);
+    const Sums sums = shared_scale(job);
+    const uint8_t *heard;
+    TRY(sums_heard(&sums, &heard));
+    *scale = load_f32(heard);
+    return OK;
 }
 
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
@@ -242,24 +240,8 @@ static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
     open_job(&job, c);
     if (!scale_round(c))
         return FAIL(c->err, ERR_USAGE, "terngrad: only the scales of share=on merge, not the codes");
-    uint64_t total = 0;
-    float most = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t count;
-        float scale;
-        if (goes_raw(&job) && in[i].size == 0)
-            continue;
-        TRY(scale_get(c, in[i], &count, &scale));
-        if (__builtin_add_overflow(total, count, &total))
-            return payload_bad(c, "more workers than there are numbers");
-        most = scale > most ? scale : most;
-    }
-    if (goes_raw(&job))
-        return OK;
-    buf_u8(out, PAYLOAD_MERGED);
-    buf_varint(out, total);
-    buf_f32(out, most);
-    return OK;
+    const Sums sums = shared_scale(&job);
+    return sums_merge(&sums, in, n, out);
 }
 
 /* ---- the hooks ---- */
@@ -305,7 +287,6 @@ static Status put_scale(const Call *c, const float *x, Buf *out)
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     Job job;
-    uint64_t count;
     open_job(&job, c);
     if (scale_round(c))
         return goes_raw(&job) ? OK : put_scale(c, x, out);
@@ -313,7 +294,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         return raw_put(c, x, out);
     job.x = x;
     if (params_of(c->self)->share) {
-        TRY(scale_get(c, c->heard[0], &count, &job.scale));
+        TRY(heard_scale(&job, &job.scale));
         buf_u8(out, PAYLOAD_METHOD);
     } else {
         TRY(own_scale(c, x, &job.scale));
@@ -328,7 +309,6 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     Job job;
-    uint64_t count;
     open_job(&job, c);
     Reader r = reader_open(in);
     const int want = goes_raw(&job) ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
@@ -336,12 +316,13 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "kind %d in round %d, want %d in the last", kind, c->round, want);
     job.decoded = x;
     if (params_of(c->self)->share)
-        TRY(scale_get(c, c->heard[0], &count, &job.scale));
+        TRY(heard_scale(&job, &job.scale));
     else
         job.scale = take_f32(&r);
-    TRY(scale_check(c, job.scale));
     if (r.bad)
         return payload_bad(c, "%zu bytes, want a scale", in.size);
+    if (!isfinite(job.scale) || signbit(job.scale))
+        return payload_bad(c, "the scale is %g", (double)job.scale);
     return get_codes(&job, &r);
 }
 
@@ -350,7 +331,6 @@ static double variance(const Call *c, const float *x)
 {
     Job job;
     float scale;
-    uint64_t count;
     open_job(&job, c);
     if (goes_raw(&job))
         return 0;
@@ -358,7 +338,7 @@ static double variance(const Call *c, const float *x)
         return NAN;
     if (params_of(c->self)->share && c->round == 1 && c->heard) {
         const float own = scale;
-        if (scale_get(c, c->heard[0], &count, &scale) != OK || scale < own)
+        if (heard_scale(&job, &scale) != OK || scale < own)
             return NAN;
     }
     double sum = 0;
