@@ -107,30 +107,17 @@ static Status ballot_open(const Call *c, Bytes in, Ballot *b)
     return OK;
 }
 
-/* Adds up the votes of elements [from, from + n), where `from` is a multiple of 64 and n = 64 but at the end. */
-static bool add_votes(const Ballot *b, size_t from, size_t n, uint32_t *sum)
+/* The votes of elements [from, from + n), where `from` is a multiple of 64 and n = 64 but at the end. */
+static bool get_votes(const Ballot *b, size_t from, size_t n, uint32_t *vote)
 {
     uint8_t narrow[PLANE_GROUP];
-    uint32_t vote[PLANE_GROUP];
     const uint8_t *in = b->vote + planes_size(from, b->width);
     bool good = b->width > WIDE ? planes_get32(in, n, b->width, vote) : planes_get8(in, n, b->width, narrow);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t v = b->width > WIDE ? vote[i] : narrow[i];
-        good &= v <= b->voters;
-        sum[i] += v;
+        vote[i] = b->width > WIDE ? vote[i] : narrow[i];
+        good &= vote[i] <= b->voters;
     }
     return good;
-}
-
-static void put_votes(const uint32_t *vote, size_t n, int width, uint8_t *out)
-{
-    uint8_t narrow[PLANE_GROUP];
-    for (size_t i = 0; i < n; i++)
-        narrow[i] = (uint8_t)vote[i];
-    if (width > WIDE)
-        planes_put32(vote, n, width, out);
-    else
-        planes_put8(narrow, n, width, out);
 }
 
 static size_t group_size(size_t n, size_t from)
@@ -138,39 +125,53 @@ static size_t group_size(size_t n, size_t from)
     return n - from < PLANE_GROUP ? n - from : PLANE_GROUP;
 }
 
+typedef struct {
+    size_t n, count;
+    const PlaneSet *part;
+    int width;
+    uint8_t *votes;
+    bool *bad; /* of each block */
+} Count;
+
+static void count_block(void *data, size_t block)
+{
+    const Count *k = data;
+    const size_t from = block * BLOCK;
+    k->bad[block] = !planes_add(k->part, k->count, from, from + block_size(k->n, block), k->width, k->votes);
+}
+
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const size_t n = c->shape->n;
-    Ballot *ballot = NEW(c->scratch, Ballot, count);
+    const size_t n = c->shape->n, blocks = blocks_of(n);
+    PlaneSet *part = NEW(c->scratch, PlaneSet, count);
+    bool *bad = NEW_ZERO(c->scratch, bool, blocks + 1);
     uint64_t voters = 0;
-    if (!ballot)
+    if (!part || !bad)
         return arena_fail(c->scratch, c->err);
     for (size_t w = 0; w < count; w++) {
-        TRY(ballot_open(c, in[w], &ballot[w]));
-        voters += ballot[w].voters;
+        Ballot b = {0};
+        TRY(ballot_open(c, in[w], &b));
+        part[w] = (PlaneSet){b.vote, b.width, (uint32_t)b.voters};
+        voters += b.voters;
         if (voters > VOTERS_MOST)
             return FAIL(c->err, ERR_NUMERIC, "sign: %llu workers vote, want at most %d",
                         (unsigned long long)voters, VOTERS_MOST);
     }
-    const int width = width_of(voters);
+    Count job = {.n = n, .count = count, .part = part, .width = width_of(voters), .bad = bad};
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, voters);
-    uint8_t *votes = buf_room(out, planes_size(n, width));
-    for (size_t from = 0; from < n; from += PLANE_GROUP) {
-        uint32_t sum[PLANE_GROUP] = {0};
-        const size_t size = group_size(n, from);
-        for (size_t w = 0; w < count; w++)
-            if (!add_votes(&ballot[w], from, size, sum))
-                return payload_bad(c, "more votes than voters, or padding bits are set");
-        put_votes(sum, size, width, votes + planes_size(from, width));
-    }
+    job.votes = buf_room(out, planes_size(n, job.width));
+    parallel_for(c->threads, blocks, count_block, &job);
+    for (size_t b = 0; b < blocks; b++)
+        if (bad[b])
+            return payload_bad(c, "more votes than voters, or padding bits are set");
     return OK;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n;
-    Ballot b;
+    Ballot b = {0};
     TRY(ballot_open(c, in, &b));
     if (in.data[0] == PAYLOAD_METHOD) {
         Job job = {.n = n, .in = b.vote, .decoded = x};
@@ -179,9 +180,9 @@ static Status decode(const Call *c, Bytes in, float *x)
     }
     const float all = (float)b.voters;
     for (size_t from = 0; from < n; from += PLANE_GROUP) {
-        uint32_t minus[PLANE_GROUP] = {0};
+        uint32_t minus[PLANE_GROUP];
         const size_t size = group_size(n, from);
-        if (!add_votes(&b, from, size, minus))
+        if (!get_votes(&b, from, size, minus))
             return payload_bad(c, "more votes than voters, or padding bits are set");
         for (size_t i = 0; i < size; i++)
             x[from + i] = 2 * (uint64_t)minus[i] > b.voters ? -all : all;

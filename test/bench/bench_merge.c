@@ -15,7 +15,8 @@ static const char *const specs[] = {"none",
                                     "powersgd:rank=32",
                                     "lowrank:rank=32",
                                     "countsketch:bits=8",
-                                    "thc"};
+                                    "thc",
+                                    "sign"};
 
 typedef struct {
     Arena *a, *scratch;
