@@ -46,7 +46,9 @@ size_t ISA_NAME(add_planes)(const PlaneSet *in, size_t count, size_t from, size_
     VecQ over = {0};
     size_t at = from;
     for (; at + GROUPS <= to; at += GROUPS) {
-        VecQ sum[MOST] = {{0}};
+        VecQ sum[MOST];
+        for (int k = 0; k < width; k++)
+            sum[k] = (VecQ){0};
         for (size_t w = 0; w < count; w++)
             over |=
                 add_groups(sum, width, in[w].planes + 8 * at * (size_t)in[w].width, in[w].width, in[w].most);
