@@ -47,7 +47,7 @@ uint64_t confine_space(void)
 
 void confine_start(void)
 {
-    static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
+    static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM};
     for (size_t i = 0; i < countof(plain); i++)
         signal(plain[i], SIG_DFL);
     signal(SIGINT, SIG_IGN); /* the parent ends this process when it is done with it */

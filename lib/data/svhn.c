@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <matio.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,7 +147,9 @@ static _Noreturn void child_run(const Shared *s)
     const uint64_t used = confine_space();
     confine_start();
     confine_memory(used, 256 * MIB);
-    confine_seconds(8 + (s->file_size + s->most * PIXELS) / (32 * MIB));
+    const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
+    confine_seconds(seconds);
+    alarm((unsigned)(60 + 8 * seconds)); /* should it wait instead of work */
     const Status status = read_variables(s, used, &count, &err);
     if (status == OK)
         s->answer->count = count;
@@ -162,6 +165,8 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
     int state = 0;
     while (waitpid(child, &state, 0) < 0 && errno == EINTR)
         ;
+    if (WIFSIGNALED(state) && (WTERMSIG(state) == SIGXCPU || WTERMSIG(state) == SIGALRM))
+        return FAIL(err, ERR_CORRUPT, "libmatio took too long over this file");
     if (WIFSIGNALED(state))
         return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (signal %d)", WTERMSIG(state));
     Answer answer = *s->answer;
