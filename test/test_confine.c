@@ -28,7 +28,7 @@ static void loop(int tie)
 {
     (void)tie;
     confine_seconds(0);
-    for (volatile int i = 0;; i++)
+    for (volatile unsigned i = 0;; i++)
         ;
 }
 
