@@ -16,7 +16,10 @@ static const char *details(const Job *j, const char *own)
     TextBuf text = {.arena = j->a};
     text_add(&text, own);
     if (!j->arrange)
-        text_add(&text, "Codecs that keep a state take it from step to step, each worker by itself.\n");
+        text_add(&text, "Codecs that keep a state take it from step to step, each worker by itself: all "
+                        "repeats of a step start "
+                        "from the same state, and repeat 0 moves it on, so variance and bias are those given "
+                        "that state.\n");
     text_add(
         &text,
         "The table has a row for each compressor over everything selected; csv and json have a record for "

@@ -51,7 +51,7 @@ static Status check_metric(const char *name, size_t length, const char *option, 
     const char *near = text_nearest(text, metric_name, NULL);
     FAIL(err, ERR_USAGE, "%s: no metric is called \"%s\"%s%s%s", option, text, near ? " (did you mean " : "",
          near ? near : "", near ? "?)" : "");
-    return error_hint(err, "compare --help lists them");
+    return error_hint(err, "--help lists them");
 }
 
 Status view_check(const View *v, Fields own, Error *err)

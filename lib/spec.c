@@ -36,14 +36,22 @@ static char *cut_spec(char *keys, const Param *p)
     return NULL;
 }
 
+/* What stands in `text` before the first of `stops`, if it is a wrapper's name. */
+static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
+{
+    const char *name = text_slice(a, text, strcspn(text, stops));
+    const Compressor *ops = name ? compressor_find(name) : NULL;
+    return ops && ops->wraps ? ops : NULL;
+}
+
 /* The codec that a key names, in canonical form. */
 static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
 {
     const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
+    if (spec && wrapper_at(spec, ":+,", a))
+        return FAIL(err, ERR_USAGE, "%s: %s=%s is a wrapper: want a codec", codec->ops->name, p->key, spec);
     if (codec_open(&codec->other, spec ? spec : p->fallback, a, err) != OK)
         return error_at(err, "%s: %s", codec->ops->name, p->key);
-    if (codec->other->ops->wraps)
-        return FAIL(err, ERR_USAGE, "%s: %s=%s is a wrapper: want a codec", codec->ops->name, p->key, spec);
     if (spec)
         codec->named |= UINT64_C(1) << (p - codec->ops->params);
     *text = codec_text(codec->other, a);
@@ -59,6 +67,10 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     if (keys)
         *keys++ = 0;
     codec->ops = compressor_find(text);
+    if (!codec->ops && text[0] && text[strlen(text) - 1] == '+' && wrapper_at(text, "+", a)) {
+        FAIL(err, ERR_USAGE, "%.*s needs a codec to wrap", (int)strlen(text) - 1, text);
+        return error_hint(err, "write %snone, or another codec after the +", text);
+    }
     if (!codec->ops) {
         const char *near = text_nearest(text, compressor_name, NULL);
         FAIL(err, ERR_USAGE, "no codec is called \"%s\"%s%s%s", text, near ? " (did you mean " : "",

@@ -219,7 +219,10 @@ const Compressor compressor_induced = {
         "E decoded = g where Q is unbiased. Where C draws nothing, the variance is Q's own at g - C(g); else "
         "it\n"
         "is that on average over C's draws, and has no closed form here.\n"
-        "with is the last key and takes the rest of its stage: induced:with=qsgd:bits=2,bucket=64+topk.",
+        "with is the last key and takes the rest of its stage: induced:with=qsgd:bits=2,bucket=64+topk.\n"
+        "Q is a codec of one round without a state. C may not be powersgd, ef21 or diana, which learn from "
+        "what\n"
+        "everyone decodes.",
     .paper =
         "Horvath, Richtarik: A Better Alternative to Error Feedback for Communication-Efficient Distributed\n"
         "Learning, ICLR 2021",

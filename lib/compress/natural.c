@@ -219,7 +219,7 @@ const Compressor compressor_natural = {
     .formula =
         "x^_i = sgn(x_i) 2^(e+1) with probability m - 1, else sgn(x_i) 2^e,   |x_i| = 2^e m, 1 <= m < 2;\n"
         "|x_i| under 2^-126 becomes 2^-126 with probability |x_i| / 2^-126, else 0.\n"
-        "E x^ = x;  E |x^ - x|^2 = sum 4^e (m - 1)(2 - m) <= |x|^2 / 8.\n"
+        "E x^ = x;  E |x^ - x|^2 = sum 4^e (m - 1)(2 - m) <= |x|^2 / 8 down to 2^-126.\n"
         "fixed: 9 bits an element, the exponent as float32 has it, and the sign; rans: their entropy,\n"
         "by shares in a table of the tensor or of each 2^16 elements, whichever is shorter.\n"
         "Refused where an |x_i| is beyond 2^127: the power above is no float32.",

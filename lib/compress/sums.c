@@ -89,8 +89,10 @@ static int width_of(const Sums *s, uint64_t workers)
 
 static Status too_many(const Sums *s, uint64_t workers)
 {
-    return FAIL(s->c->err, ERR_NUMERIC, "%s: %llu workers, want at most %d", s->c->self->ops->name,
-                (unsigned long long)workers, 1 << (SUMS_WIDEST - s->bits));
+    FAIL(s->c->err, ERR_NUMERIC, "%s: %llu workers, want at most %d", s->c->self->ops->name,
+         (unsigned long long)workers, 1 << (SUMS_WIDEST - s->bits));
+    return error_hint(s->c->err, "fewer bits: they and the workers' log2, rounded up, may come to %d",
+                      SUMS_WIDEST);
 }
 
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, Total *t)
