@@ -148,10 +148,10 @@ deps:
 	    "$(DEB_BUILD)"; exit 1; }; \
 	set -- apt-get -qy install --no-install-recommends $(DEB_BUILD); \
 	if [ $$(id -u) = 0 ]; then \
-	    echo "running apt-get update, then $$*  (about 550 MB on disk)"; \
+	    echo "running apt-get update, then $$*  (about 500 MB on disk)"; \
 	    apt-get -q update && DEBIAN_FRONTEND=noninteractive "$$@"; \
 	elif command -v sudo >/dev/null; then \
-	    echo "running by sudo: apt-get update, then $$*  (about 550 MB on disk)"; \
+	    echo "running by sudo: apt-get update, then $$*  (about 500 MB on disk)"; \
 	    sudo apt-get -q update && sudo DEBIAN_FRONTEND=noninteractive "$$@"; \
 	else \
 	    echo "run as root:  apt-get update && apt-get install --no-install-recommends $(DEB_BUILD)"; exit 1; \
