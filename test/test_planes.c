@@ -23,7 +23,7 @@ static void planes_are_as_drawn_for_every_width_and_length(void **state)
 {
     (void)state;
     const Rng rng = rng_open(4, 0, 0, 0, 0);
-    static uint8_t code8[MOST], back8[MOST], out[MOST * 3], want[MOST * 3];
+    static uint8_t code8[MOST], back8[MOST], out[MOST * 3 + 64], want[MOST * 3 + 64];
     static uint32_t code[MOST], back[MOST];
     for (int width = 1; width <= PLANES_MAX; width++)
         for (size_t s = 0; s < countof(sizes); s++) {
