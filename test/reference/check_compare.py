@@ -123,6 +123,8 @@ def hold(record, parts, repeats, runs, label):
             continue
         if field == "variance" and repeats == 1 and all(p.spec in CERTAIN for p in parts):
             ours["variance"] = 0  # a codec without chance has one from one repeat, too
+        if field == "variance_expected" and "rotated" in record["compressor"]:
+            continue  # the mean over repeats of what holds given each one's rotation: the tests' draws hold it
         tolerance = (SPECTRAL if "svd" in record["compressor"] else EXPECTED) if field == "variance_expected" else EXACT
         floor = EXACT if field in ("gain", "cosine") else 1e-300  # sums that cancel
         if field == "variance_expected" and record["compressor"].startswith(("wavelet", "hadamard")):
