@@ -55,6 +55,12 @@ static Status run(const Options *o)
     return status;
 }
 
+static const char details[] =
+    "normal: scale z, with z ~ N(0, 1). laplace: mean magnitude scale. power: |x| exceeds t with "
+    "probability (scale/t)^alpha. lowrank: scale (U V'/sqrt(rank) + noise Z), seen as the paper's "
+    "matrix. sparse: scale z with probability density, else 0.\n"
+    "The law and its parameters stand in the file's attributes; the seed fixes every element.\n";
+
 int bench_synth(int argc, char **argv)
 {
     static const char *shapes[] = {"64x3x3x3", "128x64x3x3", "512x512", "512"};
@@ -89,11 +95,7 @@ int bench_synth(int argc, char **argv)
         .command = "synth",
         .usage = "-o FILE.h5 [--law LAW] [--shape AxBx..]...",
         .brief = "a gradient dump with known properties",
-        .details =
-            "normal: scale z, with z ~ N(0, 1). laplace: mean magnitude scale. power: |x| exceeds t with "
-            "probability (scale/t)^alpha. lowrank: scale (U V'/sqrt(rank) + noise Z), seen as the paper's "
-            "matrix. sparse: scale z with probability density, else 0.\n"
-            "The law and its parameters stand in the file's attributes; the seed fixes every element.\n",
+        .details = details,
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
