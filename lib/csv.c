@@ -5,16 +5,18 @@
 #include <math.h>
 #include <string.h>
 
+/* Fields are unquoted into one buffer as they come: each takes at most what it took in the text, a NUL instead of its end. */
 typedef struct {
     const char *at, *end;
+    char *to;
     Arena *a;
     bool quote_open, row_end; /* row_end: the field that was read last ends its row */
 } Scanner;
 
-/* The next field, unquoted; NULL: out of memory. */
-static char *next_field(Scanner *s)
+/* The next field, unquoted. */
+static const char *next_field(Scanner *s)
 {
-    TextBuf out = {.arena = s->a};
+    const char *field = s->to;
     bool quoted = s->at < s->end && *s->at == '"';
     s->at += quoted;
     for (; s->at < s->end; s->at++) {
@@ -28,15 +30,16 @@ static char *next_field(Scanner *s)
         } else if (!quoted && (*s->at == ',' || *s->at == '\n' || *s->at == '\r')) {
             break;
         }
-        text_add_bytes(&out, s->at, 1);
+        *s->to++ = *s->at;
     }
+    *s->to++ = 0;
     s->quote_open = quoted;
     s->row_end = s->at == s->end || *s->at != ',';
     if (s->at < s->end && *s->at == '\r')
         s->at++;
     if (s->at < s->end && (*s->at == '\n' || *s->at == ','))
         s->at++;
-    return text_done(&out);
+    return field;
 }
 
 static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
@@ -48,10 +51,7 @@ static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
     do {
         if (out->columns == COLUMNS_MAX)
             return FAIL(err, ERR_CORRUPT, "%s: more than %d columns", name, COLUMNS_MAX);
-        const char *field = next_field(s);
-        if (!field)
-            return arena_fail(s->a, err);
-        out->name[out->columns++] = field;
+        out->name[out->columns++] = next_field(s);
     } while (!s->row_end);
     return OK;
 }
@@ -64,8 +64,6 @@ static Status read_row(Scanner *s, const Csv *out, const char **cell, const char
     size_t i = 0;
     do {
         const char *field = next_field(s);
-        if (!field)
-            return arena_fail(s->a, err);
         if (i == out->columns)
             return FAIL(err, ERR_CORRUPT, "%s: row %zu has more than the header's %zu fields", name,
                         out->rows + 1, out->columns);
@@ -87,7 +85,9 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     *out = (Csv){0};
     if (memchr(text, 0, length))
         return FAIL(err, ERR_CORRUPT, "%s: holds a NUL byte: want CSV text", name);
-    Scanner s = {.at = text, .end = text + length, .a = a};
+    Scanner s = {.at = text, .end = text + length, .to = NEW(a, char, length + 2), .a = a};
+    if (!s.to)
+        return arena_fail(a, err);
     TRY(read_header(&s, out, name, err));
     const size_t most = count_lines(s.at, (size_t)(s.end - s.at));
     out->cell = arena_take(a, most, out->columns * sizeof *out->cell);

@@ -1,6 +1,8 @@
 /* json.c -- recursive descent, a function for each kind of value. */
 #include "json.h"
 
+#include "text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,26 +111,6 @@ static bool take_escape(Parser *p, char **to)
     return true;
 }
 
-/* How many bytes the UTF-8 character at p->at takes; 0: it is none. */
-static size_t utf8_length(const Parser *p)
-{
-    const unsigned char *s = (const unsigned char *)p->at;
-    const size_t left = (size_t)(p->end - p->at);
-    const size_t length = s[0] < 0x80                    ? 1
-                          : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-                          : (s[0] & 0xf0) == 0xe0        ? 3
-                          : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                         : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    const bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    const bool surrogate = s[0] == 0xed && s[1] >= 0xa0, beyond = s[0] == 0xf4 && s[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 /* The end of the string at p->at, at its closing quote or where the text ends. */
 static const char *string_end(const Parser *p)
 {
@@ -148,7 +130,7 @@ static Status read_string(Parser *p, const char **out)
     while (!take(p, '"')) {
         if (p->at == p->end)
             return refuse(p, "the string does not end");
-        const size_t length = utf8_length(p);
+        const size_t length = text_utf8(p->at, (size_t)(p->end - p->at));
         if (take(p, '\\')) {
             if (!take_escape(p, &to))
                 return refuse(p, "no such escape");

@@ -56,27 +56,57 @@ static Status write_beside(const char *figure, const char *data, Arena *a, Error
     return outfile_commit(&out, err);
 }
 
+/* What the figure shows, as the CSV that its script reads. */
+static Status pick_text(const Figure *k, const Csv *data, char **text, Arena *a, Error *err)
+{
+    Value *rows;
+    size_t count;
+    TRY(k->pick(data, &rows, &count, a, err));
+    const ReportSpec spec = {.columns = k->columns, .column_count = k->column_count, .format = FORMAT_CSV};
+    *text = report_text(&spec, rows, count, a);
+    return *text ? OK : arena_fail(a, err);
+}
+
+static Status no_such(const char *kind, Error *err)
+{
+    const char *near = text_nearest(kind, text_list_name, plot_kinds);
+    FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", kind, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    return error_hint(err, "atomo-bench plot --help lists the kinds");
+}
+
+static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *err)
+{
+    OutFile out;
+    TRY(outfile_open(&out, path, a, err));
+    fwrite(d->data, 1, d->size, out.to);
+    return outfile_commit(&out, err);
+}
+
 Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
                  Error *err)
 {
     const Figure *k = find_figure(kind);
-    if (!k) {
-        const char *near = text_nearest(kind, text_list_name, plot_kinds);
-        FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", kind, near ? " (did you mean " : "",
-             near ? near : "", near ? "?)" : "");
-        return error_hint(err, "atomo-bench plot --help lists the kinds");
-    }
+    if (!k)
+        return no_such(kind, err);
     TRY(check_ending(figure, err));
     Csv csv;
-    Value *rows;
-    size_t count;
+    char *text;
+    Drawing drawn;
     TRY(plot_load(&csv, data, a, err));
-    if (k->pick(&csv, &rows, &count, a, err) != OK)
+    if (pick_text(k, &csv, &text, a, err) != OK)
         return error_at(err, "%s", data);
-    const ReportSpec spec = {.columns = k->columns, .column_count = k->column_count, .format = FORMAT_CSV};
-    const char *text = report_text(&spec, rows, count, a);
-    if (!text)
-        return arena_fail(a, err);
     TRY(write_beside(figure, text, a, err));
-    return gnuplot_draw(find_script(kind), text, figure, stopped, a, err);
+    TRY(gnuplot_draw(&drawn, find_script(kind), text, figure + strlen(figure) - 4, stopped, a, err));
+    return write_figure(figure, &drawn, a, err);
+}
+
+Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)
+{
+    const Figure *k = find_figure(kind);
+    char *text;
+    if (!k)
+        return no_such(kind, err);
+    TRY(pick_text(k, data, &text, a, err));
+    return gnuplot_draw(out, find_script(kind), text, ".svg", stopped, a, err);
 }

@@ -50,10 +50,19 @@ enum { MERGE_PLOT_COLUMNS = 5 };
 extern const Column merge_plot_columns[MERGE_PLOT_COLUMNS];
 Status merge_plot_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* Runs gnuplot on a script and a data file's text in a private directory; checks what it drew and puts it at
- * `figure`. */
-Status gnuplot_draw(const char *script, const char *data, const char *figure, PlotStopped stopped, Arena *a,
-                    Error *err);
+/* A figure's bytes, and a NUL behind them. */
+typedef struct {
+    char *data;
+    size_t size;
+} Drawing;
+
+/* Runs gnuplot on a script and a data file's text in a private directory, and checks what it drew: `ending` is
+ * one of plot_draw's, with its dot. */
+Status gnuplot_draw(Drawing *out, const char *script, const char *data, const char *ending,
+                    PlotStopped stopped, Arena *a, Error *err);
+
+/* The figure of data in memory as the text of an SVG; no file is written. */
+Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);
 
 /* gnuplot's version, "5.4 patchlevel 4", and its terminals, one to a line; ERR_IO when there is no gnuplot.
  */

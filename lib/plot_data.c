@@ -1,9 +1,6 @@
 /* plot_data.c -- results read back, whichever way they were written. */
-#include "json.h"
 #include "plot.h"
-
-#include <errno.h>
-#include <string.h>
+#include "report_stored.h"
 
 void plot_put_plain(TextBuf *out, char c)
 {
@@ -19,85 +16,10 @@ char *plot_name(const char *s, Arena *a)
     return text_done(&out);
 }
 
-static Status load_text(char **text, size_t *length, const char *path, Arena *a, Error *err)
-{
-    TextBuf all = {.arena = a};
-    char piece[1 << 14];
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return FAIL(err, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    errno = 0;
-    for (size_t size; (size = fread(piece, 1, sizeof piece, f)) > 0;)
-        text_add_bytes(&all, piece, size);
-    const bool bad = ferror(f);
-    const int why = errno;
-    fclose(f);
-    if (bad)
-        return FAIL(err, ERR_IO, "%s: cannot read: %s", path, strerror(why));
-    *text = text_done(&all);
-    *length = all.size;
-    return *text ? OK : arena_fail(a, err);
-}
-
-/* A value as CSV writes it; what has no such form (null, arrays) is "". NULL: out of memory. */
-static const char *cell_of(const Json *v, Arena *a)
-{
-    char number[32];
-    if (!v || v->type == JSON_NULL)
-        return "";
-    switch (v->type) {
-    case JSON_BOOL:
-        return v->on ? "true" : "false";
-    case JSON_TEXT:
-        return v->text;
-    case JSON_NUMBER:
-        return text_copy(a, text_double(number, v->number));
-    default:
-        return "";
-    }
-}
-
-/* Every record has the first one's fields. */
-static Status rows_of(Csv *out, const Json *results, Arena *a, Error *err)
-{
-    for (const Json *record = results->first; record; record = record->next)
-        out->rows++;
-    for (const Json *field = results->first ? results->first->first : NULL; field; field = field->next)
-        out->columns++;
-    out->name = NEW(a, const char *, out->columns);
-    out->cell = arena_take(a, out->rows, out->columns * sizeof *out->cell);
-    if (!out->name || !out->cell)
-        return arena_fail(a, err);
-    const char **cell = out->cell;
-    size_t i = 0;
-    for (const Json *field = results->first ? results->first->first : NULL; field; field = field->next)
-        out->name[i++] = field->name;
-    for (const Json *record = results->first; record; record = record->next)
-        for (i = 0; i < out->columns; i++) {
-            *cell = cell_of(json_member(record, out->name[i]), a);
-            if (!*cell++)
-                return arena_fail(a, err);
-        }
-    return OK;
-}
-
-static Status parse_json(Csv *out, const char *path, const char *text, size_t length, Arena *a, Error *err)
-{
-    const Json *all;
-    if (json_read(&all, text, length, a, err) != OK)
-        return error_at(err, "%s", path);
-    const Json *results = json_member(all, "results");
-    if (!results || results->type != JSON_ARRAY || (results->first && results->first->type != JSON_OBJECT))
-        return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
-    return rows_of(out, results, a, err);
-}
-
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
 {
-    char *text;
-    size_t length;
-    *out = (Csv){0};
-    TRY(load_text(&text, &length, path, a, err));
-    const bool json = text[strspn(text, " \t\r\n")] == '{';
-    return json ? parse_json(out, path, text, length, a, err) : csv_parse(out, path, text, length, a, err);
+    Stored stored;
+    TRY(stored_load(&stored, path, a, err));
+    *out = stored.table;
+    return OK;
 }

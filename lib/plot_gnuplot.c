@@ -1,6 +1,5 @@
 /* plot_gnuplot.c -- starts gnuplot: no shell, no start-up files, a private directory, a time limit, and a
  * look at what came out, since gnuplot reports success on a full disk. */
-#include "outfile.h"
 #include "plot.h"
 
 #include <dirent.h>
@@ -207,31 +206,27 @@ static bool whole_figure(const char *ending, const char *data, size_t size)
     return false;
 }
 
-static Status draw(Room *room, const char *script, const char *data, const char *figure)
+static Status draw(Room *room, const char *script, const char *data, const char *ending, Drawing *out)
 {
     char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", gp[] = "figure.gp",
          csv[] = "figure.csv";
-    const char *ending = figure + strlen(figure) - 4;
     memcpy(name + sizeof name - 5, ending, 4);
     TRY(room_write(room, gp, script));
     TRY(room_write(room, csv, data));
     TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, NULL}));
-    size_t size = 0;
-    const char *drawn = room_read(room, name, &size);
-    if (!drawn || !whole_figure(ending, drawn, size))
+    out->data = room_read(room, name, &out->size);
+    if (!out->data || !whole_figure(ending, out->data, out->size))
         return FAIL(room->err, ERR_IO, "gnuplot: what it drew is not whole: %s", last_words(room));
-    OutFile out;
-    TRY(outfile_open(&out, figure, room->a, room->err));
-    fwrite(drawn, 1, size, out.to);
-    return outfile_commit(&out, room->err);
+    return OK;
 }
 
-Status gnuplot_draw(const char *script, const char *data, const char *figure, PlotStopped stopped, Arena *a,
-                    Error *err)
+Status gnuplot_draw(Drawing *out, const char *script, const char *data, const char *ending,
+                    PlotStopped stopped, Arena *a, Error *err)
 {
     Room room = {.stopped = stopped, .a = a, .err = err};
+    *out = (Drawing){0};
     TRY(room_open(&room));
-    const Status status = draw(&room, script, data, figure);
+    const Status status = draw(&room, script, data, ending, out);
     room_close(&room);
     return status;
 }

@@ -5,36 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-/* How many bytes the character at s takes; 0: they are no UTF-8 (overlong forms and surrogates included). */
-static size_t utf8_length(const unsigned char *s)
-{
-    const size_t length = s[0] < 0x80   ? 1
-                          : s[0] < 0xc2 ? 0
-                          : s[0] < 0xe0 ? 2
-                          : s[0] < 0xf0 ? 3
-                          : s[0] < 0xf5 ? 4
-                                        : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    const bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    const bool surrogate = s[0] == 0xed && s[1] >= 0xa0, beyond = s[0] == 0xf4 && s[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 static void put_text(TextBuf *out, const char *text)
 {
     static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     text_add(out, "\"");
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        const size_t length = utf8_length(s);
+    for (const char *s = text; *s;) {
+        const size_t length = text_utf8(s, strnlen(s, 4));
         const char *escape = strchr(special, *s);
         if (escape)
             text_addf(out, "\\%c", letter[escape - special]);
-        else if (*s < 0x20 || *s == 0x7f)
-            text_addf(out, "\\u%04x", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            text_addf(out, "\\u%04x", (unsigned)*s);
         else if (length)
-            text_add_bytes(out, (const char *)s, length);
+            text_add_bytes(out, s, length);
         else
             text_add(out, "\xef\xbf\xbd");
         s += length ? length : 1;

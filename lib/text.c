@@ -91,6 +91,27 @@ char *text_done(TextBuf *t)
     return t->data;
 }
 
+size_t text_utf8(const char *text, size_t left)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    const size_t length = left == 0     ? 0
+                          : s[0] < 0x80 ? 1
+                          : s[0] < 0xc2 ? 0
+                          : s[0] < 0xe0 ? 2
+                          : s[0] < 0xf0 ? 3
+                          : s[0] < 0xf5 ? 4
+                                        : 0;
+    if (length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    const bool overlong = length > 2 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90));
+    const bool surrogate = length == 3 && s[0] == 0xed && s[1] >= 0xa0;
+    const bool beyond = length == 4 && s[0] == 0xf4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
 /* So many digits of v, but "1000" rather than "1e+03" below ten million: there a value that needs no more
  * digits is a whole number, and exact. */
 static void put_digits(char out[32], int digits, double v)

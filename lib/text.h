@@ -30,6 +30,10 @@ void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
 
+/* How many of the `left` bytes at s the UTF-8 character there takes; 0: it is none (overlong forms and surrogates
+ * are none). */
+size_t text_utf8(const char *s, size_t left);
+
 /* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32
  * characters. */
 char *text_double(char out[32], double v);

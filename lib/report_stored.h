@@ -1,0 +1,16 @@
+/* report_stored.h -- a result read back, whichever way it was written: CSV, or the object of our JSON. */
+#ifndef ATOMO_REPORT_STORED_H
+#define ATOMO_REPORT_STORED_H
+
+#include "csv.h"
+#include "json.h"
+
+typedef struct {
+    const char *schema; /* "atomo-compare/1"; NULL: CSV, which tells none */
+    const Json *meta;   /* an object; NULL: there is none */
+    Csv table;          /* records, as CSV writes them; what does not exist is "" */
+} Stored;
+
+Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
+
+#endif
