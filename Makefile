@@ -221,7 +221,7 @@ $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 cli-tests: $(PROGRAMS)
 	@sh test/cli/run.sh $(B)/bin
 
-# What the codecs say of themselves; a cli test holds the committed page to it.
+# What the codecs say of themselves; a release holds the committed page to it.
 docs: $(PROGRAMS)
 	@mkdir -p docs
 	$(B)/bin/atomo-bench list --details --format md -o docs/compressors.md
@@ -297,8 +297,8 @@ lint: depcheck
 depcheck:
 	@sh test/depcheck.sh
 
-listcheck:
-	@sh test/listcheck.sh
+listcheck: $(PROGRAMS)
+	@sh test/listcheck.sh $(B)/bin
 
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
@@ -314,7 +314,7 @@ uninstall:
 	rm -f $(PROGRAMS:$(B)/bin/%=$(DESTDIR)$(bindir)/%)
 	rm -rf $(DESTDIR)$(datadir)/atomo
 
-dist:
+dist: listcheck
 	git archive --prefix=atomo-$(VERSION)/ -o build/atomo-$(VERSION).tar.gz HEAD
 
 clean:

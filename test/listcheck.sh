@@ -1,6 +1,8 @@
 #!/bin/sh
-# listcheck.sh -- fails when a codec of lib/compress/all.c is missing in a list that names codecs by hand: the table of README.md,
-# the fuzz target of decoders, the independent decoder; or in the page of formats.
+# listcheck.sh -- what a release wants of the lists of codecs: sh test/listcheck.sh BIN_DIRECTORY. Fails when a codec of
+# lib/compress/all.c is missing in a list that names codecs by hand (the table of README.md, the fuzz target of decoders, the
+# independent decoder, the page of formats), or when docs/compressors.md is not what the codecs say of themselves.
+bin=$(cd "${1:?usage: listcheck.sh BIN_DIRECTORY}" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 1
 bad=0
 
@@ -22,4 +24,8 @@ for codec in $names; do
         test/reference/decode.py test/reference/wrappers.py test/reference/sketches.py
     want "$codec" 'docs/FORMAT.md does not name it' "\<$codec\>" docs/FORMAT.md
 done
+"$bin"/atomo-bench list --details --format md | cmp -s - docs/compressors.md || {
+    echo "docs/compressors.md is not what the codecs say: make docs"
+    bad=1
+}
 exit $bad

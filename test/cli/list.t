@@ -23,3 +23,16 @@ $ atomo-bench list joint
 > What repeats can see: *
 2>
 = 0
+
+# the page has every codec once, in the order of the list, each with its formula and reference
+$ atomo-bench list --details -f md >page; atomo-bench list -f csv | sed 's/,.*//; 1d' >names; sed -n 's/^## //p' page | cmp - names && for part in '^Reference: .' '^    .'; do awk -v part="$part" '/^## / {if (name && !has) print name; name = $2; has = 0} $0 ~ part {has = 1} END {if (!has) print name}' page; done; grep -c . names
+> [1-9][0-9]
+2>
+- [a-z]*
+= 0
+
+# for people there is a page in plain text, for programs there is not
+$ atomo-bench list --details | grep -c '^Reference: '; atomo-bench list --details -f csv
+> [1-9][0-9]
+2> atomo-bench: list: --details is for people: want --format table or md
+= 2
