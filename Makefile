@@ -76,7 +76,7 @@ $(B)/libatomo.a: $(LIB_OBJ)
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
-	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f .gp)\","; \
+	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f)\","; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
 
 $(B)/plot_scripts.o: $(PLOT_SRC)

@@ -14,6 +14,26 @@ static Status run(const Common *common, const TextList *arguments, Arena *a, Err
     return OK;
 }
 
+/* The kinds with what each draws, its lines indented behind the name. */
+static const char *details(Arena *a)
+{
+    TextBuf out = {.arena = a};
+    text_add(&out, "kinds:\n");
+    for (const PlotKind *const *kind = plot_kinds; *kind; kind++) {
+        text_addf(&out, "  %-14s  ", (*kind)->name);
+        for (const char *c = (*kind)->brief; *c; c++)
+            if (*c == '\n')
+                text_addf(&out, "\n%18s", "");
+            else
+                text_add_bytes(&out, c, 1);
+        text_add(&out, "\n");
+    }
+    text_add(&out,
+             "\nFIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex (pict2e). Beside it FIGURE's "
+             "name with .plot.csv holds what was drawn.\n");
+    return text_done(&out);
+}
+
 int bench_plot(int argc, char **argv)
 {
     Error err;
@@ -26,20 +46,7 @@ int bench_plot(int argc, char **argv)
         .command = "plot",
         .usage = "KIND DATA -o FIGURE",
         .brief = "draw a figure of results; needs gnuplot",
-        .details =
-            "kinds:\n"
-            "  pareto     size in bits per element against relative error, from sweep's or compare's\n"
-            "             CSV or JSON; with the fronts of unbiased and of biased codecs, and with what\n"
-            "             b bits leave of the worst gradient: 4^-b, unbiased 1 / (4^b - 1)\n"
-            "  spectrum   how singular values fall, from inspect --spectrum\n"
-            "  histogram  how elements are distributed, from inspect --histogram; of many\n"
-            "             tensors the median, the middle half and the two extremes\n"
-            "  merge      how long aggregating takes, from merge's CSV or JSON: payloads merged and\n"
-            "             decoded once, and every one decoded, against the number of workers\n"
-            "\n"
-            "FIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex (pict2e). Beside it FIGURE's "
-            "name with "
-            ".plot.csv holds what was drawn.\n",
+        .details = details(a),
         .common = &common,
         .takes = TAKES_OUTPUT,
         .arguments_min = 2,

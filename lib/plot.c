@@ -4,35 +4,57 @@
 
 #include <string.h>
 
-typedef struct {
-    const char *name;
-    const Column *columns;
-    size_t column_count;
-    Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
-} Figure;
+const PlotKind *const plot_kinds[] = {&plot_pareto, &plot_spectrum, &plot_histogram, &plot_merge, NULL};
 
-static const Figure figures[] = {
-    {"pareto", pareto_columns, PARETO_COLUMNS, pareto_rows},
-    {"spectrum", spectrum_columns, SPECTRUM_COLUMNS, spectrum_rows},
-    {"histogram", histogram_columns, HISTOGRAM_COLUMNS, histogram_rows},
-    {"merge", merge_plot_columns, MERGE_PLOT_COLUMNS, merge_plot_rows},
-};
-const char *const plot_kinds[] = {"pareto", "spectrum", "histogram", "merge", NULL};
-
-static const Figure *find_figure(const char *name)
+static const char *kind_name(const void *kinds, size_t i)
 {
-    for (size_t i = 0; i < countof(figures); i++)
-        if (!strcmp(figures[i].name, name))
-            return &figures[i];
-    return NULL;
+    const PlotKind *kind = ((const PlotKind *const *)kinds)[i];
+    return kind ? kind->name : NULL;
 }
 
-static const char *find_script(const char *name)
+static const PlotKind *find_kind(const char *name)
 {
-    const PlotScript *s = plot_scripts;
-    while (s->name && strcmp(s->name, name) != 0)
-        s++;
-    return s->text;
+    const PlotKind *const *kind = plot_kinds;
+    while (*kind && strcmp((*kind)->name, name) != 0)
+        kind++;
+    return *kind;
+}
+
+static Status refuse_kind(const char *name, Error *err)
+{
+    const char *near = text_nearest(name, kind_name, plot_kinds);
+    FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", name, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    return error_hint(err, "atomo-bench plot --help lists the kinds");
+}
+
+size_t plot_columns(const PlotKind *kind)
+{
+    size_t count = 0;
+    while (kind->columns[count].name)
+        count++;
+    return count;
+}
+
+Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    for (const char *const *need = kind->needs; *need; need++)
+        if (!csv_has(data, *need)) {
+            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *need);
+            return error_hint(err, "%s draws what %s", kind->name, kind->source);
+        }
+    return kind->pick(data, rows, count, a, err);
+}
+
+Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, Error *err)
+{
+    Value *rows;
+    size_t count;
+    TRY(plot_rows(kind, data, &rows, &count, a, err));
+    const ReportSpec spec = {
+        .columns = kind->columns, .column_count = plot_columns(kind), .format = FORMAT_CSV};
+    *text = report_text(&spec, rows, count, a);
+    return *text ? OK : arena_fail(a, err);
 }
 
 static Status check_ending(const char *figure, Error *err)
@@ -56,25 +78,6 @@ static Status write_beside(const char *figure, const char *data, Arena *a, Error
     return outfile_commit(&out, err);
 }
 
-/* What the figure shows, as the CSV that its script reads. */
-static Status pick_text(const Figure *k, const Csv *data, char **text, Arena *a, Error *err)
-{
-    Value *rows;
-    size_t count;
-    TRY(k->pick(data, &rows, &count, a, err));
-    const ReportSpec spec = {.columns = k->columns, .column_count = k->column_count, .format = FORMAT_CSV};
-    *text = report_text(&spec, rows, count, a);
-    return *text ? OK : arena_fail(a, err);
-}
-
-static Status no_such(const char *kind, Error *err)
-{
-    const char *near = text_nearest(kind, text_list_name, plot_kinds);
-    FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", kind, near ? " (did you mean " : "",
-         near ? near : "", near ? "?)" : "");
-    return error_hint(err, "atomo-bench plot --help lists the kinds");
-}
-
 static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *err)
 {
     OutFile out;
@@ -86,27 +89,27 @@ static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *
 Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
                  Error *err)
 {
-    const Figure *k = find_figure(kind);
-    if (!k)
-        return no_such(kind, err);
-    TRY(check_ending(figure, err));
+    const PlotKind *k = find_kind(kind);
     Csv csv;
     char *text;
     Drawing drawn;
+    if (!k)
+        return refuse_kind(kind, err);
+    TRY(check_ending(figure, err));
     TRY(plot_load(&csv, data, a, err));
-    if (pick_text(k, &csv, &text, a, err) != OK)
+    if (plot_text(k, &csv, &text, a, err) != OK)
         return error_at(err, "%s", data);
     TRY(write_beside(figure, text, a, err));
-    TRY(gnuplot_draw(&drawn, find_script(kind), text, figure + strlen(figure) - 4, stopped, a, err));
+    TRY(gnuplot_draw(&drawn, k->name, text, figure + strlen(figure) - 4, stopped, a, err));
     return write_figure(figure, &drawn, a, err);
 }
 
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)
 {
-    const Figure *k = find_figure(kind);
+    const PlotKind *k = find_kind(kind);
     char *text;
     if (!k)
-        return no_such(kind, err);
-    TRY(pick_text(k, data, &text, a, err));
-    return gnuplot_draw(out, find_script(kind), text, ".svg", stopped, a, err);
+        return refuse_kind(kind, err);
+    TRY(plot_text(k, data, &text, a, err));
+    return gnuplot_draw(out, k->name, text, ".svg", stopped, a, err);
 }

@@ -1,8 +1,9 @@
 /* plot.h -- figures of results through gnuplot.
  *
- * A kind is a script in plots/ and a function that picks the data it draws. The data go to FIGURE's base name
- * +
- * ".plot.csv", so that a figure can be drawn again by hand: gnuplot -d -c plots/KIND.gp DATA.plot.csv FIGURE.
+ * A kind of figure is a script in plots/ and a function that picks the rows it draws. These go to a file beside the
+ * figure, FIGURE's name with ".plot.csv" for its ending, so that it can be drawn again by hand:
+ *
+ *     gnuplot -d -c plots/KIND.gp FIGURE.plot.csv FIGURE.pdf
  */
 #ifndef ATOMO_PLOT_H
 #define ATOMO_PLOT_H
@@ -10,7 +11,30 @@
 #include "csv.h"
 #include "report.h"
 
-extern const char *const plot_kinds[]; /* NULL-ended */
+typedef struct {
+    const char *name;   /* of its script, too */
+    const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
+    const char *source; /* "atomo-bench merge writes with -o FILE.csv": that is what it draws */
+
+    /* Columns without which there is nothing to draw, and those of the rows picked. Names come last: gnuplot loses
+     * count of columns at a doubled quote. Both end in NULL. */
+    const char *const *needs;
+    const Column *columns;
+
+    /* The rows to draw, as values of `columns`; data that have all of `needs`. */
+    Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+} PlotKind;
+
+/* One to a file, plot_KIND.c; all in the order of --help, NULL-ended. */
+extern const PlotKind plot_pareto, plot_spectrum, plot_histogram, plot_merge;
+extern const PlotKind *const plot_kinds[];
+
+/* Picks a kind's rows; ERR_CORRUPT names the column that is missing, and the command that writes it. */
+Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+
+/* The same as the CSV that the kind's script reads. */
+Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, Error *err);
+size_t plot_columns(const PlotKind *kind);
 
 /* Asked while gnuplot is at work: true ends it, and the call with ERR_STOPPED. NULL: nobody asks. */
 typedef bool (*PlotStopped)(void);
@@ -19,14 +43,15 @@ typedef bool (*PlotStopped)(void);
 Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
                  Error *err);
 
-/* The scripts, built in from plots/ so that the program works wherever it is. */
-typedef struct {
-    const char *name, *text;
-} PlotScript;
-extern const PlotScript plot_scripts[]; /* ends in {0} */
-
 /* Our CSV, or the records of our JSON as if they had been CSV. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
+
+/* The rows over the whole selection, if the data have such, and over all steps likewise; else all. */
+Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
+
+/* Puts rows together by their text in column `by`, in order of its first appearance, and sorts those by their
+ * number in column `x`; what is equal stays as it was. */
+Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
 /* One character as gnuplot's CSV reader takes it for what it is: it ends a text at a comma even inside
  * quotes, loses count of columns at a doubled quote, and undoes backslashes. What is no printable ASCII
@@ -34,21 +59,11 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 void plot_put_plain(TextBuf *out, char c);
 char *plot_name(const char *s, Arena *a);
 
-/* What plot_pareto keeps of compare's rows, as values of its columns. */
-enum { PARETO_COLUMNS = 6 };
-extern const Column pareto_columns[PARETO_COLUMNS];
-Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
-
-/* inspect's --spectrum and --histogram as curves and, where they are many, the band they lie in. */
-enum { SPECTRUM_COLUMNS = 6, HISTOGRAM_COLUMNS = 7 };
-extern const Column spectrum_columns[SPECTRUM_COLUMNS], histogram_columns[HISTOGRAM_COLUMNS];
-Status spectrum_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
-Status histogram_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
-
-/* merge's rows of everything selected, by compressor and number of workers. */
-enum { MERGE_PLOT_COLUMNS = 5 };
-extern const Column merge_plot_columns[MERGE_PLOT_COLUMNS];
-Status merge_plot_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+/* The scripts, built in from plots/ so that the program works wherever it is. */
+typedef struct {
+    const char *name, *text; /* "pareto.gp" */
+} PlotScript;
+extern const PlotScript plot_scripts[]; /* ends in {0} */
 
 /* A figure's bytes, and a NUL behind them. */
 typedef struct {
@@ -56,16 +71,15 @@ typedef struct {
     size_t size;
 } Drawing;
 
-/* Runs gnuplot on a script and a data file's text in a private directory, and checks what it drew: `ending` is
- * one of plot_draw's, with its dot. */
-Status gnuplot_draw(Drawing *out, const char *script, const char *data, const char *ending,
-                    PlotStopped stopped, Arena *a, Error *err);
+/* Runs gnuplot on a kind's script and a data file's text in a private directory that holds all scripts, and checks
+ * what it drew: `ending` is one of plot_draw's, with its dot. */
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, PlotStopped stopped,
+                    Arena *a, Error *err);
 
 /* The figure of data in memory as the text of an SVG; no file is written. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);
 
-/* gnuplot's version, "5.4 patchlevel 4", and its terminals, one to a line; ERR_IO when there is no gnuplot.
- */
+/* gnuplot's version, "5.4 patchlevel 4", and its terminals, one to a line; ERR_IO when there is no gnuplot. */
 Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

@@ -10,10 +10,6 @@
 static Status read_columns(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
     for (size_t k = 0; k < CURVE_COLUMNS && kind->column[k]; k++) {
-        if (!csv_has(data, kind->column[k])) {
-            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", kind->column[k]);
-            return error_hint(err, "%s", kind->hint);
-        }
         out->column[k] = NEW(a, double, data->rows);
         if (!out->column[k])
             return arena_fail(a, err);
@@ -36,10 +32,6 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
     *out = (Curves){.curve = NEW(a, Curve, data->rows)};
     if (!out->curve)
         return arena_fail(a, err);
-    if (!csv_has(data, "tensor")) {
-        FAIL(err, ERR_CORRUPT, "it has no column \"tensor\"");
-        return error_hint(err, "%s", kind->hint);
-    }
     TRY(read_columns(out, data, kind, a, err));
     Curve *last = NULL;
     for (size_t row = 0; row < data->rows; row++) {

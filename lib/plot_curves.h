@@ -26,10 +26,9 @@ typedef struct {
     double *column[CURVE_COLUMNS]; /* (rows of the data) */
 } Curves;
 
-/* Which numbers a figure needs beside the tensor, and what is said where they are not there. */
+/* Which numbers a figure needs beside the tensor, and what holds of a curve of them. */
 typedef struct {
-    const char *column[CURVE_COLUMNS]; /* NULL-ended when fewer */
-    const char *hint;
+    const char *const *column;                    /* up to CURVE_COLUMNS, NULL-ended */
     bool (*follows)(const Curves *c, size_t row); /* the row goes on with the curve of the row before it */
 
     /* Refuses what inspect does not write, and finds the trait; NaN: there is nothing to draw. */

@@ -2,6 +2,8 @@
 #include "plot.h"
 #include "report_stored.h"
 
+#include <string.h>
+
 void plot_put_plain(TextBuf *out, char c)
 {
     const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
@@ -21,5 +23,27 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     Stored stored;
     TRY(stored_load(&stored, path, a, err));
     *out = stored.table;
+    return OK;
+}
+
+static bool any_is_whole(const Csv *data, const char *column)
+{
+    for (size_t i = 0; i < data->rows; i++)
+        if (!strcmp(csv_cell(data, i, column), "*"))
+            return true;
+    return false;
+}
+
+Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err)
+{
+    const bool whole = any_is_whole(data, "tensor"), steps = any_is_whole(data, "step");
+    *count = 0;
+    *row = NEW(a, size_t, data->rows);
+    if (!*row)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < data->rows; i++)
+        if ((!whole || !strcmp(csv_cell(data, i, "tensor"), "*")) &&
+            (!steps || !strcmp(csv_cell(data, i, "step"), "*")))
+            (*row)[(*count)++] = i;
     return OK;
 }

@@ -206,12 +206,22 @@ static bool whole_figure(const char *ending, const char *data, size_t size)
     return false;
 }
 
-static Status draw(Room *room, const char *script, const char *data, const char *ending, Drawing *out)
+/* All of them: a script loads others. */
+static Status write_scripts(Room *room)
 {
-    char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", gp[] = "figure.gp",
-         csv[] = "figure.csv";
+    for (const PlotScript *script = plot_scripts; script->name; script++)
+        TRY(room_write(room, script->name, script->text));
+    return OK;
+}
+
+static Status draw(Room *room, const char *kind, const char *data, const char *ending, Drawing *out)
+{
+    char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
+    char *gp = text_format(room->a, "%s.gp", kind);
     memcpy(name + sizeof name - 5, ending, 4);
-    TRY(room_write(room, gp, script));
+    if (!gp)
+        return arena_fail(room->a, room->err);
+    TRY(write_scripts(room));
     TRY(room_write(room, csv, data));
     TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, NULL}));
     out->data = room_read(room, name, &out->size);
@@ -220,13 +230,13 @@ static Status draw(Room *room, const char *script, const char *data, const char 
     return OK;
 }
 
-Status gnuplot_draw(Drawing *out, const char *script, const char *data, const char *ending,
-                    PlotStopped stopped, Arena *a, Error *err)
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, PlotStopped stopped,
+                    Arena *a, Error *err)
 {
     Room room = {.stopped = stopped, .a = a, .err = err};
     *out = (Drawing){0};
     TRY(room_open(&room));
-    const Status status = draw(&room, script, data, ending, out);
+    const Status status = draw(&room, kind, data, ending, out);
     room_close(&room);
     return status;
 }

@@ -9,10 +9,11 @@
 
 #include <math.h>
 
-const Column histogram_columns[HISTOGRAM_COLUMNS] = {
+static const Column columns[] = {
     {"role", NULL, 0}, {"bin_low", NULL, 0}, {"bin_high", NULL, 0}, {"count", NULL, 0},
-    {"low", NULL, 0},  {"high", NULL, 0},    {"tensor", NULL, 0},
+    {"low", NULL, 0},  {"high", NULL, 0},    {"tensor", NULL, 0},   {0},
 };
+enum { COLUMNS = countof(columns) - 1 };
 
 enum { LOW, HIGH, COUNT };
 
@@ -54,9 +55,10 @@ static bool has_many(const Curve *c)
     return c->n >= 1000;
 }
 
-static const CurveKind kind = {
-    .column = {"bin_low", "bin_high", "count"},
-    .hint = "histogram draws what atomo-bench inspect writes with --histogram -o FILE.csv",
+static const char *const needs[] = {"tensor", "bin_low", "bin_high", "count", NULL};
+
+static const CurveKind curves = {
+    .column = needs + 1,
     .follows = follows,
     .check = check_curve,
     .none = "no tensor has elements of more than one value",
@@ -109,7 +111,7 @@ static double density(const Curves *all, const Curve *c, double place)
 
 static Value *put_curve(Value *row, const Curves *all, const Curve *c)
 {
-    for (size_t i = c->row; i < c->row + c->rows; i++, row += HISTOGRAM_COLUMNS) {
+    for (size_t i = c->row; i < c->row + c->rows; i++, row += COLUMNS) {
         row[0] = value_text(c->role);
         row[1] = value_real(all->column[LOW][i]);
         row[2] = value_real(all->column[HIGH][i]);
@@ -142,19 +144,19 @@ static Value *put_band(Value *row, const Curves *all, double *room)
         row[4] = value_real(q.low);
         row[5] = value_real(q.high);
         row[6] = value_none();
-        row += HISTOGRAM_COLUMNS;
+        row += COLUMNS;
     }
     return row;
 }
 
-Status histogram_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     Curves all;
-    TRY(curves_find(&all, data, &kind, a, err));
+    TRY(curves_find(&all, data, &curves, a, err));
     for (size_t i = 0; i < all.count; i++)
         join_bins(&all, &all.curve[i]);
     double *room = NEW(a, double, all.count);
-    *rows = NEW(a, Value, (data->rows + PLACES) * HISTOGRAM_COLUMNS);
+    *rows = NEW(a, Value, (data->rows + PLACES) * COLUMNS);
     if (!room || !*rows)
         return arena_fail(a, err);
     Value *row = *rows;
@@ -163,6 +165,16 @@ Status histogram_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Er
             row = put_curve(row, &all, &all.curve[i]);
     if (curves_are_many(&all))
         row = put_band(row, &all, room);
-    *count = (size_t)(row - *rows) / HISTOGRAM_COLUMNS;
+    *count = (size_t)(row - *rows) / COLUMNS;
     return OK;
 }
+
+const PlotKind plot_histogram = {
+    .name = "histogram",
+    .brief = "how elements are distributed, from inspect --histogram; of many\n"
+             "tensors the median, the middle half and the two extremes",
+    .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
+    .needs = needs,
+    .columns = columns,
+    .pick = pick,
+};

@@ -3,88 +3,44 @@
 #include "plot.h"
 
 #include <math.h>
-#include <string.h>
 
-/* The compressor comes last: gnuplot loses count of columns at a doubled quote. */
-const Column merge_plot_columns[MERGE_PLOT_COLUMNS] = {
+static const Column columns[] = {
     {"workers", NULL, 0},        {"merge_ms", NULL, 0},   {"decode_ms", NULL, 0},
-    {"decode_each_ms", NULL, 0}, {"compressor", NULL, 0},
+    {"decode_each_ms", NULL, 0}, {"compressor", NULL, 0}, {0},
 };
+enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1 };
+static const char *const needs[] = {"compressor", "workers", "merge_ms", "decode_ms", "decode_each_ms", NULL};
 
-typedef struct {
-    const char *compressor;
-    size_t row; /* of the data */
-    double workers;
-} Point;
-
-static bool some_row(const Csv *data, const char *column)
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
-    for (size_t i = 0; i < data->rows; i++)
-        if (!strcmp(csv_cell(data, i, column), "*"))
-            return true;
-    return false;
-}
-
-static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a, Error *err)
-{
-    const bool whole = some_row(data, "tensor"), all_steps = some_row(data, "step");
-    *count = 0;
-    for (size_t i = 0; i < data->rows; i++) {
-        const double workers = csv_real(data, i, "workers");
-        if ((whole && strcmp(csv_cell(data, i, "tensor"), "*") != 0) ||
-            (all_steps && strcmp(csv_cell(data, i, "step"), "*") != 0) || !(workers > 0) ||
-            !(csv_real(data, i, "decode_each_ms") > 0))
-            continue;
-        const char *name = plot_name(csv_cell(data, i, "compressor"), a);
-        if (!name)
-            return arena_fail(a, err);
-        point[(*count)++] = (Point){name, i, workers};
-    }
-    return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both workers and decode_each_ms");
-}
-
-/* By insertion behind the last of its compressor that has no more workers; compressors keep their order. */
-static void sort_points(Point *point, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        const Point p = point[i];
-        size_t at = i, end = i;
-        while (end > 0 && strcmp(point[end - 1].compressor, p.compressor) != 0)
-            end--;
-        if (end == 0)
-            continue;
-        while (end > 0 && !strcmp(point[end - 1].compressor, p.compressor) &&
-               point[end - 1].workers > p.workers)
-            end--;
-        for (; at > end; at--)
-            point[at] = point[at - 1];
-        point[end] = p;
-    }
-}
-
-static Value number(const Csv *data, size_t row, const char *column)
-{
-    return value_real(csv_real(data, row, column)); /* none where there is no number */
-}
-
-Status merge_plot_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
-{
-    for (size_t i = 0; i < MERGE_PLOT_COLUMNS; i++)
-        if (!csv_has(data, merge_plot_columns[i].name)) {
-            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", merge_plot_columns[i].name);
-            return error_hint(err, "merge draws what atomo-bench merge writes with -o FILE.csv");
-        }
-    Point *point = NEW(a, Point, data->rows);
-    *rows = NEW(a, Value, data->rows * MERGE_PLOT_COLUMNS);
-    if (!point || !*rows)
+    size_t *row, of;
+    TRY(plot_selection(data, &row, &of, a, err));
+    *rows = NEW(a, Value, of * COLUMNS);
+    if (!*rows)
         return arena_fail(a, err);
-    TRY(pick_points(data, point, count, a, err));
-    sort_points(point, *count);
-    for (size_t i = 0; i < *count; i++) {
-        Value *row = *rows + i * MERGE_PLOT_COLUMNS;
-        for (size_t k = 0; k + 1 < MERGE_PLOT_COLUMNS; k++)
-            row[k] = number(data, point[i].row, merge_plot_columns[k].name);
-        row[MERGE_PLOT_COLUMNS - 1] = value_text(point[i].compressor);
+    Value *to = *rows;
+    for (size_t i = 0; i < of; i++) {
+        if (!(csv_real(data, row[i], "workers") > 0) || !(csv_real(data, row[i], "decode_each_ms") > 0))
+            continue;
+        for (size_t k = 0; k < NAME; k++) /* none where there is no number */
+            to[k] = value_real(csv_real(data, row[i], columns[k].name));
+        to[NAME] = value_text(plot_name(csv_cell(data, row[i], "compressor"), a));
+        if (!to[NAME].text)
+            return arena_fail(a, err);
+        to += COLUMNS;
     }
-    return OK;
+    *count = (size_t)(to - *rows) / COLUMNS;
+    if (*count == 0)
+        return FAIL(err, ERR_CORRUPT, "no row has both workers and decode_each_ms");
+    return plot_sort(&plot_merge, *rows, *count, NAME, 0, a, err);
 }
+
+const PlotKind plot_merge = {
+    .name = "merge",
+    .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and\n"
+             "decoded once, and every one decoded, against the number of workers",
+    .source = "atomo-bench merge writes with -o FILE.csv",
+    .needs = needs,
+    .columns = columns,
+    .pick = pick,
+};

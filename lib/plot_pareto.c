@@ -8,11 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The compressor comes last: gnuplot loses count of columns at a doubled quote. */
-const Column pareto_columns[PARETO_COLUMNS] = {
-    {"series", NULL, 0},   {"bits_per_element", NULL, 0}, {"relative_error", NULL, 0},
-    {"unbiased", NULL, 0}, {"pareto", NULL, 0},           {"compressor", NULL, 0},
+static const Column columns[] = {
+    {"series", NULL, 0},
+    {"bits_per_element", NULL, 0},
+    {"relative_error", NULL, 0},
+    {"unbiased", NULL, 0},
+    {"pareto", NULL, 0},
+    {"compressor", NULL, 0},
+    {0},
 };
+enum { COLUMNS = countof(columns) - 1 };
+static const char *const needs[] = {"compressor", "bits_per_element", "relative_error", NULL};
 
 typedef struct {
     const char *compressor, *series;
@@ -82,40 +88,25 @@ static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
     return codec_traits(codec) & UNBIASED ? PROMISED : BIASED;
 }
 
-static bool cell_is(const Csv *data, size_t row, const char *column, const char *text)
+static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a, Error *err)
 {
-    return !strcmp(csv_cell(data, row, column), text);
-}
-
-static bool any_is(const Csv *data, const char *column, const char *text)
-{
-    for (size_t i = 0; i < data->rows; i++)
-        if (cell_is(data, i, column, text))
-            return true;
-    return false;
-}
-
-/* The rows over the whole selection, where there are such. */
-static size_t pick_points(const Csv *data, Point *point, Arena *a)
-{
-    const bool whole = any_is(data, "tensor", "*"), steps = any_is(data, "step", "*");
-    size_t count = 0;
-    for (size_t i = 0; i < data->rows; i++) {
-        if ((whole && !cell_is(data, i, "tensor", "*")) || (steps && !cell_is(data, i, "step", "*")))
-            continue;
-        Point p = {.row = i,
-                   .bits = csv_real(data, i, "bits_per_element"),
-                   .error = csv_real(data, i, "relative_error")};
+    size_t *row, of;
+    TRY(plot_selection(data, &row, &of, a, err));
+    *count = 0;
+    for (size_t i = 0; i < of; i++) {
+        Point p = {.row = row[i],
+                   .bits = csv_real(data, row[i], "bits_per_element"),
+                   .error = csv_real(data, row[i], "relative_error")};
         if (!(p.bits > 0) || !(p.error >= 0) || isinf(p.bits) || isinf(p.error))
             continue;
-        p.compressor = one_line(csv_cell(data, i, "compressor"), a);
+        p.compressor = one_line(csv_cell(data, row[i], "compressor"), a);
         p.series = p.compressor ? series_of(p.compressor, a) : NULL;
         if (!p.series)
-            return 0;
-        p.promise = promise_of(data, i, p.compressor, a);
-        point[count++] = p;
+            return arena_fail(a, err);
+        p.promise = promise_of(data, row[i], p.compressor, a);
+        point[(*count)++] = p;
     }
-    return count;
+    return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
 
 /* What the data says (a sweep), else what the points themselves do. */
@@ -134,47 +125,16 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
     return OK;
 }
 
-/* Series in order of appearance, each from small to large, so that its line runs one way. */
-static void sort_points(Point *point, size_t count)
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
-    size_t start = 0;
-    while (start < count) {
-        size_t end = start + 1;
-        for (size_t i = end; i < count; i++)
-            if (!strcmp(point[i].series, point[start].series)) { /* moves in behind its like */
-                const Point moved = point[i];
-                memmove(point + end + 1, point + end, (i - end) * sizeof *point);
-                point[end++] = moved;
-            }
-        for (size_t i = start + 1; i < end; i++)
-            for (size_t j = i; j > start && point[j].bits < point[j - 1].bits; j--) {
-                const Point swapped = point[j];
-                point[j] = point[j - 1];
-                point[j - 1] = swapped;
-            }
-        start = end;
-    }
-}
-
-Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
-{
-    static const char *const needed[] = {"compressor", "bits_per_element", "relative_error"};
-    for (size_t i = 0; i < countof(needed); i++)
-        if (!csv_has(data, needed[i])) {
-            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", needed[i]);
-            return error_hint(err, "pareto draws what atomo-bench sweep or compare writes with -o FILE.csv");
-        }
     Point *point = NEW(a, Point, data->rows);
-    *rows = NEW(a, Value, data->rows * PARETO_COLUMNS);
+    *rows = NEW(a, Value, data->rows * COLUMNS);
     if (!point || !*rows)
         return arena_fail(a, err);
-    *count = pick_points(data, point, a);
-    if (*count == 0)
-        return FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
-    sort_points(point, *count);
+    TRY(pick_points(data, point, count, a, err));
     TRY(mark_front(data, point, *count, a, err));
     for (size_t i = 0; i < *count; i++) {
-        Value *row = *rows + i * PARETO_COLUMNS;
+        Value *row = *rows + i * COLUMNS;
         row[0] = value_text(point[i].series);
         row[1] = value_real(point[i].bits);
         row[2] = value_real(point[i].error);
@@ -182,5 +142,16 @@ Status pareto_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error
         row[4] = value_bool(point[i].front);
         row[5] = value_text(point[i].compressor);
     }
-    return OK;
+    return plot_sort(&plot_pareto, *rows, *count, 0, 1, a, err);
 }
+
+const PlotKind plot_pareto = {
+    .name = "pareto",
+    .brief = "size in bits per element against relative error, from sweep's or compare's\n"
+             "CSV or JSON; with the fronts of unbiased and of biased codecs, and with what\n"
+             "b bits leave of the worst gradient: 4^-b, unbiased 1 / (4^b - 1)",
+    .source = "atomo-bench sweep or compare writes with -o FILE.csv",
+    .needs = needs,
+    .columns = columns,
+    .pick = pick,
+};

@@ -8,10 +8,16 @@
 
 #include <math.h>
 
-const Column spectrum_columns[SPECTRUM_COLUMNS] = {
-    {"role", NULL, 0}, {"index", NULL, 0}, {"value", NULL, 0},
-    {"low", NULL, 0},  {"high", NULL, 0},  {"tensor", NULL, 0},
+static const Column columns[] = {
+    {"role", NULL, 0},
+    {"index", NULL, 0},
+    {"value", NULL, 0},
+    {"low", NULL, 0},
+    {"high", NULL, 0},
+    {"tensor", NULL, 0},
+    {0},
 };
+enum { COLUMNS = countof(columns) - 1 };
 
 enum { INDEX, VALUE };
 
@@ -43,9 +49,10 @@ static bool is_curve(const Curve *c)
     return c->rows > 2;
 }
 
-static const CurveKind kind = {
-    .column = {"index", "value"},
-    .hint = "spectrum draws what atomo-bench inspect writes with --spectrum -o FILE.csv",
+static const char *const needs[] = {"tensor", "index", "value", NULL};
+
+static const CurveKind curves = {
+    .column = needs + 1,
     .follows = follows,
     .check = check_curve,
     .none = "no tensor has a singular value above 0",
@@ -54,7 +61,7 @@ static const CurveKind kind = {
 
 static Value *put_curve(Value *row, const Curves *all, const Curve *c)
 {
-    for (size_t i = 0; i < c->rows; i++, row += SPECTRUM_COLUMNS) {
+    for (size_t i = 0; i < c->rows; i++, row += COLUMNS) {
         row[0] = value_text(c->role);
         row[1] = value_int((int64_t)i + 1);
         row[2] = value_real(all->column[VALUE][c->row + i]);
@@ -82,20 +89,20 @@ static Value *put_band(Value *row, const Curves *all, size_t longest, double *ro
         row[3] = value_real(q.low);
         row[4] = value_real(q.high);
         row[5] = value_none();
-        row += SPECTRUM_COLUMNS;
+        row += COLUMNS;
     }
     return row;
 }
 
-Status spectrum_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     Curves all;
     size_t longest = 0;
-    TRY(curves_find(&all, data, &kind, a, err));
+    TRY(curves_find(&all, data, &curves, a, err));
     for (size_t i = 0; i < all.count; i++)
         longest = all.curve[i].rows > longest ? all.curve[i].rows : longest;
     double *room = NEW(a, double, all.count);
-    *rows = NEW(a, Value, (data->rows + longest) * SPECTRUM_COLUMNS);
+    *rows = NEW(a, Value, (data->rows + longest) * COLUMNS);
     if (!room || !*rows)
         return arena_fail(a, err);
     Value *row = *rows;
@@ -104,6 +111,15 @@ Status spectrum_rows(const Csv *data, Value **rows, size_t *count, Arena *a, Err
             row = put_curve(row, &all, &all.curve[i]);
     if (curves_are_many(&all))
         row = put_band(row, &all, longest, room);
-    *count = (size_t)(row - *rows) / SPECTRUM_COLUMNS;
+    *count = (size_t)(row - *rows) / COLUMNS;
     return OK;
 }
+
+const PlotKind plot_spectrum = {
+    .name = "spectrum",
+    .brief = "how singular values fall, from inspect --spectrum",
+    .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
+    .needs = needs,
+    .columns = columns,
+    .pick = pick,
+};

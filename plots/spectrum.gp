@@ -4,157 +4,76 @@
 #
 # DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --spectrum as it is. One tensor is
 # drawn by its singular values, a line for each step or worker; several by what their values are beside their
-# largest. Where they are many, thin lines are tensors, the thick one their median, the band holds the middle half.
-# Names from the data are only ever held in string variables, which gnuplot does not interpret, and drawn
-# `noenhanced`.
+# largest.
 data = ARG1
 figure = ARG2
-ending = figure[strlen(figure) - 3 : *]
-tex = ending eq '.tex'
-set datafile commentschars "\001"
+needs = 'tensor index value'
+folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
+home = folder(ARG0)
+load home.'look.gp'
 
-# ---- which columns there are ----
+# ---- which lines there are ----
 
-set datafile separator "\001"
-head = ''
-stats data every ::0::0 using (head = strcol(1), 1) nooutput
-set datafile separator comma
-before(s) = strstrt(s, ',') ? s[1 : strstrt(s, ',') - 1] : s
-behind(s) = strstrt(s, ',') ? s[strstrt(s, ',') + 1 : *] : ''
-place(s, h, i) = s eq '' ? 0 : before(s) eq h ? i : place(behind(s), h, i + 1)
-c_name = place(head, 'tensor', 1)
-c_index = place(head, 'index', 1)
-c_value = place(head, 'value', 1)
-c_role = place(head, 'role', 1)
-set datafile columnheaders
-set datafile missing ''
-if (c_name * c_index * c_value == 0) {
-    print 'the data lacks a column: want tensor, index, value'
-    exit status 1
-}
-
-# ---- which lines there are: rows from first[k] to last[k] ----
-
-most = 400
-floor_y = 1e-4
-n = tensors = bands = 0
-array name[most]
-array role[most]
-array first[most]
-array last[most]
-array shown[most]
-array least[most]
+c_index = place('index')
+c_value = place('value')
+floor_y = 1e-4 # of the largest value: what is below is not drawn
+array seen[most] # values above the floor
+array bottom[most]
 array top[most]
-array pass[most]
-array passes[most]
-array tensor[most]
-text(c) = c ? strcol(c) : ''
-seen(s) = sum [i = 1:n] (name[i] eq s ? 1 : 0)
-number(s) = sum [i = 1:n] (name[i] eq s && pass[i] == 1 ? tensor[i] : 0)
-begin(s, r) = (p = seen(s) + 1, tensors = tensors + (p == 1), t = p == 1 ? tensors : number(s), n = n + 1, name[n] = s, \
-    role[n] = r, first[n] = rows, shown[n] = rows, top[n] = column(c_value), least[n] = top[n], pass[n] = p, tensor[n] = t, 1)
-extend(v) = (n > 0 ? (last[n] = rows, v > top[n] * floor_y ? (shown[n] = rows, least[n] = v) : 0) : 0, 1)
-band_from = band_to = 0
-note(r) = r eq 'band' ? (bands == 0 ? (band_from = rows) : 0, bands = bands + 1, band_to = rows) : \
-    (column(c_index) == 1 && n < most ? begin(strcol(c_name), r) : 0, extend(column(c_value)))
-rows = -1
-stats data using (rows = rows + 1, valid(c_index) && valid(c_value) ? note(text(c_role)) : 0, 1) nooutput
-if (n == 0) {
-    print 'the data has no row with both index and value'
-    exit status 1
-}
-many = bands || tensors > 8
-ends(k) = role[k] eq 'least' || role[k] eq 'most'
-alone = tensors == 1 && !many
-again = 0
-do for [k = 1:n] { passes[k] = sum [i = 1:n] (tensor[i] == tensor[k] ? 1 : 0); again = again || passes[k] > 1 }
+complete(r) = valid(c_index) && valid(c_value)
+starts(r) = column(c_index) == 1
+opened(k) = (top[k] = bottom[k] = column(c_value), seen[k] = 1)
+extended(k) = column(c_value) > top[k] * floor_y ? (seen[k] = column(c_index), bottom[k] = column(c_value)) : 0
+least_end = 'steepest: '
+most_end = 'flattest: '
+load home.'curves.gp'
 
 # ---- axes ----
 
-high = 0
+scale(k) = alone || top[k] == 0 ? 1.0 : top[k]
+high = wide_x = 0
 low = 1e300
-scale(k) = alone ? 1.0 : (top[k] > 0 ? top[k] : 1.0)
-long = 0
-do for [k = 1:n] { long = shown[k] - first[k] + 1 > long ? shown[k] - first[k] + 1 : long }
-do for [k = 1:n] {
-    high = top[k] / scale(k) > high ? top[k] / scale(k) : high
-    low = least[k] / scale(k) < low && top[k] > 0 ? least[k] / scale(k) : low
+do for [k = 1:lines] {
+    wide_x = largest(wide_x, seen[k])
+    high = largest(high, top[k] / scale(k))
+    low = least(low, bottom[k] / scale(k))
 }
-low = low < high * floor_y ? high * floor_y : low
+low = largest(low, high * floor_y)
 set logscale y 10
 set yrange [low / 1.4 : high * 1.5]
-set format y (high / low < 300 ? '%g' : tex ? '$10^{%T}$' : '10^{%T}')
-if (long > 12) {
+set format y decades(low, high)
+if (wide_x > 12) {
     set logscale x 10
-    set xrange [0.93 : long * 1.08]
+    set xrange [0.93 : wide_x * 1.08]
     set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 } else {
-    set xrange [0.8 : long + 0.2]
+    set xrange [0.8 : wide_x + 0.2]
     set xtics 1
 }
+eval page(2.15, listed, words, strlen(title) > 0)
+set xlabel 'singular value number'
+set ylabel (alone ? 'singular value' : 'singular value / largest')
+set key title title noenhanced
 
-# ---- the look: one column of a paper ----
+# ---- lines ----
 
-listed = 0
-do for [k = 1:n] { listed = listed + (many ? ends(k) : alone || pass[k] == 1) }
-longest = 0
-do for [k = 1:n] { longest = (!many || ends(k)) && strlen(name[k]) > longest ? strlen(name[k]) : longest }
-key_columns = many || (longest > 26 && !alone) ? 1 : 2
-room = key_columns == 1 ? 44 : 26
-listed = (alone && n > 6 ? 2 : listed) + 2 * (bands > 0)
-key_rows = (listed + key_columns - 1) / key_columns + (again && !many ? 2 : 0)
-wide = 3.35
-tall = 2.3 + 0.13 * (key_rows > 2 ? key_rows - 2 : 0)
-if (ending eq '.pdf') { set terminal pdfcairo size wide, tall font 'Helvetica,8' fontscale 0.7 linewidth 1 }
-if (ending eq '.svg') { set terminal svg size wide * 96, tall * 96 + 3 * key_rows font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic }
-if (ending eq '.png') { set terminal pngcairo size wide * 300, tall * 300 font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3 }
-if (tex) { set terminal pict2e size wide, tall font '\scriptsize' color }
-set border 3 linewidth 0.7
-set tics nomirror out scale 0.5
-set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
-set xlabel 'singular value number' offset 0, 0.45
-set ylabel (alone ? 'singular value' : 'singular value / largest') offset 0.8, 0
-set key outside below center horizontal Left reverse maxcols key_columns samplen 1.8 spacing 0.9 width 0 height 0.3
-gap = tex ? '' : "\n"
-key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
-set key font key_font
-quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : c
-escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
-short(s) = strlen(s) > room ? s[1 : room / 3].'..'.s[strlen(s) - 2 * room / 3 + 3 : *] : s
-shown_name(s) = tex ? escaped(short(s)) : short(s)
-
-array colour[8] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#999999']
-mix(a, b, s) = int(a + (b - a) * s + 0.5)
-# One tensor: from light to dark in the order of the file. Several: a colour each, the last pass strong.
-ramp(k) = n < 2 ? 1.0 : (pass[k] - 1.0) / (n - 1)
-ramp_colour(k) = sprintf('#%02x%02x%02x', mix(0x9e, 0x08, ramp(k)), mix(0xca, 0x30, ramp(k)), mix(0xe1, 0x6b, ramp(k)))
-thing(k) = pass[k] < passes[k] && !alone
-line_colour(k) = many && !ends(k) ? '#b8b8b8' : alone ? ramp_colour(k) : colour[(tensor[k] - 1) % 8 + 1]
-line_width(k) = many && !ends(k) ? 0.4 : thing(k) ? 0.5 : 1.3
-listed_pass(k) = n <= 6 || k == 1 || k == n
-label(k) = alone ? (n == 1 ? shown_name(name[k]) : listed_pass(k) ? sprintf('no. %d', k) : '') : \
-    many ? (role[k] eq 'least' ? 'steepest: ' : 'flattest: ').shown_name(name[k]) : pass[k] == passes[k] ? shown_name(name[k]) : ''
-if (again && !many && !alone) { set key title gap.'thick: last in the file, thin: before it' noenhanced font key_font }
-if (alone && n > 1) { set key title gap.shown_name(name[1]) noenhanced font key_font }
-$nothing << EOD
-NaN,NaN,NaN
-EOD
 unset datafile columnheaders
 y(k) = column(c_value) > 0 ? column(c_value) / scale(k) : NaN
-floored(v) = v > low / 1.4 ? v : low / 1.4
-c_low = place(head, 'low', 1)
-c_high = place(head, 'high', 1)
-c_band_low = c_low ? c_low : 1
-c_band_high = c_high ? c_high : 1
+floored(v) = largest(v, low / 1.4)
+c_low = bands ? place('low') : 1
+c_high = bands ? place('high') : 1
+band_data = bands ? data : '$nothing'
 set output figure
-plot for [k = 1:n] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : column(c_index)):(y(k)) \
-        with lines linewidth line_width(k) linecolor rgb line_colour(k) title (many ? '' : label(k)) noenhanced, \
-    (bands ? data : '$nothing') skip (bands ? 1 : 0) every ::band_from::band_to \
-        using (column(c_index)):(floored(column(c_band_low))):(floored(column(c_band_high))) \
+plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : column(c_index)):(y(k)) \
+        with lines linewidth line_width(k) dashtype line_dash(k) linecolor rgb line_colour(k) \
+        title (many ? '' : label(k)) noenhanced, \
+    band_data skip (bands ? 1 : 0) every ::band_from::band_to \
+        using (column(c_index)):(floored(column(c_low))):(floored(column(c_high))) \
         with filledcurves fillcolor rgb '#0072b2' fillstyle transparent solid 0.25 noborder \
         title (bands ? 'middle half' : ''), \
-    (bands ? data : '$nothing') skip (bands ? 1 : 0) every ::band_from::band_to using (column(c_index)):(column(c_value)) \
+    band_data skip (bands ? 1 : 0) every ::band_from::band_to using (column(c_index)):(column(c_value)) \
         with lines linewidth 2 linecolor rgb '#0072b2' title (bands ? 'median' : ''), \
-    for [k = 1:n] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? column(c_index) : NaN):(y(k)) \
-        with lines linewidth 1.3 dashtype (6, 3) linecolor rgb (role[k] eq 'least' ? colour[3] : colour[2]) title (many && ends(k) ? label(k) : '') noenhanced
+    for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? column(c_index) : NaN):(y(k)) \
+        with lines linewidth 1.3 dashtype end_dash(k) linecolor rgb end_colour(k) \
+        title (many ? end_label(k) : '') noenhanced
 set output

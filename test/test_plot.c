@@ -61,16 +61,20 @@ static const char usual[] =
     "1,conv1,none,32,0\n1,*,none,32,0\n1,*,svd:rank=2,1.8,1.2\n1,*,svd:rank=1,0.9,2.6\n"
     "1,*,ef:decay=0.5+svd:rank=1,0.95,1.1\n1,*,broken,,\n";
 
+/* What a figure of these data shows. */
+static char *picked(const PlotKind *kind, const char *data)
+{
+    Csv csv;
+    char *text;
+    check_ok(csv_parse(&csv, "test", data, strlen(data), a, &err), &err);
+    check_ok(plot_text(kind, &csv, &text, a, &err), &err);
+    return text;
+}
+
 static void the_whole_selection_is_drawn_sorted_with_its_front(void **state)
 {
     (void)state;
-    Csv csv;
-    Value *rows;
-    size_t count;
-    check_ok(csv_parse(&csv, "test", usual, strlen(usual), a, &err), &err);
-    check_ok(pareto_rows(&csv, &rows, &count, a, &err), &err);
-    const ReportSpec spec = {.columns = pareto_columns, .column_count = PARETO_COLUMNS, .format = FORMAT_CSV};
-    assert_string_equal(report_text(&spec, rows, count, a),
+    assert_string_equal(picked(&plot_pareto, usual),
                         "series,bits_per_element,relative_error,unbiased,pareto,compressor\n"
                         "none,32,0,true,true,none\n"
                         "svd,0.9,2.6,true,true,svd:rank=1\n"
@@ -122,10 +126,10 @@ static void dominated_points_are_off_the_front(void **state)
     Value *rows;
     size_t count;
     check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
-    check_ok(pareto_rows(&csv, &rows, &count, a, &err), &err);
+    check_ok(plot_rows(&plot_pareto, &csv, &rows, &count, a, &err), &err);
     assert_int_equal(count, countof(front));
     for (size_t i = 0; i < count; i++)
-        check(rows[i * PARETO_COLUMNS + 4].on == front[i]);
+        check(rows[i * 6 + 4].on == front[i]);
 }
 
 static void data_of_another_kind_is_refused(void **state)
@@ -138,7 +142,7 @@ static void data_of_another_kind_is_refused(void **state)
                                       "compressor,bits_per_element,relative_error\nx,nan,1\ny,0,1\nz,1,-1\n"};
     for (size_t i = 0; i < countof(bad); i++) {
         check_ok(csv_parse(&csv, "test", bad[i], strlen(bad[i]), a, &err), &err);
-        assert_int_equal(pareto_rows(&csv, &rows, &count, a, &err), ERR_CORRUPT);
+        assert_int_equal(plot_rows(&plot_pareto, &csv, &rows, &count, a, &err), ERR_CORRUPT);
     }
     assert_int_equal(plot_draw("pareot", "data.csv", "f.svg", NULL, a, &err), ERR_USAGE);
     check(strstr(err.text, "did you mean pareto?"));
@@ -240,13 +244,12 @@ static void without_gnuplot_the_data_still_stand(void **state)
 
 /* ---- spectrum and histogram ---- */
 
-static size_t rows_of(Status (*pick)(const Csv *, Value **, size_t *, Arena *, Error *), const char *text,
-                      Value **rows)
+static size_t rows_of(const PlotKind *kind, const char *text, Value **rows)
 {
     Csv csv;
     size_t count;
     check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
-    check_ok(pick(&csv, rows, &count, a, &err), &err);
+    check_ok(plot_rows(kind, &csv, rows, &count, a, &err), &err);
     return count;
 }
 
@@ -264,13 +267,10 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
     Value *rows;
     const char *text = "tensor,index,value\nw,1,4\nw,2,2\nw,3,1\nbias,1,3\nbias,2,1\nlost,,\n"
                        "w,1,2\nw,2,1\nw,3,0\nzeros,1,0\nzeros,2,0\nzeros,3,0\n";
-    const size_t count = rows_of(spectrum_rows, text, &rows);
-    const ReportSpec spec = {
-        .columns = spectrum_columns, .column_count = SPECTRUM_COLUMNS, .format = FORMAT_CSV};
-    assert_string_equal(report_text(&spec, rows, count, a), "role,index,value,low,high,tensor\n"
-                                                            "named,1,4,,,w\nnamed,2,2,,,w\nnamed,3,1,,,w\n"
-                                                            "named,1,2,,,w\nnamed,2,1,,,w\nnamed,3,0,,,w\n");
-    assert_int_equal(rows_of(spectrum_rows, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
+    assert_string_equal(picked(&plot_spectrum, text), "role,index,value,low,high,tensor\n"
+                                                      "named,1,4,,,w\nnamed,2,2,,,w\nnamed,3,1,,,w\n"
+                                                      "named,1,2,,,w\nnamed,2,1,,,w\nnamed,3,0,,,w\n");
+    assert_int_equal(rows_of(&plot_spectrum, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
 }
 
 /* Tensors 0 .. 10 with values 1, p, p^2, p^3, p = (t + 1) / 12: the median is tensor 5's, the quartiles are
@@ -284,13 +284,13 @@ static void many_spectra_have_a_band_and_two_ends(void **state)
     for (int t = 0; t < 11; t++)
         for (int i = 0; i < (t < 2 ? 5 : 4); i++)
             text_addf(&text, "t%d,%d,%.17g\n", t, i + 1, 3 * pow((t + 1) / 12.0, i));
-    const size_t count = rows_of(spectrum_rows, text_done(&text), &rows);
-    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "least"), 5);
-    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "most"), 4);
-    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "other"), 9 * 4 + 1);
-    assert_int_equal(count_role(rows, count, SPECTRUM_COLUMNS, "band"), 4);
+    const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
+    assert_int_equal(count_role(rows, count, 6, "least"), 5);
+    assert_int_equal(count_role(rows, count, 6, "most"), 4);
+    assert_int_equal(count_role(rows, count, 6, "other"), 9 * 4 + 1);
+    assert_int_equal(count_role(rows, count, 6, "band"), 4);
     assert_string_equal(rows[5].text, "t0");
-    const Value *second = rows + (count - 3) * SPECTRUM_COLUMNS;
+    const Value *second = rows + (count - 3) * 6;
     assert_int_equal(second[1].whole, 2);
     check_rel(second[2].real, 0.5, 1e-14);
     check_rel(second[3].real, 3.5 / 12, 1e-14);
@@ -305,23 +305,19 @@ static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
     text_add(&text, "tensor,index,value\n");
     for (int t = 0; t < 1000; t++)
         text_addf(&text, "t%d,1,1\nt%d,2,%.17g\nt%d,3,0\n", t, t, (t + 0.5) / 1000, t);
-    const size_t count = rows_of(spectrum_rows, text_done(&text), &rows);
-    const size_t others = count_role(rows, count, SPECTRUM_COLUMNS, "other") / 3;
+    const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
+    const size_t others = count_role(rows, count, 6, "other") / 3;
     check(others >= 148 && others <= 150);
-    check_near(rows[(count - 2) * SPECTRUM_COLUMNS + 2].real, 0.5, 1e-12); /* the median of all thousand */
+    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median of all thousand */
 }
 
 static void thin_bins_are_put_together(void **state)
 {
     (void)state;
-    Value *rows;
     const char *text = "tensor,bin_low,bin_high,count\n"
                        "w,-4,-3,1\nw,-3,-2,0\nw,-2,-1,9\nw,-1,0,500\nw,0,1,480\nw,1,2,12\nw,2,3,3\nw,3,4,1\n"
                        "few,0,1,3\nfew,1,2,3\nconstant,1,1,5000\n";
-    const size_t count = rows_of(histogram_rows, text, &rows);
-    const ReportSpec spec = {
-        .columns = histogram_columns, .column_count = HISTOGRAM_COLUMNS, .format = FORMAT_CSV};
-    assert_string_equal(report_text(&spec, rows, count, a),
+    assert_string_equal(picked(&plot_histogram, text),
                         "role,bin_low,bin_high,count,low,high,tensor\n"
                         "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
 }
@@ -337,11 +333,11 @@ static void the_band_of_normal_tensors_is_the_normal_density(void **state)
         for (int b = -100; b < 100; b++)
             text_addf(&text, "t%d,%.17g,%.17g,%.17g\n", t, t * (1 + 0.05 * b), t * (1 + 0.05 * (b + 1)),
                       round(1e7 * (0.5 * erfc(-0.05 * (b + 1) / M_SQRT2) - 0.5 * erfc(-0.05 * b / M_SQRT2))));
-    const size_t count = rows_of(histogram_rows, text_done(&text), &rows);
-    const size_t band = count_role(rows, count, HISTOGRAM_COLUMNS, "band");
+    const size_t count = rows_of(&plot_histogram, text_done(&text), &rows);
+    const size_t band = count_role(rows, count, 7, "band");
     check(band > 30 && band <= 2 * 5 * 4 + 1);
     for (size_t i = count - band; i < count; i++) {
-        const Value *row = rows + i * HISTOGRAM_COLUMNS;
+        const Value *row = rows + i * 7;
         const double x = 0.5 * (row[1].real + row[2].real);
         if (fabs(x) < 4) /* a bin of 0.05 is off by half of it: 0.025 x of the density */
             check_rel(row[3].real, exp(-0.5 * x * x) / sqrt(2 * M_PI), 0.01 + 0.03 * fabs(x));
@@ -353,30 +349,30 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
 {
     (void)state;
     static const struct {
-        Status (*pick)(const Csv *, Value **, size_t *, Arena *, Error *);
+        const PlotKind *kind;
         const char *text, *why;
     } rows[] = {
-        {spectrum_rows, "", "no column \"tensor\""},
-        {spectrum_rows, "tensor,index\nw,1\n", "no column \"value\""},
-        {spectrum_rows, "tensor,index,value\n", "nothing to draw"},
-        {spectrum_rows, "tensor,index,value\nw,,\n", "nothing to draw"},
-        {spectrum_rows, "tensor,index,value\nw,1,0\nw,2,0\n", "above 0"},
-        {spectrum_rows, "tensor,index,value\nw,1,2\nw,3,1\n", "record 2"},
-        {spectrum_rows, "tensor,index,value\nw,1,2\nw,2,-1\n", "record 2"},
-        {spectrum_rows, "tensor,index,value\nw,1,inf\n", "record 1"},
-        {histogram_rows, "tensor,bin_low,bin_high\nw,1,2\n", "no column \"count\""},
-        {histogram_rows, "tensor,bin_low,bin_high,count\nw,1,1,5\n", "more than one value"},
-        {histogram_rows, "tensor,bin_low,bin_high,count\nw,1,2,0\n", "more than one value"},
-        {histogram_rows, "tensor,bin_low,bin_high,count\nw,2,1,5\n", "record 1"},
-        {histogram_rows, "tensor,bin_low,bin_high,count\nw,1,2,-5\n", "record 1"},
-        {histogram_rows, "tensor,bin_low,bin_high,count\nw,x,2,5\n", "record 1"},
+        {&plot_spectrum, "", "no column \"tensor\""},
+        {&plot_spectrum, "tensor,index\nw,1\n", "no column \"value\""},
+        {&plot_spectrum, "tensor,index,value\n", "nothing to draw"},
+        {&plot_spectrum, "tensor,index,value\nw,,\n", "nothing to draw"},
+        {&plot_spectrum, "tensor,index,value\nw,1,0\nw,2,0\n", "above 0"},
+        {&plot_spectrum, "tensor,index,value\nw,1,2\nw,3,1\n", "record 2"},
+        {&plot_spectrum, "tensor,index,value\nw,1,2\nw,2,-1\n", "record 2"},
+        {&plot_spectrum, "tensor,index,value\nw,1,inf\n", "record 1"},
+        {&plot_histogram, "tensor,bin_low,bin_high\nw,1,2\n", "no column \"count\""},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,1,1,5\n", "more than one value"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,1,2,0\n", "more than one value"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,2,1,5\n", "record 1"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,1,2,-5\n", "record 1"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,x,2,5\n", "record 1"},
     };
     for (size_t i = 0; i < countof(rows); i++) {
         Csv csv;
         Value *picked;
         size_t count;
         check_ok(csv_parse(&csv, "test", rows[i].text, strlen(rows[i].text), a, &err), &err);
-        assert_int_equal(rows[i].pick(&csv, &picked, &count, a, &err), ERR_CORRUPT);
+        assert_int_equal(plot_rows(rows[i].kind, &csv, &picked, &count, a, &err), ERR_CORRUPT);
         if (!strstr(err.text, rows[i].why))
             print_error("%s\nwant %s\n", err.text, rows[i].why);
         check(strstr(err.text, rows[i].why));

@@ -23,7 +23,7 @@ static Status pick(const char *text, Value **rows, size_t *count)
 {
     Csv csv;
     check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
-    return merge_plot_rows(&csv, rows, count, a, &err);
+    return plot_rows(&plot_merge, &csv, rows, count, a, &err);
 }
 
 #define HEAD "step,tensor,compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
@@ -50,11 +50,11 @@ static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
              &err);
     assert_int_equal(count, 5);
     check_row(rows, "b", 2, 4);
-    check_row(rows + MERGE_PLOT_COLUMNS, "b", 4, 6);
-    check_row(rows + 2 * MERGE_PLOT_COLUMNS, "b", 8, 3);
-    check_row(rows + 3 * MERGE_PLOT_COLUMNS, "a", 2, 7);
-    check_row(rows + 4 * MERGE_PLOT_COLUMNS, "a", 4, 5);
-    check(rows[1].real == 4 && isnan(rows[3 * MERGE_PLOT_COLUMNS + 1].real));
+    check_row(rows + 5, "b", 4, 6);
+    check_row(rows + 2 * 5, "b", 8, 3);
+    check_row(rows + 3 * 5, "a", 2, 7);
+    check_row(rows + 4 * 5, "a", 4, 5);
+    check(rows[1].real == 4 && isnan(rows[3 * 5 + 1].real));
 }
 
 static void its_own_data_draw_it_again(void **state)
@@ -66,14 +66,14 @@ static void its_own_data_draw_it_again(void **state)
                   &count),
              &err);
     assert_int_equal(count, 2);
-    check_row(rows + MERGE_PLOT_COLUMNS, "x;y", 8, 3); /* as gnuplot can read it */
+    check_row(rows + 5, "x;y", 8, 3); /* as gnuplot can read it */
 }
 
 static void what_is_no_merge_is_refused(void **state)
 {
     static const struct {
         const char *text, *why;
-    } cases[] = {{"tensor,workers\nw,1\n", "no column \"merge_ms\""},
+    } cases[] = {{"compressor,workers\nw,1\n", "no column \"merge_ms\""},
                  {HEAD, "no row"},
                  {HEAD "1,*,b,4,1,1,\n", "no row"},
                  {HEAD "1,*,b,0,1,1,1\n", "no row"},

@@ -1,0 +1,50 @@
+# curves.gp -- what spectrum.gp and histogram.gp share: data that hold one tensor's curve after another.
+#
+# A tensor that comes again is another step or worker of it. Where tensors are many, thin lines are tensors, the thick
+# one their median, the band holds the middle half. A script says how its rows make curves: starts(0), whether a row is
+# the first of one, and what it keeps of the rows of curve k: opened(k), extended(k); then it loads this.
+c_role = place('role')
+lines = bands = band_from = band_to = 0
+array of[most]     # the tensor's number
+array pass[most]   # 1 where the tensor comes first
+array times[most]  # of a tensor: how often it comes
+array role[most]
+array first[most]  # row of the data
+array last[most]
+do for [k = 1:most] { times[k] = 0 }
+begin(t) = (lines = lines + 1, of[lines] = t, times[t] = times[t] + 1, pass[lines] = times[t], \
+    role[lines] = text(c_role), first[lines] = rows, opened(lines))
+of_band(r) = (bands == 0 ? (band_from = rows) : 0, bands = bands + 1, band_to = rows)
+of_curve(r) = (starts(0) && lines < most ? begin(number(strcol(c_tensor))) : 0, \
+    lines > 0 ? (last[lines] = rows, extended(lines)) : 0)
+rows = -1
+stats data using (rows = rows + 1, complete(0) ? (text(c_role) eq 'band' ? of_band(0) : of_curve(0)) : 0, 1) nooutput
+if (lines == 0) {
+    print 'the data has no row with a number in each of '.needs
+    exit status 1
+}
+
+many = bands || n > 8
+alone = n == 1 && !many
+again = lines > n
+ends(k) = role[k] eq 'least' || role[k] eq 'most'
+
+# ---- key: all names, of many the two ends, of one tensor's curves no more than six ----
+
+listed = 2 * (bands > 0)
+do for [k = 1:lines] { listed = listed + (many ? ends(k) : alone ? lines <= 6 || k == 1 || k == lines : pass[k] == 1) }
+words = many ? long + strlen(least_end) : long
+title = again && !many ? alone ? shown_name(name[1]) : 'thick: last in the file, thin: before it' : ''
+
+# One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass strong.
+mix(a, b, s) = int(a + (b - a) * s + 0.5)
+ramp(k) = lines < 2 ? 1.0 : (pass[k] - 1.0) / (lines - 1)
+ramp_colour(k) = sprintf('#%02x%02x%02x', mix(0x9e, 0x08, ramp(k)), mix(0xca, 0x30, ramp(k)), mix(0xe1, 0x6b, ramp(k)))
+line_colour(k) = many && !ends(k) ? '#b8b8b8' : alone ? ramp_colour(k) : rgb(of[k])
+line_width(k) = many && !ends(k) ? 0.4 : pass[k] < times[of[k]] && !alone ? 0.5 : 1.3
+line_dash(k) = many || alone ? 1 : dash(of[k])
+end_colour(k) = role[k] eq 'least' ? colour[3] : colour[2]
+end_dash(k) = role[k] eq 'least' ? 2 : 4
+label(k) = alone ? (lines == 1 ? shown_name(name[1]) : lines <= 6 || k == 1 || k == lines ? sprintf('no. %d', k) : '') : \
+    pass[k] == times[of[k]] ? shown_name(name[of[k]]) : ''
+end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).shown_name(name[of[k]]) : ''

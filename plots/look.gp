@@ -1,0 +1,104 @@
+# look.gp -- what the scripts of all figures share: how the data are read, one column of a paper, colours, marks and
+# dashes that the colour-blind and a grey printer tell apart, and names as text.
+#
+# A script sets `data`, `figure` and `needs`, the columns without which it has nothing to draw, and loads this from its
+# own folder. gnuplot runs what it finds in strings that it interprets: so names from the data are only ever held in
+# string variables and drawn `noenhanced`, and what goes to `eval` is made of numbers.
+ending = figure[strlen(figure) - 3 : *]
+tex = ending eq '.tex'
+
+# ---- the data: c_x = place('x') is the number of the column x, 0 where there is none ----
+
+set datafile commentschars "\001"
+set datafile separator "\001"
+head = ''
+stats data every ::0::0 using (head = strcol(1), 1) nooutput
+set datafile separator comma
+set datafile missing ''
+before(s) = strstrt(s, ',') ? s[1 : strstrt(s, ',') - 1] : s
+behind(s) = strstrt(s, ',') ? s[strstrt(s, ',') + 1 : *] : ''
+place_in(s, h, i) = s eq '' ? 0 : before(s) eq h ? i : place_in(behind(s), h, i + 1)
+place(h) = place_in(head, h, 1)
+text(c) = c ? strcol(c) : ''
+do for [h in needs] {
+    if (!place(h)) {
+        print 'the data lacks a column: want '.needs
+        exit status 1
+    }
+}
+set datafile columnheaders
+
+# Of compressors' results only the rows over the whole selection are drawn, where there are such.
+c_compressor = place('compressor')
+c_tensor = place('tensor')
+c_step = place('step')
+whole = all_steps = 0
+if (c_compressor) {
+    stats data using (whole = whole || text(c_tensor) eq '*', all_steps = all_steps || text(c_step) eq '*', 1) nooutput
+}
+drawn(r) = (!whole || text(c_tensor) eq '*') && (!all_steps || text(c_step) eq '*')
+
+# Lines by name, in order of appearance: number(s) is the line of that name, a new one at its first call; 0: too many.
+# The longest name takes `long` characters.
+room = 44
+most = 400
+n = long = 0
+array name[most]
+find(s) = sum [i = 1:n] (name[i] eq s ? i : 0)
+add(s) = (n = n + 1, name[n] = s, long = largest(long, strlen(s) < room ? strlen(s) : room), n)
+number(s) = (found = find(s), found > 0 || n == most ? found : add(s))
+
+# What an axis has to hold: of a logarithmic one only what is above 0.
+least(a, b) = b > 0 && b < a ? b : a
+largest(a, b) = b > a ? b : a
+
+# ---- names as text ----
+
+short(s) = strlen(s) > room ? s[1 : room / 3].'..'.s[strlen(s) - 2 * room / 3 + 3 : *] : s
+quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : c
+escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
+shown_name(s) = tex ? escaped(short(s)) : short(s)
+
+# ---- colours (Okabe and Ito's), marks and dashes: line i's, none of them alone tells two lines apart ----
+
+array colour[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
+array filled[6] = [7, 5, 9, 13, 11, 15]
+array open[6] = [6, 4, 8, 12, 10, 14]
+rgb(i) = colour[(i - 1) % 7 + 1]
+solid(i) = filled[(i - 1) % 6 + 1]
+hollow(i) = open[(i - 1) % 6 + 1]
+dash(i) = (i - 1) % 5 + 1
+set dashtype 2 (6, 3)
+set dashtype 3 (2, 2)
+set dashtype 4 (8, 3, 2, 3)
+set dashtype 5 (8, 3, 2, 3, 2, 3)
+
+# Nothing to draw, for a part of a figure that these data do not have.
+$nothing << EOD
+NaN,NaN,NaN
+EOD
+
+# ---- one column of a paper ----
+
+set border 3 linewidth 0.7
+set tics nomirror out scale 0.5
+set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
+set xlabel offset 0, 0.45
+set ylabel offset 0.8, 0
+powers = tex ? '$10^{%T}$' : '10^{%T}'
+decades(low, high) = high / low > 300 ? powers : '%g'
+key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
+key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
+
+# eval page(tall, entries, long, titles): the terminal, `tall` inches high without the key, and below the drawing a
+# key of so many entries, the longest of `long` characters, under so many lines of title.
+wide = 3.35
+key_rows(entries, long) = (entries + key_columns(long) - 1) / key_columns(long)
+canvas(tall, rows) = \
+    ending eq '.pdf' ? sprintf("set terminal pdfcairo size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
+    ending eq '.svg' ? sprintf("set terminal svg size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96 + 3 * rows) : \
+    ending eq '.png' ? sprintf("set terminal pngcairo size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
+    sprintf("set terminal pict2e size %g, %g font '\\scriptsize' color", wide, tall)
+key(columns, squeeze) = sprintf("set key outside below center horizontal Left reverse maxcols %d samplen 1.6 spacing 0.9 width %d height 0.3 font '%s'", columns, squeeze, key_font)
+page(tall, entries, long, titles) = canvas(tall + 0.12 * (key_rows(entries, long) + titles), key_rows(entries, long)).'; '.\
+    key(key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)
