@@ -34,7 +34,10 @@ static inline bool coin_keep(Coin coin, float x, const RngKey *key, uint32_t i)
 {
     const float t = coin_level(coin, x);
     const uint32_t whole = (uint32_t)t, r = rng_word(key, i) >> 2;
-    return r < whole || (r == whole && (double)rng_word_more(key, i) * 0x1p-32 < (double)(t - (float)whole));
+    bool keep = r < whole; /* apart from the rare tie, so that no branch guesses it */
+    if (r == whole)
+        keep = (double)rng_word_more(key, i) * 0x1p-32 < (double)(t - (float)whole);
+    return keep;
 }
 
 #endif

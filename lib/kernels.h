@@ -237,10 +237,10 @@ typedef struct {
      * key's block. */
     void (*stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
     void (*words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
-    /* One layer of the dynamic program of knots.h: for from <= j < to, next[j] = min over low <= i < j of a[i] + (b[i] x[j]
-     * - x[i] b[j]), and back[j] the first i that has it, which must not fall as j rises, nor be less than before[j], the last layer's, which has rows up to to - 2; low < from. All arrays have
-     * ROOM_BEHIND places to spare, and `next` and `back` lose theirs. to <= 2^16. */
-    void (*knot_layer)(const double *x, const double *b, const double *a, const uint16_t *before, size_t low,
+    /* One layer of the dynamic program of knots.h: for from <= j < to, next[j] = min over low <= i <= high, i < j of a[i] +
+     * (b[i] x[j] - x[i] b[j]), and back[j] the first i that has it, which must not fall as j rises; low < from. All arrays
+     * have ROOM_BEHIND places to spare, and `next` and `back` lose theirs; next may be a where high < from. to <= 2^16. */
+    void (*knot_layer)(const double *x, const double *b, const double *a, size_t low, size_t high,
                        size_t from, size_t to, double *next, uint16_t *back);
     /* Rows of 16 symbols of 16 lanes (rans.h): `slice` by byte is frequency:16 | start:16, `slot` by the low
      * `precision` bits of a state byte:8 | frequency:12 | offset:12. Words are written in front of `at`, two

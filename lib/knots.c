@@ -1,8 +1,7 @@
-/* knots.c -- see knots.h: sorting, the best levels layer by layer, the greedy ones by merging. */
-#include "knots.h"
+/* knots.c -- see knots.h: sorting, and the greedy levels by merging; knots_best.c has the best ones. */
+#include "knots_parts.h"
 
 #include "bytes.h"
-#include "kernels.h"
 
 #include <math.h>
 
@@ -88,7 +87,7 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
 }
 
 /* Sorted keys that differ, and how many numbers are no larger than each; returns how many they are. */
-static size_t tell_apart(KnotsRoom *room, const float *x, size_t n)
+size_t knots_sort(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;
     sort(room, x, n);
@@ -101,7 +100,7 @@ static size_t tell_apart(KnotsRoom *room, const float *x, size_t n)
 }
 
 /* x from the median on, and b: its slope between neighbours is the numbers below, less those at the median. */
-static void measure(KnotsRoom *room, size_t n, size_t differ)
+void knots_measure(KnotsRoom *room, size_t n, size_t differ)
 {
     size_t mid = 0;
     while (2 * (size_t)room->rank[mid] < n)
@@ -117,43 +116,19 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
 }
 
 /* The levels whose places are given, the last one as often as is left. */
-static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
+size_t knots_fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
         level[k] = float_of(room->key[place[k < levels ? k : levels - 1]]);
     return levels;
 }
 
-static size_t fill_with_all(const KnotsRoom *room, size_t differ, float *level)
+size_t knots_fill_all(const KnotsRoom *room, size_t differ, float *level)
 {
     uint16_t place[KNOTS_MOST];
     for (size_t i = 0; i < differ; i++)
         place[i] = (uint16_t)i;
-    return fill(room, place, differ, level);
-}
-
-/* ---- the best ---- */
-
-size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level)
-{
-    uint16_t place[KNOTS_MOST];
-    const size_t differ = tell_apart(room, x, n), steps = room->count - 1, wide = room->most + ROOM_BEHIND;
-    if (differ <= room->count)
-        return fill_with_all(room, differ, level);
-    measure(room, n, differ);
-    for (size_t j = 1; j < differ; j++) {
-        room->back[wide + j] = 0;
-        room->cost[1][j] = room->b[0] * room->x[j] - room->x[0] * room->b[j];
-    }
-    for (size_t q = 2; q <= steps; q++) /* leaves a number for each step that follows */
-        kernels()->knot_layer(room->x, room->b, room->cost[(q + 1) % 2], room->back + (q - 1) * wide, q - 1,
-                              q == steps ? differ - 1 : q, differ - steps + q, room->cost[q % 2],
-                              room->back + q * wide);
-    place[0] = 0;
-    place[steps] = (uint16_t)(differ - 1);
-    for (size_t q = steps; q > 1; q--)
-        place[q - 1] = room->back[q * wide + place[q]];
-    return fill(room, place, steps + 1, level);
+    return knots_fill(room, place, differ, level);
 }
 
 /* ---- the greedy ones ---- */
@@ -244,10 +219,10 @@ static bool cut_worst(const KnotsRoom *room, uint16_t *end, size_t s)
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
 {
     uint16_t *end = room->back;
-    const size_t differ = tell_apart(room, x, n), most = room->count - 1;
+    const size_t differ = knots_sort(room, x, n), most = room->count - 1;
     if (differ <= room->count)
-        return fill_with_all(room, differ, level);
-    measure(room, n, differ);
+        return knots_fill_all(room, differ, level);
+    knots_measure(room, n, differ);
     find_offsets(room, differ);
     size_t s = differ - 1;
     for (size_t i = 0; i < differ; i++)
@@ -256,7 +231,7 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
         s = merge_pairs(room, end, s, (most - 1) / 2);
     while (s < most && cut_worst(room, end, s))
         s++;
-    return fill(room, end, s + 1, level);
+    return knots_fill(room, end, s + 1, level);
 }
 
 /* ---- what levels leave ---- */

@@ -102,7 +102,6 @@ static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void
     static double x[N + ROOM_BEHIND], b[N + ROOM_BEHIND], a[N + ROOM_BEHIND],
         next[ISA_COUNT][N + ROOM_BEHIND];
     static uint16_t back[ISA_COUNT][N + ROOM_BEHIND];
-    static const uint16_t none[N];
     float value[N];
     for (int law = 0; law < LAWS; law++) {
         fill(value, N, law, 1);
@@ -116,19 +115,21 @@ static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void
         const double rounding = 1e-15 * b[N - 1] * x[N - 1];
         for (size_t to = 2; to <= N; to += 1 + to / 5)
             for (size_t from = 1; from < to; from += 1 + to / 3)
-                EACH_ISA(k)
-                {
-                    const size_t low = from / 2;
-                    k->knot_layer(x, b, a, none, low, from, to, next[isa], back[isa]);
-                    for (size_t j = from; j < to; j++) {
-                        const size_t at = back[isa][j];
-                        double least = INFINITY;
-                        for (size_t i = low; i < j; i++)
-                            least = fmin(least, cost_of(x, b, a, i, j));
-                        check(at >= low && at < j && next[isa][j] == cost_of(x, b, a, at, j));
-                        check(next[isa][j] <= least + rounding && at == back[0][j]);
+                for (size_t some = 0; some < 3; some++)
+                    EACH_ISA(k)
+                    {
+                        const size_t low = from / 2, high = low + some * (to - low) / 2;
+                        k->knot_layer(x, b, a, low, high, from, to, next[isa], back[isa]);
+                        for (size_t j = from; j < to; j++) {
+                            const size_t at = back[isa][j];
+                            double least = INFINITY;
+                            for (size_t i = low; i <= high && i < j; i++)
+                                least = fmin(least, cost_of(x, b, a, i, j));
+                            check(at >= low && at <= high && at < j &&
+                                  next[isa][j] == cost_of(x, b, a, at, j));
+                            check(next[isa][j] <= least + rounding && at == back[0][j]);
+                        }
                     }
-                }
     }
 }
 
@@ -234,6 +235,25 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
         }
 }
 
+/* Few numbers for the levels, so that no toll is a good one and the search has to find its way in wide windows. */
+static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
+{
+    (void)state;
+    enum { FEW = 60 };
+    float x[FEW], sorted[FEW];
+    for (uint64_t seed = 0; seed < 4; seed++)
+        for (int law = 0; law < LAWS; law++)
+            for (size_t count = 2; count < FEW; count += 1 + count / 8) {
+                fill(x, FEW, law, 40 + seed);
+                memcpy(sorted, x, sizeof sorted);
+                qsort(sorted, FEW, sizeof *sorted, by_value);
+                const double want = plain_program(sorted, FEW, count),
+                             range = (double)sorted[FEW - 1] - (double)sorted[0];
+                check_near(variance_of(knots_best, x, FEW, count), want,
+                           1e-9 * want + 0x1p-50 * FEW * range * range);
+            }
+}
+
 /* A bulk of size 1 beside three numbers that are 1e7 times as large. */
 static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 {
@@ -319,6 +339,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_best_levels_are_those_of_all_choices),
     cmocka_unit_test(no_random_levels_are_better),
     cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
+    cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
     cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
     cmocka_unit_test(greedy_levels_are_within_their_bound),
     cmocka_unit_test(greedy_levels_are_nearly_the_best_ones),

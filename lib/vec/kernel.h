@@ -43,8 +43,8 @@ void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t bu
 void ISA_NAME(medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
 void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
 void ISA_NAME(words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
-void ISA_NAME(knot_layer)(const double *x, const double *b, const double *a, const uint16_t *before,
-                          size_t low, size_t from, size_t to, double *next, uint16_t *back);
+void ISA_NAME(knot_layer)(const double *x, const double *b, const double *a, size_t low, size_t high,
+                          size_t from, size_t to, double *next, uint16_t *back);
 uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t *byte, size_t rows,
                             uint32_t state[16], uint8_t *at);
 size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],

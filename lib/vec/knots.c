@@ -1,9 +1,9 @@
 /* knots.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): row minima of a totally
  * monotone matrix.
  *
- * The least place of every sixteenth row is searched for with columns in the lanes. The rows between then share the range of
- * columns from one to the next, and lie in the lanes themselves: no lane needs the others. The first of
- * equal columns wins, so that the number of lanes does not show. */
+ * The least place of every sixteenth row is searched for with columns in the lanes, the middle one of those that are left
+ * first. The rows between then share the range of columns from one to the next, and lie in the lanes themselves: no lane
+ * needs the others. The first of equal columns wins, so that the number of lanes does not show. */
 #include "kernel.h"
 
 #include <math.h>
@@ -131,24 +131,25 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     store_pair(l, next + j, back + j);
 }
 
-/* Where row j's place begins: not before its own in the last layer, nor before its neighbour's. */
-INLINE size_t begin_of(const uint16_t *before, size_t j, size_t low, size_t high)
+/* Blocks of sixteen rows, first <= t < last; low: the place of the row before the first, high: that of the last. */
+static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
+                   double *next, uint16_t *back)
 {
-    const size_t own = before[j] > low ? before[j] : low;
-    return own < high ? own : high;
+    while (last - first > 1) {
+        const size_t mid = first + (last - first) / 2, j = from + mid * ROW - 1;
+        const size_t at = search(y, j, low, high < j ? high : j - 1);
+        divide(y, from, first, mid, low, at, next, back);
+        first = mid;
+        low = at;
+    }
+    for (size_t k = 0; k < ROW; k += PAIR)
+        rows_of_pair(y, from + first * ROW + k, low, high, next, back);
 }
 
-/* From the last row up, as no place is behind that of a later row. */
-void ISA_NAME(knot_layer)(const double *x, const double *b, const double *a, const uint16_t *before,
-                          size_t low, size_t from, size_t to, double *next, uint16_t *back)
+void ISA_NAME(knot_layer)(const double *x, const double *b, const double *a, size_t low, size_t high,
+                          size_t from, size_t to, double *next, uint16_t *back)
 {
     const Layer y = {x, b, a};
-    size_t high = search(&y, to - 1, begin_of(before, to - 2, low, to - 2), to - 2);
-    for (size_t t = (to - from + ROW - 1) / ROW; t-- > 0;) {
-        const size_t j = from + t * ROW, most = high < j ? high : j - 1;
-        const size_t at = search(&y, j, begin_of(before, j < to - 1 ? j : to - 2, low, most), most);
-        for (size_t k = 0; k < ROW; k += PAIR)
-            rows_of_pair(&y, j + k, at, high, next, back);
-        high = at;
-    }
+    const size_t at = search(&y, to - 1, low, high < to - 1 ? high : to - 2);
+    divide(&y, from, 0, (to - from + ROW - 1) / ROW, low, at, next, back);
 }
