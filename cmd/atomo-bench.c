@@ -7,6 +7,8 @@ static const Subcommand commands[] = {
     {"compare", bench_compare, "apply each compressor, report the metrics"},
     {"sweep", bench_sweep, "vary each codec's rate, report size against error, mark the Pareto front"},
     {"merge", bench_merge, "aggregate many workers' payloads: merge time, decode time, error of the average"},
+    {"cost", bench_cost,
+     "iteration time under a network model, and from which bandwidth on compressing pays"},
     {"inspect", bench_inspect, "what the tensors of a dump are like"},
     {"encode", bench_encode, "real payloads to disk"},
     {"decode", bench_decode, "payloads back to a dump"},

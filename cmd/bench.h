@@ -5,6 +5,7 @@
 #include "../lib/cli.h"
 
 int bench_compare(int argc, char **argv);
+int bench_cost(int argc, char **argv);
 int bench_decode(int argc, char **argv);
 int bench_doctor(int argc, char **argv);
 int bench_encode(int argc, char **argv);

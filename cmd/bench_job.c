@@ -19,7 +19,7 @@ static void note_input(Job *j)
     if (j->list.skipped)
         progress_note(&j->progress, "note: %s: %zu tensors with NaN or Inf are left out", j->file,
                       j->list.skipped);
-    if (reach < (cells ? LEVEL_RUN : LEVEL_CELL))
+    if (!j->sums_up && reach < (cells ? LEVEL_RUN : LEVEL_CELL))
         progress_note(
             &j->progress,
             "note: wasserstein and percentile classes over %s are left out: %zu elements take %zu bytes, "
@@ -218,7 +218,7 @@ static Status write_results(Job *j, const char *schema)
         .path = o->output,
         .color = !o->output && cli_color(o),
     };
-    return results_write(&j->results, &j->view, spec, j->err);
+    return j->write ? j->write(j, spec) : results_write(&j->results, &j->view, spec, j->err);
 }
 
 static Status say_stopped(Job *j)
@@ -239,7 +239,7 @@ Status job_finish(Job *j, Status status, const char *schema)
     progress_close(&j->progress);
     if (status != OK && !stopped)
         return status;
-    if (stopped && (j->journal.path || (j->keeps_no_journal && j->common.output) || !j->codecs))
+    if (stopped && (j->journal.path || (j->keeps_no_journal && j->common.output) || !j->codecs || j->sums_up))
         return say_stopped(j);
     TRY(write_results(j, schema));
     if (stopped)

@@ -34,6 +34,8 @@ struct Job {
     void (*figures)(Job *j, const Record *record); /* as records come; NULL: nothing to add to them then */
     Status (*arrange)(Job *j); /* turns the list into what is compared; NULL: it is that */
     bool keeps_no_journal;
+    bool sums_up; /* it reports sizes and times over everything selected, in records of its own: */
+    Status (*write)(Job *j, ReportSpec spec); /* these; NULL: the comparison's */
     double target_bits; /* 0: none; figures depend on it through the rates it leads to */
 
     /* what there is */

@@ -50,7 +50,8 @@ const Option *train_job_options(TrainJob *j, const Option *own)
                .choices = groupings),
         OPTION(0, "min-elements", "N", &j->min_elements, "smaller tensors travel as floats", .low = 0,
                .high = 1e12),
-        OPTION(0, "link", "PRESET", &j->link, "the network that comm_ms is for"),
+        OPTION(0, "link", "LINK", &j->link,
+               "the network that comm_ms is for: a preset, or alpha=50us,beta=10Gbit"),
         OPTION(0, "topology", "T", &j->topology, "who sends to whom", .choices = topology_names),
         {0},
     };
@@ -77,10 +78,11 @@ Status train_job_open(TrainJob *j)
 {
     static const char *none[] = {"none"};
     const TextList usual = {none, 1};
-    const Link *link = link_find(j->link, j->err);
+    Link *link = NEW(j->a, Link, 1);
     const int threads = (int)j->common.threads;
     if (!link)
-        return j->err->status;
+        return arena_fail(j->a, j->err);
+    TRY(link_read(link, j->link, j->a, j->err));
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     TRY(train_job_load(&j->train, j->dataset, j->data_dir, PART_TRAIN, threads, j->a, j->err));
     TRY(train_job_load(&j->test, j->dataset, j->data_dir, PART_TEST, threads, j->a, j->err));

@@ -218,6 +218,8 @@ static void note_sizes(const Merger *m, Tally *tally)
     }
     for (int r = 0; r < m->rounds; r++)
         tally->merged += m->adds ? (double)m->heard[r].size : NAN;
+    for (int r = 0; r + 1 < m->rounds; r++)
+        tally->early += (double)m->heard[r].size;
 }
 
 /* The average into y: of the aggregate where there is one. */
@@ -313,6 +315,7 @@ static void conclude(Merger *m, Tally *tally)
     tally->entropy /= payloads;
     tally->raw /= payloads;
     tally->merged /= decoded;
+    tally->early /= decoded;
     tally->encode = stats_median(b->encode, repeats);
     tally->encode_min = b->encode[0]; /* sorted by now */
     tally->each = stats_median(b->each, repeats);
@@ -379,14 +382,13 @@ static Status measure(Merger *m, Tally *tally)
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 {
     const ArenaMark payloads = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
-    const unsigned traits = codec_traits(t->codec);
     Merger m = {.t = t,
                 .b = b,
                 .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err),
                 .n = t->vector->shape.n,
                 .workers = t->c->workers,
                 .rounds = codec_rounds(t->codec),
-                .adds = traits & (LINEAR | MERGEABLE) && t->codec->ops->merge,
+                .adds = codec_adds(t->codec),
                 .least = t->c->sample};
     m.call.heard = m.heard;
     const Status status = measure(&m, tally);

@@ -91,6 +91,8 @@ static Status clock_repeat(Run *run, size_t r)
 static void note_size(const Run *run, const Streams *streams, bool first, Tally *tally)
 {
     const double bytes = (double)run->payload.size;
+    for (int i = 0; i + 1 < run->message.rounds; i++)
+        tally->early += (double)run->message.round[i].size;
     tally->bytes += bytes;
     tally->bytes_min = first ? bytes : fmin(tally->bytes_min, bytes);
     tally->bytes_max = fmax(tally->bytes_max, bytes);
@@ -204,6 +206,7 @@ static Status measure(Run *run, Tally *tally)
     }
     TRY(tally_spread(tally, &s));
     tally->bytes /= (double)tally->decoded;
+    tally->early /= (double)tally->decoded;
     tally->entropy /= (double)tally->decoded;
     tally->raw /= (double)tally->decoded;
     tally->encode = stats_median(run->b->encode, repeats);

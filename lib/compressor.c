@@ -25,6 +25,11 @@ int codec_rounds(const Codec *codec)
     return codec->ops->rounds ? codec->ops->rounds(codec) : 1;
 }
 
+bool codec_adds(const Codec *codec)
+{
+    return codec_traits(codec) & (LINEAR | MERGEABLE) && codec->ops->merge;
+}
+
 bool codec_keeps_state(const Codec *codec)
 {
     for (; codec; codec = codec->inner)

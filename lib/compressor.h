@@ -160,6 +160,7 @@ char *codec_text(const Codec *codec, Arena *a); /* canonical spec */
 bool codec_alone(const Codec *codec);           /* a wrapper round what its spec does not name */
 unsigned codec_traits(const Codec *codec);
 int codec_rounds(const Codec *codec);
+bool codec_adds(const Codec *codec);           /* payloads merge undecoded, those of the last round too */
 bool codec_keeps_state(const Codec *codec);    /* itself or what it wraps */
 bool codec_learns_sums(const Codec *codec);    /* its state is made of the sum of all workers' payloads */
 bool codec_bare(const Codec *codec);           /* payloads without a kind byte: `none`'s, passed on or not */

@@ -37,6 +37,7 @@ typedef struct {
     double merge,
         each;      /* merging: seconds that payloads take undecoded (NaN: they cannot), and decoded each */
     double merged; /* merging: bytes of the aggregate; NaN: there is none */
+    double early;  /* bytes that all hear in the rounds before the last */
     double gradient[G_SUMS];
     double (*error)[E_SUMS]; /* (decoded) */
     double spread[S_SUMS];   /* of repeats around their mean, and of that mean around g */

@@ -131,6 +131,7 @@ static void add_sizes(Tally *total, const Tally *part)
     total->merge += part->merge;
     total->each += part->each;
     total->merged += part->merged;
+    total->early += part->early;
     total->scratch = fmax(total->scratch, part->scratch);
 }
 

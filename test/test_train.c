@@ -298,7 +298,7 @@ static void setups_that_cannot_be_are_refused(void **state)
     check(trainer_open(&t, &s, &err) == ERR_USAGE && strstr(err.hint, "lenet"));
 }
 
-/* ---- descent and links ---- */
+/* ---- descent ---- */
 
 /* Three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01) on one weight. */
 static void descent_is_pytorchs(void **state)
@@ -319,18 +319,6 @@ static void descent_is_pytorchs(void **state)
     check(sgd_rate(&s, 2) == 0.1 && sgd_rate(&s, 3) == 0.05 && sgd_rate(&s, 5) == 0.025);
 }
 
-static void links_take_what_the_formulas_say(void **state)
-{
-    (void)state;
-    const Link l = {"x", 1e-3, 1e6};
-    check_rel(link_seconds(&l, TOPOLOGY_PS, 4, 1e5, 2e5), 2e-3 + 4 * 0.3, 1e-12);
-    check_rel(link_seconds(&l, TOPOLOGY_ALLGATHER, 4, 1e5, 2e5), 3 * (1e-3 + 0.1), 1e-12);
-    check_rel(link_seconds(&l, TOPOLOGY_RING, 4, 1e5, 2e5), 6e-3 + 1.5 * 0.1, 1e-12);
-    check_rel(link_seconds(&l, TOPOLOGY_TREE, 5, 1e5, 2e5), 6 * (1e-3 + 0.1), 1e-12);
-    check(link_find("lan10g", &err)->bandwidth == 1.25e9);
-    check(!link_find("lan10", &err) && strstr(err.hint, "lan1"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,7 +332,6 @@ int main(void)
         cmocka_unit_test(a_loss_that_is_not_finite_names_step_and_layer),
         cmocka_unit_test(setups_that_cannot_be_are_refused),
         cmocka_unit_test(descent_is_pytorchs),
-        cmocka_unit_test(links_take_what_the_formulas_say),
     };
     return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
 }

@@ -157,6 +157,8 @@ static Status merge(Exchange *x, size_t part, int round)
     TRY(codec_merge(&call, x->batch, count, &out));
     x->heard[round] = buf_bytes(&out);
     x->cost->bytes_agreed += (double)out.size;
+    if (round + 1 < codec_rounds(call.self))
+        x->cost->bytes_early += (double)out.size;
     return OK;
 }
 
@@ -243,7 +245,7 @@ static Status run_part(Exchange *x, size_t part)
 {
     const Codec *codec = x->own.part[part].raw ? x->none : x->spec.codec;
     const int rounds = codec_rounds(codec), last = rounds - 1;
-    const bool adds = codec_traits(codec) & (LINEAR | MERGEABLE) && codec->ops->merge;
+    const bool adds = codec_adds(codec);
     double decode = 0;
     memset(x->heard, 0, sizeof x->heard);
     for (int r = 0; r < rounds; r++) {

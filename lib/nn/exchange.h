@@ -44,6 +44,7 @@ const Exchanged *exchange_parts(const Exchange *x);
 typedef struct {
     double bytes_up, most_up; /* of a worker's payloads, all rounds: on average, at most */
     double bytes_agreed;      /* of the aggregates, where payloads merge; else of all payloads */
+    double bytes_early;       /* of the aggregates of the rounds before the last */
     double encode;            /* seconds, the slowest worker's */
     double decode;            /* seconds, one receiver's */
 } ExchangeCost;

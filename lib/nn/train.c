@@ -125,7 +125,13 @@ static void note_cost(const Trainer *t, const ExchangeCost *c, StepRecord *r)
     r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters
                     : all                        ? (senders - 1) * c->bytes_up
                                                  : c->bytes_agreed;
-    r->comm = t->s.link ? link_seconds(t->s.link, t->s.topology, senders, c->bytes_up, parameters) : 0;
+    const Traffic traffic = {.topology = t->s.topology,
+                             .workers = senders,
+                             .rounds = codec_rounds(t->s.codec),
+                             .payload = topology_adds(t->s.topology) ? c->bytes_agreed : c->bytes_up,
+                             .early = c->bytes_early,
+                             .parameters = parameters};
+    r->comm = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
 }
 
 Status trainer_step(Trainer *t, StepRecord *r, Error *err)
@@ -227,7 +233,7 @@ static Status check_setup(const TrainSetup *s, Error *err)
     if (s->aggregate < 1 || s->aggregate > s->workers)
         return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
                     s->workers);
-    if (topology_adds(s->topology) && !(c->ops->merge && codec_traits(c) & (LINEAR | MERGEABLE)))
+    if (topology_adds(s->topology) && !codec_adds(c))
         return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
                     c->ops->name);
     return OK;
