@@ -55,7 +55,7 @@ typedef struct {
 static const Unit times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {0}};
 static const Unit rates[] = {
     {"bit", BITS(1.0)}, {"kbit", BITS(1e3)}, {"Mbit", BITS(1e6)}, {"Gbit", BITS(1e9)}, {"Tbit", BITS(1e12)},
-    {"B", 1},         {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},         {0}};
+    {"B", 1},           {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},         {0}};
 
 static const struct {
     const char *key;
@@ -111,12 +111,14 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
     char *name = text_copy(a, text), *items = text_copy(a, text), *rest = NULL;
     if (!name || !items)
         return arena_fail(a, err);
-    for (char *item = strtok_r(items, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
+    for (char *item = strtok_r(items, ", ", &rest); item; item = strtok_r(NULL, ", ", &rest))
         TRY(read_key(text, item, value, err));
     for (size_t k = 0; k < countof(keys); k++)
         if (isnan(value[k]))
             return FAIL(err, ERR_USAGE, "link %.60s: %s is missing; want %s", text, keys[k].key,
                         keys[k].want);
+    for (char *comma = name; (comma = strchr(comma, ','));)
+        *comma = ' ';
     *out = (Link){name, value[0], value[1]};
     return OK;
 }

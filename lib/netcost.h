@@ -29,7 +29,7 @@ typedef struct {
 extern const Link links[]; /* ends in {0} */
 
 /* A preset's name, or "alpha=50us,beta=10Gbit": a time in s, ms, us or ns; bits (kbit, Mbit, Gbit) or bytes (kB, MB,
- * GB) a second. What was written stays the link's name, in the arena. */
+ * GB) a second. What was written is the link's name, with spaces for commas; it reads back. */
 Status link_read(Link *out, const char *text, Arena *a, Error *err);
 
 /* ---- what travels ---- */

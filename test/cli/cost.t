@@ -1,0 +1,183 @@
+# a row for each number of workers and compressor; none and fp16 are there unasked, once
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
+> compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s
+> none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250
+> fp16 * 4 *allgather *lan10g *
+> sign * 2 *ring *lan10g *
+> topk * 4 *allgather *lan10g *
+2>
+= 0
+
+# csv: the fields, in their order; the sizes are the payloads', merged ones those of P workers
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2,8,64 -q -f csv | cut -d, -f 1-4,13-17; atomo-bench merge g.h5 -c sign --workers 64 -q -f csv --metrics bytes | tail -n 1 | cut -d, -f 1-8,15
+> compressor,workers,topology,link,bytes_up,bytes_merged,rounds,alpha_ms,beta_gbps
+> none,2,ring,lan10g,8192,*,1,0.05,1.25
+> fp16,2,allgather,lan10g,4097,,1,0.05,1.25
+> sign,2,ring,lan10g,257,514,1,0.05,1.25
+> sign,8,ring,lan10g,257,1026,1,0.05,1.25
+> sign,64,ring,lan10g,257,1794,1,0.05,1.25
+= 0
+
+# what an exchange takes, from sizes that are known: 8192 bytes of floats, 4097 of fp16, at 1 kB/s and 1 s
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 --workers 1,2,5 --topology ps,allgather,ring,tree --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
+> fp16 1 ps 14289 None
+> fp16 1 allgather 0 None
+> none 1 tree 0 None
+> fp16 2 ps 26578 None
+> fp16 5 ps 63445 None
+> fp16 2 allgather 5097 None
+> fp16 5 allgather 20388 None
+> fp16 2 ring None its payloads do not add
+> fp16 5 tree None its payloads do not add
+= 0
+
+# an all-gather loses to a ring of floats once its ratio is over 2/P: fp16 from 4 workers on, one bit an element from 64 on
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c scaledsign --workers 3,5,63,65 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; all = json.load(sys.stdin)["results"]; none = {r["workers"]: r["comm_ms"] for r in all if r["compressor"] == "none"}; [print(r["compressor"], r["workers"], r["comm_ms"] < none[r["workers"]], r["pays"] in ("below", "always"), r["speedup"] > 1) for r in all if r["compressor"] != "none"]'
+> fp16 3 True True True
+> fp16 5 False False False
+> scaledsign 5 True True True
+> scaledsign 63 True True True
+> scaledsign 65 False False False
+= 0
+
+# at the break-even bandwidth both take the same time
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c qsgd --workers 4 --compute-ms 5 -q -f json | python3 -c 'import json, sys; r = {r["compressor"]: r for r in json.load(sys.stdin)["results"]}; q, n = r["qsgd"], r["none"]; b = q["break_even_gbps"]; fix = lambda r, bytes: r["total_ms"] - r["comm_ms"] + (3 if r is q else 6) * 0.05 + bytes / b / 1e6; print(q["pays"], abs(fix(q, 3 * q["bytes_up"]) / fix(n, 1.5 * n["bytes_merged"]) - 1) < 1e-9)'
+> below True
+= 0
+
+# rounds wait once each; a server answers those before the last
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology allgather --workers 2 --link wan100m -q -f csv --sort rounds:desc | awk -F, '{ printf "%s %s %d\n", $1, $15, $7 }'
+> terngrad:share=on 2 40
+> powersgd:rank=1 2 40
+> fp16 1 20
+= 0
+
+# with overlap the total is less than the sum of its parts, and never less than what the processor does
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 64x32 --shape 64x32 -q; for o in "" --overlap; do atomo-bench cost g.h5 -c qsgd --workers 4 --compute-ms 30 --link alpha=1us,beta=1MB -q $o -f json | python3 -c 'import json, sys; d = json.load(sys.stdin); r = [(r["compute_ms"] + r["encode_ms"] + r["decode_ms"], r["comm_ms"], r["total_ms"]) for r in d["results"]]; print(d["schema"], d["meta"]["overlap"], all(abs(p + c - t) < 1e-9 for p, c, t in r), all(p <= t < p + c for p, c, t in r))'; done
+> atomo-cost/1 False True False
+> atomo-cost/1 True False True
+= 0
+
+# compute comes from a training run: its median step
+$ atomo-bench synth -o g.h5 --shape 64 -q; printf 'record,compressor,compute_ms\nstep,none,7\nstep,none,1\nstep,qsgd,3\nsummary,none,900\n' >r.csv; atomo-bench cost g.h5 -c sign --workers 2 --compute-from r.csv -q -f csv | cut -d, -f 1,5; atomo-bench cost g.h5 -c sign --workers 2 --compute-from r.csv -q -f json | grep -o '"compute_from": "r.csv"'; echo '{"results": [{"record": "step", "compute_ms": 8}]}' >r.json; atomo-bench cost g.h5 --workers 2 --compute-from r.json -q -f csv -c sign | cut -d, -f 5
+> none,3
+> "compute_from": "r.csv"
+> 8
+= 0
+
+$ atomo-bench synth -o g.h5 --shape 64 -q; echo 'record,loss' >r.csv; atomo-bench cost g.h5 --compute-from r.csv
+2> atomo-bench: r.csv: it has no step with a compute_ms
+2> hint: --compute-from reads what atomo-train run writes with -o FILE.csv
+= 1
+
+$ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 --compute-from r.csv
+2> atomo-bench: r.csv: cannot open: No such file or directory
+= 1
+
+$ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 --compute-from r.csv --compute-ms 3
+2> atomo-bench: --compute-ms and --compute-from: want one of them
+= 2
+
+# without either there is a note
+$ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 | grep -c sign
+> 1
+2> note: no --compute-ms or --compute-from: times are those of the exchange
+= 0
+
+# several links, presets and one's own; each with its alpha and beta
+$ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 --link lan1g,wan100m --link alpha=2ms,beta=3MB -f csv -q | grep '^sign' | rev | cut -d, -f 2,3 | rev
+> 0.1,0.125
+> 20,0.0125
+> 2,0.003
+= 0
+
+# the rows by a field
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 -f csv -q --topology ring --sort total_ms | cut -d, -f 1 | tr '\n' ' '
+> compressor,workers none,4 fp16,4 none,2 sign,4 fp16,2 sign,2 
+> compressor none fp16 topk 
+= 0
+
+# 4,096 workers take no more measuring than 16
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign -c svd --workers 4096 --topology tree,ps -q -f csv | cut -d, -f 1-3,13,14
+> sign,4096,tree,257,*
+> svd,4096,ps,*
+= 0
+
+# a codec that fails costs its records
+? /usr/bin/python3 -c 'import h5py'
+$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench cost g.h5 -c qsgd:bucket=0 -c topk --workers 2 --compute-ms 1 -f csv | cut -d, -f 1-2,5-9,12-13,18
+> qsgd:bucket=0,2,,,,,,,,b: *beyond float32*
+> topk,2,1,*
+2> atomo-bench: g.h5: qsgd:bucket=0 on b: *
+= 0
+
+# other formats, and files that are all or nothing
+$ atomo-bench synth -o g.h5 --shape 64 -q; for f in csv json md tex; do atomo-bench cost g.h5 -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
+> r.tex
+- *.journal
+= 0
+
+# what cannot be asked for
+$ atomo-bench cost g.h5 --workers 4097
+2> atomo-bench: --workers *
+= 2
+
+$ atomo-bench cost g.h5 --workers 0
+2> atomo-bench: --workers *
+= 2
+
+$ atomo-bench cost g.h5 --topology rong
+2> atomo-bench: --topology: "rong" (did you mean ring?): want auto, ps, allgather, ring or tree
+= 2
+
+$ atomo-bench cost g.h5 --topology ,
+2> atomo-bench: --topology: there is none
+= 2
+
+$ atomo-bench cost g.h5 --link lan10
+2> atomo-bench: link "lan10": no such preset
+2> hint: --link lan*, or of your own: --link alpha=50us,beta=10Gbit
+= 2
+
+$ atomo-bench cost g.h5 --link ,
+2> atomo-bench: --link: there is none
+= 2
+
+$ atomo-bench cost g.h5 --link alpha=1ms,beta=10gbps
+2> atomo-bench: link alpha=1ms,beta=10gbps: beta=10gbps: want 1 to 1e15 bytes a second, in *("bps" could be either)
+= 2
+
+$ atomo-bench cost g.h5 --sort total
+2> atomo-bench: --sort: no field is called "total"*
+= 2
+
+$ atomo-bench cost g.h5 --sort total_ms:up
+2> atomo-bench: --sort total_ms:up: want FIELD or FIELD:desc
+= 2
+
+$ atomo-bench cost g.h5 --metrics bytes
+2> atomo-bench: cost: unknown option --metrics*
+= 2
+
+$ atomo-bench cost nothing.h5
+2> atomo-bench: nothing.h5: *
+= 1
+
+# a stopped run leaves the earlier result
+$ atomo-bench synth -o g.h5 --shape 2000x640 -q; echo earlier >x.csv; timeout -s TERM 1 atomo-bench cost g.h5 -c svd:method=gesdd -o x.csv -q; cat x.csv
+> earlier
+2> atomo-bench: g.h5: stopped with *
+= 0
+
+# atomo-train takes links of one's own, too
+$ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=1s,beta=1GB --topology allgather -c terngrad:share=on -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm_ms") c = i } $1 == "step" { printf "%d\n", $c }'
+> 2000
+= 0
+
+$ atomo-train run --link alpha=1s
+2> atomo-train: *link alpha=1s: beta is missing; want *
+= 2
