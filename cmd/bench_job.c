@@ -61,6 +61,7 @@ static Status open_journal(Job *j)
         {"skip_nonfinite", value_bool(g->skip_nonfinite)},
         {"memory", value_int((int64_t)j->memory.bytes)},
         {"repeats", value_int(j->repeats)},
+        {"timed", value_bool(view_times(&j->view, j->own))},
         {"target_bits", j->target_bits > 0 ? value_real(j->target_bits) : value_none()},
         {"seed", value_int(j->common.seed)},
         {"threads", value_int(j->common.threads)},
@@ -166,6 +167,7 @@ Comparison job_comparison(Job *j)
                         .memory = j->memory.bytes,
                         .threads = (int)j->common.threads,
                         .sample = sample_least(),
+                        .untimed = !view_times(&j->view, j->own),
                         .data = j,
                         .load = job_load,
                         .record = keep,
@@ -193,6 +195,32 @@ Status job_run(Job *j)
 }
 
 /* ---- finishing ---- */
+
+/* Whether a codec's form was larger than floats for every tensor that it was asked to send. */
+static bool all_raw(const Results *r, size_t codec)
+{
+    size_t raw = 0;
+    for (size_t place = 0; place < r->places; place++) {
+        const Vector *v = r->first[place];
+        if (r->level[place] != LEVEL_VECTOR || v->raw || !v->shape.n)
+            continue;
+        if (!(results_number(r, place, codec, "raw_fallbacks") >= 1))
+            return false;
+        raw++;
+    }
+    return raw > 0;
+}
+
+static void note_raw(Job *j)
+{
+    for (size_t k = 0; k < j->results.codecs; k++)
+        if (all_raw(&j->results, k) &&
+            !(k && j->codec[k - 1] == j->codec[k])) /* once for all workers' numbers */
+            progress_note(&j->progress,
+                          "note: %s: everything went as floats (raw_fallbacks), which are shorter%s",
+                          j->name[k],
+                          j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
+}
 
 static Status write_results(Job *j, const char *schema)
 {
@@ -236,6 +264,8 @@ static Status say_stopped(Job *j)
 Status job_finish(Job *j, Status status, const char *schema)
 {
     const bool stopped = status != OK && cli_stopped();
+    if (status == OK)
+        note_raw(j);
     progress_close(&j->progress);
     if (status != OK && !stopped)
         return status;

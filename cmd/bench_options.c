@@ -26,7 +26,9 @@ static const char *details(const Job *j, const char *own)
         &text,
         "The table has a row for each compressor over everything selected; csv and json have a record for "
         "each step, worker, tensor and compressor, and records \"*\" for what is concatenated.\n"
-        "--metrics and --sort take these (--sort METRIC:desc turns the order round):\n");
+        "--metrics and --sort take these (--sort METRIC:desc turns the order round); where none of those "
+        "named is a "
+        "time, nothing is timed, which is faster for small tensors:\n");
     for (const Metric *m = metrics; m->name; m++)
         text_addf(&text, "  %-20s %s\n", m->name, m->brief);
     return text_done(&text);

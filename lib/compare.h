@@ -37,6 +37,7 @@ typedef struct {
     uint64_t memory; /* most bytes that pooled order statistics may hold */
     int threads;
     double sample; /* seconds that a timing sample lasts at least */
+    bool untimed;  /* no clock runs, and times do not exist; not for merging */
 
     /* 0: every vector is one worker's. Else a record is of the average of so many workers' estimates against that
      * of their gradients, which load_worker reads one at a time; every worker starts from a state of zeros. */

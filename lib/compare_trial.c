@@ -121,7 +121,8 @@ static Status repeat(Run *run, const Subject *s, size_t r, Tally *tally)
         TRY(exchange(run, &streams, &tally->scratch));
         note_size(run, &streams, r == 0, tally);
     }
-    TRY(clock_repeat(run, r));
+    if (!run->t->c->untimed)
+        TRY(clock_repeat(run, r));
     if (r >= tally->decoded)
         return OK;
     if (r == 0)
@@ -185,6 +186,17 @@ static Status conclude(Run *run, Tally *tally)
     return status;
 }
 
+static void note_times(const Run *run, Tally *tally)
+{
+    const Buffers *b = run->b;
+    const size_t repeats = run->t->c->repeats;
+    const bool timed = !run->t->c->untimed;
+    tally->encode = timed ? stats_median(b->encode, repeats) : NAN;
+    tally->decode = timed ? stats_median(b->decode, repeats) : NAN;
+    tally->encode_min = timed ? b->encode[0] : NAN; /* sorted by now */
+    tally->decode_min = timed ? b->decode[0] : NAN;
+}
+
 static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
@@ -209,10 +221,7 @@ static Status measure(Run *run, Tally *tally)
     tally->early /= (double)tally->decoded;
     tally->entropy /= (double)tally->decoded;
     tally->raw /= (double)tally->decoded;
-    tally->encode = stats_median(run->b->encode, repeats);
-    tally->decode = stats_median(run->b->decode, repeats);
-    tally->encode_min = run->b->encode[0]; /* sorted by now */
-    tally->decode_min = run->b->decode[0];
+    note_times(run, tally);
     return conclude(run, tally);
 }
 

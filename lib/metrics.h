@@ -73,11 +73,17 @@ Status tally_spread(Tally *t, const Subject *s);
  * alone. */
 void tally_append(Tally *total, const Tally *part);
 
+typedef enum {
+    FORM_REAL,
+    FORM_COUNT, /* prints without a fraction, where it has none */
+    FORM_TIME,  /* a clock must have run for it */
+} MetricForm;
+
 typedef struct {
     const char *name;  /* field name */
     const char *title; /* heading in human tables; NULL: too special for them */
     const char *brief;
-    bool whole;                   /* prints without a fraction, where it has none */
+    MetricForm form;
     double (*of)(const Tally *t); /* NaN: the value does not exist */
 } Metric;
 

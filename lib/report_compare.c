@@ -125,7 +125,7 @@ static void fill_row(const Results *r, const Record *record, Value *row)
         row[N] = number(t->n / t->cells, true);
     put_identity(r, record->place, record->codec, row);
     for (size_t m = 0; record->vectors && metrics[m].name; m++)
-        row[IDENTITY + m] = number(metrics[m].of(t), metrics[m].whole);
+        row[IDENTITY + m] = number(metrics[m].of(t), metrics[m].form == FORM_COUNT);
     row[r->error] = value_text(record->error);
 }
 

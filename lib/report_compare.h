@@ -28,6 +28,7 @@ typedef struct {
     const Column *column;
     size_t count;
     size_t leading; /* so many of the first are written beside the compressor: they say what a record is of */
+    bool timed;     /* a clock must have run for some of them */
 } Fields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
@@ -63,6 +64,9 @@ typedef struct {
 
 /* What is wrong with the names, before any work is done. */
 Status view_check(const View *v, Fields own, Error *err);
+
+/* Whether anything that is written or sorted by needs a clock. */
+bool view_times(const View *v, Fields own);
 
 /* Writes the rows there are; `spec` comes without columns. */
 Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err);

@@ -15,7 +15,7 @@ static const Column sweep_columns[SWEEP_FIELDS] = {
     [PARETO] = {"pareto", "front", 0},
     [IS_UNBIASED] = {"unbiased", "unbiased", 0},
 };
-const Fields sweep_fields = {sweep_columns, SWEEP_FIELDS, 0};
+const Fields sweep_fields = {.column = sweep_columns, .count = SWEEP_FIELDS};
 
 static bool is_unbiased(const Codec *codec)
 {
@@ -68,7 +68,7 @@ static const Column target_columns[TARGET_FIELDS] = {
     [TARGET_BITS] = {"target_bits", NULL, 0},
     [REACHED] = {"reached", "reached", 0},
 };
-const Fields target_fields = {target_columns, TARGET_FIELDS, 0};
+const Fields target_fields = {.column = target_columns, .count = TARGET_FIELDS};
 
 void target_fill(Results *r, double bits)
 {
@@ -93,7 +93,8 @@ static const Column merge_columns[MERGE_FIELDS] = {
     [MERGE_MS] = {"merge_ms", "merge ms", 0}, [DECODE_EACH_MS] = {"decode_each_ms", "decode-each ms", 0},
     [BYTES_UP] = {"bytes_up", NULL, 0},       [BYTES_MERGED] = {"bytes_merged", "merged bytes", 0},
 };
-const Fields merge_fields = {merge_columns, MERGE_FIELDS, .leading = SYNTHETIC + 1};
+const Fields merge_fields = {
+    .column = merge_columns, .count = MERGE_FIELDS, .leading = SYNTHETIC + 1, .timed = true};
 
 static Value size_value(double bytes)
 {

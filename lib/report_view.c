@@ -73,6 +73,22 @@ Status view_check(const View *v, Fields own, Error *err)
     return check_metric(v->sort, colon ? (size_t)(colon - v->sort) : strlen(v->sort), "--sort", own, err);
 }
 
+static bool sorts_by(const View *v, const char *name)
+{
+    const size_t length = strlen(name);
+    return v->sort && !strncmp(v->sort, name, length) && (!v->sort[length] || v->sort[length] == ':');
+}
+
+bool view_times(const View *v, Fields own)
+{
+    if (!v->metrics || own.timed)
+        return true;
+    for (const Metric *m = metrics; m->name; m++)
+        if (m->form == FORM_TIME && (in_list(v->metrics, m->name) || sorts_by(v, m->name)))
+            return true;
+    return false;
+}
+
 /* ---- columns ---- */
 
 typedef struct {
@@ -175,11 +191,10 @@ static void order_codecs(Sheet *s, size_t place)
 static void choose_order(Sheet *s)
 {
     const char *key = s->v->sort;
-    const size_t length = key ? strcspn(key, ":") : 0;
     s->sorted = key;
-    s->descending = key && key[length];
-    for (size_t i = 0; key && i < s->r->column_count; i++)
-        if (!strncmp(key, s->r->columns[i].name, length) && !s->r->columns[i].name[length])
+    s->descending = key && strchr(key, ':');
+    for (size_t i = 0; i < s->r->column_count; i++)
+        if (sorts_by(s->v, s->r->columns[i].name))
             s->key = i;
 }
 

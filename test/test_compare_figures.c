@@ -150,6 +150,27 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
+/* One encoding a repeat, and nothing but times is missing. */
+static void without_a_clock_all_but_times_is_the_same(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &coins);
+    add_codec(w, &rounded);
+    run(w);
+    const Kept random = *kept(w, 3, 0), fixed = *kept(w, 3, 1);
+    w->c.untimed = true;
+    encodings = 0;
+    run(w);
+    check(encodings == VECTORS * (w->c.repeats + 1)); /* what draws nothing is encoded once */
+    check_same_figures(kept(w, 3, 0), &random);
+    check_same_figures(kept(w, 3, 1), &fixed);
+    for (size_t m = 0; metrics[m].name; m++) {
+        check((metrics[m].form == FORM_TIME) == is_time(metrics[m].name));
+        check(metrics[m].form != FORM_TIME || isnan(kept(w, 3, 0)->value[m]));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     WORLD_TEST(pooled_figures_are_those_of_the_joined_vector),
     WORLD_TEST(the_record_of_everything_averages_sizes),
@@ -158,6 +179,7 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(too_little_memory_costs_pooled_order_statistics),
     WORLD_TEST(memory_does_not_change_what_both_have),
     WORLD_TEST(empty_and_single_vectors_are_measured),
+    WORLD_TEST(without_a_clock_all_but_times_is_the_same),
 };
 
 CHECK_MAIN(tests)
