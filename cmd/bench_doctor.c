@@ -22,7 +22,7 @@ static Status run(const Common *common, int argc, char **argv, Arena *a, Error *
         .facts = fact_count,
         .columns = columns,
         .column_count = countof(columns),
-        .format = report_format_of(common->format_given ? NULL : common->output, (Format)common->format),
+        .format = (Format)common->format,
         .path = common->output,
         .color = !common->output && cli_color(common),
     };

@@ -63,7 +63,7 @@ static Status inspect(const Options *o, Dump *d, const char *path, int argc, cha
         .facts = count,
         .columns = view->columns,
         .column_count = view->count,
-        .format = report_format_of(common->format_given ? NULL : common->output, (Format)common->format),
+        .format = (Format)common->format,
         .path = common->output,
         .color = !common->output && cli_color(common),
     };

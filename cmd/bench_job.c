@@ -242,7 +242,7 @@ static Status write_results(Job *j, const char *schema)
         .schema = schema,
         .meta = j->facts,
         .facts = j->fact_count + countof(more),
-        .format = report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+        .format = (Format)o->format,
         .path = o->output,
         .color = !o->output && cli_color(o),
     };

@@ -135,7 +135,7 @@ static Status show_details(List *l)
 
 static Status run(List *l, const TextList *arguments)
 {
-    l->format = report_format_of(l->common.format_given ? NULL : l->common.output, (Format)l->common.format);
+    l->format = (Format)l->common.format;
     if (arguments->count)
         return show_named(l, arguments->item[0]);
     if (!l->details)

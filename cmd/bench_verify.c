@@ -76,7 +76,7 @@ static Status open_report(const Options *o, const char *path, const VectorList *
         .schema = "atomo-verify/1",
         .meta = facts,
         .facts = count,
-        .format = report_format_of(common->format_given ? NULL : common->output, (Format)common->format),
+        .format = (Format)common->format,
         .path = common->output,
         .color = !common->output && cli_color(common),
     };

@@ -134,8 +134,7 @@ static Status open_report(Eval *e)
                              .facts = count,
                              .columns = columns,
                              .column_count = COLUMNS,
-                             .format =
-                                 report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+                             .format = (Format)o->format,
                              .path = o->output,
                              .color = !o->output && cli_color(o)};
     return report_open(&e->report, &spec, e->a, e->err);

@@ -118,8 +118,7 @@ Status records_open(Records *r)
                              .facts = count + TRAIN_FACTS,
                              .columns = r->column,
                              .column_count = r->columns,
-                             .format =
-                                 report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+                             .format = (Format)o->format,
                              .path = o->output,
                              .color = !o->output && cli_color(o)};
     return report_open(&r->report, &spec, j->a, j->err);

@@ -141,8 +141,7 @@ static Status open_report(Tune *t)
                              .facts = count + TRAIN_FACTS,
                              .columns = columns,
                              .column_count = COLUMNS,
-                             .format =
-                                 report_format_of(o->format_given ? NULL : o->output, (Format)o->format),
+                             .format = (Format)o->format,
                              .path = o->output,
                              .color = !o->output && cli_color(o)};
     return report_open(&t->report, &spec, j->a, j->err);

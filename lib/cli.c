@@ -37,10 +37,10 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
                                "threads to work with; results do not depend on it", .low = 1, .high = 1024)},
         {TAKES_FORMAT,
          OPTION('f', "format", "NAME", &c->format, "how results are written", .choices = report_formats)},
-        {TAKES_OUTPUT,
-         OPTION('o', "output", "FILE", &c->output,
-                takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending sets the format"
-                                     : "write FILE, all or nothing")},
+        {TAKES_OUTPUT, OPTION('o', "output", "FILE", &c->output,
+                              takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending "
+                                                     "(csv, json, md, tex, txt) sets the format"
+                                                   : "write FILE, all or nothing")},
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,
@@ -272,12 +272,41 @@ static void common_defaults(Common *c)
         c->threads = parallel_cores();
 }
 
-/* Takes over what follows from other options. */
-static void common_finish(const Parser *p, Common *c)
+/* "table" where the name has no ending; NULL: no format has such an ending. */
+static const char *format_of(const char *path)
 {
-    for (const Option *o = p->rows; c && o->name; o++)
-        if (o->target == &c->format)
-            c->format_given = p->given[o - p->rows];
+    static const struct {
+        const char *ending, *format;
+    } endings[] = {{"csv", "csv"}, {"json", "json"}, {"md", "md"}, {"tex", "latex"}, {"txt", "table"}};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    if (!dot || dot == name)
+        return "table";
+    for (size_t i = 0; i < countof(endings); i++)
+        if (!strcmp(dot + 1, endings[i].ending))
+            return endings[i].format;
+    return NULL;
+}
+
+/* Where results go to a file and nobody says in what format, its ending does. */
+static Status choose_format(Parser *p)
+{
+    const Command *command = p->command;
+    Common *c = command->common;
+    if (!c || !(command->takes & TAKES_FORMAT) || !c->output)
+        return OK;
+    for (const Option *o = p->rows; o->name; o++) {
+        if (o->target != &c->format || p->given[o - p->rows])
+            continue;
+        const char *format = format_of(c->output);
+        if (!format) {
+            FAIL(p->err, ERR_USAGE,
+                 "%s: -o %s: no format has this ending; want .csv, .json, .md, .tex or .txt",
+                 command->command, c->output);
+            return error_hint(p->err, "--format NAME writes to a file of any name");
+        }
+        return set_choice(p, o, format);
+    }
+    return OK;
 }
 
 static void say_settings(const Command *command)
@@ -322,7 +351,7 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
         cli_help(command, stdout, a);
         return OK;
     }
-    common_finish(&p, command->common);
+    TRY(choose_format(&p));
     TRY(count_arguments(&p, arguments));
     say_settings(command);
     return keep_inputs(&p, arguments);

@@ -101,18 +101,3 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
     writer->end(&r, &text);
     return text_done(&text);
 }
-
-Format report_format_of(const char *path, Format otherwise)
-{
-    static const struct {
-        const char *ending;
-        Format format;
-    } endings[] = {{".csv", FORMAT_CSV}, {".json", FORMAT_JSON}, {".md", FORMAT_MD}, {".tex", FORMAT_LATEX}};
-    const size_t length = path ? strlen(path) : 0;
-    for (size_t i = 0; i < countof(endings); i++) {
-        const size_t end = strlen(endings[i].ending);
-        if (length > end && !strcmp(path + length - end, endings[i].ending))
-            return endings[i].format;
-    }
-    return otherwise;
-}

@@ -99,9 +99,6 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
 /* A row as one JSON object without newline, as in the journal. */
 char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
 
-/* The format that a path's ending names (csv, json, md, tex), else `otherwise`. */
-Format report_format_of(const char *path, Format otherwise);
-
 /* What the program is and runs on: version, revision, CPU model, instruction set, OS, library versions, BLAS
  * kernels. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);

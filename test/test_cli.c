@@ -96,15 +96,39 @@ static void common_options_have_their_defaults(void **state)
     (void)state;
     Rig r;
     check_ok(PARSE(rig_open(&r), "x"), &r.err);
-    check(r.common.seed == 1 && r.common.threads >= 1 && !r.common.format_given && !r.common.output);
+    check(r.common.seed == 1 && r.common.threads >= 1 && r.common.format == 0 && !r.common.output);
     arena_close(r.a);
-    check_ok(PARSE(rig_open(&r), "--seed=0", "--threads=3", "-f", "json", "-oout.csv", "--format=csv",
+    check_ok(PARSE(rig_open(&r), "--seed=0", "--threads=3", "-f", "json", "-oout.json", "--format=csv",
                    "--color=never"),
              &r.err);
-    check(r.common.seed == 0 && r.common.threads == 3 && r.common.format == 1 && r.common.format_given);
+    check(r.common.seed == 0 && r.common.threads == 3 && r.common.format == 1);
     check(r.common.color == 2);
-    assert_string_equal(r.common.output, "out.csv");
+    assert_string_equal(r.common.output, "out.json");
     arena_close(r.a);
+}
+
+static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *format;
+    } rows[] = {{"a/b.csv", "csv"}, {"b.json", "json"},       {"b.md", "md"},    {"b.tex", "latex"},
+                {"b.txt", "table"}, {"/dev/stdout", "table"}, {".csv", "table"}, {"a.csv/b", "table"}};
+    static const char *const none[] = {"b.CSV", "b.csv~", "b.xls", "b.", "c.csv/a.csv.old"};
+    Rig r;
+    for (size_t i = 0; i < countof(rows); i++) {
+        check_ok(PARSE(rig_open(&r), "x", "-o", rows[i].path), &r.err);
+        assert_string_equal(report_formats[r.common.format], rows[i].format);
+        arena_close(r.a);
+    }
+    for (size_t i = 0; i < countof(none); i++) {
+        check(PARSE(rig_open(&r), "x", "-o", none[i]) == ERR_USAGE &&
+              strstr(r.err.text, "no format has this ending"));
+        arena_close(r.a);
+        check_ok(PARSE(rig_open(&r), "x", "-o", none[i], "-fmd"), &r.err);
+        assert_string_equal(report_formats[r.common.format], "md");
+        arena_close(r.a);
+    }
 }
 
 static void the_last_of_a_repeated_option_wins_and_a_list_drops_its_default(void **state)
@@ -237,6 +261,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_come_in_every_gnu_form),
     cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
     cmocka_unit_test(common_options_have_their_defaults),
+    cmocka_unit_test(the_ending_of_a_file_names_the_format_unless_an_option_does),
     cmocka_unit_test(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default),
     cmocka_unit_test(wrong_options_say_what_is_wrong),
     cmocka_unit_test(a_missing_argument_shows_the_usage),

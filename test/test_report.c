@@ -324,18 +324,6 @@ static void an_abandoned_report_leaves_nothing(void **state)
     assert_int_equal(files_in(folder, false), 0);
 }
 
-static void the_ending_names_the_format(void **state)
-{
-    (void)state;
-    assert_int_equal(report_format_of("a/b.csv", FORMAT_TABLE), FORMAT_CSV);
-    assert_int_equal(report_format_of("b.json", FORMAT_TABLE), FORMAT_JSON);
-    assert_int_equal(report_format_of("b.md", FORMAT_TABLE), FORMAT_MD);
-    assert_int_equal(report_format_of("b.tex", FORMAT_TABLE), FORMAT_LATEX);
-    assert_int_equal(report_format_of("b.txt", FORMAT_JSON), FORMAT_JSON);
-    assert_int_equal(report_format_of(".csv", FORMAT_TABLE), FORMAT_TABLE);
-    assert_int_equal(report_format_of(NULL, FORMAT_MD), FORMAT_MD);
-}
-
 static void meta_tells_a_run_apart(void **state)
 {
     (void)state;
@@ -368,7 +356,6 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(a_full_disk_is_an_error_and_leaves_the_earlier_file),
     IN_FOLDER(devices_and_odd_places_are_handled),
     IN_FOLDER(an_abandoned_report_leaves_nothing),
-    IN_FOLDER(the_ending_names_the_format),
     IN_FOLDER(meta_tells_a_run_apart),
 };
 CHECK_MAIN(tests)

@@ -133,3 +133,12 @@ $ mkdir d; ln -s d/real.csv link; ln -s link again; ln -s a b; ln -s b a; atomo-
 > 1
 > 4
 = 0
+
+# a file of an ending that no format has is refused before any work, unless --format says
+$ atomo-bench list -o x.jsn; ls; atomo-bench list -o x.jsn -f json && head -n 1 x.jsn; atomo-bench list -o x.txt && head -n 1 x.txt; atomo-bench compare none.h5 -o a.b/x.CSV
+> {*
+> codec *flags *
+2> atomo-bench: list: -o x.jsn: no format has this ending; want .csv, .json, .md, .tex or .txt
+2> hint: --format NAME writes to a file of any name
+2> atomo-bench: compare: -o a.b/x.CSV: no format*
+= 2
