@@ -3,15 +3,18 @@
 
 #include "../lib/plot.h"
 
-static Status run(const Common *common, const TextList *arguments, Arena *a, Error *err)
+static Status run(const Common *common, const TextList *arguments, const char *x, Arena *a, Error *err)
 {
     if (!common->output) {
         FAIL(err, ERR_USAGE, "plot: the figure's name is missing");
         return error_hint(err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
     }
-    if (plot_draw(arguments->item[0], arguments->item[1], common->output, cli_stopped, a, err) != OK)
-        return error_at(err, "plot");
-    return OK;
+    const PlotJob job = {.kind = arguments->item[0],
+                         .data = {arguments->item + 1, arguments->count - 1},
+                         .figure = common->output,
+                         .x = x,
+                         .stopped = cli_stopped};
+    return plot_draw(&job, a, err) == OK ? OK : error_at(err, "plot");
 }
 
 /* The kinds with what each draws, its lines indented behind the name. */
@@ -41,20 +44,26 @@ int bench_plot(int argc, char **argv)
     bool helped;
     Common common = {0};
     Arena *a = arena_open(0);
+    const char *x = NULL;
+    const Option options[] = {
+        OPTION(0, "x", "WHAT", &x, "what convergence is drawn against: time, step, bytes or wall"),
+        {0},
+    };
     const Command command = {
         .program = "atomo-bench",
         .command = "plot",
-        .usage = "KIND DATA -o FIGURE",
+        .usage = "KIND DATA... -o FIGURE",
         .brief = "draw a figure of results; needs gnuplot",
         .details = details(a),
+        .options = options,
         .common = &common,
         .takes = TAKES_OUTPUT,
         .arguments_min = 2,
-        .arguments_max = 2,
+        .arguments_max = -1,
     };
     Status status = cli_parse(&command, argc, argv, &arguments, &helped, a, &err);
     if (status == OK && !helped)
-        status = run(&common, &arguments, a, &err);
+        status = run(&common, &arguments, x, a, &err);
     arena_close(a);
     return status == OK ? 0 : cli_report("atomo-bench", &err);
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-const PlotKind *const plot_kinds[] = {&plot_pareto, &plot_spectrum, &plot_histogram, &plot_merge, NULL};
+const PlotKind *const plot_kinds[] = {
+    &plot_pareto, &plot_errors, &plot_spectrum, &plot_histogram, &plot_merge, &plot_convergence, NULL};
 
 static const char *kind_name(const void *kinds, size_t i)
 {
@@ -36,13 +37,19 @@ size_t plot_columns(const PlotKind *kind)
     return count;
 }
 
-Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static Status check_columns(const PlotKind *kind, const Csv *data, Error *err)
 {
     for (const char *const *need = kind->needs; *need; need++)
         if (!csv_has(data, *need)) {
             FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *need);
             return error_hint(err, "%s draws what %s", kind->name, kind->source);
         }
+    return OK;
+}
+
+Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    TRY(check_columns(kind, data, err));
     return kind->pick(data, rows, count, a, err);
 }
 
@@ -57,14 +64,15 @@ Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, E
     return *text ? OK : arena_fail(a, err);
 }
 
-static Status check_ending(const char *figure, Error *err)
+/* The figure's ending, with its dot; NULL: none of those that can be drawn. */
+static const char *ending_of(const char *figure)
 {
     static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
     const size_t length = strlen(figure);
     for (size_t i = 0; i < countof(endings); i++)
         if (length > 4 && !strcmp(figure + length - 4, endings[i]))
-            return OK;
-    return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", figure);
+            return endings[i];
+    return NULL;
 }
 
 static Status write_beside(const char *figure, const char *data, Arena *a, Error *err)
@@ -86,22 +94,59 @@ static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *
     return outfile_commit(&out, err);
 }
 
-Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
-                 Error *err)
+/* What the figure is drawn against. */
+static Status choose_x(const PlotKind *kind, const char *x, const char **out, Error *err)
 {
-    const PlotKind *k = find_kind(kind);
+    *out = kind->against ? kind->against[0] : NULL;
+    if (!x)
+        return OK;
+    if (!kind->against)
+        return FAIL(err, ERR_USAGE, "--x %s: %s has one x axis only", x, kind->name);
+    for (const char *const *known = kind->against; *known; known++)
+        if (!strcmp(*known, x)) {
+            *out = *known;
+            return OK;
+        }
+    const char *near = text_nearest(x, text_list_name, kind->against);
+    FAIL(err, ERR_USAGE, "--x %s: %s is not drawn against that%s%s%s", x, kind->name,
+         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
+}
+
+static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        Csv one;
+        TRY(plot_load(&one, paths->item[i], a, err));
+        if (check_columns(kind, &one, err) != OK)
+            return error_at(err, "%s", paths->item[i]);
+        if (i == 0)
+            *all = one;
+        else
+            TRY(plot_append(all, &one, a, err));
+    }
+    return OK;
+}
+
+Status plot_draw(const PlotJob *job, Arena *a, Error *err)
+{
+    const PlotKind *kind = find_kind(job->kind);
+    const char *x, *ending = ending_of(job->figure);
     Csv csv;
     char *text;
     Drawing drawn;
-    if (!k)
-        return refuse_kind(kind, err);
-    TRY(check_ending(figure, err));
-    TRY(plot_load(&csv, data, a, err));
-    if (plot_text(k, &csv, &text, a, err) != OK)
-        return error_at(err, "%s", data);
-    TRY(write_beside(figure, text, a, err));
-    TRY(gnuplot_draw(&drawn, k->name, text, figure + strlen(figure) - 4, stopped, a, err));
-    return write_figure(figure, &drawn, a, err);
+    if (!kind)
+        return refuse_kind(job->kind, err);
+    TRY(choose_x(kind, job->x, &x, err));
+    if (!ending)
+        return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex",
+                    job->figure);
+    TRY(load_all(&csv, kind, &job->data, a, err));
+    if (plot_text(kind, &csv, &text, a, err) != OK)
+        return error_at(err, "%s", job->data.item[0]);
+    TRY(write_beside(job->figure, text, a, err));
+    TRY(gnuplot_draw(&drawn, kind->name, text, ending, x, job->stopped, a, err));
+    return write_figure(job->figure, &drawn, a, err);
 }
 
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)
@@ -111,5 +156,5 @@ Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped sto
     if (!k)
         return refuse_kind(kind, err);
     TRY(plot_text(k, data, &text, a, err));
-    return gnuplot_draw(out, k->name, text, ".svg", stopped, a, err);
+    return gnuplot_draw(out, k->name, text, ".svg", k->against ? k->against[0] : NULL, stopped, a, err);
 }

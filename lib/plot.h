@@ -20,13 +20,14 @@ typedef struct {
      * count of columns at a doubled quote. Both end in NULL. */
     const char *const *needs;
     const Column *columns;
+    const char *const *against; /* what --x chooses from, the first without it; NULL: there is no choice */
 
     /* The rows to draw, as values of `columns`; data that have all of `needs`. */
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;
 
 /* One to a file, plot_KIND.c; all in the order of --help, NULL-ended. */
-extern const PlotKind plot_pareto, plot_spectrum, plot_histogram, plot_merge;
+extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, plot_merge, plot_convergence;
 extern const PlotKind *const plot_kinds[];
 
 /* Picks a kind's rows; ERR_CORRUPT names the column that is missing, and the command that writes it. */
@@ -39,12 +40,21 @@ size_t plot_columns(const PlotKind *kind);
 /* Asked while gnuplot is at work: true ends it, and the call with ERR_STOPPED. NULL: nobody asks. */
 typedef bool (*PlotStopped)(void);
 
-/* Draws `data` (our CSV or JSON) as `figure`, whose ending says how: pdf, svg, png or tex. */
-Status plot_draw(const char *kind, const char *data, const char *figure, PlotStopped stopped, Arena *a,
-                 Error *err);
+typedef struct {
+    const char *kind;
+    TextList data;      /* files of ours, CSV or JSON: their records together */
+    const char *figure; /* its ending says how it is drawn: pdf, svg, png or tex */
+    const char *x;      /* of the kind's `against`; NULL: the first */
+    PlotStopped stopped;
+} PlotJob;
+
+Status plot_draw(const PlotJob *job, Arena *a, Error *err);
 
 /* Our CSV, or the records of our JSON as if they had been CSV. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
+
+/* Puts the records of `more` behind those of `all`; what either has no column for is "". */
+Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
 
 /* The rows over the whole selection, if the data have such, and over all steps likewise; else all. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
@@ -72,9 +82,9 @@ typedef struct {
 } Drawing;
 
 /* Runs gnuplot on a kind's script and a data file's text in a private directory that holds all scripts, and checks
- * what it drew: `ending` is one of plot_draw's, with its dot. */
-Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, PlotStopped stopped,
-                    Arena *a, Error *err);
+ * what it drew: `ending` is one of a figure's, with its dot; `x` is the script's third argument, where it has one. */
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
+                    PlotStopped stopped, Arena *a, Error *err);
 
 /* The figure of data in memory as the text of an SVG; no file is written. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);

@@ -26,6 +26,36 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     return OK;
 }
 
+/* All column names of both, each once; a column's place in the new table is that in `name`. */
+static size_t join_names(const char **name, const Csv *all, const Csv *more)
+{
+    size_t count = all->columns;
+    for (size_t i = 0; i < all->columns; i++)
+        name[i] = all->name[i];
+    for (size_t i = 0; i < more->columns; i++)
+        if (!csv_has(all, more->name[i]))
+            name[count++] = more->name[i];
+    return count;
+}
+
+Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err)
+{
+    Csv out = {.rows = all->rows + more->rows, .name = NEW(a, const char *, all->columns + more->columns)};
+    if (!out.name)
+        return arena_fail(a, err);
+    out.columns = join_names(out.name, all, more);
+    out.cell = arena_take(a, out.rows, out.columns * sizeof *out.cell);
+    if (!out.cell)
+        return arena_fail(a, err);
+    const char **cell = out.cell;
+    for (size_t row = 0; row < out.rows; row++)
+        for (size_t k = 0; k < out.columns; k++)
+            *cell++ = row < all->rows ? csv_cell(all, row, out.name[k])
+                                      : csv_cell(more, row - all->rows, out.name[k]);
+    *all = out;
+    return OK;
+}
+
 static bool any_is_whole(const Csv *data, const char *column)
 {
     for (size_t i = 0; i < data->rows; i++)

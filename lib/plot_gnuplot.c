@@ -214,29 +214,30 @@ static Status write_scripts(Room *room)
     return OK;
 }
 
-static Status draw(Room *room, const char *kind, const char *data, const char *ending, Drawing *out)
+static Status draw(Room *room, const char *kind, const char *data, const char *ending, const char *x,
+                   Drawing *out)
 {
     char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
-    char *gp = text_format(room->a, "%s.gp", kind);
+    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, x ? x : "");
     memcpy(name + sizeof name - 5, ending, 4);
-    if (!gp)
+    if (!gp || !axis)
         return arena_fail(room->a, room->err);
     TRY(write_scripts(room));
     TRY(room_write(room, csv, data));
-    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, NULL}));
+    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, x ? axis : NULL, NULL}));
     out->data = room_read(room, name, &out->size);
     if (!out->data || !whole_figure(ending, out->data, out->size))
         return FAIL(room->err, ERR_IO, "gnuplot: what it drew is not whole: %s", last_words(room));
     return OK;
 }
 
-Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, PlotStopped stopped,
-                    Arena *a, Error *err)
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
+                    PlotStopped stopped, Arena *a, Error *err)
 {
     Room room = {.stopped = stopped, .a = a, .err = err};
     *out = (Drawing){0};
     TRY(room_open(&room));
-    const Status status = draw(&room, kind, data, ending, out);
+    const Status status = draw(&room, kind, data, ending, x, out);
     room_close(&room);
     return status;
 }

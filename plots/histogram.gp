@@ -76,7 +76,7 @@ set format x '%g'
 eval page(2.15, listed + 1, largest(words, 19), strlen(title) > 0)
 set xlabel (alone ? 'value' : 'value, in standard deviations from the mean')
 set ylabel 'density'
-set key title title noenhanced
+set key title title noenhanced font key_font
 
 # ---- lines ----
 

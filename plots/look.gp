@@ -83,22 +83,25 @@ EOD
 set border 3 linewidth 0.7
 set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
-set xlabel offset 0, 0.45
+set xtics offset 0, 0.25
+set xlabel offset 0, 0.8
 set ylabel offset 0.8, 0
 powers = tex ? '$10^{%T}$' : '10^{%T}'
 decades(low, high) = high / low > 300 ? powers : '%g'
 key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
 key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
 
-# eval page(tall, entries, long, titles): the terminal, `tall` inches high without the key, and below the drawing a
-# key of so many entries, the longest of `long` characters, under so many lines of title.
+# eval page(tall, entries, long, titles): the terminal, `tall` inches high without the key, and at its foot a key of so
+# many entries, the longest of `long` characters, under so many lines of title.
 wide = 3.35
-key_rows(entries, long) = (entries + key_columns(long) - 1) / key_columns(long)
-canvas(tall, rows) = \
+line_high = ending eq '.svg' ? 0.125 : 0.118
+foot(entries, long, titles) = line_high * (ceil(entries / real(key_columns(long))) + titles) + 0.03
+canvas(tall) = \
     ending eq '.pdf' ? sprintf("set terminal pdfcairo size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
-    ending eq '.svg' ? sprintf("set terminal svg size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96 + 3 * rows) : \
+    ending eq '.svg' ? sprintf("set terminal svg size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96) : \
     ending eq '.png' ? sprintf("set terminal pngcairo size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
     sprintf("set terminal pict2e size %g, %g font '\\scriptsize' color", wide, tall)
-key(columns, squeeze) = sprintf("set key outside below center horizontal Left reverse maxcols %d samplen 1.6 spacing 0.9 width %d height 0.3 font '%s'", columns, squeeze, key_font)
-page(tall, entries, long, titles) = canvas(tall + 0.12 * (key_rows(entries, long) + titles), key_rows(entries, long)).'; '.\
-    key(key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)
+key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing 0.9 width %d font '%s'", 0.03 / tall, columns, squeeze, key_font)
+parts(tall, foot, columns, squeeze) = canvas(tall + foot).'; '.key(columns, squeeze, tall + foot).'; '.\
+    sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
+page(tall, entries, long, titles) = parts(tall, foot(entries, long, titles), key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)

@@ -53,7 +53,7 @@ if (wide_x > 12) {
 eval page(2.15, listed, words, strlen(title) > 0)
 set xlabel 'singular value number'
 set ylabel (alone ? 'singular value' : 'singular value / largest')
-set key title title noenhanced
+set key title title noenhanced font key_font
 
 # ---- lines ----
 

@@ -56,6 +56,12 @@ static char *contents(const char *path)
     return data;
 }
 
+static Status draw(const char *kind, const char *data, const char *figure)
+{
+    const PlotJob job = {.kind = kind, .data = {&data, 1}, .figure = figure};
+    return plot_draw(&job, a, &err);
+}
+
 static const char usual[] =
     "step,tensor,compressor,bits_per_element,relative_error\n"
     "1,conv1,none,32,0\n1,*,none,32,0\n1,*,svd:rank=2,1.8,1.2\n1,*,svd:rank=1,0.9,2.6\n"
@@ -144,10 +150,10 @@ static void data_of_another_kind_is_refused(void **state)
         check_ok(csv_parse(&csv, "test", bad[i], strlen(bad[i]), a, &err), &err);
         assert_int_equal(plot_rows(&plot_pareto, &csv, &rows, &count, a, &err), ERR_CORRUPT);
     }
-    assert_int_equal(plot_draw("pareot", "data.csv", "f.svg", NULL, a, &err), ERR_USAGE);
+    assert_int_equal(draw("pareot", "data.csv", "f.svg"), ERR_USAGE);
     check(strstr(err.text, "did you mean pareto?"));
-    assert_int_equal(plot_draw("pareto", "data.csv", "f.gif", NULL, a, &err), ERR_USAGE);
-    assert_int_equal(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), ERR_IO);
+    assert_int_equal(draw("pareto", "data.csv", "f.gif"), ERR_USAGE);
+    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
 }
 
 static void every_ending_gives_a_whole_figure(void **state)
@@ -158,10 +164,9 @@ static void every_ending_gives_a_whole_figure(void **state)
     static const char *const figures[] = {"f.svg", "f.pdf", "f.png", "f.tex"};
     write_data(usual);
     for (size_t i = 0; i < countof(figures); i++) {
-        check_ok(plot_draw("pareto", "data.csv", figures[i], NULL, a, &err), &err);
+        check_ok(draw("pareto", "data.csv", figures[i]), &err);
         check(contents(figures[i]));
-        check_ok(plot_draw("pareto", "f.plot.csv", figures[i], NULL, a, &err),
-                 &err); /* what was drawn draws again */
+        check_ok(draw("pareto", "f.plot.csv", figures[i]), &err); /* what was drawn draws again */
     }
 }
 
@@ -195,7 +200,7 @@ static void names_are_text_and_nothing_else(void **state)
                   strchr(names[i].cell, ',') && names[i].cell[0] != '"' ? "\"%s\",%zu,%g\n" : "%s,%zu,%g\n",
                   names[i].cell, i + 1, 1.0 / (double)(i + 1));
     write_data(text_done(&text));
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
+    check_ok(draw("pareto", "data.csv", "f.svg"), &err);
     const char *svg = contents("f.svg");
     for (size_t i = 0; i < countof(names); i++) {
         const char *want = text_format(a, "<text>%s", names[i].drawn);
@@ -203,7 +208,7 @@ static void names_are_text_and_nothing_else(void **state)
             print_error("not drawn: %s\n", want);
         check(strstr(svg, want));
     }
-    check_ok(plot_draw("pareto", "data.csv", "f.tex", NULL, a, &err), &err);
+    check_ok(draw("pareto", "data.csv", "f.tex"), &err);
     check(strstr(contents("f.tex"), "{a\\_b\\^{}c\\{d\\}\\~{}e}"));
 }
 
@@ -213,7 +218,7 @@ static void a_zero_error_is_drawn_and_said_on_a_logarithmic_axis(void **state)
     if (no_gnuplot())
         return;
     write_data("compressor,bits_per_element,relative_error\nnone,32,0\nx,1,1\ny,4,0.001\n");
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
+    check_ok(draw("pareto", "data.csv", "f.svg"), &err);
     check(strstr(contents("f.svg"), "<text>none, error 0"));
 }
 
@@ -223,9 +228,9 @@ static void one_point_and_no_error_at_all_are_figures_too(void **state)
     if (no_gnuplot())
         return;
     write_data("compressor,bits_per_element,relative_error\nnone,32,0\n");
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
+    check_ok(draw("pareto", "data.csv", "f.svg"), &err);
     write_data("compressor,bits_per_element,relative_error\nx,1,0.5\n");
-    check_ok(plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err), &err);
+    check_ok(draw("pareto", "data.csv", "f.svg"), &err);
 }
 
 static void without_gnuplot_the_data_still_stand(void **state)
@@ -234,7 +239,7 @@ static void without_gnuplot_the_data_still_stand(void **state)
     const char *path = text_copy(a, getenv("PATH"));
     write_data(usual);
     setenv("PATH", "/nonexistent", 1);
-    const Status status = plot_draw("pareto", "data.csv", "f.svg", NULL, a, &err);
+    const Status status = draw("pareto", "data.csv", "f.svg");
     setenv("PATH", path, 1);
     assert_int_equal(status, ERR_IO);
     assert_string_equal(err.text, "gnuplot: not found");
@@ -408,11 +413,11 @@ static void curves_are_drawn_one_or_many_once_or_more(void **state)
         for (size_t i = 0; i < countof(tensors); i++)
             for (size_t f = 0; f < (i == 0 || i == 5 ? countof(figures) : 1); f++) {
                 write_data(made_up(kinds[k], tensors[i], passes[i]));
-                check_ok(plot_draw(kinds[k], "data.csv", figures[f], NULL, a, &err), &err);
+                check_ok(draw(kinds[k], "data.csv", figures[f]), &err);
                 if (!strcmp(figures[f], "f.svg"))
                     check(strstr(contents("f.svg"), i == 1 || i == 2 ? "<text>layer0_w" : "layer0_w"));
                 const char *drawn = contents("f.plot.csv");
-                check_ok(plot_draw(kinds[k], "f.plot.csv", figures[f], NULL, a, &err), &err);
+                check_ok(draw(kinds[k], "f.plot.csv", figures[f]), &err);
                 assert_string_equal(contents("f.plot.csv"), drawn); /* what was drawn draws the same again */
             }
 }
@@ -440,7 +445,7 @@ static void tensors_names_are_text_and_nothing_else(void **state)
                 else
                     text_addf(&text, "%s,%d,%g\n", names[i].cell, row + 1, 1.0 / (row + 1));
         write_data(text_done(&text));
-        check_ok(plot_draw(kind ? "histogram" : "spectrum", "data.csv", "f.svg", NULL, a, &err), &err);
+        check_ok(draw(kind ? "histogram" : "spectrum", "data.csv", "f.svg"), &err);
         const char *svg = contents("f.svg");
         for (size_t i = 0; i < countof(names); i++) {
             const char *want = text_format(a, "<text>%s", names[i].drawn);
@@ -448,7 +453,7 @@ static void tensors_names_are_text_and_nothing_else(void **state)
                 print_error("not drawn: %s\n", want);
             check(strstr(svg, want));
         }
-        check_ok(plot_draw(kind ? "histogram" : "spectrum", "data.csv", "f.tex", NULL, a, &err), &err);
+        check_ok(draw(kind ? "histogram" : "spectrum", "data.csv", "f.tex"), &err);
         check(strstr(contents("f.tex"), "{a\\_b\\^{}c\\{d\\}\\~{}e}"));
     }
 }

@@ -1,0 +1,85 @@
+# convergence.gp -- how test accuracy grows as training goes on: a line for each compressor.
+#
+#     gnuplot -d -c convergence.gp DATA.csv FIGURE.{pdf,svg,png,tex} [time|step|bytes|wall]
+#
+# DATA is what `atomo-bench plot` writes beside a figure, or a run's CSV as it is (which does not say bytes as a sum).
+# Where runs were several, the line is their mean and the band reaches from the least to the most. Rows without a step
+# and the columns steps_to_ACCURACY are targets.
+data = ARG1
+figure = ARG2
+against = strlen(ARG3) ? ARG3 : 'time'
+x_column = against eq 'step' ? 'step' : against eq 'bytes' ? 'bytes_sent' : against eq 'wall' ? 'wall_seconds' : 'sim_seconds'
+needs = 'compressor step test_accuracy '.x_column
+folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
+load folder(ARG0).'look.gp'
+
+# ---- which rows are drawn ----
+
+c_record = place('record')
+c_x = place(x_column)
+c_y = place('test_accuracy')
+c_low = place('low')
+c_high = place('high')
+c_runs = place('runs')
+test(r) = valid(c_step) && valid(c_x) && valid(c_y) && text(c_record) ne 'summary'
+array last[most]
+do for [k = 1:most] { last[k] = 0 }
+x_low = y_low = 1e300
+x_high = y_high = runs = targets = 0
+array target[100]
+aim(v) = targets < 100 ? (targets = targets + 1, target[targets] = v, targets) : 0
+low(r) = c_low ? column(c_low) : column(c_y)
+high(r) = c_high ? column(c_high) : column(c_y)
+note(k) = (last[k] = largest(last[k], column(c_x)), \
+    x_low = least(x_low, column(c_x)), x_high = largest(x_high, column(c_x)), \
+    y_low = low(0) < y_low ? low(0) : y_low, y_high = largest(y_high, high(0)), \
+    runs = c_runs ? largest(runs, column(c_runs)) : 1)
+stats data using (test(0) ? note(number(strcol(c_compressor))) : !valid(c_step) && valid(c_y) ? aim(column(c_y)) : 0, 1) nooutput
+if (n == 0) {
+    print 'the data has no row with a number in each of '.needs
+    exit status 1
+}
+asked(s) = s eq '' ? 0 : (before(s)[1:9] eq 'steps_to_' ? aim(real(before(s)[10:*])) : 0) + asked(behind(s))
+aims = asked(head)
+
+# ---- axes and key ----
+
+do for [i = 1:targets] {
+    y_low = target[i] < y_low ? target[i] : y_low
+    y_high = largest(y_high, target[i])
+}
+unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
+unit_name = unit == 1 ? 'bytes' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
+eval page(2.1, n, long, (runs > 1) + (targets > 0))
+set xlabel against eq 'step' ? 'step' : against eq 'bytes' ? unit_name.' sent by each worker' : \
+    against eq 'wall' ? 'seconds of this machine' : 'simulated seconds'
+set ylabel 'test accuracy'
+shortest = 1e300
+do for [k = 1:n] { shortest = least(shortest, last[k]) }
+log_x = x_low > 0 && x_high / shortest > 8
+if (log_x) {
+    set logscale x 10
+    set xrange [x_low / unit / 1.1 : x_high / unit * 1.1]
+} else {
+    set xrange [0 : x_high / unit * 1.02]
+}
+set format x '%g'
+margin = largest(0.01, 0.05 * (y_high - y_low))
+set yrange [y_low - margin : y_high + margin > 1 && y_high <= 1 ? 1 : y_high + margin]
+set format y '%g'
+set key title (runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : '').(runs > 1 && targets ? "\n" : '').\
+    (targets ? 'dotted: accuracies aimed at' : '') font key_font noenhanced
+do for [i = 1:targets] {
+    set arrow from graph 0, first target[i] to graph 1, first target[i] nohead linewidth 1 dashtype (1, 3) linecolor rgb '#555555'
+}
+
+# ---- lines ----
+
+mine(i) = test(0) && strcol(c_compressor) eq name[i]
+set output figure
+unset datafile columnheaders
+plot for [i = 1:(runs > 1 ? n : 0)] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(low(0)):(high(0)) \
+        with filledcurves fillcolor rgb rgb(i) fillstyle transparent solid 0.2 noborder notitle, \
+    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(column(c_y)) with linespoints linewidth 1.2 \
+        dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.4 title shown_name(name[i]) noenhanced
+set output

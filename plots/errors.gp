@@ -1,0 +1,63 @@
+# errors.gp -- how far elements come out from what they were, beside their size: a row of marks for each compressor.
+#
+#     gnuplot -d -c errors.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#
+# DATA is what `atomo-bench plot` writes beside a figure, or compare's CSV as it is.
+data = ARG1
+figure = ARG2
+needs = 'compressor elem_error elem_error_big elem_error_small elem_error_pos elem_error_neg'
+folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
+load folder(ARG0).'look.gp'
+
+# ---- which rows are drawn ----
+
+marks = 5
+array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_error_small'), \
+    place('elem_error_pos'), place('elem_error_neg')]
+array title_of[5] = ['all elements', 'the largest 5 %', 'the others', 'where too low', 'where too high']
+array type_of[5] = [2, 7, 6, 11, 9]
+room = 30
+x_low = 1e300
+x_high = 0
+array zero[most]
+do for [k = 1:most] { zero[k] = 1 }
+reach(c, k) = valid(c) ? (x_low = least(x_low, column(c)), x_high = largest(x_high, column(c)), \
+    column(c) > 0 && k > 0 ? (zero[k] = 0) : 0, 1) : 0
+note(r) = valid(column_of[1]) + valid(column_of[2]) + valid(column_of[3]) == 0 ? 0 : (k = number(strcol(c_compressor)), \
+    sum [m = 1:marks] reach(column_of[m], k))
+stats data using (drawn(0) ? note(0) : 0, 1) nooutput
+if (n == 0) {
+    print 'the data has no row with an elem_error'
+    exit status 1
+}
+
+# ---- axes: logarithmic where the range asks ----
+
+log_x = x_high > 0 && x_high / x_low > 8
+if (log_x) {
+    set logscale x 10
+    floor_x = 10 ** (log10(x_low) - 0.04 * log10(x_high / x_low))
+    set xrange [floor_x : x_high * 10 ** (0.04 * log10(x_high / x_low))]
+    set format x decades(x_low, x_high)
+} else {
+    floor_x = 0
+    set xrange [0 : x_high > 0 ? x_high * 1.06 : 1]
+    set format x '%g'
+}
+eval page(0.5 + 0.16 * n, marks, 15, 0)
+set xlabel 'error of an element / its size'
+set yrange [n + 0.6 : 0.4]
+set ytics scale 0 noenhanced
+percent(s) = strstrt(s, '%') ? s[1 : strstrt(s, '%')].'%'.percent(s[strstrt(s, '%') + 1 : *]) : s
+label(k) = percent(shown_name(name[k]).(log_x && zero[k] ? ', error 0' : ''))
+set ytics ()
+do for [k = 1:n] { set ytics add (label(k) k) }
+
+# ---- marks ----
+
+place_of(c) = drawn(0) && valid(c) ? (column(c) > floor_x ? column(c) : floor_x) : NaN
+set output figure
+unset datafile columnheaders
+plot for [m = 1:marks] data skip 1 using (place_of(column_of[m])):(find(strcol(c_compressor)) + (m - 3) * 0.13) with points \
+    pointtype type_of[m] pointsize 0.4 linewidth 0.8 linecolor rgb colour[(m + 5) % 7 + 1] title title_of[m] noenhanced
+set output
