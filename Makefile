@@ -46,7 +46,8 @@ LIB_SRC  := $(sort $(wildcard lib/*.c lib/compress/*.c lib/nn/*.c lib/data/*.c))
 VEC_SRC  := $(sort $(wildcard lib/vec/*.c))
 NN_SRC   := $(sort $(wildcard lib/nn/vec/*.c))
 PLOT_SRC := build/plot_scripts.c
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
+PAGE_SRC := build/page_parts.c
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(B)/page_parts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
 BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/bench_*.c)))
 TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
@@ -80,6 +81,20 @@ $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
 
 $(B)/plot_scripts.o: $(PLOT_SRC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+# So do the parts of report's page, each with its hash as a browser's policy wants it.
+as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
+as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
+
+$(PAGE_SRC): page/page.css page/page.js Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "report_page.h"'; for f in css js; do \
+	    echo "const char page_$${f}[] ="; $(call as_text,page/page.$$f); echo '    "";'; \
+	    hash=$$($(call as_hash,page/page.$$f)) && echo "const char page_$${f}_hash[] = \"$$hash\";" || exit 1; done; } >$@
+
+$(B)/page_parts.o: $(PAGE_SRC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
@@ -247,7 +262,7 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
 
-FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(NN_SRC) $(PLOT_SRC))
+FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(NN_SRC) $(PLOT_SRC) $(PAGE_SRC))
 FUZZ_CC  := clang $(filter-out -fopenmp,$(FLAGS)) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS)
 
 build/fuzz/%.o: %.c

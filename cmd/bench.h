@@ -13,6 +13,7 @@ int bench_inspect(int argc, char **argv);
 int bench_list(int argc, char **argv);
 int bench_merge(int argc, char **argv);
 int bench_plot(int argc, char **argv);
+int bench_report(int argc, char **argv);
 int bench_sweep(int argc, char **argv);
 int bench_synth(int argc, char **argv);
 int bench_verify(int argc, char **argv);

@@ -22,6 +22,8 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
 {
     Stored stored;
     TRY(stored_load(&stored, path, a, err));
+    if (!stored.whole)
+        return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
     *out = stored.table;
     return OK;
 }

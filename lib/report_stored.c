@@ -1,9 +1,8 @@
 /* report_stored.c -- see report_stored.h. */
 #include "report_stored.h"
 
-#include "text.h"
-
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +86,8 @@ static Status parse_json(Stored *out, const char *path, const char *text, size_t
         return error_at(err, "%s", path);
     const Json *results = json_member(all, "results");
     if (!results || results->type != JSON_ARRAY || (results->first && results->first->type != JSON_OBJECT))
-        return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
+        return OK;
+    out->whole = true;
     const Json *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
     out->schema = schema && schema->type == JSON_TEXT ? schema->text : NULL;
     out->meta = meta && meta->type == JSON_OBJECT ? meta : NULL;
@@ -101,6 +101,22 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
     *out = (Stored){0};
     TRY(load_text(&text, &length, path, a, err));
     const bool json = text[strspn(text, " \t\r\n")] == '{';
+    out->whole = !json;
     return json ? parse_json(out, path, text, length, a, err)
                 : csv_parse(&out->table, path, text, length, a, err);
+}
+
+Value stored_value(const char *cell, bool text)
+{
+    int64_t whole;
+    double real;
+    if (!*cell)
+        return value_none();
+    if (text)
+        return value_text(cell);
+    if (!strcmp(cell, "true") || !strcmp(cell, "false"))
+        return value_bool(*cell == 't');
+    if (text_to_int(cell, &whole))
+        return value_int(whole);
+    return text_to_real(cell, &real) && isfinite(real) ? value_real(real) : value_text(cell);
 }

@@ -4,13 +4,18 @@
 
 #include "csv.h"
 #include "json.h"
+#include "report.h"
 
 typedef struct {
     const char *schema; /* "atomo-compare/1"; NULL: CSV, which tells none */
     const Json *meta;   /* an object; NULL: there is none */
+    bool whole;         /* false: JSON without a list of "results", and so without records */
     Csv table;          /* records, as CSV writes them; what does not exist is "" */
 } Stored;
 
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
+
+/* What a cell says: a number, true, false, or a text; `text`: it is one, whatever it looks like. */
+Value stored_value(const char *cell, bool text);
 
 #endif

@@ -60,7 +60,7 @@ static void put_printable(TextBuf *out, const char *s)
         text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-static const char *cell_text(const Column *column, const Value *v, Arena *a)
+const char *report_cell(const Column *column, const Value *v, Arena *a)
 {
     TextBuf out = {.arena = a};
     switch (v->type) {
@@ -103,7 +103,7 @@ bool report_keep(Report *r, const Value *row)
     for (size_t i = 0; i < columns; i++) {
         if (!r->spec.columns[i].title)
             continue;
-        kept->cell[i] = cell_text(&r->spec.columns[i], &row[i], r->a);
+        kept->cell[i] = report_cell(&r->spec.columns[i], &row[i], r->a);
         kept->type[i] = row[i].type;
         if (!kept->cell[i])
             return false;

@@ -10,6 +10,9 @@ struct TableRow {
     TableRow *next;
 };
 
+/* A value as people read it; "-" where it does not exist. NULL: out of memory. */
+const char *report_cell(const Column *column, const Value *v, Arena *a);
+
 bool report_left(const Report *r, size_t column); /* whether it is aligned to the left: not only numbers */
 void report_begin_nothing(const Report *r, TextBuf *out);
 

@@ -13,17 +13,6 @@ static const char usual[] =
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
                                     "n",    "compressor", "repeats", "error", NULL};
 
-static bool in_list(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (!strncmp(at, name, length) && (at[length] == ',' || !at[length]))
-            return true;
-    }
-    return false;
-}
-
 static bool is_fixed(const char *name)
 {
     for (size_t i = 0; fixed[i]; i++)
@@ -133,8 +122,8 @@ static bool column_titled(const Sheet *s, size_t i, bool errors)
     if (!strcmp(name, "error"))
         return errors;
     if (i > s->r->error) /* the command's own */
-        return s->r->columns[i].title || in_list(s->v->metrics, name);
-    return in_list(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
+        return s->r->columns[i].title || text_listed(s->v->metrics, name);
+    return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
 static void choose_columns(Sheet *s)
@@ -146,7 +135,7 @@ static void choose_columns(Sheet *s)
     for (size_t at = 0; at < r->column_count; at++) {
         const size_t i = written(r, at);
         const char *name = r->columns[i].name;
-        if (s->v->metrics && i <= r->error && !is_fixed(name) && !in_list(s->v->metrics, name))
+        if (s->v->metrics && i <= r->error && !is_fixed(name) && !text_listed(s->v->metrics, name))
             continue;
         Column *column = &s->columns[s->count];
         s->from[s->count++] = i;

@@ -284,3 +284,14 @@ bool text_glob(const char *p, const char *s)
         p++;
     return !*p;
 }
+
+bool text_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, length) && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}

@@ -50,6 +50,9 @@ bool text_to_size(const char *s,
 const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data);
 const char *text_list_name(const void *names, size_t i); /* for a NULL-ended const char *[] */
 
+/* Whether `name` is one of the names in `list`, which has commas between them; NULL is an empty list. */
+bool text_listed(const char *list, const char *name);
+
 /* Glob with *, ?, [..] over the whole string, in which '.' and '/' are equal and '*' crosses both. */
 bool text_glob(const char *pattern, const char *s);
 
