@@ -25,15 +25,20 @@ static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_
     return stored_value(cell_at(t, row, column), c->term && c->term->text);
 }
 
-/* Columns with nothing in the rows of that rank are not shown. */
+/* Columns with nothing in the rows of that rank are not shown, those with nothing but "*" not at first. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
+    bool stars = true;
     c->numbers = true;
     for (size_t row = 0; row < t->rows->rows; row++) {
-        const Value v = t->rank[row] == rank ? value_at(t, c, row, column) : value_none();
+        if (t->rank[row] != rank)
+            continue;
+        const Value v = value_at(t, c, row, column);
         c->shown |= v.type != VALUE_NONE;
         c->numbers &= v.type == VALUE_NONE || v.type == VALUE_INT || v.type == VALUE_REAL;
+        stars &= !strcmp(cell_at(t, row, column), "*");
     }
+    c->rare |= stars;
 }
 
 static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
