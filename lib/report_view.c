@@ -73,7 +73,7 @@ bool view_times(const View *v, Fields own)
     if (!v->metrics || own.timed)
         return true;
     for (const Metric *m = metrics; m->name; m++)
-        if (m->form == FORM_TIME && (in_list(v->metrics, m->name) || sorts_by(v, m->name)))
+        if (m->form == FORM_TIME && (text_listed(v->metrics, m->name) || sorts_by(v, m->name)))
             return true;
     return false;
 }
