@@ -56,7 +56,7 @@ const ResultKind result_kinds[] = {
      WHOSE
      "error,target_bits,reached,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,"
      "bias_z,wasserstein,cosine",
-     "pareto", rank_whole},
+     "pareto,errors", rank_whole},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each compressor at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE "error,rate,pareto,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein",
@@ -66,10 +66,11 @@ const ResultKind result_kinds[] = {
      WHOSE "error,workers,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
      "merge", rank_whole},
     {"cost", "atomo-cost/1", "compressor,workers,topology,comm_ms", "Iteration time",
-     "What an iteration costs with measured codecs on a modelled network.", NULL, NULL, rank_all},
+     "What an iteration costs with measured codecs on a modelled network.", NULL,
+     "iteration-time,runtime,break-even", rank_all},
     {"run", "atomo-run/1", "record,compressor,step,sim_seconds", "Training",
      "Runs from the same weights on the same batches, one with each compressor between the workers.", NULL,
-     NULL, rank_steps},
+     "convergence", rank_steps},
     {"tune", "atomo-tune/1", "compressor,lr,validation_loss", "Step sizes",
      "The step size that suits each compressor, by the loss on images that were held out.", NULL, NULL,
      rank_all},

@@ -109,9 +109,9 @@ static Status put_figure(Part *p, const char *kind)
 static Status put_figures(Part *p)
 {
     text_add(p->out, "<div class=\"figures\">\n");
-    for (size_t i = 0; plot_kinds[i]; i++)
-        if (text_listed(p->e->kind->figures, plot_kinds[i]))
-            TRY(put_figure(p, plot_kinds[i]));
+    for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
+        if (text_listed(p->e->kind->figures, (*kind)->name))
+            TRY(put_figure(p, (*kind)->name));
     text_add(p->out, "</div>\n");
     return OK;
 }
