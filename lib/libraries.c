@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+extern int H5dont_atexit(void);
 extern int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 extern void ilaver_(int *major, int *minor, int *patch);
 extern const char fftwf_version[];
@@ -14,6 +15,7 @@ extern const char *blosc_get_version_string(void);
 char *library_hdf5(Arena *a)
 {
     unsigned major = 0, minor = 0, release = 0;
+    H5dont_atexit(); /* this call starts the library; tensor_hdf5_write.c says what its clean-up at exit does */
     H5get_libversion(&major, &minor, &release);
     return text_format(a, "%u.%u.%u", major, minor, release);
 }
