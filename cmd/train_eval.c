@@ -2,6 +2,7 @@
 #include "train.h"
 
 #include "../lib/nn/checkpoint.h"
+#include "../lib/nn/step_folder.h"
 #include "../lib/progress.h"
 #include "../lib/report.h"
 #include "train_job.h"
@@ -74,7 +75,7 @@ static Status write_row(Eval *e, const Tested *tested)
 static Status test_one(Eval *e, size_t step)
 {
     Tested tested;
-    const char *path = checkpoint_path(e->dir, step, e->a);
+    const char *path = step_file(e->dir, step, e->a);
     if (!path)
         return arena_fail(e->a, e->err);
     e->last = step;
@@ -96,30 +97,49 @@ static Status test_one(Eval *e, size_t step)
 /* Those that came since. */
 static Status test_new(Eval *e, size_t *found)
 {
+    Arena *a = arena_open(0);
     size_t *step, count;
+    Status status = step_files(&step, &count, e->dir, a, e->err);
     *found = 0;
-    TRY(checkpoint_list(&step, &count, e->dir, e->a, e->err));
-    for (size_t i = 0; i < count && !cli_stopped(); i++)
+    for (size_t i = 0; status == OK && i < count && !cli_stopped(); i++)
         if (e->last == SIZE_MAX || step[i] > e->last) {
-            TRY(test_one(e, step[i]));
+            status = test_one(e, step[i]);
             progress_step(&e->progress, ++*found);
         }
+    arena_close(a);
+    return status;
+}
+
+/* A second, but for a signal. */
+static void wait_a_little(void)
+{
+    static const struct timespec tenth = {.tv_nsec = 100000000};
+    for (int i = 0; i < 10 && !cli_stopped(); i++)
+        nanosleep(&tenth, NULL);
+}
+
+/* Until the run has ended. One that has not begun is waited for. */
+static Status follow(Eval *e)
+{
+    for (size_t found; !cli_stopped(); wait_a_little()) {
+        const bool at_work = step_folder_is_held(e->dir); /* asked first: what it leaves last is seen */
+        TRY(test_new(e, &found));
+        if (!at_work && e->last != SIZE_MAX)
+            break;
+    }
     return OK;
 }
 
 static Status test_all(Eval *e)
 {
-    static const struct timespec tenth = {.tv_nsec = 100000000};
     size_t found;
+    if (e->follow)
+        return follow(e);
     TRY(test_new(e, &found));
-    if (!found && !e->follow)
-        return FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
-    while (e->follow && !cli_stopped()) {
-        for (int i = 0; i < 10 && !cli_stopped(); i++)
-            nanosleep(&tenth, NULL);
-        TRY(test_new(e, &found));
-    }
-    return OK;
+    if (found)
+        return OK;
+    FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
+    return error_hint(e->err, "a run of several compressors has a folder for each in its --train-dir");
 }
 
 static Status open_report(Eval *e)
@@ -172,7 +192,7 @@ int train_command_eval(int argc, char **argv)
         OPTION(0, "train-dir", "DIR", &e.dir, "the checkpoints"),
         OPTION(0, "data-dir", "DIR", &e.data_dir, "the data set's files; datasets/NAME without it"),
         OPTION(0, "test-batch-size", "B", &e.test_batch, "images to a testing pass", .low = 1, .high = 1e6),
-        OPTION(0, "follow", NULL, &e.follow, "wait for new ones, until interrupted"),
+        OPTION(0, "follow", NULL, &e.follow, "wait for new ones as long as a run is at work there"),
         {0},
     };
     const Command command = {
@@ -183,8 +203,9 @@ int train_command_eval(int argc, char **argv)
         .details =
             "One record to each checkpoint, in the order of steps: step, epoch, compressor, test_loss, "
             "test_accuracy. Network and data set are the checkpoint's. A damaged checkpoint is named and "
-            "left out, and the exit code is 1. --follow looks once a second, and says on stderr what it "
-            "finds.\n",
+            "left out, and the exit code is 1. --follow looks once a second, says on stderr what it finds, "
+            "and ends with the run; it waits for "
+            "one that has not begun.\n",
         .options = options,
         .common = &e.common,
         .takes = TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,

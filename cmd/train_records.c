@@ -291,12 +291,12 @@ Status records_close(Records *r, Status status)
     } else if (stopped) {
         *err = why;
         status = ERR_STOPPED;
-        if (r->journal.path)
-            error_hint(err, "records so far: %s; with --train-dir, the same command with --resume goes on",
-                       r->journal.path);
     } else if (status == OK) {
         journal_remove(&r->journal);
     }
+    if (r->journal.path && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
+        error_hint(err, "records so far: %s; with --train-dir, the same command with --resume goes on",
+                   r->journal.path);
     journal_close(&r->journal);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "train_records.h"
 
 #include "../lib/nn/checkpoint.h"
+#include "../lib/nn/step_folder.h"
 #include "../lib/nn/train_run.h"
 
 #include <math.h>
@@ -70,19 +71,12 @@ static Status follow_course(Run *r, Trainer *t, const char *dir)
                 .stopped = cli_stopped};
     if (r->dump)
         TRY(gradient_dump_open(&c.dump, r->dump, t, r->dump_workers, r->job.err));
-    Status status = train_run(t, &c, r->job.err);
-    if (!c.dump)
+    const Status status = train_run(t, &c, r->job.err);
+    Error why = {0};
+    if (!c.dump || gradient_dump_close(c.dump, &why) == OK || (status != OK && status != ERR_STOPPED))
         return status;
-    if (status == OK || status == ERR_STOPPED) {
-        Error why = {0};
-        if (gradient_dump_close(c.dump, &why) != OK) {
-            *r->job.err = why;
-            status = why.status;
-        }
-    } else {
-        gradient_dump_abandon(c.dump);
-    }
-    return status;
+    *r->job.err = why;
+    return why.status;
 }
 
 /* A run that diverges costs itself alone. */
@@ -96,28 +90,42 @@ static Status keep_failure(Run *r, const char *compressor)
     return records_summary(&r->records, true);
 }
 
+static Status train(Run *r, Trainer *t, const char *compressor, const char *dir)
+{
+    TRY(records_begin(&r->records, compressor));
+    TRY(resume(r, t, dir));
+    TRY(follow_course(r, t, dir));
+    return test_again(r, t);
+}
+
+/* The folder is this run's for as long as it lasts. */
+static Status train_in(Run *r, const char *compressor, const char *dir)
+{
+    TrainJob *j = &r->job;
+    int hold = -1;
+    Trainer *t;
+    TRY(trainer_open(&t, &j->setup, j->err));
+    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+    j->progress.total = j->steps * j->codecs;
+    Status status = dir ? step_folder_hold(&hold, dir, j->a, j->err) : OK;
+    if (status == OK)
+        status = train(r, t, compressor, dir);
+    step_folder_release(hold);
+    trainer_close(t);
+    return status;
+}
+
 static Status run_codec(Run *r, size_t k)
 {
     TrainJob *j = &r->job;
     const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
-    Trainer *t;
     if (!name || (r->dir && !dir))
         return arena_fail(j->a, j->err);
     if (codec_caution(j->codec[k]))
         progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
     r->run = k;
     j->setup.codec = j->codec[k];
-    TRY(trainer_open(&t, &j->setup, j->err));
-    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
-    j->progress.total = j->steps * j->codecs;
-    Status status = records_begin(&r->records, name);
-    if (status == OK)
-        status = resume(r, t, dir);
-    if (status == OK)
-        status = follow_course(r, t, dir);
-    if (status == OK)
-        status = test_again(r, t);
-    trainer_close(t);
+    const Status status = train_in(r, name, dir);
     if (status == ERR_NUMERIC)
         return keep_failure(r, name);
     TRY(status);
@@ -126,11 +134,17 @@ static Status run_codec(Run *r, size_t k)
 
 /* ---- all of them ---- */
 
-static Status check(const Run *r)
+/* Before the data are read. */
+static Status check_resume(const Run *r)
 {
-    if (r->job.common.resume && !r->dir)
-        return FAIL(r->job.err, ERR_USAGE,
-                    "--resume: want --train-dir, whose checkpoints the run goes on from");
+    return r->job.common.resume && !r->dir
+               ? FAIL(r->job.err, ERR_USAGE,
+                      "--resume: want --train-dir, whose checkpoints the run goes on from")
+               : OK;
+}
+
+static Status check_dump(const Run *r)
+{
     if (r->dump && r->job.codecs > 1)
         return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu compressors; want one", r->job.codecs);
     return OK;
@@ -150,8 +164,9 @@ static Status run(TrainJob *j)
     r->records.job = j;
     r->records.journal.fd = -1;
     TRY(records_targets(&r->records, r->targets));
+    TRY(check_resume(r));
     TRY(train_job_open(j));
-    TRY(check(r));
+    TRY(check_dump(r));
     progress_open(&j->progress, "training", 1, j->common.quiet);
     TRY(records_close(&r->records, run_all(r)));
     if (r->failure.status != OK)
@@ -192,9 +207,11 @@ int train_command_run(int argc, char **argv)
                    "  decode_ms            one receiver's\n"
                    "  sim_seconds          these four added up over the steps so far\n"
                    "  wall_seconds         what the run took here, tests included\n"
-                   "A checkpoint holds all that a step leaves to the next. After a crash or kill the same "
+                   "A checkpoint holds all that a step leaves to the next. After a crash, kill or full disk "
+                   "the same "
                    "command with --resume "
-                   "goes on from the newest whole one, to the same weights. A run that diverges costs itself "
+                   "goes on from the newest whole one, to the same weights. While it works, each step of "
+                   "--dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges costs itself "
                    "alone, and the "
                    "exit code is 1.\n",
         .options = options,

@@ -19,10 +19,6 @@ Status checkpoint_load(Trainer *t, const char *path, Error *err);
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
                         Error *err);
 
-/* The numbers of a folder's checkpoints, rising; none where there is no such folder. */
-Status checkpoint_list(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
-char *checkpoint_path(const char *dir, size_t step, Arena *a);
-
 /* The newest that is whole; damaged ones are named in notes. From the beginning where there is none, which is noted too. */
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
                          Error *err);

@@ -1,64 +1,245 @@
 /* train_dump.c -- see train_dump.h. */
 #include "nn/train_dump.h"
 
+#include "nn/setup.h"
+#include "nn/step_folder.h"
 #include "nn/train_parts.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 struct GradientDump {
-    Arena *arena;
-    DumpWriter *to;
+    Arena *arena, *scratch;
     const char *path;
+    char *folder; /* of the parts */
+    int hold;
     bool workers; /* each by itself */
-    size_t steps;
-    float *mean; /* of one tensor */
+    size_t from;  /* the step that the run goes on from */
+    Attr root[SETUP_MOST + 8];
+    size_t roots;
+    float *x;    /* of one tensor */
+    size_t most; /* room in it */
 };
 
-static Attr text(const char *name, const char *v)
+/* ---- one step is a part ---- */
+
+/* Weighted by the workers' images. */
+static const float *mean_of(const GradientDump *d, const Trainer *t, size_t step, const Slice *s)
 {
-    return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
+    const Portion all = portion_of(t, step);
+    for (size_t i = 0; i < s->shape.n; i++) {
+        double sum = 0;
+        for (size_t w = 0; w < t->s.workers; w++)
+            sum += (double)portion_share(&all, t->s.workers, w).count * (double)t->gradient[w][s->offset + i];
+        d->x[i] = (float)(sum / (double)all.count);
+    }
+    return d->x;
 }
 
-static Attr whole(const char *name, size_t v)
+static Status write_tensor(GradientDump *d, DumpWriter *to, const char *folder, const Slice *s,
+                           const float *x, Error *err)
 {
-    return (Attr){.name = name, .type = ATTR_INT, .whole = (int64_t)v};
+    Attr kind = attr_text("kind", kind_names[s->kind]);
+    const char *path = text_format(d->scratch, "%s/%s", folder, s->name);
+    return path ? dump_write(to, path, &s->shape, x, &(AttrList){&kind, 1}, err)
+                : arena_fail(d->scratch, err);
 }
 
-static Attr real(const char *name, double v)
+static Status write_step(GradientDump *d, DumpWriter *to, const Trainer *t, const StepRecord *r, Error *err)
 {
-    return (Attr){.name = name, .type = ATTR_REAL, .real = v};
+    const SliceList *list = model_parameters(t->model);
+    char step[32], folder[64];
+    Attr attrs[] = {attr_whole("step", r->step), attr_real("loss", r->train.loss),
+                    attr_whole("epoch", r->epoch)};
+    snprintf(step, sizeof step, "step_%06zu", r->step);
+    TRY(dump_write_attrs(to, "", &(AttrList){d->root, d->roots}, err));
+    for (size_t w = 0; w < (d->workers ? t->s.workers : 1); w++)
+        for (size_t i = 0; i < list->count; i++) {
+            const Slice *s = &list->item[i];
+            if (d->workers)
+                snprintf(folder, sizeof folder, "%s/worker_%zu", step, w);
+            else
+                snprintf(folder, sizeof folder, "%s", step);
+            TRY(write_tensor(d, to, folder, s,
+                             d->workers ? t->gradient[w] + s->offset : mean_of(d, t, r->step, s), err));
+        }
+    return dump_write_attrs(to, step, &(AttrList){attrs, countof(attrs)}, err);
 }
 
-static Status write_root(GradientDump *d, const Trainer *t, Error *err)
+Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r, Error *err)
 {
-    const TrainSetup *s = &t->s;
-    Attr all[] = {
-        text("schema", "atomo-gradients/1"),
-        text("model", s->network),
-        text("dataset", s->train->info->name),
-        text("framework", "atomo"),
-        real("lr", s->sgd.lr),
-        real("momentum", s->sgd.momentum),
-        real("weight_decay", s->sgd.weight_decay),
-        whole("batch_size", s->batch),
-        whole("workers", s->workers),
-        text("compressor", codec_text(s->codec, d->arena)),
-        whole("seed", s->seed),
-    };
-    return dump_write_attrs(d->to, "", &(AttrList){all, countof(all)}, err);
+    const ArenaMark mark = arena_mark(d->scratch);
+    DumpWriter *to;
+    const char *path = step_file(d->folder, r->step, d->scratch);
+    if (!path)
+        return arena_fail(d->scratch, err);
+    TRY(dump_create(&to, path, err));
+    const Status status = write_step(d, to, t, r, err);
+    if (status == OK)
+        TRY(dump_commit(to, err));
+    else
+        dump_abandon(to);
+    arena_rewind(d->scratch, mark);
+    return status;
+}
+
+/* ---- parts are a file ---- */
+
+/* A step's group with all that is in it. */
+static Status copy_step(GradientDump *d, Dump *from, const char *step, DumpWriter *to, Error *err)
+{
+    for (size_t i = 0; i < dump_count(from); i++) {
+        const TensorInfo *info = dump_tensor(from, i);
+        if (!info->step_group || strcmp(info->step_group, step))
+            continue;
+        if (info->shape.n > d->most)
+            return FAIL(err, ERR_CORRUPT, "%s: %s: %zu elements, more than any of the network's",
+                        dump_file(from), info->path, info->shape.n);
+        if (dump_read(from, i, d->x, err) != OK)
+            return error_at(err, "%s", dump_file(from));
+        TRY(dump_write(to, info->path, &info->shape, d->x, &info->attrs, err));
+    }
+    return dump_write_attrs(to, step, dump_step_attrs(from, step), err);
+}
+
+static Status copy_part(GradientDump *d, size_t step, DumpWriter *to, Error *err)
+{
+    const ArenaMark mark = arena_mark(d->scratch);
+    char name[32];
+    Dump *from;
+    const char *path = step_file(d->folder, step, d->scratch);
+    if (!path)
+        return arena_fail(d->scratch, err);
+    TRY(dump_open(&from, path, d->scratch, err));
+    snprintf(name, sizeof name, "step_%06zu", step);
+    const Status status = copy_step(d, from, name, to, err);
+    dump_close(from);
+    arena_rewind(d->scratch, mark);
+    return status;
+}
+
+/* The FILE that a run before left, where it is of this setup and the run goes on; else NULL. */
+static Dump *open_before(GradientDump *d)
+{
+    Error why = {0};
+    Dump *from;
+    if (!d->from || access(d->path, R_OK) || dump_open(&from, d->path, d->scratch, &why) != OK)
+        return NULL;
+    if (setup_same(d->root, d->roots, dump_attrs(from), d->path, "a dump", &why) == OK)
+        return from;
+    dump_close(from);
+    return NULL;
+}
+
+/* The number of a dump's group that is a step's; 0: it is none. */
+static size_t step_of(const char *group)
+{
+    size_t step;
+    char again[64];
+    if (sscanf(group, "step_%zu", &step) != 1)
+        return 0;
+    snprintf(again, sizeof again, "step_%06zu", step);
+    return strcmp(again, group) ? 0 : step;
+}
+
+/* In the order of steps: those of FILE that the run goes on behind, then its own; a part counts before FILE. */
+static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
+                       Error *err)
+{
+    size_t next = 0;
+    TRY(dump_write_attrs(to, "", &(AttrList){d->root, d->roots}, err));
+    for (size_t i = 0; before && i < dump_groups(before); i++) {
+        const AttrList *attrs;
+        const char *group = dump_group(before, i, &attrs);
+        const size_t step = step_of(group);
+        if (!step || step > d->from)
+            continue;
+        for (; next < parts && part[next] < step; next++)
+            TRY(copy_part(d, part[next], to, err));
+        if (next == parts || part[next] != step)
+            TRY(copy_step(d, before, group, to, err));
+    }
+    for (; next < parts; next++)
+        TRY(copy_part(d, part[next], to, err));
+    return OK;
+}
+
+static Status write_file(GradientDump *d, const size_t *part, size_t parts, Error *err)
+{
+    DumpWriter *to;
+    TRY(dump_create(&to, d->path, err));
+    Dump *before = open_before(d);
+    const Status status = copy_all(d, before, part, parts, to, err);
+    dump_close(before);
+    if (status == OK)
+        return dump_commit(to, err);
+    dump_abandon(to);
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static void free_dump(GradientDump *d)
+{
+    step_folder_release(d->hold);
+    arena_close(d->scratch);
+    arena_close(d->arena);
+}
+
+/* Parts behind step `from` go; those before must be of this run. */
+static Status take_up(GradientDump *d, Error *err)
+{
+    size_t *step, count;
+    TRY(step_files(&step, &count, d->folder, d->scratch, err));
+    for (size_t i = 0; i < count; i++) {
+        const ArenaMark mark = arena_mark(d->scratch);
+        const char *path = step_file(d->folder, step[i], d->scratch);
+        Dump *from;
+        if (!path)
+            return arena_fail(d->scratch, err);
+        if (step[i] > d->from) {
+            if (unlink(path))
+                return FAIL(err, ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
+            continue;
+        }
+        TRY(dump_open(&from, path, d->scratch, err));
+        const Status status = setup_same(d->root, d->roots, dump_attrs(from), path, "a dump of a run", err);
+        dump_close(from);
+        if (status != OK)
+            return error_hint(err, "remove %.200s, or name another file", d->folder);
+        arena_rewind(d->scratch, mark);
+    }
+    return OK;
+}
+
+/* Whether FILE can be written at all is better known now than after the run. */
+static Status try_file(const char *path, Error *err)
+{
+    DumpWriter *to;
+    TRY(dump_create(&to, path, err));
+    dump_abandon(to);
+    return OK;
 }
 
 static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
 {
     const SliceList *list = model_parameters(t->model);
-    size_t largest = 0;
     for (size_t i = 0; i < list->count; i++)
-        largest = list->item[i].shape.n > largest ? list->item[i].shape.n : largest;
-    d->mean = NEW(d->arena, float, largest);
-    if (!d->mean)
+        d->most = list->item[i].shape.n > d->most ? list->item[i].shape.n : d->most;
+    d->x = NEW(d->arena, float, d->most);
+    d->folder = text_format(d->arena, "%s.parts", d->path);
+    if (!d->x || !d->folder)
         return arena_fail(d->arena, err);
-    TRY(dump_create(&d->to, d->path, err));
-    return write_root(d, t, err);
+    d->root[0] = attr_text("schema", "atomo-gradients/1");
+    d->root[1] = attr_text("model", t->s.network);
+    d->root[2] = attr_text("framework", "atomo");
+    d->root[3] = attr_text("gradient", d->workers ? "each worker's" : "mean");
+    d->roots = 4 + setup_attrs(&t->s, d->root + 4, d->arena);
+    TRY(try_file(d->path, err));
+    TRY(step_folder_hold(&d->hold, d->folder, d->arena, err));
+    return take_up(d, err);
 }
 
 Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t, bool workers, Error *err)
@@ -71,75 +252,39 @@ Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t
         arena_close(a);
         return status;
     }
-    *d = (GradientDump){.arena = a, .path = path, .workers = workers};
+    *d = (GradientDump){.arena = a,
+                        .scratch = arena_open(0),
+                        .path = path,
+                        .hold = -1,
+                        .workers = workers,
+                        .from = trainer_step_done(t)};
     const Status status = open_dump(d, t, err);
     if (status == OK)
         *out = d;
     else
-        gradient_dump_abandon(d);
+        free_dump(d);
     return status;
 }
 
-/* Weighted by the workers' images. */
-static const float *mean_of(const GradientDump *d, const Trainer *t, size_t step, const Slice *s)
+static Status finish(GradientDump *d, Error *err)
 {
-    const Portion all = portion_of(t, step);
-    for (size_t i = 0; i < s->shape.n; i++) {
-        double sum = 0;
-        for (size_t w = 0; w < t->s.workers; w++)
-            sum += (double)portion_share(&all, t->s.workers, w).count * (double)t->gradient[w][s->offset + i];
-        d->mean[i] = (float)(sum / (double)all.count);
+    size_t *part, parts;
+    TRY(step_files(&part, &parts, d->folder, d->arena, err));
+    if (parts && write_file(d, part, parts, err) != OK)
+        return error_hint(err, "%.200s has each saved step as a dump of its own", d->folder);
+    for (size_t i = 0; i < parts; i++) {
+        const char *path = step_file(d->folder, part[i], d->arena);
+        if (!path)
+            return arena_fail(d->arena, err);
+        unlink(path);
     }
-    return d->mean;
-}
-
-static Status write_tensor(GradientDump *d, const char *folder, const Slice *s, const float *x, Error *err)
-{
-    const ArenaMark mark = arena_mark(d->arena);
-    Attr kind = text("kind", kind_names[s->kind]);
-    const char *path = text_format(d->arena, "%s/%s", folder, s->name);
-    if (!path)
-        return arena_fail(d->arena, err);
-    const Status status = dump_write(d->to, path, &s->shape, x, &(AttrList){&kind, 1}, err);
-    arena_rewind(d->arena, mark);
-    return status;
-}
-
-Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r, Error *err)
-{
-    const SliceList *list = model_parameters(t->model);
-    char step[32], folder[64];
-    Attr attrs[] = {whole("step", r->step), real("loss", r->train.loss), whole("epoch", r->epoch)};
-    snprintf(step, sizeof step, "step_%06zu", r->step);
-    for (size_t w = 0; w < (d->workers ? t->s.workers : 1); w++)
-        for (size_t i = 0; i < list->count; i++) {
-            const Slice *s = &list->item[i];
-            if (d->workers)
-                snprintf(folder, sizeof folder, "%s/worker_%zu", step, w);
-            else
-                snprintf(folder, sizeof folder, "%s", step);
-            TRY(write_tensor(d, folder, s,
-                             d->workers ? t->gradient[w] + s->offset : mean_of(d, t, r->step, s), err));
-        }
-    d->steps++;
-    return dump_write_attrs(d->to, step, &(AttrList){attrs, countof(attrs)}, err);
+    rmdir(d->folder);
+    return OK;
 }
 
 Status gradient_dump_close(GradientDump *d, Error *err)
 {
-    Status status = OK;
-    if (d->steps) {
-        status = dump_commit(d->to, err);
-        d->to = NULL;
-    }
-    gradient_dump_abandon(d);
+    const Status status = finish(d, err);
+    free_dump(d);
     return status;
-}
-
-void gradient_dump_abandon(GradientDump *d)
-{
-    if (!d)
-        return;
-    dump_abandon(d->to);
-    arena_close(d->arena);
 }

@@ -1,5 +1,5 @@
 # a run: a record to each step and a summary; tables show what was tested
-$ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --workers 3 -c none -c qsgd --target-accuracy 0.05,1
+$ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --workers 3 -c none -c qsgd --target-accuracy 0.05,1
 > record *compressor *step *epoch *loss *train acc. *test acc. *bytes up *
 > step * none * 10 * 1 *31.40 kB*
 > step * none * 20 * 1 *
@@ -10,71 +10,75 @@ $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --workers 3 -c
 
 # JSON with its schema, meta and fields; what was not tested is null
 ? command -v python3
-$ atomo-train run --network softmax --max-steps 4 --eval-freq 2 --link wan100m -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["results"]; print(d["schema"], d["meta"]["network"], d["meta"]["link"], d["meta"]["batch_size"]); print([(x["record"], x["step"], x["test_accuracy"] is None, x["bytes_up"]) for x in r]); print(" ".join(r[0])); print(abs(r[0]["comm_ms"] - 40 - 2 * 31400 / 12.5e6 * 1e3) < 1e-9)'
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --link wan100m -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["results"]; print(d["schema"], d["meta"]["network"], d["meta"]["link"], d["meta"]["batch_size"]); print([(x["record"], x["step"], x["test_accuracy"] is None, x["bytes_up"]) for x in r]); print(" ".join(r[0])); print(abs(r[0]["comm_ms"] - 40 - 2 * 31400 / 12.5e6 * 1e3) < 1e-9)'
 > atomo-run/1 softmax wan100m 128
 > [[]('step', 1, True, 31400), ('step', 2, False, 31400), ('step', 3, True, 31400), ('step', 4, False, 31400), ('summary', 4, False, 125600)]
 > record compressor step epoch loss train_accuracy test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr
 > True
 = 0
 
-# killed at any moment and resumed: the checkpoints and records of a run never stopped
-$ go() { atomo-train run --network softmax --max-steps 40 --eval-freq 5 --test-batch-size 5000 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; go a; (go b & echo $! >pid; wait) 2>/dev/null & while ! ls b/step_00000010.h5 >/dev/null 2>&1; do sleep 0.02; done; pkill -9 -P "$(cat pid)" 2>/dev/null; kill -9 "$(cat pid)" 2>/dev/null; wait; go b --resume; cmp a/step_00000040.h5 b/step_00000040.h5 && echo same weights; for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; ls b.csv.journal 2>/dev/null; wc -l <b.csv
+# killed at any moment and resumed: the checkpoints, records and saved gradients of a run never stopped
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; go a; (go b & echo $! >pid; wait) 2>/dev/null & while [ ! -e b/step_00000060.h5 ]; do sleep 0.01; done; pkill -9 -P "$(cat pid)" 2>/dev/null; kill -9 "$(cat pid)" 2>/dev/null; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; go b --resume; cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -d b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
+> 2
 > same weights
 > same records
-> 42
+> same gradients
+> 402
+- *tmp*
+- b.*
 = 0
 
 # a checkpoint cut short is refused by name, and the one before it used
-$ go() { atomo-train run --network softmax --max-steps 6 --eval-freq 2 --train-dir d -f csv $1; }; go -q >/dev/null; cp d/step_00000006.h5 whole; head -c 20000 whole >d/step_00000006.h5; go --resume >/dev/null; cmp whole d/step_00000006.h5 && echo same
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 6 --eval-freq 2 --train-dir d -f csv $1; }; go -q >/dev/null; cp d/step_00000006.h5 whole; head -c 20000 whole >d/step_00000006.h5; go --resume >/dev/null; cmp whole d/step_00000006.h5 && echo same
 > same
 2> note: d/step_00000006.h5: *the one before is tried
 = 0
 
 # nothing to resume from: it begins afresh and says so
-$ atomo-train run --network softmax --max-steps 1 --train-dir d --resume -f csv
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1 --train-dir d --resume -f csv
 > step,none,1,*
 2> note: d: no checkpoint to go on from: the run begins afresh
 = 0
 
 # interrupted: what is finished is there, and --resume goes on
-$ atomo-train run --network softmax --max-steps 100000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && ! ls d/step_00000200.h5 >/dev/null 2>&1; do sleep 0.05; done; kill -INT $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1000000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && [ ! -e d/step_00000200.h5 ]; do sleep 0.05; done; kill -INT $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
 > it is the last record
-2> atomo-train: stopped after step * of 100000
+2> atomo-train: stopped after step * of 1000000
 = 130
 
 # a run that diverges names step and layer, and costs itself alone
-$ atomo-train run --network softmax --max-steps 9 --lr 1e38 -c none -c qsgd -f csv --eval-freq 0 | grep summary
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 9 --lr 1e38 -c none -c qsgd -f csv --eval-freq 0 | grep summary
 > summary,none,*,,,*
 > summary,qsgd,*,,,*
 2> note: none: step *: worker 0: layer 0 (linear): * not finite*
 = 0
 
-$ atomo-train run --network softmax --max-steps 9 --lr 1e38 -q
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 9 --lr 1e38 -q
 2> atomo-train: none: step *: worker 0: layer 0 (linear): * not finite*
 2> hint: a smaller --lr *
 = 1
 
 # gradients saved on the way are a dump
-$ atomo-train run --network softmax --max-steps 5 --workers 2 --dump-gradients g.h5 --dump-freq 2 --dump-workers -q >/dev/null; atomo-bench compare g.h5 -c qsgd -t '*weight' -f csv -q --metrics bytes | cut -d, -f 1-4 | head -n 3
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 5 --workers 2 --dump-gradients g.h5 --dump-freq 2 --dump-workers -q >/dev/null; atomo-bench compare g.h5 -c qsgd -t '*weight' -f csv -q --metrics bytes | cut -d, -f 1-4 | head -n 3
 > step,worker,tensor,kind
 > 1,0,linear.weight,fc
 = 0
 
 # checkpoints tested later; damaged ones named
-$ atomo-train run --network softmax --max-steps 4 --eval-freq 2 --train-dir d -q -f csv | cut -d, -f 3,7 | grep -v ,$; head -c 9999 d/step_00000004.h5 >x; mv x d/step_00000004.h5; atomo-train eval --train-dir d -f csv -q
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv | cut -d, -f 3,7 | grep -v ,$; head -c 9999 d/step_00000004.h5 >x; mv x d/step_00000004.h5; atomo-train eval --threads 1 --train-dir d -f csv -q
 > 2,1,none,*
 2> atomo-train: d/step_00000004.h5: *
 = 1
 
 # the step size with the least validation loss is chosen
-$ atomo-train tune --network softmax --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
+$ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
 > compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen
 > none,0.0001,15,*,true
 > none,*e+*,,,,false
 = 0
 
 # wrong usage
-$ atomo-train run --network lenett --max-steps 1
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --network lenett --dataset mnist --max-steps 1
 2> atomo-train: network lenett: no such network
 2> hint: --network lenet
 = 2
@@ -83,7 +87,7 @@ $ atomo-train run --resume
 2> atomo-train: --resume: want --train-dir*
 = 2
 
-$ atomo-train run --batch-size 4 --workers 5 --network softmax
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --batch-size 4 --workers 5 --network softmax --dataset mnist
 2> atomo-train: --batch-size 4: 5 workers want an image each*
 = 2
 
@@ -95,11 +99,80 @@ $ atomo-train run --network softmax --target-accuracy 0.9,98
 2> atomo-train: --target-accuracy 0.9,98: "98": want *
 = 2
 
-$ atomo-train run --network softmax --topology ring -c topk
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --topology ring -c topk
 2> atomo-train: --topology ring: payloads of topk do not add
 = 2
 
+# eval --follow tests each checkpoint once as it comes, and ends with the run; one that has not begun is waited for
+$ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow -q -f csv >o.csv & e=$!; sleep 0.2; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3000 --eval-freq 500 --train-dir d -q >/dev/null; wait $e; code=$?; cut -d, -f 1 o.csv | tr '\n' ' '; exit $code
+> step 500 1000 1500 2000 2500 3000 *
+2>
+= 0
+
+# interrupted, it has written what it tested
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; kill -INT $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
+> 2
+2> note: step 200: test loss *
+2> atomo-train: d: stopped
+= 130
+
+# a folder in which a run is at work is no other's
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -INT $r; wait $r; exit $code
+2> atomo-train: d: another run is at work there
+= 1
+
+# gradients saved by a run that is stopped, and goes on: none is lost, whatever was written when
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 5 --train-dir $1 --dump-gradients $1.h5 --dump-freq 3 -q -f csv --max-steps $2 $3 >/dev/null; }; go a 30; go b 10; go b 20 --resume; go b 20 --resume; go b 30 --resume; cmp a.h5 b.h5 && echo same; go b 30 --resume; cmp a.h5 b.h5 && echo unchanged
+> same
+> unchanged
+= 0
+
+# saved steps of another setup are not taken up
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3 -q -f csv "$@" >/dev/null; }; go --lr 0.2 --dump-gradients x.h5; go --train-dir d; mkdir g.h5.parts; mv x.h5 g.h5.parts/step_00000001.h5; go --train-dir d --dump-gradients g.h5 --resume
+2> atomo-train: g.h5.parts/step_00000001.h5: lr is 0.2 there, 0.01 here
+2> hint: remove g.h5.parts, or name another file
+= 2
+
+# a full disk during a checkpoint: one line, the checkpoint before it serves, and nothing unfinished stays
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 4 --train-dir $1 -o $1.csv -q --max-steps $2 $3; }; go a 12; go b 4; rm b.csv; (ulimit -f 64; go b 12 --resume); code=$?; ls -A b; go b 12 --resume 2>/dev/null; cmp a/step_00000012.h5 b/step_00000012.h5 && echo same; exit $code
+> step_00000004.h5
+> same
+2> atomo-train: b/step_00000008.h5: cannot write weights/linear.weight: File too large
+2> hint: records so far: b.csv.journal; *--resume goes on
+- .step*
+= 1
+
+# ... during the journal, whose last line may be torn
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir $1 -o $1.csv -q --max-steps 40 $2; }; go a; mkdir b; cp a/step_00000002.h5 b; (ulimit -f 4; go c); code=$?; (ulimit -f 200; go b --resume 2>/dev/null); for f in a b; do cut -d, -f 1-9,16 $f.csv | tail -n 39 >$f.cut; done; cut -d, -f 1-7 a.cut >a.x; cut -d, -f 1-7 b.cut >b.x; cmp a.x b.x && echo same; exit $code
+> same
+2> atomo-train: c*: cannot write*: File too large
+= 1
+
+# ... during a saved gradient, and when saved gradients become one file
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 4 --train-dir $1 --dump-gradients $1.h5 --dump-freq 2 -q -f csv --max-steps $2 $3 >/dev/null; }; go a 24; (ulimit -f 200; go b 24); code=$?; ls b.h5 2>/dev/null; ls b.h5.parts | wc -l; go b 24 --resume; cmp a.h5 b.h5 && echo same; (ulimit -f 16; go c 24) && echo no; ls -A c.h5* 2>/dev/null; exit $code
+> 12
+> same
+2> atomo-train: b.h5: cannot write step_0000*linear*: File too large
+2> hint: b.h5.parts has each saved step as a dump of its own
+2> atomo-train: c.h5.parts/step_00000001.h5: cannot write step_000001/linear.weight: File too large
+- no
+- c.h5
+= 1
+
+# ... on a disk that is really full
+? unshare -m true
+$ sh $SRC/test/cli/tiny.sh; mkdir m; SRC=$SRC unshare -m sh -c 'mount -t tmpfs -o size=600k none m || exit 1; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -f csv --max-steps 40 "$@" >/dev/null; }; go --train-dir m/d; echo $?; ls -A m/d | grep -v "^step_"; set -- m/d/step_*; for last; do :; done; cp $last last.h5; rm m/d/*; mv last.h5 m/d/${last##*/}; go --train-dir m/d --resume --eval-freq 0 && ls m/d/step_00000040.h5; rm -rf m/*; go --dump-gradients m/g.h5 --dump-freq 1; echo $?; ls m'
+> 1
+> m/d/step_00000040.h5
+> g.h5.parts
+2> atomo-train: m/d/step_000000*.h5: cannot write *: No space left on device
+2> atomo-train: m/g.h5.parts/step_000000*.h5: cannot write *: No space left on device
+- .step*
+- g.h5
+= 0
+
 # a full disk is an error, and what was there stays
 ? [ -w /dev/full ]
-$ atomo-train run --network softmax --max-steps 2 -f csv -q >/dev/full
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 2 -f csv -q >/dev/full
+2> atomo-train: *cannot write*
 = 1

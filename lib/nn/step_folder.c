@@ -1,0 +1,149 @@
+/* step_folder.c -- see step_folder.h. */
+#include "nn/step_folder.h"
+
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- which there are ---- */
+
+char *step_file(const char *dir, size_t step, Arena *a)
+{
+    return text_format(a, "%s/step_%08zu.h5", dir, step);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* "step_%08zu.h5" and nothing else. */
+static bool number_of(const char *name, size_t *step)
+{
+    char again[64];
+    char *end;
+    if (strncmp(name, "step_", 5))
+        return false;
+    *step = (size_t)strtoull(name + 5, &end, 10);
+    snprintf(again, sizeof again, "step_%08zu.h5", *step);
+    return !strcmp(name, again);
+}
+
+Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err)
+{
+    DIR *folder = opendir(dir);
+    size_t room = 16, number;
+    *count = 0;
+    *step = NEW(a, size_t, room);
+    if (!folder)
+        return *step ? OK : arena_fail(a, err);
+    for (const struct dirent *e; *step && (e = readdir(folder));) {
+        if (!number_of(e->d_name, &number))
+            continue;
+        if (*count == room) {
+            size_t *more = NEW(a, size_t, 2 * room);
+            if (more)
+                memcpy(more, *step, room * sizeof *more);
+            *step = more;
+            room *= 2;
+        }
+        if (*step)
+            (*step)[(*count)++] = number;
+    }
+    closedir(folder);
+    if (!*step)
+        return arena_fail(a, err);
+    qsort(*step, *count, sizeof **step, by_number);
+    return OK;
+}
+
+/* ---- making ---- */
+
+Status step_folder_make(const char *dir, Arena *a, Error *err)
+{
+    char *path = text_copy(a, dir);
+    if (!path)
+        return arena_fail(a, err);
+    for (char *at = path + 1;; at++) {
+        const char was = *at;
+        if (was && was != '/')
+            continue;
+        *at = 0;
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return FAIL(err, ERR_IO, "%s: cannot make this folder: %s", path, strerror(errno));
+        if (!(*at = was))
+            return OK;
+    }
+}
+
+/* ---- holding ---- */
+
+static void rest(long milliseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+/* Whoever asks whether it is held holds it for a moment, so one refusal does not count. */
+static bool is_refused(int fd)
+{
+    enum { TRIES = 20 };
+    for (int i = 0; i < TRIES; i++) {
+        if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+            return false;
+        rest(20);
+    }
+    return true;
+}
+
+/* Files are written as .step_*.tmp and renamed (outfile.h); nobody else writes here now. */
+static void sweep(int fd)
+{
+    DIR *folder = fdopendir(dup(fd));
+    for (const struct dirent *e; folder && (e = readdir(folder));)
+        if (text_glob(".step_*.tmp", e->d_name))
+            unlinkat(fd, e->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+Status step_folder_hold(int *hold, const char *dir, Arena *a, Error *err)
+{
+    *hold = -1;
+    TRY(step_folder_make(dir, a, err));
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return FAIL(err, ERR_IO, "%s: cannot open this folder: %s", dir, strerror(errno));
+    if (is_refused(fd)) {
+        close(fd);
+        return FAIL(err, ERR_IO, "%s: another run is at work there", dir);
+    }
+    sweep(fd);
+    *hold = fd;
+    return OK;
+}
+
+void step_folder_release(int hold)
+{
+    if (hold >= 0)
+        close(hold);
+}
+
+bool step_folder_is_held(const char *dir)
+{
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool had = !flock(fd, LOCK_SH | LOCK_NB);
+    close(fd);
+    return !had;
+}
