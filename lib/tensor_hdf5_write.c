@@ -71,7 +71,7 @@ static Status open_writer(DumpWriter *w, const char *path, Error *err)
      * use freed memory */
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    TRY(outfile_open(&w->out, path, w->arena, err));
+    TRY(outfile_open_named(&w->out, path, w->arena, err));
     if (!w->out.temporary)
         return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", path);
     return create(w, err);

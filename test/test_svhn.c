@@ -223,11 +223,11 @@ static void other_classes_and_shapes_are_refused(void **state)
     x = images(), x.flags = 8;
     refused_both(x, y, "complex");
     x = images(), x.dim[1] = 31;
-    refused_both(x, y, "X has 4 axes, 32 x 31");
+    refused_both(x, y, "X is 32x31x3x");
     x = images(), x.rank = 2;
-    refused_both(x, y, "X has 2 axes");
+    refused_both(x, y, "X is 32x32: want");
     x = images(), x.rank = 5, x.dim[4] = 1;
-    refused_both(x, y, "X has 5 axes");
+    refused_both(x, y, "x1: want 32x32x3 by the number of images");
     x = images(), x.dim[3] = 0;
     refused_both(x, y, "X has 0 images");
     x = images(), x.dim[3] = 0x40000000;
@@ -237,7 +237,7 @@ static void other_classes_and_shapes_are_refused(void **state)
     x = images(), y.class_of = DOUBLE;
     refused_both(x, y, "y is of MATLAB's class 6");
     y = labels(), y.dim[1] = 2;
-    refused_both(x, y, "want images x 1");
+    refused_both(x, y, "want the number of images by 1");
     y = labels(), y.name = "Y";
     refused_both(x, y, "no variable y");
 }

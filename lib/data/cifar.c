@@ -30,9 +30,11 @@ Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, 
     const size_t ahead = label_bytes(classes), record = ahead + PIXELS;
     for (size_t i = 0; i < file.size / record; i++) {
         const uint8_t *r = file.data + i * record;
-        if (r[ahead - 1] >= classes || (ahead == 2 && r[0] >= COARSE))
-            return FAIL(err, ERR_CORRUPT, "label %u of record %zu: want 0 to %zu%s", r[ahead - 1], i,
-                        classes - 1, ahead == 2 ? ", and a coarse one under 20" : "");
+        if (r[ahead - 1] >= classes)
+            return FAIL(err, ERR_CORRUPT, "label %u of record %zu: want 0 to %zu", r[ahead - 1], i,
+                        classes - 1);
+        if (ahead == 2 && r[0] >= COARSE)
+            return FAIL(err, ERR_CORRUPT, "coarse label %u of record %zu: want 0 to %d", r[0], i, COARSE - 1);
         labels[i] = r[ahead - 1];
         memcpy(pixels + i * PIXELS, r + ahead, PIXELS);
     }

@@ -76,15 +76,24 @@ static bool is_bytes(const matvar_t *v)
     return v->class_type == MAT_C_UINT8 && !v->isComplex;
 }
 
+/* "32x32x3x12" */
+static const char *axes(const matvar_t *v, char out[100])
+{
+    size_t used = 0;
+    for (int i = 0; i < v->rank && used < 70; i++)
+        used += (size_t)snprintf(out + used, 100 - used, "%s%zu", i ? "x" : "", v->dims[i]);
+    return v->rank > 0 ? out : "nothing";
+}
+
 /* A trailing axis of one image is not written. */
 static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error *err)
 {
+    char sides[100];
     if (!is_bytes(x))
         return FAIL(err, ERR_CORRUPT, "X is of MATLAB's class %d%s: want %d, uint8", (int)x->class_type,
                     x->isComplex ? ", complex" : "", MAT_C_UINT8);
     if ((x->rank != 3 && x->rank != 4) || x->dims[0] != SIDE || x->dims[1] != SIDE || x->dims[2] != 3)
-        return FAIL(err, ERR_CORRUPT, "X has %d axes, %zu x %zu ...: want 4, 32 x 32 x 3 x images", x->rank,
-                    x->rank > 0 ? x->dims[0] : 0, x->rank > 1 ? x->dims[1] : 0);
+        return FAIL(err, ERR_CORRUPT, "X is %s: want 32x32x3 by the number of images", axes(x, sides));
     *count = x->rank == 4 ? x->dims[3] : 1;
     if (!*count || *count > most)
         return FAIL(err, ERR_CORRUPT, "X has %zu images: want 1 to %zu in a file of this size", *count, most);
@@ -93,12 +102,12 @@ static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error 
 
 static Status check_labels(const matvar_t *y, size_t count, Error *err)
 {
+    char sides[100];
     if (!is_bytes(y))
         return FAIL(err, ERR_CORRUPT, "y is of MATLAB's class %d%s: want %d, uint8", (int)y->class_type,
                     y->isComplex ? ", complex" : "", MAT_C_UINT8);
     if (y->rank != 2 || (y->dims[0] != 1 && y->dims[1] != 1))
-        return FAIL(err, ERR_CORRUPT, "y has %d axes, %zu x %zu ...: want images x 1", y->rank,
-                    y->rank > 0 ? y->dims[0] : 0, y->rank > 1 ? y->dims[1] : 0);
+        return FAIL(err, ERR_CORRUPT, "y is %s: want the number of images by 1", axes(y, sides));
     const size_t labels = y->dims[0] == 1 ? y->dims[1] : y->dims[0];
     if (labels != count)
         return FAIL(err, ERR_CORRUPT, "y has %zu labels: want one for each of the %zu images", labels, count);
