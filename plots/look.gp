@@ -6,6 +6,15 @@
 # string variables and drawn `noenhanced`, and what goes to `eval` is made of numbers.
 ending = figure[strlen(figure) - 3 : *]
 tex = ending eq '.tex'
+terminal = ending eq '.pdf' ? 'pdfcairo' : ending eq '.svg' ? 'svg' : ending eq '.png' ? 'pngcairo' : tex ? 'pict2e' : ''
+if (terminal eq '') {
+    print 'want a figure whose name ends in .pdf, .svg, .png or .tex'
+    exit status 1
+}
+if (!strstrt(' '.GPVAL_TERMINALS.' ', ' '.terminal.' ')) {
+    print 'it has no terminal '.terminal.': the package gnuplot-nox has it; .svg needs no more than gnuplot itself'
+    exit status 1
+}
 
 # ---- the data: c_x = place('x') is the number of the column x, 0 where there is none ----
 
@@ -97,10 +106,10 @@ wide = 3.35
 line_high = ending eq '.svg' ? 0.125 : 0.118
 foot(entries, long, titles) = line_high * (ceil(entries / real(key_columns(long))) + titles) + 0.03
 canvas(tall) = \
-    ending eq '.pdf' ? sprintf("set terminal pdfcairo size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
-    ending eq '.svg' ? sprintf("set terminal svg size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96) : \
-    ending eq '.png' ? sprintf("set terminal pngcairo size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
-    sprintf("set terminal pict2e size %g, %g font '\\scriptsize' color", wide, tall)
+    ending eq '.pdf' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
+    ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96) : \
+    ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
+    sprintf("set terminal ".terminal." size %g, %g font '\\scriptsize' color", wide, tall)
 key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing 0.9 width %d font '%s'", 0.03 / tall, columns, squeeze, key_font)
 parts(tall, foot, columns, squeeze) = canvas(tall + foot).'; '.key(columns, squeeze, tall + foot).'; '.\
     sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))

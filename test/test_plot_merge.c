@@ -1,30 +1,5 @@
 /* test_plot_merge.c -- which rows of a merge its figure draws, and in what order. */
-#include "check.h"
-#include "plot.h"
-
-static Arena *a;
-static Error err;
-
-static int open_arena(void **state)
-{
-    (void)state;
-    a = arena_open(0);
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    arena_close(a);
-    return 0;
-}
-
-static Status pick(const char *text, Value **rows, size_t *count)
-{
-    Csv csv;
-    check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
-    return plot_rows(&plot_merge, &csv, rows, count, a, &err);
-}
+#include "plot_rig.h"
 
 #define HEAD "step,tensor,compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
 
@@ -37,18 +12,17 @@ static void check_row(const Value *row, const char *compressor, double workers, 
 static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
 {
     Value *rows;
-    size_t count;
     (void)state;
-    check_ok(pick(HEAD "1,w,b,4,1,1,1\n"
-                       "1,*,b,8,1,1,2\n"
-                       "*,*,b,8,5,1,3\n"
-                       "*,*,b,2,4,1,4\n"
-                       "*,*,a,4,,,5\n"
-                       "*,*,b,4,6,1,6\n"
-                       "*,*,a,2,,,7\n",
-                  &rows, &count),
-             &err);
-    assert_int_equal(count, 5);
+    assert_int_equal(rows_of(&plot_merge,
+                             HEAD "1,w,b,4,1,1,1\n"
+                                  "1,*,b,8,1,1,2\n"
+                                  "*,*,b,8,5,1,3\n"
+                                  "*,*,b,2,4,1,4\n"
+                                  "*,*,a,4,,,5\n"
+                                  "*,*,b,4,6,1,6\n"
+                                  "*,*,a,2,,,7\n",
+                             &rows),
+                     5);
     check_row(rows, "b", 2, 4);
     check_row(rows + 5, "b", 4, 6);
     check_row(rows + 2 * 5, "b", 8, 3);
@@ -60,12 +34,11 @@ static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
 static void its_own_data_draw_it_again(void **state)
 {
     Value *rows;
-    size_t count;
     (void)state;
-    check_ok(pick("workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows,
-                  &count),
-             &err);
-    assert_int_equal(count, 2);
+    assert_int_equal(
+        rows_of(&plot_merge,
+                "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
+        2);
     check_row(rows + 5, "x;y", 8, 3); /* as gnuplot can read it */
 }
 
@@ -78,21 +51,14 @@ static void what_is_no_merge_is_refused(void **state)
                  {HEAD "1,*,b,4,1,1,\n", "no row"},
                  {HEAD "1,*,b,0,1,1,1\n", "no row"},
                  {HEAD "1,*,b,nan,1,1,nan\n", "no row"}};
-    Value *rows;
-    size_t count;
     (void)state;
-    for (size_t i = 0; i < countof(cases); i++) {
-        check(pick(cases[i].text, &rows, &count) == ERR_CORRUPT);
-        check(strstr(err.text, cases[i].why));
-    }
+    for (size_t i = 0; i < countof(cases); i++)
+        check_refused(&plot_merge, cases[i].text, cases[i].why);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_selection_is_drawn_by_number_of_workers),
-        cmocka_unit_test(its_own_data_draw_it_again),
-        cmocka_unit_test(what_is_no_merge_is_refused),
-    };
-    return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(the_whole_selection_is_drawn_by_number_of_workers),
+    IN_FOLDER(its_own_data_draw_it_again),
+    IN_FOLDER(what_is_no_merge_is_refused),
+};
+CHECK_MAIN(tests)

@@ -31,7 +31,7 @@ $ echo before >f.svg; echo x >r.csv; atomo-bench plot pareto r.csv -o f.svg; cat
 
 # what is missing or unknown
 $ atomo-bench plot pareto
-2> atomo-bench: plot: an argument is missing: want KIND DATA -o FIGURE
+2> atomo-bench: plot: an argument is missing: want KIND DATA... -o FIGURE
 = 2
 
 $ atomo-bench plot pareto r.csv
@@ -81,3 +81,41 @@ $ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -o r.csv; atomo-bench plot 
 2> hint: spectrum draws what atomo-bench inspect writes with --spectrum*
 2> atomo-bench: plot: r.csv: it has no column "bin_low"
 = 1
+
+# each script draws the command's CSV by itself, from its own folder, too
+? command -v gnuplot
+$ printf 'tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n*,a_b,2,1,3,2,2\nw,c,1,1,1,1,1\n' >errors.csv; printf 'tensor,step,compressor,workers,merge_ms,decode_ms,decode_each_ms\n*,*,a_b,4,1,1,3\nw,1,c,4,1,1,9\n' >merge.csv; printf 'record,compressor,step,test_accuracy,sim_seconds,steps_to_0.5\nstep,a_b,1,0.3,1,\nstep,a_b,2,0.6,2,\nsummary,c,2,0.6,2,2\n' >convergence.csv; here=$PWD; cd "$SRC"/plots; for k in errors merge convergence; do gnuplot -d -c $k.gp "$here"/$k.csv "$here"/$k.svg && grep -c '<text>a_b' "$here"/$k.svg; grep '<text>c<' "$here"/$k.svg; done
+> 1
+> 1
+> 1
+2>
+= 1
+
+# a run with two seeds: one line to a compressor against any of four axes, and a band
+? command -v gnuplot
+$ for s in 1 2; do atomo-train run --network fc -c none -c sign --max-steps 3 --eval-freq 1 --batch-size 8 --target-accuracy 0.9 --seed $s -q -o r$s.csv; done; for x in time step bytes wall; do atomo-bench plot convergence r1.csv r2.csv --x $x -o f.svg && grep -c '<text>sign' f.svg; done; cut -d, -f8,9 f.plot.csv | sort | uniq -c | tr -s ' '; grep -c 'mean of up to 2 runs' f.svg
+> 1
+> 1
+> 1
+> 1
+>  1 ,
+>  3 2,none
+>  3 2,sign
+>  1 runs,compressor
+> 1
+= 0
+
+# what there is to choose from is named
+$ atomo-bench plot merge r.csv --x bytes -o f.svg
+2> atomo-bench: plot: --x bytes: merge has one x axis only
+= 2
+
+$ atomo-bench plot convergence r.csv --x byte -o f.svg
+2> atomo-bench: plot: --x byte: convergence is not drawn against that (did you mean bytes?)
+2> hint: atomo-bench plot --help *
+= 2
+
+# every kind has its line of help and its script
+$ atomo-bench plot --help | sed -n '/^kinds:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | while read k; do test -f "$SRC"/plots/$k.gp || echo no script for $k; done; atomo-bench plot --help | grep -c '^  convergence  '
+> 1
+= 0
