@@ -16,7 +16,7 @@ array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_
     place('elem_error_pos'), place('elem_error_neg')]
 array title_of[5] = ['all elements', 'the largest 5 %', 'the others', 'where too low', 'where too high']
 array type_of[5] = [2, 7, 6, 11, 9]
-room = 30
+half = 30 # of a name that takes two lines
 x_low = 1e300
 x_high = 0
 array zero[most]
@@ -44,12 +44,14 @@ if (log_x) {
     set xrange [0 : x_high > 0 ? x_high * 1.06 : 1]
     set format x '%g'
 }
-eval page(0.5 + 0.16 * n, marks, 15, 0)
+eval page(0.5 + (long > half ? 0.24 : 0.16) * n, marks, 15, 0)
 set xlabel 'error of an element / its size'
 set yrange [n + 0.6 : 0.4]
 set ytics scale 0 noenhanced
+lines_of(s) = strlen(s) > half ? s[1 : half]."\n".s[half + 1 : *] : s
 percent(s) = strstrt(s, '%') ? s[1 : strstrt(s, '%')].'%'.percent(s[strstrt(s, '%') + 1 : *]) : s
-label(k) = percent(shown_name(name[k]).(log_x && zero[k] ? ', error 0' : ''))
+said(k) = log_x && zero[k] ? ', error 0' : ''
+label(k) = percent(tex ? shown_name(name[k]).said(k) : lines_of(short(name[k]).said(k)))
 set ytics ()
 do for [k = 1:n] { set ytics add (label(k) k) }
 
@@ -59,5 +61,5 @@ place_of(c) = drawn(0) && valid(c) ? (column(c) > floor_x ? column(c) : floor_x)
 set output figure
 unset datafile columnheaders
 plot for [m = 1:marks] data skip 1 using (place_of(column_of[m])):(find(strcol(c_compressor)) + (m - 3) * 0.13) with points \
-    pointtype type_of[m] pointsize 0.4 linewidth 0.8 linecolor rgb colour[(m + 5) % 7 + 1] title title_of[m] noenhanced
+    pointtype type_of[m] pointsize 0.45 linewidth 0.8 linecolor rgb colour[(m + 5) % 7 + 1] title title_of[m] noenhanced
 set output

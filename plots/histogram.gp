@@ -69,7 +69,7 @@ set logscale y 10
 set yrange [low / 1.5 : high * 2]
 set format y decades(low, high)
 set xrange [left - 0.02 * (right - left) : right + 0.02 * (right - left)]
-step_x = alone ? 10 ** floor(log10((right - left) / 3)) : 4
+step_x = alone ? 10 ** floor(log10((right - left) / 3)) : right - left > 12 ? 4 : 1
 step_x = alone && (right - left) / step_x > 7 ? (right - left) / step_x > 14 ? 5 * step_x : 2 * step_x : step_x
 set xtics step_x
 set format x '%g'

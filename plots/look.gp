@@ -49,7 +49,7 @@ drawn(r) = (!whole || text(c_tensor) eq '*') && (!all_steps || text(c_step) eq '
 
 # Lines by name, in order of appearance: number(s) is the line of that name, a new one at its first call; 0: too many.
 # The longest name takes `long` characters.
-room = 44
+room = 60
 most = 400
 n = long = 0
 array name[most]
@@ -64,7 +64,8 @@ largest(a, b) = b > a ? b : a
 # ---- names as text ----
 
 short(s) = strlen(s) > room ? s[1 : room / 3].'..'.s[strlen(s) - 2 * room / 3 + 3 : *] : s
-quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : c
+quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : \
+    c eq '<' ? '\textless{}' : c eq '>' ? '\textgreater{}' : c eq '|' ? '\textbar{}' : c
 escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
 shown_name(s) = tex ? escaped(short(s)) : short(s)
 
@@ -103,13 +104,13 @@ key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
 # eval page(tall, entries, long, titles): the terminal, `tall` inches high without the key, and at its foot a key of so
 # many entries, the longest of `long` characters, under so many lines of title.
 wide = 3.35
-line_high = ending eq '.svg' ? 0.125 : 0.118
-foot(entries, long, titles) = line_high * (ceil(entries / real(key_columns(long))) + titles) + 0.03
+line_high = ending eq '.svg' ? 0.126 : 0.102
+foot(entries, long, titles) = line_high * (ceil(entries / real(key_columns(long))) + titles) + 0.08
 canvas(tall) = \
     ending eq '.pdf' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
     ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96) : \
     ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
-    sprintf("set terminal ".terminal." size %g, %g font '\\scriptsize' color", wide, tall)
+    sprintf("set terminal ".terminal." size %g, %g font 'cmss,7' color", wide, tall)
 key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing 0.9 width %d font '%s'", 0.03 / tall, columns, squeeze, key_font)
 parts(tall, foot, columns, squeeze) = canvas(tall + foot).'; '.key(columns, squeeze, tall + foot).'; '.\
     sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))

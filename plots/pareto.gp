@@ -69,7 +69,7 @@ mixed = unbiased_any && biased_any
 fronts = c_front ? unbiased_any + biased_any : 0
 entries = n + 1 + unbiased_any + fronts
 long = largest(long, unbiased_any ? 15 : 11) # "worst, unbiased"
-eval page(2.2, entries, long, mixed + 1)
+eval page(2.2, entries, long, mixed + 2)
 set xlabel 'bits per element'
 set ylabel 'relative error'
 marks = mixed ? 'filled marks: unbiased, open: biased'."\n" : ''
@@ -79,7 +79,7 @@ set key title marks.'dotted: worst case (Gaussian)'.formulas."\n".'no bound for 
 mark(i) = biased[i] ? hollow(i) : solid(i)
 label(i) = shown_name(name[i]).(log_y && zero[i] ? ', error 0' : '')
 mine(i) = drawn(0) && series(0) eq name[i]
-front(b) = c_front && text(c_front) eq 'true' && (text(c_unbiased) eq 'false') == b
+front(b) = drawn(0) && c_front && text(c_front) eq 'true' && (text(c_unbiased) eq 'false') == b
 worst(x) = 4.0 ** -x
 worst_unbiased(x) = 1 / (4.0 ** x - 1)
 

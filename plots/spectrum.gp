@@ -65,7 +65,7 @@ c_high = bands ? place('high') : 1
 band_data = bands ? data : '$nothing'
 set output figure
 plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : column(c_index)):(y(k)) \
-        with lines linewidth line_width(k) dashtype line_dash(k) linecolor rgb line_colour(k) \
+        with linespoints pointtype (wide_x > 12 ? -1 : 7) pointsize 0.25 linewidth line_width(k) dashtype line_dash(k) linecolor rgb line_colour(k) \
         title (many ? '' : label(k)) noenhanced, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
         using (column(c_index)):(floored(column(c_low))):(floored(column(c_high))) \

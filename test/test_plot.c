@@ -77,7 +77,7 @@ static const struct {
     {"a_b^c{d}~e", "a_b^c{d}~e", "a\\_b\\^{}c\\{d\\}\\~{}e"},
     {"%s%n%d", "%s%n%d", "\\%s\\%n\\%d"},
     {"#comment", "#comment", "\\#comment"},
-    {"<b>&amp;", "&lt;b>&amp;amp;", "<b>\\&amp;"},
+    {"<b>&amp;", "&lt;b>&amp;amp;", "\\textless{}b\\textgreater{}\\&amp;"},
     {"back\\n", "back\\n", "back\\textbackslash{}n"},
     {"\"two\nlines\"", "two?lines", "two?lines"},
     {"'; set out '", "'; set out '", "'; set out '"},

@@ -119,3 +119,12 @@ $ atomo-bench plot convergence r.csv --x byte -o f.svg
 $ atomo-bench plot --help | sed -n '/^kinds:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | while read k; do test -f "$SRC"/plots/$k.gp || echo no script for $k; done; atomo-bench plot --help | grep -c '^  convergence  '
 > 1
 = 0
+
+# by themselves, too, the scripts draw the whole selection only
+? command -v gnuplot
+$ printf 'tensor,compressor,bits_per_element,relative_error,unbiased,pareto,workers,merge_ms,decode_ms,decode_each_ms,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n*,a,1,1,true,true,4,1,1,3,1,2,3,4,5\n*,a,8,0.1,true,true,8,1,1,6,1,2,3,4,5\n' >whole.csv; { cat whole.csv; echo 'w,a,3,0.0001,true,true,2,9,9,9,9,9,9,9,99'; } >all.csv; for k in pareto errors merge; do for d in whole all; do gnuplot -d -c "$SRC"/plots/$k.gp $d.csv $d.svg; done; cmp whole.svg all.svg && echo same; done
+> same
+> same
+> same
+2>
+= 0
