@@ -103,6 +103,7 @@ int bench_inspect(int argc, char **argv)
     const Option options[] = {
         OPTION('t', "tensor", "GLOB", &o.selection.tensors,
                "only tensors whose path or name matches; repeatable"),
+        OPTION(0, "kind", "GLOB", &o.selection.kind, "only tensors of this kind, such as conv, fc or bias"),
         OPTION('s', "step", "GLOB", &o.selection.step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &o.selection.worker, "only these workers, by group or number"),
         OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's values"),

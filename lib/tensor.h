@@ -91,6 +91,7 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err);
 typedef struct {
     TextList tensors;          /* globs on path or name, '.' equal to '/'; empty: all */
     const char *step, *worker; /* globs on the group's name or its number; NULL: all */
+    const char *kind;          /* glob on the kind's name; NULL: all */
 } Selection;
 
 /* Indices into the dump, in file order. No match is ERR_USAGE, naming the nearest names there are. */

@@ -21,6 +21,11 @@ static bool tensor_matches(const char *glob, const TensorInfo *t)
     return text_glob(glob, t->path) || text_glob(glob, t->name) || text_glob(glob, t->display);
 }
 
+static bool kind_matches(const char *glob, const TensorInfo *t)
+{
+    return !glob || text_glob(glob, kind_names[t->kind]);
+}
+
 static bool any_matches(const TextList *globs, const TensorInfo *t)
 {
     for (size_t i = 0; i < globs->count; i++)
@@ -46,6 +51,10 @@ static const char *worker_name(const void *data, size_t i)
     if (i >= dump_count(data))
         return NULL;
     return dump_tensor(data, i)->worker_group ? dump_tensor(data, i)->worker_group : "";
+}
+static const char *kind_name(const void *data, size_t i)
+{
+    return i < dump_count(data) ? kind_names[dump_tensor(data, i)->kind] : NULL;
 }
 
 typedef const char *(*NameAt)(const void *data, size_t i);
@@ -91,16 +100,19 @@ static Status no_match(const Dump *d, const char *what, const char *glob, NameAt
  * silently. */
 static Status check_globs(const Dump *d, const Selection *s, Error *err)
 {
-    bool step = false, worker = false;
+    bool step = false, worker = false, kind = false;
     for (size_t i = 0; i < dump_count(d); i++) {
         const TensorInfo *t = dump_tensor(d, i);
         step |= group_matches(s->step, t->step_group, t->step);
         worker |= group_matches(s->worker, t->worker_group, t->worker);
+        kind |= kind_matches(s->kind, t);
     }
     if (!step)
         return no_match(d, "step", s->step, step_name, err);
     if (!worker)
         return no_match(d, "worker", s->worker, worker_name, err);
+    if (!kind)
+        return no_match(d, "kind", s->kind, kind_name, err);
     for (size_t g = 0; g < s->tensors.count; g++) {
         bool tensor = false;
         for (size_t i = 0; i < dump_count(d) && !tensor; i++)
@@ -121,11 +133,12 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
     for (size_t i = 0; i < dump_count(d); i++) {
         const TensorInfo *t = dump_tensor(d, i);
         if (group_matches(s->step, t->step_group, t->step) &&
-            group_matches(s->worker, t->worker_group, t->worker) && any_matches(&s->tensors, t))
+            group_matches(s->worker, t->worker_group, t->worker) && kind_matches(s->kind, t) &&
+            any_matches(&s->tensors, t))
             (*index)[(*count)++] = i;
     }
     if (*count == 0)
-        return FAIL(err, ERR_USAGE, "%s: no tensor matches all of tensor, step and worker together",
+        return FAIL(err, ERR_USAGE, "%s: no tensor matches all of tensor, kind, step and worker together",
                     dump_file(d));
     return OK;
 }

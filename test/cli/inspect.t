@@ -36,3 +36,21 @@ $ atomo-bench inspect nowhere.h5
 $ atomo-bench synth -o g.h5 --shape 3x4 --steps 2 >/dev/null && atomo-bench inspect g.h5 --spectrum >/dev/null
 2> note: several steps or workers*
 = 0
+
+# one kind of tensors by itself: convolutions in one picture, fully-connected layers in another
+$ F="$SRC"/datasets/lenet-mnist.h5; for k in conv fc 'b*'; do atomo-bench inspect "$F" --kind "$k" --step '*1000' -f csv | cut -d, -f3,4 | tail -n +2 | tr '\n' ' '; echo; done; atomo-bench inspect "$F" --kind conv --spectrum -f csv -q | cut -d, -f1 | sort -u
+> conv1.weight,conv conv2.weight,conv 
+> fc1.weight,fc fc2.weight,fc 
+> conv1.bias,bias conv2.bias,bias fc1.bias,bias fc2.bias,bias 
+> conv1.weight
+> conv2.weight
+> tensor
+= 0
+
+$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conf
+2> atomo-bench: *: no kind matches "conf" (did you mean conv?)
+= 2
+
+$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conv -t 'fc*'
+2> atomo-bench: *: no tensor matches all of tensor, kind, step and worker together
+= 2
