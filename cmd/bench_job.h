@@ -1,5 +1,4 @@
-/* bench_job.h -- a comparison from a command line to written results: what the commands that compare codecs
- * share.
+/* bench_job.h -- a comparison from a command line to written results: what the commands that compare codecs share.
  *
  *     job_main                       parses the options that all have, and calls the command's own function:
  *         job_open                   the file, its vectors, the journal

@@ -13,8 +13,7 @@ typedef struct {
     const Codec *codec;
     uint64_t seed; /* decode has it from the container */
     int threads;
-    /* Called after each vector with how many are done; false stops the work with ERR_STOPPED. NULL: nobody
-     * asks. */
+    /* Called after each vector with how many are done; false stops the work with ERR_STOPPED. NULL: nobody asks. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ArchiveJob;

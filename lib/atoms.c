@@ -188,8 +188,7 @@ Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes bytes, size_t n
 {
     Reader in = reader_open(bytes);
     Estimate e = {.n = n, .x = x};
-    if (take_u8(&in) != PAYLOAD_METHOD)
-        return payload_bad(c, "its kind is not one this codec writes");
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     if (!coder->light)
         TRY(take_heavy(c, &in, n, &e.heavy));
     if (!in.bad)

@@ -53,8 +53,7 @@ typedef struct {
 } AtomDraw;
 
 /* The level, and what a draw at it costs on average; then the draw. Element i's coin is word i of c->rng; the
- * systematic offset is one word. The same for any number of threads. ERR_NUMERIC when tau is beyond float32.
- */
+ * systematic offset is one word. The same for any number of threads. ERR_NUMERIC when tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
@@ -71,8 +70,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
 double atoms_bits(size_t n, double heavy, double light);
 double atoms_light_bits(size_t n, double light); /* of a light list alone */
 
-/* The level at which atoms_bits is `bits`; 0 when that is enough for every non-zero atom, NaN without memory.
- */
+/* The level at which atoms_bits is `bits`; 0 when that is enough for every non-zero atom, NaN without memory. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
 /* What draws of x's atoms cost at levels 16 to the octave (the curve hook of codecs with orthonormal atoms;

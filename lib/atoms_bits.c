@@ -1,8 +1,7 @@
 /* atoms_bits.c -- what a draw will cost on average, and the level that costs a given number of bits.
  *
  * The level is found on a profile: counts and sums of |x| in bins of the float's leading 15 bits after the
- * sign, so at a bin's edge v the heavy atoms and the expected light ones, (sum of |x| under v) / v, are
- * exact. */
+ * sign, so at a bin's edge v the heavy atoms and the expected light ones, (sum of |x| under v) / v, are exact. */
 #include "atoms.h"
 
 #include "indices.h"

@@ -188,8 +188,7 @@ Status phases_get(const Call *c, Bytes bytes, Spectrum *s, float *x)
     Reader in = reader_open(bytes);
     Kept kept = {0};
     bool within;
-    if (take_u8(&in) != PAYLOAD_METHOD)
-        return payload_bad(c, "its kind is not one this codec writes");
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     TRY(take_heavy(c, &in, s, &kept));
     TRY(take_light(c, &in, s, &kept));
     if (!reader_done(&in))

@@ -6,8 +6,7 @@
  * solving tau exactly, and a superset of the candidates of tau. Where the guess was too high a linear-time
  * search replaces it. Where many are to be kept, lists would outgrow the tensor: tau is solved over the
  * elements themselves, and nothing is held. What comes out is the same either way: tau is solved by an
- * iteration that sees only elements above the levels it passes through, in an order that does not depend on
- * t. */
+ * iteration that sees only elements above the levels it passes through, in an order that does not depend on t. */
 #include "candidates.h"
 
 #include "kernels.h"
@@ -156,8 +155,7 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* Elements that may stand above the level still to be found: magnitudes in a list that shrinks, or all of x.
- */
+/* Elements that may stand above the level still to be found: magnitudes in a list that shrinks, or all of x. */
 typedef struct {
     float *list;
     size_t count;
@@ -218,8 +216,7 @@ typedef enum { SOLVED, TOO_HIGH, ILL } Solved;
 
 /* The level from the candidates of a coin at `from`: tau = (|x|_1 - those above tau) / (s - how many),
  * repeated until no more are above it; each round's level is higher than the next one's. TOO_HIGH when a
- * round passes under `from`; ILL where the subtraction would cost more than three digits or the rounds do not
- * end. */
+ * round passes under `from`; ILL where the subtraction would cost more than three digits or the rounds do not end. */
 static Solved solve(double all, double s, double from, Live *live, double *tau)
 {
     double above = 0, more;

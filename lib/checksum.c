@@ -1,5 +1,4 @@
-/* checksum.c -- XXH64 by its specification: four lanes of 8 bytes, merged, then the rest, then an avalanche.
- */
+/* checksum.c -- XXH64 by its specification: four lanes of 8 bytes, merged, then the rest, then an avalanche. */
 #include "checksum.h"
 
 static const uint64_t P1 = 0x9e3779b185ebca87, P2 = 0xc2b2ae3d27d4eb4f, P3 = 0x165667b19e3779f9,

@@ -181,8 +181,7 @@ static Status no_value(Parser *p, const Option *o, const char *written)
                 o->arg ? o->arg : "a value");
 }
 
-/* "--name", "--name value" or "--name=value"; `next` is the argument behind it and `*used` says it was the
- * value. */
+/* "--name", "--name value" or "--name=value"; `next` is the argument behind it and `*used` says it was the value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");

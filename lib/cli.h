@@ -82,8 +82,7 @@ bool cli_color(const Common *common);
 void cli_help(const Command *command, FILE *to, Arena *a);
 
 /* From the call of cli_catch_stop on, which is cli_main's, SIGINT and SIGTERM only make cli_stopped true: the
- * command finishes what it writes, or leaves nothing of it, and the exit code is 130. A second signal kills.
- */
+ * command finishes what it writes, or leaves nothing of it, and the exit code is 130. A second signal kills. */
 void cli_catch_stop(void);
 bool cli_stopped(void);
 

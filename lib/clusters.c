@@ -2,26 +2,18 @@
 #include "clusters.h"
 
 #include "kmeans.h"
+#include "log_series.h"
 #include "radix.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* ln m = 2 atanh z, z = (m - 1) / (m + 1), for v = m 2^e with m within 1/sqrt(2) .. sqrt(2). */
 double log2_whole(uint64_t v)
 {
     int e;
-    double m = frexp((double)v, &e);
-    if (m < 0x1.6a09e667f3bcdp-1) {
-        m *= 2;
-        e--;
-    }
-    const double z = (m - 1) / (m + 1), z2 = z * z;
-    double series = 0;
-    for (int k = 25; k >= 1; k -= 2)
-        series = series * z2 + 1.0 / k;
-    return e + 2 * z * series * 0x1.71547652b82fep+0 /* 1 / ln 2 */;
+    const double log_m = log_split((double)v, &e);
+    return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
 }
 
 /* ---- one side ---- */

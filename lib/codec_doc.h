@@ -19,13 +19,11 @@ CodecDoc codec_doc(const Compressor *ops, Arena *a);
 /* "unbiased, linear, mergeable, stateful, wrapper" at the defaults. */
 char *codec_doc_flags(const CodecDoc *doc, Arena *a);
 
-/* The choices that change the promises: "rounding=stochastic: unbiased", comma-separated; "" when none does.
- */
+/* The choices that change the promises: "rounding=stochastic: unbiased", comma-separated; "" when none does. */
 char *codec_doc_choices(const CodecDoc *doc, Arena *a);
 
 /* Variance of gain = <decoded, g>/|g|^2 over draws, for g the DOC_SIDE x DOC_SIDE matrix of normal numbers;
- * NaN where nothing is drawn or nothing promised. With R repeats gain_z beyond 5 shows a bias of 5
- * sqrt(V1/R). */
+ * NaN where nothing is drawn or nothing promised. With R repeats gain_z beyond 5 shows a bias of 5 sqrt(V1/R). */
 enum { DOC_SIDE = 64, DOC_DRAWS = 400 };
 double codec_doc_gain_variance(const CodecDoc *doc, Arena *a);
 

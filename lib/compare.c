@@ -1,5 +1,4 @@
-/* compare.c -- the loops: percentiles first, then codec by codec, worker by worker, step by step, vector by
- * vector. */
+/* compare.c -- the loops: percentiles first, then codec by codec, worker by worker, step by step, vector by vector. */
 #include "compare_parts.h"
 
 #include "parallel.h"
@@ -81,8 +80,7 @@ static Status open_pool(Engine *e, Pool *p, Level level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* W1 of what lies in the pools from p->begin on; it ends up sorted, which the next larger W1 does not mind.
- */
+/* W1 of what lies in the pools from p->begin on; it ends up sorted, which the next larger W1 does not mind. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     Arena *a = e->b.scratch;

@@ -1,5 +1,4 @@
-/* compare_layout.c -- which vectors make a cell, who inherits whose state, and where the percentiles stand.
- */
+/* compare_layout.c -- which vectors make a cell, who inherits whose state, and where the percentiles stand. */
 #include "compare_parts.h"
 
 #include "radix.h"

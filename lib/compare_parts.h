@@ -32,8 +32,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- one codec on one vector ---- */
 
-/* Buffers for the largest vector, 16 bytes an element in all, and the pooled copies that order statistics
- * sort. */
+/* Buffers for the largest vector, 16 bytes an element in all, and the pooled copies that order statistics sort. */
 typedef struct {
     float *x, *y;
     float *work;             /* 2 n and a little: sorting, then mean and spread per element */
@@ -66,14 +65,12 @@ typedef struct {
     float *first;            /* where to leave a copy of what repeat 0 decoded; NULL: nowhere */
 } Trial;
 
-/* The Call of a codec on a vector, and its random address for one repeat: everything that a payload depends on.
- */
+/* The Call of a codec on a vector, and its random address for one repeat: everything that a payload depends on. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
-/* Fills an open tally; buffers' x holds the vector. Whatever fails here but ERR_STOPPED is the codec's own
- * doing. */
+/* Fills an open tally; buffers' x holds the vector. Whatever fails here but ERR_STOPPED is the codec's own doing. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- merging: compare_merge.c ---- */

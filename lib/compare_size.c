@@ -1,5 +1,4 @@
-/* compare_size.c -- what payloads a codec comes to over a selection, and the rate at which they come to so many
- * bits.
+/* compare_size.c -- what payloads a codec comes to over a selection, and the rate at which they come to so many bits.
  *
  * The loops are those of compare.c: by worker, by step, each vector from its state. So are the payloads, to the
  * byte. Nothing is timed or measured, and only repeat 0 of a codec with a state is decoded, to move it on. */

@@ -1,5 +1,4 @@
-/* compressor.c -- the checks that would otherwise stand in every codec, and what a spec's stages promise
- * together. */
+/* compressor.c -- the checks that would otherwise stand in every codec, and what a spec's stages promise together. */
 #include "compressor.h"
 
 #include <assert.h>
@@ -104,8 +103,26 @@ Status payload_bad(const Call *c, const char *format, ...)
     return FAIL(c->err, ERR_CORRUPT, "%s payload: %s", c->self->ops->name, why);
 }
 
-/* A draw that came out larger than raw: what it decodes to travels as floats (never x, or the choice would
- * bias). */
+Status payload_kind(const Call *c, unsigned kind, unsigned want)
+{
+    return kind == want ? OK : payload_bad(c, "kind %u, want %u", kind, want);
+}
+
+Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
+{
+    if (kind == want || kind == PAYLOAD_MERGED)
+        return OK;
+    return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
+}
+
+Status payload_last_round(const Call *c)
+{
+    if (c->round == codec_rounds(c->self) - 1)
+        return OK;
+    return payload_bad(c, "round %d is not the last", c->round);
+}
+
+/* A draw that came out larger than raw: what it decodes to travels as floats (never x, or the choice would bias). */
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);

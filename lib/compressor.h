@@ -44,8 +44,7 @@ typedef struct Codec {
     uint64_t named; /* bit i: the spec names params[i], be it at its default */
 } Codec;
 
-/* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and
- * raw_fallbacks. */
+/* What encode tells about the streams it chose to send, for entropy_bits, coding_efficiency and raw_fallbacks. */
 typedef struct {
     double entropy_bits;
     bool reported;
@@ -128,8 +127,7 @@ struct Compressor {
     /* NULL means "not this one" */
     Status (*check)(const Codec *codec, Error *err);                     /* rules between parameters */
     Status (*merge)(const Call *c, const Bytes *in, size_t n, Buf *out); /* one round's payloads, undecoded */
-    /* E |decode(encode(x)) - x|^2. NaN: unknown, or x is beyond the range in which UNBIASED holds (fp16
-     * saturates). */
+    /* E |decode(encode(x)) - x|^2. NaN: unknown, or x is beyond the range in which UNBIASED holds (fp16 saturates). */
     double (*variance)(const Call *c, const float *x);
     ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m); /* NULL: ELEMENTWISE */
     /* Once per step and worker, before its tensors are encoded: leaves plan_size bytes for each of them, which
@@ -166,12 +164,10 @@ bool codec_learns_sums(const Codec *codec);    /* its state is made of the sum o
 bool codec_bare(const Codec *codec);           /* payloads without a kind byte: `none`'s, passed on or not */
 const char *codec_caution(const Codec *codec); /* the first caution of its stages, or NULL */
 
-/* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of
- * appearance. */
+/* One codec per alternative of each spec ("qsgd:bits=1/2/4"), each canonical spec once, in order of appearance. */
 Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
 
-/* The two halves of it: every alternative, equal ones too; and the first of those that are equal in canonical
- * form. */
+/* The two halves of it: every alternative, equal ones too; and the first of those that are equal in canonical form. */
 Status codec_alternatives(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err);
 Status codec_unique(const Codec **codec, size_t *count, Arena *a, Error *err);
 
@@ -207,15 +203,13 @@ Status codec_receive(const Call *c, const Message *m, float *x);
 
 /* ---- for codecs ---- */
 
-/* The Call of what a wrapper wraps; its state stands behind `own` bytes (rounded up to 64) of the wrapper's.
- */
+/* The Call of what a wrapper wraps; its state stands behind `own` bytes (rounded up to 64) of the wrapper's. */
 Call call_inner(const Call *c, size_t own_state);
 /* The Calls of a whole step, `own` as above; in scratch. */
 Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner);
 size_t state_round(size_t bytes);
 
-/* Sends x as floats: kind byte and 4 n bytes. A codec whose method's form would not be smaller ends with
- * this. */
+/* Sends x as floats: kind byte and 4 n bytes. A codec whose method's form would not be smaller ends with this. */
 Status raw_put(const Call *c, const float *x, Buf *out);
 static inline size_t raw_size(const Call *c)
 {
@@ -224,5 +218,12 @@ static inline size_t raw_size(const Call *c)
 
 /* ERR_CORRUPT with "NAME payload: ..." */
 Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
+
+/* payload_bad unless `kind` is the one wanted, or PAYLOAD_MERGED where that is read too. */
+Status payload_kind(const Call *c, unsigned kind, unsigned want);
+Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
+
+/* payload_bad unless the Call's round is the last, which alone is decoded. */
+Status payload_last_round(const Call *c);
 
 #endif

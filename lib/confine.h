@@ -7,7 +7,8 @@
 
 enum { CONFINE_FD = 3 };
 
-/* The `count` descriptors become CONFINE_FD, CONFINE_FD + 1, ...; nothing else stays open, and the library's cries go nowhere. */
+/* The `count` descriptors become CONFINE_FD, CONFINE_FD + 1, ...; nothing else stays open, and the library's cries go
+ * nowhere. */
 void confine_keep(const int *fd, size_t count);
 
 /* Address space in bytes, now; 0: unknown. Asked before files can no longer be opened. */

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Fields are unquoted into one buffer as they come: each takes at most what it took in the text, a NUL instead of its end. */
+/* Fields are unquoted into one buffer as they come: each takes at most what it took in the text, a NUL instead of its
+ * end. */
 typedef struct {
     const char *at, *end;
     char *to;

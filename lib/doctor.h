@@ -11,9 +11,7 @@ typedef struct {
 
 enum { FINDINGS_MAX = 24 };
 
-/* Fills in `findings`; the count. Texts live in the arena. Once `stopped` says so, what takes long is given
- * up.
- */
+/* Fills in `findings`; the count. Texts live in the arena. Once `stopped` says so, what takes long is given up. */
 size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a);
 
 #endif

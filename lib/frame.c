@@ -1,11 +1,13 @@
 /* frame.c -- writing the payload container, and what both sides know of it.
  *
  *     file    magic:8 version:u32 block...
- *     block   type:u8 size:u64 body:size check:u64         check: XXH64 of type, size and body, seeded with
- * the offset 'H'     records:u64 spec:text                        first 'A'     group:text attrs any number
- *     'V'     seed repeat worker step tensor:u64 x 5 name:text flags:u8 members:u32 { path:text dtype:u8
- * rank:u8 dim:u64 x rank attrs } x members rounds:u8 size:u64 x rounds payload... 'Z'     records:u64 last
- */
+ *     block   type:u8 size:u64 body:size check:u64      check: XXH64 of type, size and body, seeded with the offset
+ *     'H'     records:u64 spec:text                     first
+ *     'A'     group:text attrs                          any number
+ *     'V'     seed repeat worker step tensor:u64 x 5 name:text flags:u8 members:u32
+ *             { path:text dtype:u8 rank:u8 dim:u64 x rank attrs } x members
+ *             rounds:u8 size:u64 x rounds payload...
+ *     'Z'     records:u64                               last */
 #include "frame_layout.h"
 #include "outfile.h"
 

@@ -1,5 +1,4 @@
-/* frame.h -- the payload container: what encode writes and decode reads, FILE.atomo (docs/FORMAT.md has the
- * layout).
+/* frame.h -- the payload container: what encode writes and decode reads, FILE.atomo (docs/FORMAT.md has the layout).
  *
  * A record is one compressed vector: its random address, the tensors it is made of, the payload of every
  * round. A checksum closes each block and an end block the file, so a file that was cut or altered anywhere

@@ -1,5 +1,4 @@
-/* frame_read.c -- reading the payload container with distrust (frame.c has the layout). Every refusal says
- * where. */
+/* frame_read.c -- reading the payload container with distrust (frame.c has the layout). Every refusal says where. */
 #include "frame_layout.h"
 
 #include <fcntl.h>

@@ -146,8 +146,7 @@ GolombCode golomb_best(const Indices *set, uint64_t *bits)
     return best;
 }
 
-/* Sum over gap of density (1 - density)^gap times its length; Q = (1 - density)^m is the chance of one more
- * zero. */
+/* Sum over gap of density (1 - density)^gap times its length; Q = (1 - density)^m is the chance of one more zero. */
 static double mean_bits(GolombCode code, double density)
 {
     const Golomb g = open_code(code);

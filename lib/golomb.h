@@ -35,12 +35,10 @@ uint64_t golomb_m(GolombCode code);
 /* Bits that the gaps take, exactly. */
 uint64_t golomb_bits(GolombCode code, const Indices *set);
 
-/* The code with the fewest bits among those near the gaps' mean, and how many bits. Not for the empty
- * sequence. */
+/* The code with the fewest bits among those near the gaps' mean, and how many bits. Not for the empty sequence. */
 GolombCode golomb_best(const Indices *set, uint64_t *bits);
 
-/* Mean bits of a gap where each place is taken with probability density, 0 < density <= 1, with the best
- * code. */
+/* Mean bits of a gap where each place is taken with probability density, 0 < density <= 1, with the best code. */
 double golomb_mean_bits(double density);
 
 /* Writes the gaps; `bits` as golomb_bits says. */

@@ -105,8 +105,7 @@ typedef struct {
     bool (*unpack_trits)(const uint8_t *byte, size_t groups, uint8_t *code);
 
     /* 16-bit floats, little-endian; magnitudes beyond the largest finite one become it. The stochastic ones
-     * take a neighbour with the probability that keeps the mean. Back: false when one is infinite or no
-     * number. */
+     * take a neighbour with the probability that keeps the mean. Back: false when one is infinite or no number. */
     void (*fp16_nearest)(const float *x, size_t n, uint8_t *out);
     void (*fp16_random)(const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out);
     bool (*fp16_floats)(const uint8_t *in, size_t n, float *x);
@@ -135,8 +134,7 @@ typedef struct {
     void (*climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code);
     bool (*descend)(const uint8_t *code, size_t n, Ladder l, float *x);
 
-    /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND
-     * places. */
+    /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND places. */
     size_t (*places8)(const uint8_t *code, size_t n, uint16_t *at);
     size_t (*places32)(const uint32_t *code, size_t n, uint16_t *at);
 
@@ -180,15 +178,14 @@ typedef struct {
     size_t (*add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
                          bool *above);
 
-    /* out[i] = sum over `count` workers of in[w][i], from <= i < to, little-endian float32 at any address, added in double in order.
-     * False when a part is not within part_most, or a sum not within most. */
+    /* out[i] = sum over `count` workers of in[w][i], from <= i < to, little-endian float32 at any address, added in
+     * double in order. False when a part is not within part_most, or a sum not within most. */
     bool (*add_up)(const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most,
                    double most, uint8_t *out);
 
     /* Sum of |x_i| in double, and the candidates of a coin: every element that coin_keep(coin, x, key, i)
      * would keep, with coin's scale or a larger one, and about one in 2^30 of the others. n <= BLOCK. Writes
-     * each one's place i and value in order, and returns their number; `at` and `value` have room for n + 16.
-     */
+     * each one's place i and value in order, and returns their number; `at` and `value` have room for n + 16. */
     size_t (*coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
                         double *sum);
 

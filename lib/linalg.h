@@ -51,8 +51,7 @@ typedef struct {
 /* ERR_NUMERIC when eigen_open would refuse a matrix of this side. */
 Status eigen_fits(size_t k, Error *err);
 
-/* g (k, k), symmetric, is overwritten and must outlive e, like the arena. ERR_NUMERIC when g is not finite.
- */
+/* g (k, k), symmetric, is overwritten and must outlive e, like the arena. ERR_NUMERIC when g is not finite. */
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err);
 Status eigen_all(Eigen *e, Arena *a, Error *err); /* makes e->vector */
 
@@ -100,8 +99,7 @@ typedef struct {
 
 BlasInfo linalg_blas_info(void);
 
-/* The OPENBLAS_CORETYPE that suits this CPU better than what OpenBLAS picked; NULL when its choice is right.
- */
+/* The OPENBLAS_CORETYPE that suits this CPU better than what OpenBLAS picked; NULL when its choice is right. */
 const char *linalg_wanted_core(void);
 
 #endif

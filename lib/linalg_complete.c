@@ -27,8 +27,7 @@ Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
 
-/* x, column by column (rows, cols), becomes H x ("LN"), H' x ("LT") or x H ("RN"), H the matrix of the basis.
- */
+/* x, column by column (rows, cols), becomes H x ("LN"), H' x ("LT") or x H ("RN"), H the matrix of the basis. */
 static Status reflect(const Completion *c, const char *how, size_t rows, size_t cols, double *x, Arena *a,
                       Error *err)
 {

@@ -124,8 +124,7 @@ static double bias_ratio(const Tally *t)
     return ratio((double)t->repeats * t->spread[S_BIAS], variance(t));
 }
 
-/* The ratio is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2: its mean is about 1, its variance 2 R / ((R - 1)
- * nu). */
+/* The ratio is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2: its mean is about 1, its variance 2 R / ((R - 1) nu). */
 static double bias_z(const Tally *t)
 {
     const double nu = t->spread[S_M2] / t->spread[S_M2_SQUARES] * t->spread[S_M2];

@@ -1,5 +1,4 @@
-/* metrics.h -- what is measured of a codec on a vector, and how vectors' figures make those of one long
- * vector.
+/* metrics.h -- what is measured of a codec on a vector, and how vectors' figures make those of one long vector.
  *
  * A Tally holds sums, not results: those of one vector, or of several end to end. Sums are in double, block
  * by block in the order of the blocks, whatever the number of threads. The table `metrics` turns a tally into
@@ -10,8 +9,7 @@
 #include "arena.h"
 #include "kernels.h"
 
-/* What a record is about. Each level has its own 95th percentile of |g|, which divides big elements from
- * small. */
+/* What a record is about. Each level has its own 95th percentile of |g|, which divides big elements from small. */
 typedef enum {
     LEVEL_VECTOR, /* one vector */
     LEVEL_CELL,   /* all vectors of one step and worker */
@@ -69,8 +67,7 @@ Status tally_repeat(Tally *t, const Subject *s, size_t r, const float *y);
 /* After the last repeat. */
 Status tally_spread(Tally *t, const Subject *s);
 
-/* Puts `part`, which may be of a lower level, behind what `total` has; `wasserstein` and `cells` are left
- * alone. */
+/* Puts `part`, which may be of a lower level, behind what `total` has; `wasserstein` and `cells` are left alone. */
 void tally_append(Tally *total, const Tally *part);
 
 typedef enum {

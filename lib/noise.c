@@ -4,6 +4,8 @@
  * 85 of 100 fall, two for the tails, in the root of minus the logarithm. */
 #include "noise.h"
 
+#include "log_series.h"
+
 #include <math.h>
 
 enum { DEGREE = 7 };
@@ -44,19 +46,11 @@ static double polynomial(const double c[DEGREE + 1], double x)
     return sum;
 }
 
-/* log u = log m + e log 2, and log m = 2 artanh((m - 1) / (m + 1)) with m within a root of 2 of 1. */
 static double log_of(double u)
 {
     int e;
-    double m = frexp(u, &e), sum = 0;
-    if (m < M_SQRT1_2) {
-        m *= 2;
-        e--;
-    }
-    const double s = (m - 1) / (m + 1), square = s * s;
-    for (int k = 21; k > 1; k -= 2)
-        sum = (sum + 1.0 / k) * square;
-    return e * M_LN2 + 2 * s * (1 + sum);
+    const double log_m = log_split(u, &e);
+    return e * M_LN2 + log_m;
 }
 
 double noise_quantile(double u)

@@ -1,7 +1,6 @@
 /* planes.h -- codes of fixed width as bit planes, and trits at five to the byte.
  *
- * Planes: every 64 codes of w bits become w little-endian 64-bit words; word k has bit k of code i in its bit
- * i.
+ * Planes: every 64 codes of w bits become w little-endian 64-bit words; word k has bit k of code i in its bit i.
  *
  *     { plane 0 : 64  plane 1 : 64  ...  plane w-1 : 64 } x n/64,  then  { plane : 8 ceil(m/8) } x w
  *
@@ -28,12 +27,12 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Codes that are added without being unpacked: planes of the sums of codes from .. to - 1 (from: a multiple of 64) go to out, where all sums' planes stand, `width`
- * wide: enough for any sum. False when padding is not zero or a code is above its most. */
+/* Codes that are added without being unpacked: planes of the sums of codes from .. to - 1 (from: a multiple of 64) go
+ * to out, where all sums' planes stand, `width` wide: enough for any sum. False when padding is not zero or a code is
+ * above its most. */
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
-/* The same for trits; false when a byte is above 242 or a padding trit is not 0. A multiple of 320 stands by
- * itself. */
+/* The same for trits; false when a byte is above 242 or a padding trit is not 0. A multiple of 320 stands by itself. */
 size_t trits_size(size_t n);
 void trits_put(const uint8_t *code, size_t n, uint8_t *out);
 bool trits_get(const uint8_t *in, size_t n, uint8_t *code);

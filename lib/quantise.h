@@ -1,5 +1,4 @@
-/* quantise.h -- the one way to round a magnitude |x| s / norm to one of its two neighbouring levels, without
- * bias.
+/* quantise.h -- the one way to round a magnitude |x| s / norm to one of its two neighbouring levels, without bias.
  *
  * The level is the whole number t = |x| s 2^F / norm, cut off, plus F random bits, shifted down by F: "up iff
  * u < frac", with u uniform over F bits. The top level is s exactly, as t is held at s 2^F. With s = 1 the

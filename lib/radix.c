@@ -226,8 +226,7 @@ static inline uint32_t magnitude_bits(float x)
     return float_bits(x) & 0x7fffffffu;
 }
 
-/* The bits of the magnitude of rank k (from 0), digit by digit from the top; `*upto` is how many are no
- * larger. */
+/* The bits of the magnitude of rank k (from 0), digit by digit from the top; `*upto` is how many are no larger. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* 11, 10 and 10 bits */

@@ -1,5 +1,4 @@
-/* rate.h -- the one number of a spec that trades size for error: where it stands, and the same spec with
- * another.
+/* rate.h -- the one number of a spec that trades size for error: where it stands, and the same spec with another.
  *
  * It is the key that a schema marks as its rate, of the outermost stage that has one: ef+topk's is topk's. */
 #ifndef ATOMO_RATE_H

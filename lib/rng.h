@@ -7,8 +7,7 @@
  *
  *     Rng rng = rng_open(seed, repeat, worker, step, tensor);
  *     RngKey key = rng_key(&rng, USE_COIN, i / BLOCK);
- *     uint32_t word = rng_word(&key, i % BLOCK);
- */
+ *     uint32_t word = rng_word(&key, i % BLOCK); */
 #ifndef ATOMO_RNG_H
 #define ATOMO_RNG_H
 

@@ -167,9 +167,7 @@ Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most
 {
     Reader in = reader_open(bytes);
     Fill f = {.n = c->shape->n, .x = x};
-    const unsigned kind = take_u8(&in);
-    if (bytes.size && kind != PAYLOAD_METHOD)
-        return payload_bad(c, "kind %u, want 0 or 1", kind);
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
         return arena_fail(c->scratch, c->err);
     const bool some = !in.bad && f.set.count;

@@ -40,8 +40,7 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
     return OK;
 }
 
-/* The atoms from `first` on have eigenvalues that are mostly rounding error, so their lengths are measured.
- */
+/* The atoms from `first` on have eigenvalues that are mostly rounding error, so their lengths are measured. */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
     enum { AT_ONCE = 256 };

@@ -55,8 +55,7 @@ double normal_tail(double z)
 
 /* ---- incomplete beta ---- */
 
-/* Its continued fraction by the modified Lentz method; about sqrt(max(a, b)) terms where x < (a+1)/(a+b+2).
- */
+/* Its continued fraction by the modified Lentz method; about sqrt(max(a, b)) terms where x < (a+1)/(a+b+2). */
 static double beta_fraction(double a, double b, double x)
 {
     enum { TERMS = 200000 };

@@ -28,8 +28,7 @@ double normal_tail(double z);
 /* The regularised incomplete beta function I_x(a, b); a, b > 0. */
 double beta_inc(double a, double b, double x);
 
-/* P(F(d1, d2) > f), and the f that has the tail probability `tail` in (0, 1). Degrees of freedom may be real.
- */
+/* P(F(d1, d2) > f), and the f that has the tail probability `tail` in (0, 1). Degrees of freedom may be real. */
 double f_tail(double f, double d1, double d2);
 double f_quantile(double tail, double d1, double d2);
 

@@ -65,8 +65,7 @@ static Status reader_lost(Dump *d, bool died, Error *err)
     return err->status;
 }
 
-/* Is a whole message in the inbox? Then it is taken out. Too long a one gives size 0, which no parser
- * accepts. */
+/* Is a whole message in the inbox? Then it is taken out. Too long a one gives size 0, which no parser accepts. */
 static bool inbox_take(Dump *d, Bytes *message)
 {
     if (d->to - d->from < 4)
@@ -102,8 +101,7 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* The eight bytes every HDF5 file has at 0, 512, 1024, ...: a plainer word about other files than the
- * library's. */
+/* The eight bytes every HDF5 file has at 0, 512, 1024, ...: a plainer word about other files than the library's. */
 static bool has_signature(int fd, uint64_t size)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};

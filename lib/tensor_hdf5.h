@@ -1,5 +1,4 @@
-/* tensor_hdf5.h -- what the two sides of reading a dump, and its writer, share. Only tensor_hdf5*.c include
- * it. */
+/* tensor_hdf5.h -- what the two sides of reading a dump, and its writer, share. Only tensor_hdf5*.c include it. */
 #ifndef ATOMO_TENSOR_HDF5_H
 #define ATOMO_TENSOR_HDF5_H
 
@@ -49,8 +48,7 @@ typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* Where a dataset of little-endian float32 stands in one piece as it is, NOWHERE: packed, converted, not
- * there. */
+/* Where a dataset of little-endian float32 stands in one piece as it is, NOWHERE: packed, converted, not there. */
 uint64_t dataset_plain_at(hid_t dataset);
 
 /* Sends a message that stands in `b` behind 4 bytes left for its size. */

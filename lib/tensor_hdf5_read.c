@@ -1,5 +1,4 @@
-/* tensor_hdf5_read.c -- the reader process: the only place where the HDF5 library meets files that others
- * wrote.
+/* tensor_hdf5_read.c -- the reader process: the only place where the HDF5 library meets files that others wrote.
  *
  * It is a child that holds nothing of value, may open no further files, and has limits on memory and
  * processor time, so that whatever a damaged or hostile file makes the library do ends here. */

@@ -1,6 +1,5 @@
 /* tensor_hdf5_write.c -- dumps as this program writes them: the 1.10 file format, whose metadata carry
- * checksums; contiguous float32; order of creation kept; no times, so that the same calls give the same
- * bytes.
+ * checksums; contiguous float32; order of creation kept; no times, so that the same calls give the same bytes.
  *
  * The library may report success for a file that a full disk cut short, so every call is checked, the first
  * failure is remembered, and only a file without one takes its place. */

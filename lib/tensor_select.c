@@ -96,8 +96,7 @@ static Status no_match(const Dump *d, const char *what, const char *glob, NameAt
     return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
 }
 
-/* Every glob that was given must match something by itself: a typing error must not shrink the selection
- * silently. */
+/* Every glob that was given must match something by itself: a typing error must not shrink the selection silently. */
 static Status check_globs(const Dump *d, const Selection *s, Error *err)
 {
     bool step = false, worker = false, kind = false;

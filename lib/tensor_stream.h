@@ -12,8 +12,7 @@
  *     'D' done      nothing: the floats asked for are in the shared memory
  *     'E' error     status:u8 text:text hint:text
  *
- *     str = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x
- * count
+ *     str = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
  *
  * and is asked by requests of REQUEST_SIZE bytes: tensor:u64 (its number in order of sending) room:u64. */
 #ifndef ATOMO_TENSOR_STREAM_H

@@ -1,5 +1,4 @@
-/* tensor_wire.h -- names and attributes as bytes, for the reader process's messages and the payload
- * container.
+/* tensor_wire.h -- names and attributes as bytes, for the reader process's messages and the payload container.
  *
  *     text = size:u32 bytes                   without a zero byte
  *     attrs = count:u32 { name:text type:u8 (0 whole:u64 | 1 real:f64 | 2 text:text) } x count

@@ -34,8 +34,7 @@ char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
  * are none). */
 size_t text_utf8(const char *s, size_t left);
 
-/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32
- * characters. */
+/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
 char *text_double(char out[32], double v);
 char *text_float(char out[32], float v); /* reads back as the same float */
 

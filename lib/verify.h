@@ -1,11 +1,9 @@
-/* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of
- * numbers.
+/* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of numbers.
  *
  * A statement becomes a Verdict: two figures, how they should relate, and what may lie between them. Second
  * moments are in units of |g|^2, so 1 is g itself; water levels in units of the largest |lambda|; norms of
  * matrices in units of the Frobenius norm. What rests on draws says so by its tolerance: Bernstein's
- * inequality with the closed form's variance gives it, so that a true statement fails one time in 2e9 at
- * most.
+ * inequality with the closed form's variance gives it, so that a true statement fails one time in 2e9 at most.
  *
  * What is linear in the number of elements is done on all of them. The rest looks at a part: VERIFY_PART
  * elements, one drawn from each of as many equal stretches, or a submatrix whose rows and columns are drawn

@@ -151,8 +151,7 @@ typedef struct AtomSample {
     double *mean, second;
 } AtomSample;
 
-/* <a_i, d> lambda_i sqrt((1 - p) / p) squared, summed: the variance along d of one draw; and the largest
- * step. */
+/* <a_i, d> lambda_i sqrt((1 - p) / p) squared, summed: the variance along d of one draw; and the largest step. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;

@@ -8,8 +8,7 @@
  * level takes the smooths, while there are two of them. Periodic filters are orthonormal down to two elements, where
  * all families are Haar's. Coefficients lie as usual: smooths, then the details of the coarsest level, ...:
  *
- *     level of m:   smooths 0 .. h-1   details h .. 2h-1   [ last element m-1 ]
- */
+ *     level of m:   smooths 0 .. h-1   details h .. 2h-1   [ last element m-1 ] */
 #ifndef ATOMO_WAVELET_H
 #define ATOMO_WAVELET_H
 

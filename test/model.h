@@ -46,8 +46,7 @@ static inline float *model_tensor(Model *m, size_t j, Shape shape)
     return m->x[j] = NEW_ZERO(m->a, float, shape.n + 1);
 }
 
-/* Normal tensors, matrices of falling spectrum, long tails and a few odd ones, their scales over so many
- * decades. */
+/* Normal tensors, matrices of falling spectrum, long tails and a few odd ones, their scales over so many decades. */
 static inline void model_fill(Model *m, uint64_t seed, double decades)
 {
     model_open(m, 24);

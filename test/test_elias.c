@@ -96,8 +96,7 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* All zeros, all ones and noise end soon, in a number or in a bad reader; 0 is returned only with the latter.
- */
+/* All zeros, all ones and noise end soon, in a number or in a bad reader; 0 is returned only with the latter. */
 static void no_bytes_make_decoding_run_away(void **state)
 {
     (void)state;

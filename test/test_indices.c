@@ -183,8 +183,7 @@ static void the_best_code_is_the_best_of_all(void **state)
     }
 }
 
-/* A code's length, the slow way: quotient, one, and ceil(log2 m) bits or one less for the first remainders.
- */
+/* A code's length, the slow way: quotient, one, and ceil(log2 m) bits or one less for the first remainders. */
 static uint64_t length_ref(uint64_t m, uint64_t gap)
 {
     unsigned most = 0;

@@ -188,8 +188,7 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Three tensors, every choice of three points: nothing is under the bound, and little under what is chosen.
- */
+/* Three tensors, every choice of three points: nothing is under the bound, and little under what is chosen. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* test_kernels.c -- every instruction set's kernels against slow references and against each other, to the
- * bit. */
+/* test_kernels.c -- every instruction set's kernels against slow references and against each other, to the bit. */
 #include "check.h"
 
 #include "bytes.h"

@@ -1,5 +1,4 @@
-/* test_metrics.c -- every metric against numpy's and scipy's numbers (reference/metrics.py), and the null
- * rules. */
+/* test_metrics.c -- every metric against numpy's and scipy's numbers (reference/metrics.py), and the null rules. */
 #include "metrics_rig.h"
 #include "radix.h"
 #include "reference/known.h"

@@ -46,8 +46,7 @@ static float value_ref(float x, float norm, uint32_t s, const RngKey *key, uint3
     return dequantise_code(&d, s == 1 ? coin_code(coin_make(norm), x, key, i) : quantise_code(&q, x, key, i));
 }
 
-/* Norms within an ulp of a plain sum's; every element exactly as quantise.h or coin.h has it, with the norm
- * sent. */
+/* Norms within an ulp of a plain sum's; every element exactly as quantise.h or coin.h has it, with the norm sent. */
 static void check_elements(const Try *t, Case k)
 {
     const size_t bucket = k.bucket ? k.bucket : k.n;

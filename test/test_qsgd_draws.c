@@ -18,8 +18,7 @@ static double norm_of(const float *x, size_t n, bool linf)
     return linf ? most : sqrt(sum);
 }
 
-/* Each element's error: (1 - f) N/s with probability f, else -f N/s. Elements share a norm, but not their
- * words. */
+/* Each element's error: (1 - f) N/s with probability f, else -f N/s. Elements share a norm, but not their words. */
 static TwoPoint *law_of(Try *t, size_t bucket, uint32_t s, bool linf)
 {
     TwoPoint *law = NEW(t->arena, TwoPoint, t->shape.n);

@@ -1,5 +1,4 @@
-/* test_radix.c -- the radix sort against qsort, Wasserstein distances and quantiles against scipy and numpy.
- */
+/* test_radix.c -- the radix sort against qsort, Wasserstein distances and quantiles against scipy and numpy. */
 #include "check.h"
 #include "parallel.h"
 #include "radix.h"

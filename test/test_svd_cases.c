@@ -120,8 +120,7 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* A flat spectrum of 16 at budget 1: none is kept with chance (15/16)^16, so what is resampled is 1.553 too
- * large. */
+/* A flat spectrum of 16 at budget 1: none is kept with chance (15/16)^16, so what is resampled is 1.553 too large. */
 static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
 {
     (void)state;

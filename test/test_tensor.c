@@ -1,5 +1,4 @@
-/* test_tensor.c -- shapes and views, and reading dumps: types, layouts, names, order, attributes, selection.
- */
+/* test_tensor.c -- shapes and views, and reading dumps: types, layouts, names, order, attributes, selection. */
 #include "hdf5_make.h"
 #include "tensor.h"
 

@@ -1,5 +1,4 @@
-/* test_waterfill.c -- Algorithm 1 against its optimality conditions and against the paper's own two forms of
- * it. */
+/* test_waterfill.c -- Algorithm 1 against its optimality conditions and against the paper's own two forms of it. */
 #include "check.h"
 #include "rng.h"
 #include "waterfill.h"
@@ -76,8 +75,7 @@ static double keep_chance(double tau, double lambda)
     return lambda == 0 ? 0 : tau == 0 ? 1 : fmin(1, fabs(lambda) / tau);
 }
 
-/* |sum p - min(s, nnz)| / s: with p = min(1, |lambda| / tau) the only condition left of Karush, Kuhn and
- * Tucker. */
+/* |sum p - min(s, nnz)| / s: with p = min(1, |lambda| / tau) the only condition left of Karush, Kuhn and Tucker. */
 static double residual(const float *x, size_t n, double s, double tau)
 {
     long double sum = 0;

@@ -1,5 +1,4 @@
-/* try.h -- a codec at work in a test: send, receive, refuse, and the statistics that hold it to its promises.
- */
+/* try.h -- a codec at work in a test: send, receive, refuse, and the statistics that hold it to its promises. */
 #ifndef ATOMO_TRY_H
 #define ATOMO_TRY_H
 

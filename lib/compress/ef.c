@@ -3,8 +3,7 @@
  *     t = x + decay e        encode(t) by the inner codec        e = t - decode(what was sent)
  *
  * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive
- * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own
- * state. */
+ * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
 #include "../compressor.h"
 
 #include <math.h>

@@ -3,8 +3,7 @@
  *     kind:8  half:16 x n
  *
  * Nearest rounds to even; stochastic takes one of the two neighbours so that the mean is kept, denormals
- * included. Magnitudes beyond the largest finite half (65504, or 2^127 (2 - 2^-7)) become it, with either
- * rounding. */
+ * included. Magnitudes beyond the largest finite half (65504, or 2^127 (2 - 2^-7)) become it, with either rounding. */
 #include "../compressor.h"
 #include "../kernels.h"
 
@@ -97,9 +96,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, blocks = blocks_of(n);
-    if (in.data[0] != PAYLOAD_METHOD || n == 0 || in.size != 1 + 2 * n)
-        return payload_bad(c, "kind %d and %zu bytes, want kind %d and %zu", in.data[0], in.size,
-                           n ? PAYLOAD_METHOD : PAYLOAD_RAW, 1 + 2 * n);
+    TRY(payload_kind(c, in.data[0], n ? PAYLOAD_METHOD : PAYLOAD_RAW));
+    if (in.size != 1 + 2 * n)
+        return payload_bad(c, "%zu bytes, want %zu", in.size, 1 + 2 * n);
     Job job = {.c = c, .in = in.data + 1, .decoded = x, .bad = NEW_ZERO(c->scratch, bool, blocks)};
     if (!job.bad)
         return arena_fail(c->scratch, c->err);
@@ -110,8 +109,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* Stochastic: sum of (up - |x|)(|x| - down) over the neighbours; unknown once a value is beyond the largest.
- */
+/* Stochastic: sum of (up - |x|)(|x| - down) over the neighbours; unknown once a value is beyond the largest. */
 static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;

@@ -106,8 +106,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     float *q = NEW(c->scratch, float, n);
     if (!q)
         return arena_fail(c->scratch, c->err);
-    if (kind != PAYLOAD_METHOD)
-        return payload_bad(c, "kind %d", kind);
+    TRY(payload_kind(c, kind, PAYLOAD_METHOD));
     if (r.bad || size > reader_left(&r))
         return payload_bad(c, "its first part is cut");
     TRY(codec_decode(&inner, (Bytes){r.at, (size_t)size}, x));

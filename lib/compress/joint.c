@@ -1,6 +1,5 @@
 /* joint.c -- one bit budget for all tensors of a step: each gets the water level at which the next bit saves
- * as much variance as anywhere else in the model (Wang et al. 2018 leave this for later; offers.h has the
- * method).
+ * as much variance as anywhere else in the model (Wang et al. 2018 leave this for later; offers.h has the method).
  *
  * Payload: the inner codec's. A bare joint, which chooses between two codecs tensor by tensor:
  *
@@ -122,8 +121,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     inner.plan = NULL;
     if (!c->self->other)
         return codec_decode(&inner, in, x);
-    if (in.data[0] != PAYLOAD_METHOD)
-        return payload_bad(c, "kind %d", in.data[0]);
+    TRY(payload_kind(c, in.data[0], PAYLOAD_METHOD));
     if (in.size < 2 || in.data[1] >= OFFER_CODECS)
         return payload_bad(c, "it names no codec");
     inner.self = codec_of(c->self, in.data[1]);

@@ -6,6 +6,7 @@
  * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' = 1, and follows from the random
  * address: only P travels. Tensors of rank 0 and 1 go as floats, as do those that would be no shorter. */
 #include "addends.h"
+#include "../kernels.h"
 #include "../linalg.h"
 #include "../thin.h"
 
@@ -62,20 +63,13 @@ static float *draw(const Call *c, const View *v)
     return q;
 }
 
-static float most_of(const float *x, size_t n)
-{
-    float most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = fmaxf(most, fabsf(x[i]));
-    return most;
-}
-
 /* No element of P Q' is above the sum over k of |P_k| |Q_k|, in their largest elements. */
 static bool decodes_finite(const View *v, const float *p, const float *q)
 {
     double sum = 0;
     for (size_t k = 0; k < v->rank; k++)
-        sum += (double)most_of(p + k * v->rows, v->rows) * (double)most_of(q + k * v->cols, v->cols);
+        sum += (double)kernels()->abs_max(p + k * v->rows, v->rows) *
+               (double)kernels()->abs_max(q + k * v->cols, v->cols);
     return sum <= (double)FLT_MAX / 2;
 }
 

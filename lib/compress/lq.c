@@ -74,8 +74,7 @@ static double add_parts(const Norm *s)
     return sum;
 }
 
-/* |x|_q, a quasi-norm under q = 1; relative to the largest where powers could overflow. NaN without memory.
- */
+/* |x|_q, a quasi-norm under q = 1; relative to the largest where powers could overflow. NaN without memory. */
 static double norm(const Call *c, const float *x)
 {
     const size_t blocks = blocks_of(c->shape->n);

@@ -187,9 +187,7 @@ static Status get_fixed(Job *job, Bytes in)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const int want = goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD;
-    if (in.data[0] != want)
-        return payload_bad(c, "kind %d, want kind %d", in.data[0], want);
+    TRY(payload_kind(c, in.data[0], goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     Job job = {.c = c, .decoded = x};
     if (!by_symbols(c))
         return get_fixed(&job, in);

@@ -1,5 +1,4 @@
-/* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison.
- */
+/* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison. */
 #include "../compressor.h"
 #include "addends.h"
 

@@ -200,11 +200,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     Job job;
-    const unsigned want = goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD;
     Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    if (kind != want)
-        return payload_bad(c, "kind %u, want %u", kind, want);
+    TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     if (!open_job(&job, c))
         return arena_fail(c->scratch, c->err);
     job.decoded = x;

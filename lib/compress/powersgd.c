@@ -12,6 +12,7 @@
  * than `rank`, are drawn, the same for all workers (thin.h). Tensors of rank 0 and 1, and those whose rounds
  * together would be no shorter, travel as floats in the last round; the others are then empty. */
 #include "addends.h"
+#include "../kernels.h"
 #include "../linalg.h"
 #include "../thin.h"
 
@@ -123,12 +124,8 @@ static Status basis_for(const Call *c, const View *v, int round, float **x)
 static bool decodes_finite(const View *v, const float *q)
 {
     double sum = 0;
-    for (size_t k = 0; k < v->rank; k++) {
-        float most = 0;
-        for (size_t j = 0; j < v->cols; j++)
-            most = fmaxf(most, fabsf(q[k * v->cols + j]));
-        sum += (double)most;
-    }
+    for (size_t k = 0; k < v->rank; k++)
+        sum += (double)kernels()->abs_max(q + k * v->cols, v->cols);
     return sum <= (double)FLT_MAX / 2;
 }
 
@@ -181,8 +178,7 @@ static Status decode_factors(const Call *c, const View *v, Bytes in, float *x)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const View v = view_of(c);
-    if (!is_last(c, c->round))
-        return payload_bad(c, "round %d is not the last", c->round);
+    TRY(payload_last_round(c));
     return v.raw ? addends_get(c, in, PAYLOAD_RAW, c->shape->n, x) : decode_factors(c, &v, in, x);
 }
 

@@ -135,11 +135,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, count = scales_of(c);
-    const unsigned want = goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD;
     Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    if (kind != want)
-        return payload_bad(c, "kind %u, want %u", kind, want);
+    TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     Job job = {.c = c, .n = n, .decoded = x};
     job.scale_in = take_bytes(&r, 4 * count);
     job.sign_in = take_bytes(&r, signs_size(n));

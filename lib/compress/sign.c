@@ -89,11 +89,9 @@ static int width_of(uint64_t voters)
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;
-    const unsigned own = goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD;
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
-    if (in.size == 0 || (kind != own && kind != PAYLOAD_MERGED))
-        return payload_bad(c, "kind %u, want %u or 2", kind, own);
+    TRY(payload_kind_or_merged(c, kind, goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     b->voters = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
     if (r.bad || b->voters == 0 || b->voters > VOTERS_MOST)
         return payload_bad(c, "a vote of %llu workers, want 1 to %d", (unsigned long long)b->voters,

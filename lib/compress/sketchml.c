@@ -177,8 +177,9 @@ static Status decode(const Call *c, Bytes in, float *x)
     Groups *groups = NEW(c->scratch, Groups, 1);
     if (!groups)
         return arena_fail(c->scratch, c->err);
-    if (kind != PAYLOAD_METHOD || c->shape->n > UINT32_MAX || in.size >= raw_size(c))
-        return payload_bad(c, "kind %u in %zu bytes", kind, in.size);
+    TRY(payload_kind(c, kind, c->shape->n > UINT32_MAX ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    if (in.size >= raw_size(c))
+        return payload_bad(c, "%zu bytes, where floats would take no more", in.size);
     TRY(take_bins(c, &r, &bins));
     groups_cut(groups, &bins, sketchml_of(c));
     memset(x, 0, c->shape->n * sizeof *x);

@@ -1,5 +1,4 @@
-/* svd.c -- spectral ATOMO: a matrix's singular vectors are the atoms, and few are sent (Wang et al., NeurIPS
- * 2018).
+/* svd.c -- spectral ATOMO: a matrix's singular vectors are the atoms, and few are sent (Wang et al., NeurIPS 2018).
  *
  * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so
  * the mean is A. Which and how likely: svd_plan.h; how they travel: svd_payload.h. */

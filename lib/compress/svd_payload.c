@@ -186,8 +186,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     *a = (SvdAtoms){0};
     svd_view(c, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
-    if (kind != PAYLOAD_METHOD)
-        return payload_bad(c, "kind %d, want %d", kind, PAYLOAD_METHOD);
+    TRY(payload_kind(c, kind, PAYLOAD_METHOD));
     if (r.bad)
         return payload_bad(c, "no count of atoms");
     if (count > most)

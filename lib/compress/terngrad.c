@@ -311,9 +311,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     Job job;
     open_job(&job, c);
     Reader r = reader_open(in);
-    const int want = goes_raw(&job) ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
-    if (scale_round(c) || kind != want)
-        return payload_bad(c, "kind %d in round %d, want %d in the last", kind, c->round, want);
+    TRY(payload_last_round(c));
+    TRY(payload_kind(c, take_u8(&r), goes_raw(&job) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     job.decoded = x;
     if (params_of(c->self)->share)
         TRY(heard_scale(&job, &job.scale));
