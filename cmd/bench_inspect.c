@@ -19,8 +19,9 @@ static void note_repeats(const Options *o, const Dump *d, const size_t *index, s
     const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
     if ((o->histogram || o->spectrum) && !o->common.quiet &&
         (first->step != last->step || first->worker != last->worker))
-        fprintf(stderr, "note: several steps or workers: their rows follow one another; --step and --worker "
-                        "select one\n");
+        fprintf(
+            stderr,
+            "note: several steps or workers: their rows follow one another; --step and --worker select one\n");
 }
 
 static Status write_all(const Options *o, Dump *d, Report *to, const InspectView *view, Error *lost)
@@ -118,10 +119,8 @@ int bench_inspect(int argc, char **argv)
         .usage = "FILE.h5",
         .brief = "what each tensor is like: norms, zeros, singular values, and what the theory says of them",
         .details =
-            "NaN and infinities are counted and left out of the other numbers; such a tensor has no "
-            "spectrum.\n"
-            "theorem 6 names the atoms of less variance at equal cost: svd where (rows + cols) nuclear^2 <= "
-            "l1^2.\n"
+            "NaN and infinities are counted and left out of the other numbers; such a tensor has no spectrum.\n"
+            "theorem 6 names the atoms of less variance at equal cost: svd where (rows + cols) nuclear^2 <= l1^2.\n"
             "qsgd = s and terngrad = s are the budgets at which they equal ATOMO: l1/l2 and l1/linf.\n",
         .options = options,
         .common = &o.common,

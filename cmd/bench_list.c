@@ -120,9 +120,12 @@ static Status show_details(List *l)
 {
     TextBuf out = {.arena = l->a};
     if (l->format == FORMAT_MD)
-        text_add(&out, "# Compressors\n\nMade by `make docs` from the codecs themselves; `atomo-bench list` "
-                       "shows the same. "
-                       "Flags hold at the defaults.\n\n");
+        text_add(
+            &out,
+            "# Compressors\n"
+            "\n"
+            "Made by `make docs` from the codecs themselves; `atomo-bench list` shows the same. Flags hold at the defaults.\n"
+            "\n");
     for (size_t i = 0; compressors[i]; i++) {
         const CodecDoc doc = codec_doc(compressors[i], l->a);
         const char *page = codec_doc_page(&doc, l->format, l->a);

@@ -48,7 +48,7 @@ extern const char *const report_formats[]; /* "table" ... NULL, in the order of 
 /* What every command has; cli_parse adds their rows to the command's table. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing: seed 1, and the cores this process may use */
-    int format;            /* index into report_formats; where --format is not given, what output's ending says */
+    int format; /* index into report_formats; where --format is not given, what output's ending says */
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE, NULL: stdout */

@@ -55,11 +55,9 @@ const Compressor compressor_blosc = {
     .name = "blosc",
     .brief = "Blosc (shuffle and BloscLZ) behind any codec, lossless",
     .formula =
-        "What the inner codec sends, as one Blosc chunk of four-byte words where that is shorter, else as "
-        "it\n"
+        "What the inner codec sends, as one Blosc chunk of four-byte words where that is shorter, else as it\n"
         "is. Bytes depend on the library's version (doctor names it), decoded values do not. For floats as\n"
-        "they are write blosc+none. powersgd, which needs the sum of all workers' payloads, cannot stand "
-        "behind it.",
+        "they are write blosc+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind it.",
     .paper = "Alted: Why Modern CPUs Are Starving and What Can Be Done about It, Computing in Science &\n"
              "Engineering 12(2), 2010",
     .params = schema,

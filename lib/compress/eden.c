@@ -52,8 +52,7 @@ const Compressor compressor_eden = {
         "R: `rotations` rounds of random signs and a Walsh-Hadamard transform, in blocks of 2^16 or less; a\n"
         "last one of no power of two has a cosine transform, one of a power of two under 2^12 a third round\n"
         "after two. Each block has a scale of its own.\n"
-        "E |x^ - x|^2 is near D / (1 - D) |x|^2, D that of a normal number: 0.571, 0.133, 0.0358, 0.0096 "
-        "for\n"
+        "E |x^ - x|^2 is near D / (1 - D) |x|^2, D that of a normal number: 0.571, 0.133, 0.0358, 0.0096 for\n"
         "1 to 4 bits, whatever x is. b bits between two whole numbers: so many coordinates of a block have\n"
         "one bit more. Below 1: D = 1 - 0.637 b, as the others are not sent.\n"
         "Raw under 64 elements, and where none reaches 2^-100.",

@@ -170,8 +170,7 @@ static double residual(const Call *c)
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM
-               ? "error feedback round an unbiased codec diverges wherever that codec's variance exceeds "
-                 "|g|^2"
+               ? "error feedback round an unbiased codec diverges wherever that codec's variance exceeds |g|^2"
                : NULL;
 }
 

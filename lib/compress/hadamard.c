@@ -42,14 +42,12 @@ static unsigned traits(const Codec *codec)
 const Compressor compressor_hadamard = {
     .name = "hadamard",
     .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
-    .formula = "blocks of 2^L elements, the powers of two that make up n, the largest first; in each\n"
-               "c_k = 2^(-L/2) sum_i (-1)^popcount(i & k) g_i; keep c_k with p_k = min(1, |c_k| / tau), sum "
-               "p = ratio n\n"
-               "decode the same transform of c_k / p_k; variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 "
-               "over |c_k| <= "
-               "tau",
-    .paper = "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. "
-             "Computers, 1976",
+    .formula =
+        "blocks of 2^L elements, the powers of two that make up n, the largest first; in each\n"
+        "c_k = 2^(-L/2) sum_i (-1)^popcount(i & k) g_i; keep c_k with p_k = min(1, |c_k| / tau), sum p = ratio n\n"
+        "decode the same transform of c_k / p_k; variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 over |c_k| <= tau",
+    .paper =
+        "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
     .params = schema,
     .params_size = sizeof(Hadamard),
     .traits = traits,

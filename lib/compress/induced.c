@@ -206,8 +206,7 @@ static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->other) & UNBIASED
                ? NULL
-               : "the codec of the key with is biased, and so is the sum: want an "
-                 "unbiased one, as qsgd is";
+               : "the codec of the key with is biased, and so is the sum: want an unbiased one, as qsgd is";
 }
 
 const Compressor compressor_induced = {
@@ -215,12 +214,10 @@ const Compressor compressor_induced = {
     .brief = "a biased codec, and an unbiased one of what it left",
     .formula =
         "decoded = C(g) + Q(g - C(g)), C the codec behind the +, Q that of the key with.\n"
-        "E decoded = g where Q is unbiased. Where C draws nothing, the variance is Q's own at g - C(g); else "
-        "it\n"
+        "E decoded = g where Q is unbiased. Where C draws nothing, the variance is Q's own at g - C(g); else it\n"
         "is that on average over C's draws, and has no closed form here.\n"
         "with is the last key and takes the rest of its stage: induced:with=qsgd:bits=2,bucket=64+topk.\n"
-        "Q is a codec of one round without a state. C may not be powersgd, ef21 or diana, which learn from "
-        "what\n"
+        "Q is a codec of one round without a state. C may not be powersgd, ef21 or diana, which learn from what\n"
         "everyone decodes.",
     .paper =
         "Horvath, Richtarik: A Better Alternative to Error Feedback for Communication-Efficient Distributed\n"

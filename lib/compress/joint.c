@@ -180,9 +180,9 @@ static Status check(const Codec *codec, Error *err)
 {
     if (!codec->inner->ops->curve) {
         FAIL(err, ERR_USAGE, "joint: %s does not say what its levels cost", codec->inner->ops->name);
-        return error_hint(err,
-                          "joint+CODEC takes entry, svd, dct, wavelet or hadamard; joint alone takes the "
-                          "better of entry and svd for each tensor");
+        return error_hint(
+            err,
+            "joint+CODEC takes entry, svd, dct, wavelet or hadamard; joint alone takes the better of entry and svd for each tensor");
     }
     return check_inner(codec->inner, err);
 }

@@ -156,12 +156,9 @@ const Compressor compressor_lowrank = {
     .brief = "a matrix times a random one of low rank and its transpose",
     .formula =
         "M^ = (M Q) Q',  Q cols x rank,  Q_jk ~ N(0, 1/rank),  the same for all workers and never sent.\n"
-        "M is the tensor, first axis by the rest. E Q Q' = 1, so E M^ = M, and E |M^ - M|^2 = (cols + "
-        "1)/rank "
-        "|M|^2.\n"
+        "M is the tensor, first axis by the rest. E Q Q' = 1, so E M^ = M, and E |M^ - M|^2 = (cols + 1)/rank |M|^2.\n"
         "Payloads add; as Q is shared, averaging over workers does not lessen the variance of their mean.\n"
-        "32 rank rows bits. Tensors of rank 0 and 1 travel as floats, as do those of no more than rank "
-        "columns.",
+        "32 rank rows bits. Tensors of rank 0 and 1 travel as floats, as do those of no more than rank columns.",
     .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
     .params = schema,

@@ -214,12 +214,10 @@ const Compressor compressor_powersgd = {
     .brief = "low rank, from power iterations that go on from step to step",
     .formula =
         "P = M Q0,  P^ = orth(P),  Q = M' P^,  M^ = P^ Q',  Q0 = orth(Q of the step before).\n"
-        "P is one round and Q another. Both are linear in M: workers' payloads add, and P^ is that of the "
-        "sum.\n"
+        "P is one round and Q another. Both are linear in M: workers' payloads add, and P^ is that of the sum.\n"
         "M^ is M projected on rank directions, so |M^ - M| <= |M|; biased, meant for ef+.\n"
         "warm=on: where gradients change slowly, Q comes to span their first right singular vectors. In\n"
-        "the first step, with warm=off, and where a direction is missing, Q0 is drawn, the same for all "
-        "workers.\n"
+        "the first step, with warm=off, and where a direction is missing, Q0 is drawn, the same for all workers.\n"
         "iters: that many times P and Q in a step, each P from orth(Q) of the one before: 2 iters rounds,\n"
         "all of which count as bytes. 32 rank iters (rows + cols) bits and a byte a round.\n"
         "Tensors of rank 0 and 1 travel as floats, and those that would not be smaller.",

@@ -50,14 +50,12 @@ const Compressor compressor_wavelet = {
     .name = "wavelet",
     .brief = "ATOMO in an orthonormal wavelet basis, of any length",
     .formula =
-        "a level: m values to h = floor(m/2) smooths sum_t s_t x_(2k+t mod 2h) and h details, d_t = (-1)^t "
-        "s_(T-1-t);\n"
+        "a level: m values to h = floor(m/2) smooths sum_t s_t x_(2k+t mod 2h) and h details, d_t = (-1)^t s_(T-1-t);\n"
         "an odd last value stays as it is; the next level splits the smooths. Orthonormal at every length\n"
-        "keep coefficient c_k with p_k = min(1, |c_k| / tau), sum p = ratio n; decode the inverse of c_k / "
-        "p_k\n"
+        "keep coefficient c_k with p_k = min(1, |c_k| / tau), sum p = ratio n; decode the inverse of c_k / p_k\n"
         "variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 over |c_k| <= tau",
-    .paper = "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Daubechies, Comm. Pure Appl. Math. "
-             "41, 1988",
+    .paper =
+        "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Daubechies, Comm. Pure Appl. Math. 41, 1988",
     .params = schema,
     .params_size = sizeof(Wavelet),
     .traits = traits,

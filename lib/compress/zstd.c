@@ -49,8 +49,7 @@ const Compressor compressor_zstd = {
     .formula =
         "What the inner codec sends, as one Zstandard frame where that is shorter, else as it is.\n"
         "Bytes depend on the library's version (doctor names it), decoded values do not. For floats as they\n"
-        "are write zstd+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind "
-        "it.",
+        "are write zstd+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind it.",
     .paper = "Collet, Kucherawy, RFC 8878",
     .params = schema,
     .params_size = sizeof(Zstd),
