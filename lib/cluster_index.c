@@ -14,7 +14,7 @@ typedef struct {
     uint64_t *at;    /* (blocks + 1) where each block's stream begins */
     bool *bad;       /* (blocks) */
     Huffman huffman;
-    uint64_t word[256];
+    uint64_t word[256], longest; /* of all looks; the most bits of one */
 } Job;
 
 static int width_of(uint32_t clusters)
@@ -47,55 +47,46 @@ size_t index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counts ---- */
 
-/* Codes are looked up as many at a time as an index under 256 holds: four of 2 bits, two of 4 bits, or one. */
-static size_t group_of(uint32_t clusters)
+/* How many of n codes are c: in bytes, as long as these hold them. */
+enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
+static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {
-    return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
+    uint32_t count = 0;
+    size_t i = 0;
+    while (i + ABREAST <= n) {
+        const size_t end = n - i < BATCH ? n - n % ABREAST : i + BATCH;
+        uint8_t part[ABREAST] = {0};
+        for (; i < end; i += ABREAST)
+            for (size_t l = 0; l < ABREAST; l++)
+                part[l] = (uint8_t)(part[l] + (code[i + l] == c));
+        for (size_t l = 0; l < ABREAST; l++)
+            count += part[l];
+    }
+    for (; i < n; i++)
+        count += code[i] == c;
+    return count;
 }
 
-static inline unsigned look(const uint8_t *code, size_t group)
+static void count_each(const uint8_t *code, size_t n, uint32_t clusters, uint32_t *count)
 {
-    if (group == 1)
-        return code[0];
-    if (group == 2)
-        return code[0] | (unsigned)code[1] << 4;
-    const uint32_t v = load_u32(code);
-    return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
-}
-
-/* The k-th code of a look. */
-static unsigned looked_at(unsigned value, size_t group, size_t k)
-{
-    return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
-}
-
-static inline void count_looks(const uint8_t *code, size_t looks, size_t group, uint32_t part[4][INDEX_MOST])
-{
-    for (size_t i = 0; i < looks; i++) /* equal neighbours would wait for one another */
-        part[i % 4][look(code + group * i, group)]++;
+    uint32_t part[4][INDEX_MOST] = {{0}};
+    for (size_t i = 0; i < n; i++) /* equal neighbours would wait for one another */
+        part[i % 4][code[i]]++;
+    for (uint32_t c = 0; c < clusters; c++)
+        count[c] = part[0][c] + part[1][c] + part[2][c] + part[3][c];
 }
 
 static void count_block(void *data, size_t block)
 {
     const Job *job = data;
     const uint32_t clusters = job->index->clusters;
-    const size_t n = block_size(job->index->n, block), group = group_of(clusters);
+    const size_t n = block_size(job->index->n, block);
     const uint8_t *code = job->code + block * BLOCK;
-    uint32_t part[4][INDEX_MOST] = {{0}}, *count = job->count + block * clusters;
-    memset(count, 0, clusters * sizeof *count);
-    if (group == 4)
-        count_looks(code, n / 4, 4, part);
-    else if (group == 2)
-        count_looks(code, n / 2, 2, part);
-    else
-        count_looks(code, n, 1, part);
-    for (unsigned v = 0; v < 256; v++) {
-        const uint32_t times = part[0][v] + part[1][v] + part[2][v] + part[3][v];
-        for (size_t k = 0; k < group && times; k++)
-            count[looked_at(v, group, k)] += times;
-    }
-    for (size_t i = n / group * group; i < n; i++)
-        count[code[i]]++;
+    uint32_t *count = job->count + block * clusters;
+    if (clusters > FEW)
+        count_each(code, n, clusters, count);
+    for (uint32_t c = 0; c < clusters && clusters <= FEW; c++)
+        count[c] = count_equal(code, n, (uint8_t)c);
 }
 
 static Status count_all(Job *job, uint64_t count[INDEX_MOST])
@@ -192,6 +183,28 @@ static void get_bitmap(void *data, size_t block)
 
 /* ---- huffman ---- */
 
+/* Codes are looked up as many at a time as an index under 256 holds: four of 2 bits, two of 4 bits, or one. */
+static size_t group_of(uint32_t clusters)
+{
+    return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
+}
+
+static inline unsigned look(const uint8_t *code, size_t group)
+{
+    if (group == 1)
+        return code[0];
+    if (group == 2)
+        return code[0] | (unsigned)code[1] << 4;
+    const uint32_t v = load_u32(code);
+    return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
+}
+
+/* The k-th code of a look. */
+static unsigned looked_at(unsigned value, size_t group, size_t k)
+{
+    return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
+}
+
 /* What each look writes: its codes' bits, and from bit 56 on how many these are. */
 enum { WORD_LENGTH = 56 };
 
@@ -210,17 +223,36 @@ static void make_words(Job *job)
             length += h->length[c];
         }
         job->word[v] = bits | length << WORD_LENGTH;
+        job->longest = length > job->longest ? length : job->longest;
     }
 }
 
-static inline void put_looks(const uint64_t *word, const uint8_t *code, size_t looks, size_t group,
-                             BitWriter *w)
+static inline uint64_t join_words(uint64_t a, uint64_t b)
 {
+    const uint64_t bits = (UINT64_C(1) << WORD_LENGTH) - 1, length = b >> WORD_LENGTH;
+    return (a & bits) << length | (b & bits) | ((a >> WORD_LENGTH) + length) << WORD_LENGTH;
+}
+
+static inline void put_word(BitWriter *w, uint64_t word)
+{
+    bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
+}
+
+/* Four looks at a time where a put holds any four. */
+static inline void put_looks(const Job *job, const uint8_t *code, size_t looks, size_t group, BitWriter *w)
+{
+    const uint64_t *word = job->word;
     BitWriter local = *w;
-    for (size_t i = 0; i < looks; i++) {
-        const uint64_t next = word[look(code + group * i, group)];
-        bits_put(&local, next & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(next >> WORD_LENGTH));
+    size_t i = 0;
+    for (; job->longest * 4 <= BITS_MAX && i + 4 <= looks; i += 4) {
+        const uint8_t *at = code + group * i;
+        const uint64_t first = join_words(word[look(at, group)], word[look(at + group, group)]);
+        const uint64_t last =
+            join_words(word[look(at + 2 * group, group)], word[look(at + 3 * group, group)]);
+        put_word(&local, join_words(first, last));
     }
+    for (; i < looks; i++)
+        put_word(&local, word[look(code + group * i, group)]);
     *w = local;
 }
 
@@ -231,11 +263,11 @@ static void put_huffman(void *data, size_t block)
     const uint8_t *code = job->code + block * BLOCK;
     BitWriter w = bits_writer(job->out + job->at[block], (size_t)(job->at[block + 1] - job->at[block]));
     if (group == 4)
-        put_looks(job->word, code, n / 4, 4, &w);
+        put_looks(job, code, n / 4, 4, &w);
     else if (group == 2)
-        put_looks(job->word, code, n / 2, 2, &w);
+        put_looks(job, code, n / 2, 2, &w);
     else
-        put_looks(job->word, code, n, 1, &w);
+        put_looks(job, code, n, 1, &w);
     for (size_t i = n / group * group; i < n; i++)
         bits_put(&w, job->huffman.length[code[i]] ? job->huffman.code[code[i]] : 0,
                  job->huffman.length[code[i]]);

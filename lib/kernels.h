@@ -230,10 +230,12 @@ typedef struct {
     /* Of `rows` <= MEDIAN_MOST vectors that are `stride` >= n apart, column by column, the median: half the sum
      * of the two in the middle where there are two; zeros are +0. Reads up to 15 elements behind each vector. */
     void (*medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
-    /* How many of `above` (count < 256) each element is above. The words of elements first, first + 1, ... of the
-     * key's block. */
+    /* How many of `above` (count < 256) each element is above. */
     void (*stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
-    void (*words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
+    /* from[c] + floor(word size[c] / 2^32) for the words of elements first, first + 1, ... of the key's block, whose codes
+     * are c < clusters. `from` and `size` have room for ROOM_BEHIND at least. */
+    void (*cluster_slots)(RngKey key, uint32_t first, size_t n, const uint8_t *code, size_t clusters,
+                          const uint32_t *from, const uint32_t *size, uint32_t *slot);
     /* One layer of the dynamic program of knots.h: for from <= j < to, next[j] = min over low <= i <= high, i < j of a[i] +
      * (b[i] x[j] - x[i] b[j]), and back[j] the first i that has it, which must not fall as j rises; low < from. All arrays
      * have ROOM_BEHIND places to spare, and `next` and `back` lose theirs; next may be a where high < from. to <= 2^16. */

@@ -82,20 +82,32 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-static void words_of_a_run_are_those_of_its_elements(void **state)
+/* As many clusters as vectors have lanes, and more. */
+static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
     const Rng rng = rng_open(9, 0, 0, 0, 0);
     const RngKey key = rng_key(&rng, USE_ATOM, 2);
-    uint32_t word[100];
-    for (Isa isa = 0; isa < ISA_COUNT; isa++)
-        for (size_t n = 0; kernels_of(isa) && n < 99; n++) {
-            word[n] = 7;
-            kernels_of(isa)->words(key, 1234, n, word);
-            check(word[n] == 7);
-            for (uint32_t i = 0; i < n; i++)
-                check(word[i] == rng_word(&key, 1234 + i));
+    static const size_t clusters[] = {2, 4, 5, 8, 9, 16, 17, 256};
+    uint32_t from[CLUSTERS_MOST] = {0}, size[CLUSTERS_MOST] = {0}, slot[100];
+    uint8_t code[100];
+    for (size_t c = 0; c < countof(clusters); c++) {
+        for (size_t j = 0; j < clusters[c]; j++) {
+            size[j] = j % 3 ? 1 + (uint32_t)j : 0xf0000000u + (uint32_t)j;
+            from[j] = 1000 * (uint32_t)j;
         }
+        for (size_t i = 0; i < 100; i++)
+            code[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) % clusters[c]);
+        for (Isa isa = 0; isa < ISA_COUNT; isa++)
+            for (size_t n = 0; kernels_of(isa) && n < 99; n++) {
+                slot[n] = 7;
+                kernels_of(isa)->cluster_slots(key, 1234, n, code, clusters[c], from, size, slot);
+                check(slot[n] == 7);
+                for (uint32_t i = 0; i < n; i++)
+                    check(slot[i] == (uint32_t)(from[code[i]] +
+                                                ((uint64_t)rng_word(&key, 1234 + i) * size[code[i]] >> 32)));
+            }
+    }
 }
 
 static int by_value(const void *a, const void *b)
@@ -256,7 +268,7 @@ static void a_sample_learns_nearly_the_same(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(thresholds_find_the_nearest_centre_of_the_sign),
-    cmocka_unit_test(words_of_a_run_are_those_of_its_elements),
+    cmocka_unit_test(slots_are_in_the_buckets_of_the_elements_clusters),
     cmocka_unit_test(outliers_are_centred_on_the_percentile_of_their_sign),
     cmocka_unit_test(entropies_are_those_of_histograms),
     cmocka_unit_test(buckets_come_to_the_budget_exactly),

@@ -118,7 +118,6 @@ static Status encode(const Call *c, const float *x, Buf *out)
     double *sum = NEW(c->scratch, double, s.buckets);
     if (!code || !sum)
         return arena_fail(c->scratch, c->err);
-    table_clusters(&s, x, code);
     TRY(table_sums(&s, x, code, sum));
     buf_u8(out, PAYLOAD_METHOD);
     cas_put_model(&m, out);

@@ -38,47 +38,25 @@ static size_t pieces_of(const CasTable *s)
     return room < 1 || pieces < 1 ? 1 : room < pieces ? room : pieces;
 }
 
-/* The buckets of `count` elements from i on, all of one block. */
-static void find_slots(const CasTable *s, const RngKey *key, size_t i, size_t count, const uint8_t *code,
-                       uint32_t *slot)
-{
-    uint32_t word[RUN];
-    kernels()->words(*key, (uint32_t)(i % BLOCK), count, word);
-    for (size_t k = 0; k < count; k++) {
-        const uint8_t c = code[i + k];
-        slot[k] = s->from[c] + (uint32_t)((uint64_t)word[k] * s->size[c] >> 32);
-    }
-}
-
 typedef void Visit(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
 
-/* Whole blocks, run by run. */
+/* Whole blocks, run by run: their codes, where x is there to give them, and then their slots. */
 static void walk(const Job *job, size_t piece, size_t from, size_t to, Visit *visit)
 {
+    const Kernels *k = kernels();
+    const CasTable *s = job->s;
     uint32_t slot[RUN];
     RngKey key = {0};
     for (size_t i = from, count; i < to; i += count) {
         count = to - i < RUN ? to - i : RUN;
         if (i % BLOCK == 0)
-            key = rng_key(&job->s->c->rng_shared, USE_ATOM, i / BLOCK);
-        find_slots(job->s, &key, i, count, job->code, slot);
+            key = rng_key(&s->c->rng_shared, USE_ATOM, i / BLOCK);
+        if (job->x)
+            k->stretches(job->x + i, count, s->above, s->clusters - 1, job->code_out + i);
+        k->cluster_slots(key, (uint32_t)(i % BLOCK), count, job->code + i, s->clusters, s->from, s->size,
+                         slot);
         visit(job, piece, i, count, slot);
     }
-}
-
-/* ---- clusters ---- */
-
-static void cluster_block(void *data, size_t block)
-{
-    const Job *job = data;
-    kernels()->stretches(job->x + block * BLOCK, block_size(job->s->n, block), job->s->above,
-                         job->s->clusters - 1, job->code_out + block * BLOCK);
-}
-
-void table_clusters(const CasTable *s, const float *x, uint8_t *code)
-{
-    Job job = {.s = s, .x = x, .code_out = code};
-    parallel_for(s->c->threads, blocks_of(s->n), cluster_block, &job);
 }
 
 /* ---- sums and counts ---- */
@@ -86,8 +64,9 @@ void table_clusters(const CasTable *s, const float *x, uint8_t *code)
 static void add_values(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
 {
     double *sum = job->sums + piece * job->s->buckets;
+    const float *x = job->x + i;
     for (size_t k = 0; k < count; k++)
-        sum[slot[k]] += (double)job->x[i + k];
+        sum[slot[k]] += (double)x[k];
 }
 
 static void add_ones(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
@@ -105,10 +84,10 @@ static void add_piece(void *data, size_t piece)
     walk(job, piece, s.from, s.to, job->sums ? add_values : add_ones);
 }
 
-Status table_sums(const CasTable *s, const float *x, const uint8_t *code, double *sum)
+Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
-    Job job = {.s = s, .pieces = pieces_of(s), .x = x, .code = code};
+    Job job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
     job.sums = NEW_ZERO(s->c->scratch, double, job.pieces * s->buckets);
     if (!job.sums)
         return arena_fail(s->c->scratch, s->c->err);

@@ -19,10 +19,8 @@ typedef struct {
 
 void table_open(CasTable *s, const Call *c, const ClusterModel *m);
 
-void table_clusters(const CasTable *s, const float *x, uint8_t *code);
-
-/* Each bucket's sum of x; and adds how many elements each bucket has. */
-Status table_sums(const CasTable *s, const float *x, const uint8_t *code, double *sum);
+/* Each element's cluster, and each bucket's sum of x; and adds how many elements each bucket has. */
+Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum);
 Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
 
 /* Gives each element its bucket's mean, or adds that to what `sum` has of it. */

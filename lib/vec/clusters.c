@@ -1,4 +1,4 @@
-/* clusters.c -- which stretch of the line each float is in, and the random words of a run of elements. */
+/* clusters.c -- which stretch of the line each float is in, and which bucket of its cluster. */
 #include "kernel.h"
 #include "lane.h"
 
@@ -27,11 +27,38 @@ void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t co
     memcpy(code + i, last_code, n - i);
 }
 
-void ISA_NAME(words)(RngKey key, uint32_t first, size_t n, uint32_t *word)
+/* One vector's; tables of no more clusters than it has lanes are looked up in registers. */
+INLINE void find_slots(VecU word, const uint8_t *code, bool few, const uint32_t *from, const uint32_t *size,
+                       uint32_t *slot)
+{
+    if (few) {
+        const VecI at = (VecI)load_bytes(code);
+        const VecU mine = (VecU)pick_lanes((VecF)load_u(size), at);
+        store_u(slot, (VecU)pick_lanes((VecF)load_u(from), at) + multiply_high(word, mine));
+        return;
+    }
+    store_u(slot, word);
+    for (int l = 0; l < LANES; l++)
+        slot[l] = from[code[l]] + (uint32_t)((uint64_t)slot[l] * size[code[l]] >> 32);
+}
+
+INLINE void find_all_slots(RngKey key, uint32_t first, size_t n, const uint8_t *code, bool few,
+                           const uint32_t *from, const uint32_t *size, uint32_t *slot)
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store_u(word + i, mix_lanes(stride_lanes(first + (uint32_t)i) + key.a, key.b));
+        find_slots(mix_lanes(stride_lanes(first + (uint32_t)i) + key.a, key.b), code + i, few, from, size,
+                   slot + i);
     for (; i < n; i++)
-        word[i] = rng_word(&key, first + (uint32_t)i);
+        slot[i] =
+            from[code[i]] + (uint32_t)((uint64_t)rng_word(&key, first + (uint32_t)i) * size[code[i]] >> 32);
+}
+
+void ISA_NAME(cluster_slots)(RngKey key, uint32_t first, size_t n, const uint8_t *code, size_t clusters,
+                             const uint32_t *from, const uint32_t *size, uint32_t *slot)
+{
+    if (clusters <= LANES)
+        find_all_slots(key, first, n, code, true, from, size, slot);
+    else
+        find_all_slots(key, first, n, code, false, from, size, slot);
 }

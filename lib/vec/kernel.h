@@ -42,7 +42,8 @@ void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t bucke
 void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket);
 void ISA_NAME(medians)(const float *x, size_t stride, size_t rows, size_t n, float *median);
 void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code);
-void ISA_NAME(words)(RngKey key, uint32_t first, size_t n, uint32_t *word);
+void ISA_NAME(cluster_slots)(RngKey key, uint32_t first, size_t n, const uint8_t *code, size_t clusters,
+                             const uint32_t *from, const uint32_t *size, uint32_t *slot);
 void ISA_NAME(knot_layer)(const double *x, const double *b, const double *a, size_t low, size_t high,
                           size_t from, size_t to, double *next, uint16_t *back);
 uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t *byte, size_t rows,

@@ -141,21 +141,21 @@ INLINE VecU stride_lanes(uint32_t i)
 }
 
 /* The high halves of 64-bit products. */
-INLINE VecU multiply_high(VecU a, uint32_t b)
+INLINE VecU multiply_high(VecU a, VecU b)
 {
     typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
-    const VecQ both = (VecQ)a, factor = (VecQ){0} + b;
+    const VecQ p = (VecQ)a, q = (VecQ)b;
 #if VEC_BYTES == 64
-    const VecQ even = (VecQ)_mm512_mul_epu32((__m512i)both, (__m512i)factor);
-    const VecQ odd = (VecQ)_mm512_mul_epu32((__m512i)(both >> 32), (__m512i)factor);
+    const VecQ even = (VecQ)_mm512_mul_epu32((__m512i)p, (__m512i)q);
+    const VecQ odd = (VecQ)_mm512_mul_epu32((__m512i)(p >> 32), (__m512i)(q >> 32));
 #elif VEC_BYTES == 32
-    const VecQ even = (VecQ)_mm256_mul_epu32((__m256i)both, (__m256i)factor);
-    const VecQ odd = (VecQ)_mm256_mul_epu32((__m256i)(both >> 32), (__m256i)factor);
+    const VecQ even = (VecQ)_mm256_mul_epu32((__m256i)p, (__m256i)q);
+    const VecQ odd = (VecQ)_mm256_mul_epu32((__m256i)(p >> 32), (__m256i)(q >> 32));
 #elif defined(__SSE2__)
-    const VecQ even = (VecQ)_mm_mul_epu32((__m128i)both, (__m128i)factor);
-    const VecQ odd = (VecQ)_mm_mul_epu32((__m128i)(both >> 32), (__m128i)factor);
+    const VecQ even = (VecQ)_mm_mul_epu32((__m128i)p, (__m128i)q);
+    const VecQ odd = (VecQ)_mm_mul_epu32((__m128i)(p >> 32), (__m128i)(q >> 32));
 #else
-    const VecQ even = (both & 0xffffffffu) * factor, odd = (both >> 32) * factor;
+    const VecQ even = (p & 0xffffffffu) * (q & 0xffffffffu), odd = (p >> 32) * (q >> 32);
 #endif
     return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
 }

@@ -7,7 +7,7 @@ void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t bucke
     VecU step = stride_lanes(first) + key.a;
     size_t i = 0;
     for (; i + LANES <= n; i += LANES, step += LANES * RNG_STRIDE)
-        store_u(bucket + i, multiply_high(mix_lanes(step, key.b), buckets));
+        store_u(bucket + i, multiply_high(mix_lanes(step, key.b), set_u(buckets)));
     for (; i < n; i++)
         bucket[i] = (uint32_t)((uint64_t)rng_word(&key, first + (uint32_t)i) * buckets >> 32);
 }
@@ -16,7 +16,8 @@ void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t bu
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store_u(bucket + i, multiply_high(mix_lanes(load_u(at + i) * RNG_STRIDE + key.a, key.b), buckets));
+        store_u(bucket + i,
+                multiply_high(mix_lanes(load_u(at + i) * RNG_STRIDE + key.a, key.b), set_u(buckets)));
     for (; i < n; i++)
         bucket[i] = (uint32_t)((uint64_t)rng_word(&key, at[i]) * buckets >> 32);
 }

@@ -114,6 +114,6 @@ const Kernels ISA_NAME(kernels) = {
     .hash_places = ISA_NAME(hash_places),
     .medians = ISA_NAME(medians),
     .stretches = ISA_NAME(stretches),
-    .words = ISA_NAME(words),
+    .cluster_slots = ISA_NAME(cluster_slots),
     .knot_layer = ISA_NAME(knot_layer),
 };
