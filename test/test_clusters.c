@@ -2,6 +2,7 @@
  * one budget. */
 #include "check.h"
 
+#include "cluster_index.h"
 #include "clusters.h"
 #include "kernels.h"
 
@@ -108,6 +109,31 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
                                                 ((uint64_t)rng_word(&key, 1234 + i) * size[code[i]] >> 32)));
             }
     }
+}
+
+/* The rarest codes, side by side, are longer than a put has room for when four looks are joined. */
+static void codes_of_very_unlike_lengths_come_back(void **state)
+{
+    (void)state;
+    enum { MANY = 70003, RARE = 64 };
+    static uint8_t code[MANY], back[MANY];
+    Arena *a = arena_open(0);
+    const Rng rng = rng_open(10, 0, 0, 0, 0);
+    Error err;
+    for (uint32_t clusters = 2; clusters <= 20; clusters += 3) {
+        const ClusterIndex index = {INDEX_HUFFMAN, MANY, clusters, 1, a, &err};
+        for (size_t i = 0; i < MANY; i++) {
+            const int rare = __builtin_ctz(rng_u32(&rng, USE_TEST, i) | 1u << 31);
+            code[i] = (uint8_t)(i < RARE || rare >= (int)clusters ? clusters - 1 : (uint32_t)rare);
+        }
+        Buf out = {.cap = index_most(INDEX_HUFFMAN, MANY, clusters)};
+        out.data = NEW(a, uint8_t, out.cap);
+        check(index_put(&index, code, &out) == OK);
+        Reader r = reader_open(buf_bytes(&out));
+        const char *why = "";
+        check(index_get(&index, &r, back, &why) == OK && !memcmp(back, code, MANY));
+    }
+    arena_close(a);
 }
 
 static int by_value(const void *a, const void *b)
@@ -268,6 +294,7 @@ static void a_sample_learns_nearly_the_same(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(thresholds_find_the_nearest_centre_of_the_sign),
+    cmocka_unit_test(codes_of_very_unlike_lengths_come_back),
     cmocka_unit_test(slots_are_in_the_buckets_of_the_elements_clusters),
     cmocka_unit_test(outliers_are_centred_on_the_percentile_of_their_sign),
     cmocka_unit_test(entropies_are_those_of_histograms),
