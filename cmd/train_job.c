@@ -69,9 +69,7 @@ const Option *train_job_options(TrainJob *j, const Option *own)
 Status train_job_load(Dataset *out, const char *name, const char *dir, Part part, int threads, Arena *a,
                       Error *err)
 {
-    const char *usual = text_format(a, "datasets/%s", name);
-    return usual ? dataset_load(out, name, dir ? dir : usual, part, DATA_SEED, threads, a, err)
-                 : arena_fail(a, err);
+    return dataset_load(out, name, dir, part, DATA_SEED, threads, a, err);
 }
 
 Status train_job_open(TrainJob *j)

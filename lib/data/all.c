@@ -4,12 +4,19 @@
 
 #include <string.h>
 
+/* Shapes that several share; and CIFAR's pixels, which the ATOMO code divides by 255. */
+#define GREY_28   .channels = 1, .rows = 28, .columns = 28
+#define COLOUR_32 .channels = 3, .rows = 32, .columns = 32
+#define CIFAR                                                                                                \
+    COLOUR_32, .mean = {125.3f / 255, 123.0f / 255, 113.9f / 255},                                           \
+               .deviation = {63.0f / 255, 62.1f / 255, 66.7f / 255}, .crop = CROP_REFLECT,                   \
+               .licence = "none stated; cite Krizhevsky, 2009",                                              \
+               .source = "https://www.cs.toronto.edu/~kriz/cifar.html", .load = cifar_load
+
 const DatasetInfo datasets[] = {
     {.name = "digits",
      .brief = "ten digits drawn by this program: 28 x 28, grey; needs no files",
-     .channels = 1,
-     .rows = 28,
-     .columns = 28,
+     GREY_28,
      .classes = 10,
      .mean = {0.1078f},
      .deviation = {0.2342f},
@@ -18,9 +25,7 @@ const DatasetInfo datasets[] = {
      .load = digits_load},
     {.name = "mnist",
      .brief = "handwritten digits: 28 x 28, grey; 60,000 and 10,000",
-     .channels = 1,
-     .rows = 28,
-     .columns = 28,
+     GREY_28,
      .classes = 10,
      .mean = {0.1307f},
      .deviation = {0.3081f},
@@ -29,9 +34,7 @@ const DatasetInfo datasets[] = {
      .load = idx_load},
     {.name = "fashion-mnist",
      .brief = "photographs of clothes: 28 x 28, grey; 60,000 and 10,000",
-     .channels = 1,
-     .rows = 28,
-     .columns = 28,
+     GREY_28,
      .classes = 10,
      .mean = {0.2860f},
      .deviation = {0.3530f},
@@ -40,33 +43,15 @@ const DatasetInfo datasets[] = {
      .load = idx_load},
     {.name = "cifar10",
      .brief = "photographs of ten kinds of things: 32 x 32, colour; 50,000 and 10,000",
-     .channels = 3,
-     .rows = 32,
-     .columns = 32,
-     .classes = 10,
-     .mean = {125.3f / 255, 123.0f / 255, 113.9f / 255},
-     .deviation = {63.0f / 255, 62.1f / 255, 66.7f / 255},
-     .crop = CROP_REFLECT,
-     .licence = "none stated; cite Krizhevsky, 2009",
-     .source = "https://www.cs.toronto.edu/~kriz/cifar.html",
-     .load = cifar_load},
+     CIFAR,
+     .classes = 10},
     {.name = "cifar100",
      .brief = "photographs of a hundred kinds of things: 32 x 32, colour; 50,000 and 10,000",
-     .channels = 3,
-     .rows = 32,
-     .columns = 32,
-     .classes = 100,
-     .mean = {125.3f / 255, 123.0f / 255, 113.9f / 255},
-     .deviation = {63.0f / 255, 62.1f / 255, 66.7f / 255},
-     .crop = CROP_REFLECT,
-     .licence = "none stated; cite Krizhevsky, 2009",
-     .source = "https://www.cs.toronto.edu/~kriz/cifar.html",
-     .load = cifar_load},
+     CIFAR,
+     .classes = 100},
     {.name = "svhn",
      .brief = "house numbers' digits, photographed: 32 x 32, colour; 73,257 and 26,032",
-     .channels = 3,
-     .rows = 32,
-     .columns = 32,
+     COLOUR_32,
      .classes = 10,
      .mean = {0.4914f, 0.4822f, 0.4465f},
      .deviation = {0.2023f, 0.1994f, 0.2010f},
@@ -85,15 +70,19 @@ static const char *dataset_name(const void *data, size_t i)
 
 const DatasetInfo *dataset_find(const char *name, Error *err)
 {
-    for (const DatasetInfo *d = datasets; d->name; d++)
+    char all[200] = "";
+    for (const DatasetInfo *d = datasets; d->name; d++) {
         if (!strcmp(d->name, name))
             return d;
+        strncat(all, " ", sizeof all - strlen(all) - 1);
+        strncat(all, d->name, sizeof all - strlen(all) - 1);
+    }
     const char *nearest = text_nearest(name, dataset_name, NULL);
     FAIL(err, ERR_USAGE, "%s: no such data set", name);
     if (nearest)
         error_hint(err, "the nearest name is %s", nearest);
     else
-        error_hint(err, "there are digits, mnist, fashion-mnist, cifar10, cifar100 and svhn");
+        error_hint(err, "there are%s", all);
     return NULL;
 }
 
