@@ -1,6 +1,7 @@
 /* parallel.c -- OpenMP, and the affinity mask. */
 #include "parallel.h"
 
+#include <omp.h>
 #include <sched.h>
 
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data)
@@ -13,6 +14,20 @@ void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t pi
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (size_t i = 0; i < pieces; i++)
         body(data, i);
+}
+
+void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
+                        void *data)
+{
+    const int slots = (int)parallel_slots(threads, pieces);
+    if (slots <= 1) {
+        for (size_t i = 0; i < pieces; i++)
+            body(data, i, 0);
+        return;
+    }
+#pragma omp parallel for num_threads(slots) schedule(dynamic, 1)
+    for (size_t i = 0; i < pieces; i++)
+        body(data, i, (size_t)omp_get_thread_num());
 }
 
 int parallel_cores(void)

@@ -33,6 +33,17 @@ static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
 /* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
 
+/* The same, telling the body which thread runs it: `slot` is below parallel_slots(threads, pieces), and no two bodies
+ * that run at once have the same. For scratch that need not be there once per piece. */
+void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
+                        void *data);
+
+static inline size_t parallel_slots(int threads, size_t pieces)
+{
+    const size_t most = threads > 1 ? (size_t)threads : 1;
+    return most < pieces ? most : pieces;
+}
+
 /* How many cores this process may use. */
 int parallel_cores(void);
 

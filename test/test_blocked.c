@@ -126,6 +126,9 @@ static const Case cases[] = {
     {32, 5, 5, 0, {.channels = 64, .size = 1, .stride = 1}},
     {64, 7, 6, 0, {.channels = 32, .size = 1, .stride = 2, .bias = true}},
     {16, 1, 1, 0, {.channels = 16, .size = 3, .stride = 1, .padding = 1, .bias = true}},
+    {16, 8, 8, 0, {.channels = 32, .size = 3, .stride = 1, .padding = 1, .bias = true}},
+    {32, 12, 7, 0, {.channels = 16, .size = 3, .stride = 1, .padding = 1}},
+    {16, 4, 4, 0, {.channels = 16, .size = 3, .stride = 1, .padding = 0}},
     {3, 11, 8, 1, {.channels = 32, .size = 3, .stride = 1, .padding = 1}},
     {3, 8, 8, 1, {.channels = 16, .size = 3, .stride = 2, .padding = 1, .bias = true}},
     {1, 5, 5, 1, {.channels = 16, .size = 3, .stride = 1, .padding = 1, .bias = true}},
@@ -211,7 +214,7 @@ static void check_conv(Bench *t, const ConvSettings *s, size_t images, bool adde
 static void convolutions_are_the_slow_loops(void **state)
 {
     (void)state;
-    static const size_t images[] = {1, 15, 16, 17, MOST};
+    static const size_t images[] = {1, 15, 16, 17, 32, MOST};
     for (size_t i = 0; i < countof(cases); i++) {
         Bench t;
         conv_begin(&t, &cases[i]);

@@ -1,11 +1,12 @@
 /* dnnl_conv.c -- convolution over blocked values by oneDNN, a piece of images at a time.
  *
  * Threads work on different pieces, and the pieces' weight gradients are added in order. Weights travel plain; each
- * pass puts them into the order that the primitives ask for, which takes under a hundredth of its time. */
+ * pass puts them into the order that the primitives ask for. */
 #include "nn/dnnl_piece.h"
 
 #include "parallel.h"
 
+#include <omp.h>
 #include <string.h>
 
 static Status open(Layer *l, size_t images, Arena *a, Error *err)
@@ -51,7 +52,10 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
     for (int i = 0; i < count; i++)
         if (arg[i].desc)
             args[used++] = (dnnl_exec_arg_t){arg[i].arg, lend(s, arg[i].desc, arg[i].data)};
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(1); /* what a primitive takes that does not keep to the number of its making */
     status = dnnl_primitive_execute(run, stream, used, args);
+    omp_set_num_threads(before);
     dnnl_stream_wait(stream);
     for (int i = 0; i < used; i++)
         dnnl_memory_destroy(args[i].memory);
@@ -65,18 +69,28 @@ typedef struct {
     const Primitives *s;
     const Pass *p;
     const float *weights; /* in the order that the primitives ask for */
-    uint8_t *scratch;     /* each piece's own, `room` bytes */
+    uint8_t *scratch;     /* each slot's own, `room` bytes */
     size_t room;
     float *partial; /* each piece's weight gradient and behind it its bias gradient, `each` floats */
     size_t each, bias_at;
-    float *aside;          /* where data gradients are made when they are to be added */
+    float *aside;          /* each slot's own: a piece's data gradient, when it is to be added; else NULL */
     dnnl_status_t *status; /* (pieces) */
 } Work;
 
-static size_t piece_images(const Pass *p, size_t piece)
+static size_t pieces(const Work *w)
 {
-    const size_t left = p->images - piece * PIECE;
-    return left < PIECE ? left : PIECE;
+    return (w->p->images + w->s->images - 1) / w->s->images;
+}
+
+static size_t slots(const Work *w)
+{
+    return parallel_slots(w->p->threads, pieces(w));
+}
+
+static size_t images_of(const Work *w, size_t piece)
+{
+    const size_t left = w->p->images - piece * w->s->images;
+    return left < w->s->images ? left : w->s->images;
 }
 
 static size_t whole_lines(size_t bytes)
@@ -84,12 +98,12 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Scratch for each piece, as many bytes as either size of piece asks for. */
+/* Scratch for each slot, as many bytes as either size of piece asks for. */
 static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 {
     *w = (Work){.l = l, .s = l->state, .p = p};
     TRY(primitives_ready(l->state, l, p->images, p->err));
-    const size_t pieces = pieces_of(p->images), sizes[2] = {PIECE, p->images % PIECE};
+    const size_t sizes[2] = {w->s->images, p->images % w->s->images};
     for (int i = 0; i < 2; i++) {
         const Piece *piece = &w->s->piece[sizes[i]];
         if (piece->run[way]) {
@@ -97,8 +111,8 @@ static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
             w->room = whole_lines(room) > w->room ? whole_lines(room) : w->room;
         }
     }
-    w->scratch = arena_take(p->scratch, pieces, w->room);
-    w->status = NEW_ZERO(p->scratch, dnnl_status_t, pieces);
+    w->scratch = arena_take(p->scratch, slots(w), w->room);
+    w->status = NEW_ZERO(p->scratch, dnnl_status_t, pieces(w));
     return w->scratch && w->status ? OK : arena_fail(p->scratch, p->err);
 }
 
@@ -113,33 +127,32 @@ static Status work_weights(Work *w, int way)
                        w->p->err);
 }
 
-static Status work_run(Work *w, void (*body)(void *data, size_t piece))
+static Status work_run(Work *w, void (*body)(void *data, size_t piece, size_t slot))
 {
-    const size_t pieces = pieces_of(w->p->images);
-    parallel_for(w->p->threads, pieces, body, w);
-    for (size_t i = 0; i < pieces; i++)
+    parallel_for_slots(w->p->threads, pieces(w), body, w);
+    for (size_t i = 0; i < pieces(w); i++)
         TRY(dnnl_check(w->status[i], "convolution", w->p->err));
     return OK;
 }
 
-static const float *at(const Value *v, const float *x, size_t piece)
+static const float *at(const Work *w, const Value *v, const float *x, size_t piece)
 {
-    return x + piece * PIECE * value_size(v);
+    return x + piece * w->s->images * value_size(v);
 }
 
-static void forward_piece(void *data, size_t piece)
+static void forward_piece(void *data, size_t piece, size_t slot)
 {
     const Work *w = data;
     const Layer *l = w->l;
-    const Piece *p = &w->s->piece[piece_images(w->p, piece)];
+    const Piece *p = &w->s->piece[images_of(w, piece)];
     const Argument arg[] = {
-        {DNNL_ARG_SRC, wanted(p, FORWARD, dnnl_query_src_md), at(l->in, l->in->x, piece)},
+        {DNNL_ARG_SRC, wanted(p, FORWARD, dnnl_query_src_md), at(w, l->in, l->in->x, piece)},
         {DNNL_ARG_WEIGHTS, &w->s->order[FORWARD], w->weights},
         {DNNL_ARG_BIAS,
          l->bias ? dnnl_primitive_desc_query_md(p->desc[FORWARD], dnnl_query_weights_md, 1) : NULL,
          l->bias ? w->p->weights + l->bias->offset : NULL},
-        {DNNL_ARG_DST, wanted(p, FORWARD, dnnl_query_dst_md), at(l->out, l->out->x, piece)},
-        {DNNL_ARG_SCRATCHPAD, wanted(p, FORWARD, dnnl_query_scratchpad_md), w->scratch + piece * w->room},
+        {DNNL_ARG_DST, wanted(p, FORWARD, dnnl_query_dst_md), at(w, l->out, l->out->x, piece)},
+        {DNNL_ARG_SCRATCHPAD, wanted(p, FORWARD, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
     };
     w->status[piece] = execute(w->s, p->run[FORWARD], arg, countof(arg));
 }
@@ -152,24 +165,24 @@ static Status forward(Layer *l, const Pass *p)
     return work_run(&w, forward_piece);
 }
 
-static void data_piece(void *data, size_t piece)
+static void data_piece(void *data, size_t piece, size_t slot)
 {
     const Work *w = data;
     const Layer *l = w->l;
-    const size_t images = piece_images(w->p, piece), n = images * value_size(l->in);
+    const size_t images = images_of(w, piece), whole = w->s->images * value_size(l->in);
     const Piece *p = &w->s->piece[images];
-    float *dx = l->in->dx + piece * PIECE * value_size(l->in);
-    float *made = w->aside ? w->aside + piece * PIECE * value_size(l->in) : dx;
+    float *restrict dx = l->in->dx + piece * whole;
+    float *restrict aside = w->aside ? w->aside + slot * whole : NULL;
     const Argument arg[] = {
-        {DNNL_ARG_DIFF_DST, wanted(p, BACK_DATA, dnnl_query_diff_dst_md), at(l->out, l->out->dx, piece)},
+        {DNNL_ARG_DIFF_DST, wanted(p, BACK_DATA, dnnl_query_diff_dst_md), at(w, l->out, l->out->dx, piece)},
         {DNNL_ARG_WEIGHTS, &w->s->order[BACK_DATA], w->weights},
-        {DNNL_ARG_DIFF_SRC, wanted(p, BACK_DATA, dnnl_query_diff_src_md), made},
-        {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_DATA, dnnl_query_scratchpad_md), w->scratch + piece * w->room},
+        {DNNL_ARG_DIFF_SRC, wanted(p, BACK_DATA, dnnl_query_diff_src_md), aside ? aside : dx},
+        {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_DATA, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
     };
     w->status[piece] = execute(w->s, p->run[BACK_DATA], arg, countof(arg));
-    if (w->aside)
-        for (size_t i = 0; i < n; i++)
-            dx[i] += made[i];
+    if (aside)
+        for (size_t i = 0; i < images * value_size(l->in); i++)
+            dx[i] += aside[i];
 }
 
 static Status backward_data(const Layer *l, const Pass *p)
@@ -180,7 +193,7 @@ static Status backward_data(const Layer *l, const Pass *p)
     TRY(work_open(&w, l, p, BACK_DATA));
     TRY(work_weights(&w, BACK_DATA));
     if (l->in->added) {
-        w.aside = NEW(p->scratch, float, p->images *value_size(l->in));
+        w.aside = NEW(p->scratch, float, slots(&w) * w.s->images * value_size(l->in));
         if (!w.aside)
             return arena_fail(p->scratch, p->err);
     }
@@ -188,21 +201,21 @@ static Status backward_data(const Layer *l, const Pass *p)
     return work_run(&w, data_piece);
 }
 
-static void weights_piece(void *data, size_t piece)
+static void weights_piece(void *data, size_t piece, size_t slot)
 {
     const Work *w = data;
     const Layer *l = w->l;
-    const Piece *p = &w->s->piece[piece_images(w->p, piece)];
+    const Piece *p = &w->s->piece[images_of(w, piece)];
     float *partial = w->partial + piece * w->each;
     const Argument arg[] = {
-        {DNNL_ARG_SRC, wanted(p, BACK_WEIGHTS, dnnl_query_src_md), at(l->in, l->in->x, piece)},
-        {DNNL_ARG_DIFF_DST, wanted(p, BACK_WEIGHTS, dnnl_query_diff_dst_md), at(l->out, l->out->dx, piece)},
+        {DNNL_ARG_SRC, wanted(p, BACK_WEIGHTS, dnnl_query_src_md), at(w, l->in, l->in->x, piece)},
+        {DNNL_ARG_DIFF_DST, wanted(p, BACK_WEIGHTS, dnnl_query_diff_dst_md),
+         at(w, l->out, l->out->dx, piece)},
         {DNNL_ARG_DIFF_WEIGHTS, &w->s->order[BACK_WEIGHTS], partial},
         {DNNL_ARG_DIFF_BIAS,
          l->bias ? dnnl_primitive_desc_query_md(p->desc[BACK_WEIGHTS], dnnl_query_diff_weights_md, 1) : NULL,
          partial + w->bias_at},
-        {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_WEIGHTS, dnnl_query_scratchpad_md),
-         w->scratch + piece * w->room},
+        {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_WEIGHTS, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
     };
     w->status[piece] = execute(w->s, p->run[BACK_WEIGHTS], arg, countof(arg));
 }
@@ -214,7 +227,7 @@ static void add_run(void *data, size_t run)
 {
     const Work *w = data;
     const size_t from = run * RUN, to = from + RUN < w->each ? from + RUN : w->each;
-    for (size_t piece = 1; piece < pieces_of(w->p->images); piece++)
+    for (size_t piece = 1; piece < pieces(w); piece++)
         for (size_t i = from; i < to; i++)
             w->partial[i] += w->partial[piece * w->each + i];
 }
@@ -226,7 +239,7 @@ static Status backward_weights(const Layer *l, const Pass *p)
     const dnnl_memory_desc_t *order = &w.s->order[BACK_WEIGHTS];
     w.bias_at = weights_room(order);
     w.each = w.bias_at + (l->bias ? whole_lines(l->out->channels * sizeof(float)) / sizeof(float) : 0);
-    w.partial = NEW(p->scratch, float, pieces_of(p->images) * w.each);
+    w.partial = NEW(p->scratch, float, pieces(&w) * w.each);
     if (!w.partial)
         return arena_fail(p->scratch, p->err);
     TRY(work_run(&w, weights_piece));

@@ -1,7 +1,7 @@
 /* dnnl_piece.h -- oneDNN's convolution primitives for pieces of images, and the order they want weights in.
  *
  * oneDNN's weight gradient differs in its last bits from one number of threads to another, so primitives are made for
- * one thread and for at most PIECE images. */
+ * one thread and for pieces of images whose size follows from the layer's shape alone. */
 #ifndef ATOMO_DNNL_PIECE_H
 #define ATOMO_DNNL_PIECE_H
 
@@ -14,6 +14,7 @@
 #endif
 
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
+enum { CONV_PIECE_MOST = 2 * PIECE }; /* images */
 
 /* The primitives for one number of images, made when a pass first has a piece of that size. */
 typedef struct {
@@ -23,7 +24,9 @@ typedef struct {
 
 typedef struct {
     dnnl_engine_t engine;
-    Piece piece[PIECE + 1]; /* by images */
+    size_t images;                    /* of a whole piece: PIECE, or where they are small CONV_PIECE_MOST */
+    dnnl_alg_kind_t back;             /* how gradients are made; outputs are always made directly */
+    Piece piece[CONV_PIECE_MOST + 1]; /* by images */
     dnnl_memory_desc_t plain;
     dnnl_memory_desc_t order[WAYS]; /* of weights, as the first primitive of each way chose it */
     bool chosen;
