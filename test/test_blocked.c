@@ -241,6 +241,23 @@ static void convolutions_do_not_depend_on_the_number_of_threads(void **state)
     }
 }
 
+static void channels_that_are_not_whole_groups_are_refused(void **state)
+{
+    (void)state;
+    static const size_t channels[] = {1, 4, 12, 20};
+    for (size_t i = 0; i < countof(channels); i++) {
+        Bench t;
+        bench_begin(&t, 16, 8, 8, layer_lanes());
+        build_conv_blocked(&t.b, &t.in, "conv9",
+                           &(ConvSettings){.channels = channels[i], .size = 3, .stride = 1, .padding = 1});
+        check(t.b.status == ERR_USAGE && strstr(t.err.text, "conv9: ") &&
+              strstr(t.err.text, "a multiple of "));
+        assert_int_equal(t.b.layers, 0);
+        arena_close(t.scratch);
+        arena_close(t.a);
+    }
+}
+
 /* ---- batch norm: one channel at a time, in double ---- */
 
 static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
@@ -403,6 +420,7 @@ static void constant_channels_and_single_values_stay_finite(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolutions_are_the_slow_loops),
     cmocka_unit_test(convolutions_do_not_depend_on_the_number_of_threads),
+    cmocka_unit_test(channels_that_are_not_whole_groups_are_refused),
     cmocka_unit_test(norms_and_running_statistics_are_as_defined),
     cmocka_unit_test(norms_do_not_depend_on_the_number_of_threads),
     cmocka_unit_test(scoring_reads_the_running_statistics_and_leaves_them),

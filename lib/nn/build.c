@@ -142,7 +142,14 @@ Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s
 
 Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s)
 {
-    return conv(b, in, name, s, &conv_blocked_layer, (Value){.lanes = layer_lanes()});
+    const size_t lanes = layer_lanes();
+    if (s->channels % lanes) {
+        if (b->status == OK)
+            b->status = FAIL(b->err, ERR_USAGE, "%s: %zu channels: blocked values want a multiple of %zu",
+                             name, s->channels, lanes);
+        return &b->nothing;
+    }
+    return conv(b, plain(b, in), name, s, &conv_blocked_layer, (Value){.lanes = lanes});
 }
 
 /* ---- the others ---- */

@@ -31,7 +31,8 @@ typedef struct {
 
 /* Names are the module's: "conv1" gives conv1.weight and, where there is one, conv1.bias. */
 Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s); /* by our own loops */
-Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s); /* by oneDNN */
+/* By oneDNN; as many channels as fill groups of layer_lanes(). */
+Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s);
 Value *build_norm(Builder *b, Value *in, const char *name);
 Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs);
 Value *build_relu(Builder *b, Value *in);

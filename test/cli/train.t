@@ -183,3 +183,11 @@ $ sh $SRC/test/cli/tiny.sh; mkdir m; SRC=$SRC unshare -m sh -c 'mount -t tmpfs -
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 2 -f csv -q >/dev/full
 2> atomo-train: *cannot write*
 = 1
+
+# threads that wait for work sleep soon, unless the user says how they are to wait
+? test -r /proc/self/environ
+$ said() { atomo-train run --network softmax --max-steps 100000 -q >/dev/null & for i in $(seq 200); do tr '\0' '\n' <"/proc/$!/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)=' && break; sleep 0.05; done; kill $!; wait; }; unset GOMP_SPINCOUNT OMP_WAIT_POLICY; said 2>/dev/null; (export GOMP_SPINCOUNT=7; said 2>/dev/null); (export OMP_WAIT_POLICY=active; said 2>/dev/null)
+> GOMP_SPINCOUNT=1000
+> GOMP_SPINCOUNT=7
+> OMP_WAIT_POLICY=active
+= 0
