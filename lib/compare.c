@@ -173,12 +173,23 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     return OK;
 }
 
+/* Puts a vector's figures into its cell's, and its elements behind those of the cell's others. */
+static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
+{
+    tally_append(&pool->tally, tally);
+    pool->tally.wasserstein = tally->wasserstein; /* right where this vector stays alone */
+    pool->vectors++;
+    if (!e->b.pool_x)
+        return;
+    memcpy(e->b.pool_x + e->pooled, e->b.x, v->shape.n * sizeof *e->b.x);
+    e->pooled += v->shape.n;
+}
+
 /* A codec's failure becomes the record's; what else fails ends the run. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Comparison *c = e->c;
     const Vector *v = &c->vectors->item[i];
-    const bool held = e->b.pool_x;
     const ArenaMark mark = arena_mark(e->tallies);
     bool unread = false;
     Trial t = {.c = c,
@@ -186,7 +197,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
                .vector = v,
                .unread = &unread,
                .above = {e->layout.above[i], cell->above, e->layout.above_run},
-               .first = held ? e->b.pool_y + e->pooled : NULL};
+               .first = e->b.pool_x ? e->b.pool_y + e->pooled : NULL};
     Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
     Error why;
     if (!c->workers)
@@ -207,12 +218,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
         pool->failed++;
         e->failures++;
     } else {
-        tally_append(&pool->tally, &r.tally);
-        pool->tally.wasserstein = r.tally.wasserstein; /* right where this vector stays alone */
-        pool->vectors++;
-        if (held)
-            memcpy(e->b.pool_x + e->pooled, e->b.x, v->shape.n * sizeof *e->b.x);
-        e->pooled += held ? v->shape.n : 0;
+        pool_vector(e, v, &r.tally, pool);
     }
     TRY(c->record(c->data, &r, e->err));
     arena_rewind(e->tallies, mark);

@@ -302,7 +302,8 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* Two index sets, for heavy and light atoms, and Golomb codes: with ideal codes the bound is 0.525. */
+/* Two index sets, for heavy and light atoms, and Golomb codes. With places at log2 of the number of choices the least is
+ * 0.522, and 0.494 if nothing had to tell heavy atoms from light ones. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;
