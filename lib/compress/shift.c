@@ -6,11 +6,8 @@
  * to h + q, for unbiased ones. Sender and receivers keep the same h, so decoding reads the state: alpha, this
  * worker's h and the mean of all workers' (n floats each), then the inner codec's own.
  *
- * Payload: the inner codec's, behind a kind of 0 where that has none. Merged, where that is linear:
- *
- *     kind:8 = 2  workers:varint  the inner codec's merged
- *
- * of which the shifts' mean and the merged differences give the sum of all estimates. */
+ * Payload: the inner codec's, behind a kind of 0 where that has none. Merged, where that is linear: kind:8 = 2,
+ * workers:varint, the inner codec's merged, to which the shifts' mean adds what makes it the sum of all estimates. */
 #include "omega.h"
 #include "total.h"
 
