@@ -115,6 +115,12 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
     return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
 }
 
+Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total)
+{
+    return __builtin_add_overflow(*total, more, total) ? payload_bad(c, "more workers than there are numbers")
+                                                       : OK;
+}
+
 Status payload_last_round(const Call *c)
 {
     if (c->round == codec_rounds(c->self) - 1)

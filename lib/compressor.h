@@ -223,6 +223,9 @@ Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
 Status payload_kind(const Call *c, unsigned kind, unsigned want);
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
+/* Adds the workers of one more merged payload; payload_bad where no number holds them. */
+Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
+
 /* payload_bad unless the Call's round is the last, which alone is decoded. */
 Status payload_last_round(const Call *c);
 

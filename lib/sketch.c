@@ -258,25 +258,9 @@ static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t c
     return cell;
 }
 
-/* The cells of a payload of any kind, looked through; NULL with the reason recorded. */
-static const uint8_t *take_cells(const Sketch *s, Bytes in, uint64_t *workers)
+static unsigned own_kind(const Sketch *s)
 {
-    const Call *c = s->c;
-    const size_t cells = cells_of(s);
-    const unsigned own = goes_raw(s) ? PAYLOAD_RAW : PAYLOAD_METHOD;
-    Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    *workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
-    const uint8_t *cell = take_bytes(&r, 4 * cells);
-    if (in.size && kind != own && kind != PAYLOAD_MERGED)
-        payload_bad(c, "kind %u, want %u or 2", kind, own);
-    else if (!reader_done(&r))
-        payload_bad(c, "%zu bytes, want %zu cells", in.size, cells);
-    else if (*workers == 0)
-        payload_bad(c, "the sum of no workers");
-    else
-        return check_cells(s, cell, cells);
-    return NULL;
+    return goes_raw(s) ? PAYLOAD_RAW : PAYLOAD_METHOD;
 }
 
 Status sketch_decode(const Call *c, SketchKind kind, Bytes in, float *x)
@@ -284,8 +268,8 @@ Status sketch_decode(const Call *c, SketchKind kind, Bytes in, float *x)
     const size_t topk = (size_t)((const SketchParams *)c->self->params)->topk;
     uint64_t workers;
     Estimate e = {.s = sketch_of(c, kind), .x = x};
-    e.cell = take_cells(&e.s, in, &workers);
-    if (!e.cell)
+    e.cell = addends_open(c, in, own_kind(&e.s), true, cells_of(&e.s), "cell", &workers);
+    if (!e.cell || !check_cells(&e.s, e.cell, cells_of(&e.s)))
         return ERR_CORRUPT;
     if (goes_raw(&e.s)) {
         memcpy(x, e.cell, 4 * e.s.n);
@@ -298,19 +282,11 @@ Status sketch_decode(const Call *c, SketchKind kind, Bytes in, float *x)
 Status sketch_merge(const Call *c, SketchKind kind, const Bytes *in, size_t count, Buf *out)
 {
     const Sketch s = sketch_of(c, kind);
-    const uint8_t **cell = NEW(c->scratch, const uint8_t *, count);
-    uint64_t total = 0, workers;
-    if (!cell)
-        return arena_fail(c->scratch, c->err);
-    for (size_t w = 0; w < count; w++) {
-        cell[w] = take_cells(&s, in[w], &workers);
-        if (!cell[w])
+    const uint8_t **cell;
+    TRY(addends_open_all(c, in, count, own_kind(&s), cells_of(&s), "cell", &cell, out));
+    for (size_t w = 0; w < count; w++)
+        if (!check_cells(&s, cell[w], cells_of(&s)))
             return ERR_CORRUPT;
-        if (__builtin_add_overflow(total, workers, &total))
-            return payload_bad(c, "more workers than there are numbers");
-    }
-    buf_u8(out, PAYLOAD_MERGED);
-    buf_varint(out, total);
     return addends_sum(c, cell, count, cells_of(&s), 1, (double)FLT_MAX, "bucket",
                        buf_room(out, 4 * cells_of(&s)));
 }

@@ -7,22 +7,40 @@
 #include <float.h>
 #include <math.h>
 
-/* The values of a payload of either kind; NULL with the reason recorded. */
-static const uint8_t *values_of(const Call *c, Bytes in, unsigned own_kind, size_t count, uint64_t *workers)
+const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool merges, size_t count,
+                            const char *what, uint64_t *workers)
 {
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
-    *workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
+    *workers = merges && kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
     const uint8_t *values = take_bytes(&r, 4 * count);
-    if (in.size && kind != own_kind && kind != PAYLOAD_MERGED)
-        payload_bad(c, "kind %u, want %u or %d", kind, own_kind, PAYLOAD_MERGED);
-    else if (!reader_done(&r))
-        payload_bad(c, "%zu bytes, want %zu values", in.size, count);
+    if (in.size && (merges ? payload_kind_or_merged : payload_kind)(c, kind, own_kind) != OK)
+        return NULL;
+    if (!reader_done(&r))
+        payload_bad(c, "%zu bytes, want %zu %ss", in.size, count, what);
     else if (*workers == 0)
         payload_bad(c, "the sum of no workers");
     else
         return values;
     return NULL;
+}
+
+Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
+                        const char *what, const uint8_t ***values, Buf *out)
+{
+    uint64_t total = 0, some;
+    *values = NEW(c->scratch, const uint8_t *, workers);
+    if (!*values)
+        return arena_fail(c->scratch, c->err);
+    for (size_t w = 0; w < workers; w++) {
+        (*values)[w] = addends_open(c, in[w], own_kind, true, count, what, &some);
+        if (!(*values)[w])
+            return ERR_CORRUPT;
+        TRY(payload_add_workers(c, some, &total));
+    }
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    return OK;
 }
 
 static Status not_finite(const Call *c, size_t i)
@@ -33,7 +51,7 @@ static Status not_finite(const Call *c, size_t i)
 Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x)
 {
     uint64_t workers;
-    const uint8_t *values = values_of(c, in, own_kind, count, &workers);
+    const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
     if (!values)
         return ERR_CORRUPT;
     if (count)
@@ -97,18 +115,7 @@ Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size
 Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                      double most, Buf *out)
 {
-    const uint8_t **values = NEW(c->scratch, const uint8_t *, workers);
-    uint64_t total = 0, some;
-    if (!values)
-        return arena_fail(c->scratch, c->err);
-    for (size_t w = 0; w < workers; w++) {
-        values[w] = values_of(c, in[w], own_kind, count, &some);
-        if (!values[w])
-            return ERR_CORRUPT;
-        if (__builtin_add_overflow(total, some, &total))
-            return payload_bad(c, "more workers than there are numbers");
-    }
-    buf_u8(out, PAYLOAD_MERGED);
-    buf_varint(out, total);
+    const uint8_t **values;
+    TRY(addends_open_all(c, in, workers, own_kind, count, "value", &values, out));
     return addends_sum(c, values, workers, count, 1, most, "value", buf_room(out, 4 * count));
 }

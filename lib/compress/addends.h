@@ -11,6 +11,15 @@
 /* Refuses other kinds and lengths, and what is not finite. */
 Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x);
 
+/* The values of a payload, or where it `merges` of a sum of payloads, and how many workers' they are; NULL with the reason
+ * recorded. `what` names a value. */
+const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool merges, size_t count,
+                            const char *what, uint64_t *workers);
+
+/* Those of each of `workers` payloads that merge, and into `out` what their sum begins with. */
+Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
+                        const char *what, const uint8_t ***values, Buf *out);
+
 /* ERR_NUMERIC when a sum is beyond `most`. */
 Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                      double most, Buf *out);

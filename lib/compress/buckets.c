@@ -51,6 +51,17 @@ float buckets_norm(const float *x, size_t n)
     return (float)sqrt(sum);
 }
 
+Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
+{
+    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
+}
+
+double rounding_variance(double v, double top, uint32_t s)
+{
+    const double t = fmin(v * s / top, s), f = t - floor(t);
+    return f * (1 - f);
+}
+
 static void find(const Buckets *b, size_t bucket, uint8_t *head)
 {
     const size_t start = bucket * b->bucket;

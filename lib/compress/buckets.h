@@ -59,6 +59,13 @@ Status buckets_encode(const Call *c, const float *x, Buf *out);
 Status buckets_decode(const Call *c, Bytes in, float *x);
 double buckets_variance(const Call *c, const float *x);
 
+/* f (1 - f), f = frac(v s / top): the variance, in squared steps of top / s, of rounding 0 <= v <= top to a neighbouring step so that the
+ * mean is kept. */
+double rounding_variance(double v, double top, uint32_t s);
+
+/* Refuses a head that is a norm. */
+Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head);
+
 /* The l2 norm as the float32 that travels. */
 float buckets_norm(const float *x, size_t n);
 

@@ -225,8 +225,7 @@ static bool same_model(const ClusterModel *a, const ClusterModel *b)
 
 static Status look_at(Merge *m, const Payload *p)
 {
-    if (__builtin_add_overflow(m->workers, p->workers, &m->workers))
-        return payload_bad(m->c, "more workers than there are numbers");
+    TRY(payload_add_workers(m->c, p->workers, &m->workers));
     m->floats |= p->floats;
     if (p->floats)
         return OK;

@@ -99,15 +99,13 @@ static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, 
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const Range r = range_load(head);
-    const double s = b->s, width = (double)r.width;
+    const double width = (double)r.width;
     double sum = 0;
     if (!is_random(b->c->self))
         return NAN;
-    for (size_t i = 0; i < n && width > 0; i++) {
-        const double t = fmin(((double)x[i] - (double)r.low) * s / width, s), f = t - floor(t);
-        sum += f * (1 - f);
-    }
-    return width / s * (width / s) * sum;
+    for (size_t i = 0; i < n && width > 0; i++)
+        sum += rounding_variance((double)x[i] - (double)r.low, width, b->s);
+    return width / b->s * (width / b->s) * sum;
 }
 
 static void open(Buckets *b, const Call *c)

@@ -43,11 +43,6 @@ static bool good(const Buckets *b, const uint8_t *head)
     return isfinite(load_f32(head)) && !signbit(load_f32(head));
 }
 
-static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
-}
-
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {
@@ -92,7 +87,7 @@ static const BucketLaw law = {
     .name = "norm",
     .find = find,
     .good = good,
-    .refuse = refuse,
+    .refuse = buckets_refuse_norm,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,

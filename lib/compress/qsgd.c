@@ -48,11 +48,6 @@ static bool good(const Buckets *b, const uint8_t *head)
     return isfinite(norm) && !signbit(norm) && isfinite(dequantise_code(&d, b->s));
 }
 
-static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
-}
-
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {
@@ -79,13 +74,11 @@ static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, 
 /* (N/s)^2 sum f (1 - f), f = frac(s |x| / N), with the float32 N that travels. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
-    const double norm = (double)load_f32(head), s = b->s;
+    const double norm = (double)load_f32(head);
     double sum = 0;
-    for (size_t i = 0; i < n && norm > 0; i++) {
-        const double t = fmin(s * fabs((double)x[i]) / norm, s), f = t - floor(t);
-        sum += f * (1 - f);
-    }
-    return norm / s * (norm / s) * sum;
+    for (size_t i = 0; i < n && norm > 0; i++)
+        sum += rounding_variance(fabs((double)x[i]), norm, b->s);
+    return norm / b->s * (norm / b->s) * sum;
 }
 
 static void open(Buckets *b, const Call *c)
@@ -101,7 +94,7 @@ static const BucketLaw law = {
     .name = "norm",
     .find = find,
     .good = good,
-    .refuse = refuse,
+    .refuse = buckets_refuse_norm,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,

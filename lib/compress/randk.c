@@ -148,32 +148,17 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-/* The values of a payload of any kind, k floats; NULL with the reason recorded. */
-static const uint8_t *values_of(const Call *c, Bytes in, uint64_t *workers)
+static unsigned own_kind(const Call *c)
 {
-    const size_t k = kept_of(c);
-    const unsigned own = k == c->shape->n ? PAYLOAD_RAW : PAYLOAD_METHOD;
-    Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    const bool merged = kind == PAYLOAD_MERGED && params_of(c->self)->shared;
-    *workers = merged ? take_varint(&r) : 1;
-    const uint8_t *values = take_bytes(&r, 4 * k);
-    if (in.size && kind != own && !merged)
-        payload_bad(c, "kind %u, want %u%s", kind, own, params_of(c->self)->shared ? " or 2" : "");
-    else if (!reader_done(&r))
-        payload_bad(c, "%zu bytes, want %zu values", in.size, k);
-    else if (*workers == 0)
-        payload_bad(c, "the sum of no workers");
-    else
-        return values;
-    return NULL;
+    return kept_of(c) == c->shape->n ? PAYLOAD_RAW : PAYLOAD_METHOD;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
     Job job;
     uint64_t workers;
-    const uint8_t *values = values_of(c, in, &workers);
+    const uint8_t *values =
+        addends_open(c, in, own_kind(c), params_of(c->self)->shared, kept_of(c), "value", &workers);
     if (!values)
         return ERR_CORRUPT;
     TRY(open_job(&job, c));
@@ -186,21 +171,10 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const uint8_t **values = NEW(c->scratch, const uint8_t *, count);
-    uint64_t total = 0, workers;
+    const uint8_t **values;
     if (!params_of(c->self)->shared)
         return FAIL(c->err, ERR_USAGE, "randk: with shared=off each worker sends elements of its own");
-    if (!values)
-        return arena_fail(c->scratch, c->err);
-    for (size_t w = 0; w < count; w++) {
-        values[w] = values_of(c, in[w], &workers);
-        if (!values[w])
-            return ERR_CORRUPT;
-        if (__builtin_add_overflow(total, workers, &total))
-            return payload_bad(c, "more workers than there are numbers");
-    }
-    buf_u8(out, PAYLOAD_MERGED);
-    buf_varint(out, total);
+    TRY(addends_open_all(c, in, count, own_kind(c), kept_of(c), "value", &values, out));
     const size_t n = c->shape->n, k = kept_of(c);
     const double factor = n ? (double)n / (double)k : 1;
     return addends_sum(c, values, count, k, factor, (double)FLT_MAX / factor, "value", buf_room(out, 4 * k));

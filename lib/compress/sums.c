@@ -51,12 +51,6 @@ Status sums_heard(const Sums *s, const uint8_t **scale)
     return scales_get(s, s->c->heard[0], &workers, scale);
 }
 
-static Status add_workers(const Call *c, uint64_t more, uint64_t *total)
-{
-    return __builtin_add_overflow(*total, more, total) ? payload_bad(c, "more workers than there are numbers")
-                                                       : OK;
-}
-
 static Status merge_scales(const Sums *s, const Bytes *in, size_t count, Buf *out)
 {
     uint64_t total = 0, workers;
@@ -66,7 +60,7 @@ static Status merge_scales(const Sums *s, const Bytes *in, size_t count, Buf *ou
     for (size_t w = 0; w < count; w++) {
         const uint8_t *scale;
         TRY(scales_get(s, in[w], &workers, &scale));
-        TRY(add_workers(s->c, workers, &total));
+        TRY(payload_add_workers(s->c, workers, &total));
         for (size_t i = 0; i < s->scales; i++)
             most[i] = fmaxf(most[i], load_f32(scale + 4 * i));
     }
@@ -215,7 +209,7 @@ static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
     for (size_t w = 0; w < count; w++) {
         const uint8_t *scale;
         TRY(sums_open(s, in[w], &scale, &part[w]));
-        TRY(add_workers(c, part[w].workers, &total));
+        TRY(payload_add_workers(c, part[w].workers, &total));
     }
     Job job = {.n = c->shape->n, .count = count, .in = part, .width = width_of(s, total)};
     if (!s->raw && job.width > SUMS_WIDEST)
