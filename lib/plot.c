@@ -5,7 +5,8 @@
 #include <string.h>
 
 const PlotKind *const plot_kinds[] = {
-    &plot_pareto, &plot_errors, &plot_spectrum, &plot_histogram, &plot_merge, &plot_convergence, NULL};
+    &plot_pareto,      &plot_errors,         &plot_spectrum, &plot_histogram,  &plot_merge,
+    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, NULL};
 
 static const char *kind_name(const void *kinds, size_t i)
 {

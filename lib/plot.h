@@ -28,6 +28,7 @@ typedef struct {
 
 /* One to a file, plot_KIND.c; all in the order of --help, NULL-ended. */
 extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, plot_merge, plot_convergence;
+extern const PlotKind plot_iteration_time, plot_runtime, plot_break_even; /* plot_cost.c */
 extern const PlotKind *const plot_kinds[];
 
 /* Picks a kind's rows; ERR_CORRUPT names the column that is missing, and the command that writes it. */

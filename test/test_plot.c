@@ -2,6 +2,9 @@
  * text and nothing else, and what it lacks is said in a line. */
 #include "plot_rig.h"
 
+#define COST_HEAD                                                                                            \
+    "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
+
 /* Of each kind data that draw, with @ for a name. */
 static const struct {
     const PlotKind *kind;
@@ -17,6 +20,9 @@ static const struct {
     {&plot_convergence,
      "record,compressor,step,test_accuracy,bytes_up,sim_seconds,wall_seconds,steps_to_0.5\n",
      "step,@,1,0.3,100,0.5,0.7,\nstep,@,2,0.6,100,1,1.4,\nsummary,@,2,0.6,200,1,1.4,2\n"},
+    {&plot_iteration_time, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
+    {&plot_runtime, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
+    {&plot_break_even, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,0.25,above,400\n"},
 };
 static const char *const figures[] = {"f.svg", "f.pdf", "f.png", "f.tex"};
 

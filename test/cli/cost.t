@@ -181,3 +181,39 @@ $ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --lin
 $ atomo-train run --link alpha=1s
 2> atomo-train: *link alpha=1s: beta is missing; want *
 = 2
+
+# its figures, from CSV, JSON and by hand
+? command -v gnuplot
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -o j.tex && grep -c 'qsgd allgather' j.tex; gnuplot -d -c "$SRC"/plots/$k.gp c.csv f.svg && gnuplot -d -c "$SRC"/plots/$k.gp $k.plot.csv p.svg && grep -c '<text>qsgd' f.svg p.svg; atomo-bench plot $k c.csv -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
+> *3 <text>qsgd
+> *3 1
+> *3 f.svg:1
+> *3 p.svg:1
+> *3 %PDF-
+2>
+= 0
+
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o r.csv; atomo-bench plot break-even r.csv -o f.svg
+2> atomo-bench: plot: r.csv: it has no column "workers"
+2> hint: break-even draws what atomo-bench cost writes with -o FILE.csv
+= 1
+
+# a server also sends back what the rounds before the last add up to: 64 floats of powersgd, with their number of workers; a scale
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology ps --workers 2 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], round(r["comm_ms"] / 2 - r["bytes_up"] - 8192, 6)) for r in json.load(sys.stdin)["results"]]'
+> none 0.0
+> fp16 0.0
+> powersgd:rank=1 258.0
+> terngrad:share=on 5.0
+= 0
+
+# decoding P payloads ends with their average, which takes what adding up floats takes
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c fp16 --topology allgather --workers 64,1024 -q -f json | python3 -c 'import json, sys; d = {(r["compressor"], r["workers"]): r["decode_ms"] for r in json.load(sys.stdin)["results"]}; slope = lambda c: (d[c, 1024] - d[c, 64]) / 960; adding = 64 * slope("fp16") - d["fp16", 64]; print(slope("none") > 0, abs(adding / slope("none") - 1) < 1e-6)'
+> True True
+= 0
+
+# on a ring atomo-train counts the aggregate's bytes, too
+$ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
+> 1 1
+= 0

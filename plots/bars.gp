@@ -1,0 +1,37 @@
+# bars.gp -- what the figures of bars share: each iteration as a stack of its parts, read from cost's columns.
+needs = 'compressor workers compute_ms encode_ms comm_ms decode_ms total_ms bytes_up'
+load folder(ARG0).'look.gp'
+
+c_x = place('workers')
+c_compute = place('compute_ms')
+c_encode = place('encode_ms')
+c_decode = place('decode_ms')
+c_total = place('total_ms')
+c_bytes = place('bytes_up')
+array worker[64]
+workers = 0
+at(p) = sum [i = 1:workers] (worker[i] == p ? i : 0)
+meet(p) = at(p) || workers == 64 ? 0 : (workers = workers + 1, worker[workers] = p)
+stats data using (valid(c_x) && valid(c_total) ? (meet(column(c_x)), number(strcol(c_compressor))) : 1) nooutput
+if (n == 0 || workers == 0) {
+    print 'the data has no row with both workers and total_ms'
+    exit status 1
+}
+
+# With overlap what communicating adds is less than what it takes.
+heights = 'compute encode communicate decode'
+low(i) = i < 2 ? 0 : low(i - 1) + part(i - 1)
+shown_comm(r) = column(c_total) - column(c_compute) - column(c_encode) - column(c_decode)
+part(i) = i == 1 ? column(c_compute) : i == 2 ? column(c_encode) : i == 3 ? shown_comm(0) : column(c_decode)
+part_rgb(i) = word('#999999 #e69f00 #0072b2 #009e73', i)
+
+# A name under its bars, at a slant: it takes room below by its length.
+room = 24
+longest = 0
+do for [i = 1:n] { longest = largest(longest, strlen(name[i]) < room ? strlen(name[i]) : room) }
+slant = 40
+below = longest * 0.036 * (tex ? 1.15 : 1) + 0.1
+
+# gnuplot takes a tic's text for a number's format.
+doubled(s) = strlen(s) ? (s[1:1] eq '%' ? '%%' : s[1:1]).doubled(s[2:*]) : ''
+tic(s) = doubled(shown_name(s))

@@ -1,0 +1,75 @@
+# break-even.gp -- the bandwidth below which compressing pays: a line for each compressor, against the number of workers.
+#
+#     gnuplot -d -c break-even.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#
+# DATA is what `atomo-bench plot` writes beside a figure, or cost's CSV with one link and topology as it is. Filled marks:
+# it pays below; open ones: above. Where one always or never pays there is no bandwidth to draw, and the key says so.
+data = ARG1
+figure = ARG2
+needs = 'compressor workers break_even_gbps pays'
+folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
+load folder(ARG0).'look.gp'
+
+# ---- which rows are drawn ----
+
+c_x = place('workers')
+c_even = place('break_even_gbps')
+c_pays = place('pays')
+array below[most]
+array above[most]
+array always[most]
+array never[most]
+do for [k = 1:most] { below[k] = above[k] = always[k] = never[k] = 0 }
+x_low = y_low = 1e300
+x_high = y_high = hollows = 0
+count(k, s) = k == 0 ? 0 : s eq 'below' ? (below[k] = below[k] + 1) : s eq 'above' ? (above[k] = above[k] + 1, hollows = 1) : \
+    s eq 'always' ? (always[k] = always[k] + 1) : s eq 'never' ? (never[k] = never[k] + 1) : 0
+note(k) = (count(k, strcol(c_pays)), x_low = least(x_low, column(c_x)), x_high = largest(x_high, column(c_x)), \
+    valid(c_even) ? (y_low = least(y_low, column(c_even)), y_high = largest(y_high, column(c_even))) : 0, 1)
+says(s) = s eq 'below' || s eq 'above' || s eq 'always' || s eq 'never'
+stats data using (valid(c_x) && says(strcol(c_pays)) ? note(number(strcol(c_compressor))) : 1) nooutput
+if (n == 0 || x_high == 0) {
+    print 'the data has no row that says whether it pays'
+    exit status 1
+}
+if (y_high == 0) { y_low = y_high = 1.25 }
+
+# A name, and what cannot be drawn of it.
+drawn_any(i) = below[i] + above[i] > 0
+only(i) = drawn_any(i) ? (always[i] ? ', else always' : never[i] ? ', else never' : '') : \
+    (always[i] && never[i] ? ': always or never' : always[i] ? ': always' : ': never')
+label(i) = shown_name(name[i]).only(i)
+longest = 11
+do for [i = 1:n] { longest = largest(longest, strlen(label(i))) }
+
+# ---- axes and key ----
+
+eval page(2.2, n, longest, 1)
+set xlabel 'workers'
+set ylabel 'bandwidth, GB/s'
+set logscale x 2
+set logscale y 10
+set xrange [x_low / 1.2 : x_high * 1.2]
+y_low = y_low / 2.5
+y_high = y_high * 2.5
+set yrange [y_low : y_high]
+set format y decades(y_low, y_high)
+set key title (hollows ? 'pays below its line; open marks: above it' : 'pays below its line') font key_font
+
+# Links that people know.
+do for [k = 0:4] {
+    b = 0.0125 * 10 ** k
+    if (b > y_low && b < y_high) {
+        set arrow from x_low / 1.2, b to x_high * 1.2, b nohead dashtype (2, 3) linewidth 0.7 linecolor rgb '#777777' back
+        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at x_high * 1.18, b right offset 0, 0.35 font key_font textcolor rgb '#777777'
+    }
+}
+
+mine(i, s) = valid(c_even) && strcol(c_compressor) eq name[i] && strcol(c_pays) eq s
+set output figure
+unset datafile columnheaders
+plot for [i = 1:n] data skip 1 using (mine(i, 'below') ? column(c_x) : NaN):(column(c_even)) with linespoints \
+        linewidth 1.4 dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.6 title label(i) noenhanced, \
+    for [i = 1:n] data skip 1 using (mine(i, 'above') ? column(c_x) : NaN):(column(c_even)) with linespoints \
+        linewidth 1 dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.6 notitle
+set output

@@ -1,0 +1,66 @@
+# runtime.gp -- what an iteration takes and what a worker sends, for each compressor, with the most workers that the data
+# have: times to compute, encode, communicate and decode above, the size of the message below.
+#
+#     gnuplot -d -c runtime.gp DATA.csv FIGURE.{pdf,svg,png,tex}
+#
+# DATA is what `atomo-bench plot` writes beside a figure, or cost's CSV with one link and topology as it is.
+data = ARG1
+figure = ARG2
+folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
+load folder(ARG0).'bars.gp'
+
+p_high = y_high = s_high = 0
+s_low = 1e300
+do for [i = 1:workers] { p_high = largest(p_high, worker[i]) }
+mine(r) = valid(c_total) && column(c_x) == p_high
+stats data using (valid(c_total) && valid(c_x) && mine(0) ? (y_high = largest(y_high, column(c_total)), \
+    s_high = largest(s_high, column(c_bytes)), s_low = least(s_low, column(c_bytes)), 1) : 1) nooutput
+middle(r) = mine(0) ? find(strcol(c_compressor)) - 0.5 : NaN
+
+# The one scale of sizes that leaves the largest a number of 1 to 1000.
+thousands = s_high < 1e3 ? 0 : s_high < 1e6 ? 1 : s_high < 1e9 ? 2 : 3
+unit = 1e3 ** thousands
+unit_name = word('B kB MB GB', thousands + 1)
+size_text(r) = sprintf('%.3g', column(c_bytes) / unit)
+
+upper = 1.75
+lower = 0.95
+key_tall = 0.42
+tall = upper + lower + below + key_tall
+eval page(tall, 0, 11, 0)
+up(inches) = inches / tall
+set output figure
+set multiplot
+set lmargin at screen 0.15
+set rmargin at screen 0.97
+set xrange [0 : n]
+unset xtics
+unset grid
+set grid y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
+
+# ---- times ----
+
+set tmargin at screen 0.98
+set bmargin at screen up(below + key_tall + lower + 0.12)
+set key at screen 0.56, screen up(key_tall + 0.02) center top horizontal Left reverse maxcols 2 samplen 1.6 spacing 0.9 width 1
+set key title sprintf('%d worker', p_high).(p_high == 1 ? '' : 's') font key_font
+set ylabel 'ms'
+set yrange [0 : y_high * 1.05]
+unset datafile columnheaders
+plot for [p = 1:4] data skip 1 using (middle(0)):(low(p) + part(p) / 2):(middle(0) - 0.38):(middle(0) + 0.38):(low(p)):(low(p) + part(p)) \
+        with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) title word(heights, p)
+
+# ---- sizes ----
+
+unset key
+set tmargin at screen up(below + key_tall + lower - 0.02)
+set bmargin at screen up(below + key_tall)
+set ylabel 'message, '.unit_name
+set xtics scale 0 rotate by slant right font key_font noenhanced ()
+do for [i = 1:n] { set xtics add (tic(name[i]) i - 0.4) }
+set yrange [0 : s_high / unit * 1.25]
+plot data skip 1 using (middle(0)):(column(c_bytes) / unit / 2):(middle(0) - 0.38):(middle(0) + 0.38):(0):(column(c_bytes) / unit) \
+        with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc79a7', \
+    data skip 1 using (middle(0)):(column(c_bytes) / unit):(size_text(0)) with labels offset 0, 0.45 font key_font
+unset multiplot
+set output
