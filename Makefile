@@ -272,7 +272,7 @@ build/fuzz/%.o: %.c
 
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
-	$(Q)$(FUZZ_CC) -o $@ $^ $(LIBS)
+	$(Q)$(FUZZ_CC) -o $@ $^ $(LIBS) -lgomp
 
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
