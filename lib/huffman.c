@@ -1,7 +1,7 @@
 /* huffman.c -- building Huffman codes, their tables, and the streams. */
 #include "huffman.h"
 
-#include "elias.h"
+#include "code_table.h"
 
 #include <stdlib.h>
 
@@ -151,11 +151,6 @@ unsigned huffman_longest(const Huffman *h)
 
 /* ---- the table ---- */
 
-static uint64_t step_of(unsigned length, unsigned before)
-{
-    return length >= before ? 1 + 2 * (uint64_t)(length - before) : 2 * (uint64_t)(before - length);
-}
-
 static bool has_code(const Huffman *h, uint32_t s)
 {
     return h->length[s] || (h->present == 1 && h->order[0] == s);
@@ -164,25 +159,16 @@ static bool has_code(const Huffman *h, uint32_t s)
 /* Bits of the table, which is written where there is a writer. */
 static uint64_t walk_table(const Huffman *h, BitWriter *w)
 {
-    uint64_t bits = gamma_bits(UINT64_C(1) + h->present);
-    if (w)
-        gamma_put(w, UINT64_C(1) + h->present);
-    uint32_t next = 0;
-    unsigned before = FIRST_LENGTH;
+    TableWalk t = {.w = w, .before = FIRST_LENGTH};
+    walk_start(&t, h->present);
     for (uint32_t s = 0; s < h->alphabet; s++) {
         if (!has_code(h, s))
             continue;
-        const uint64_t skipped = UINT64_C(1) + s - next, step = step_of(h->length[s], before);
-        bits += gamma_bits(skipped) + (h->present > 1 ? gamma_bits(step) : 0);
-        if (w) {
-            gamma_put(w, skipped);
-            if (h->present > 1)
-                gamma_put(w, step);
-        }
-        next = s + 1;
-        before = h->length[s];
+        walk_symbol(&t, s);
+        if (h->present > 1)
+            walk_step(&t, h->length[s]);
     }
-    return bits;
+    return t.bits;
 }
 
 uint64_t huffman_table_bits(const Huffman *h)
@@ -195,39 +181,24 @@ void huffman_table_put(const Huffman *h, BitWriter *w)
     walk_table(h, w);
 }
 
-static bool length_get(BitReader *r, unsigned *length)
-{
-    const uint64_t step = gamma_get(r), off = step / 2;
-    if (r->bad || off > HUFFMAN_LONGEST || (!(step & 1) && off >= *length))
-        return false;
-    *length = step & 1 ? *length + (unsigned)off : *length - (unsigned)off;
-    return *length <= HUFFMAN_LONGEST;
-}
-
 bool huffman_table_get(Huffman *h, BitReader *r)
 {
+    TableScan t = {.r = r, .alphabet = h->alphabet, .before = FIRST_LENGTH};
+    uint32_t present, symbol;
     forget(h);
     h->look = NULL;
-    const uint64_t present = gamma_get(r) - 1;
-    if (r->bad || present > h->alphabet)
+    if (!scan_start(&t, h->alphabet, &present))
         return false;
-    uint64_t next = 0;
-    unsigned length = FIRST_LENGTH;
-    for (uint64_t i = 0; i < present; i++, next++) {
-        const uint64_t skipped = gamma_get(r);
-        if (r->bad || skipped > h->alphabet - next)
+    for (uint32_t i = 0; i < present; i++) {
+        unsigned length = 0;
+        if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
             return false;
-        next += skipped - 1;
-        if (present == 1) {
-            h->order[0] = (uint16_t)next;
-        } else {
-            if (!length_get(r, &length))
-                return false;
-            h->length[next] = (uint8_t)length;
-            h->count[length]++;
-        }
+        h->order[0] = (uint16_t)symbol; /* the only one's, or numbered below */
+        h->length[symbol] = (uint8_t)length;
+        h->count[length]++;
     }
-    h->present = (uint32_t)present;
+    h->count[0] = 0;
+    h->present = present;
     return present < 2 || number_codes(h);
 }
 

@@ -1,6 +1,7 @@
 /* rans.c -- frequencies from counts, their tables, and the ends of streams; the middle is in vec/rans.c. */
 #include "rans.h"
 
+#include "code_table.h"
 #include "elias.h"
 #include "kernels.h"
 
@@ -108,38 +109,21 @@ bool rans_build(Rans *r, uint32_t alphabet, const uint64_t *count)
 
 /* ---- the table ---- */
 
-static uint64_t step_of(unsigned now, unsigned before)
-{
-    return now >= before ? 1 + 2 * (uint64_t)(now - before) : 2 * (uint64_t)(before - now);
-}
-
 /* Bits of the table, which is written where there is a writer. */
 static uint64_t walk_table(const Rans *r, BitWriter *w)
 {
-    uint64_t bits = PRECISION_BITS + gamma_bits(UINT64_C(1) + r->present);
-    if (w) {
-        bits_put(w, (uint64_t)r->precision, PRECISION_BITS);
-        gamma_put(w, UINT64_C(1) + r->present);
-    }
-    uint32_t next = 0;
-    unsigned before = FIRST_CLASS;
+    TableWalk t = {.w = w, .before = FIRST_CLASS};
+    walk_bits(&t, (uint64_t)r->precision, PRECISION_BITS);
+    walk_start(&t, r->present);
     for (uint32_t k = 0; k < r->present; k++) {
-        const uint64_t skipped = UINT64_C(1) + r->symbol[k] - next;
-        next = r->symbol[k] + UINT32_C(1);
-        bits += gamma_bits(skipped);
-        if (w)
-            gamma_put(w, skipped);
+        walk_symbol(&t, r->symbol[k]);
         if (k + 1 == r->present)
             break;
         const unsigned below = log2_floor(r->frequency[k]);
-        bits += gamma_bits(step_of(below, before)) + below;
-        if (w) {
-            gamma_put(w, step_of(below, before));
-            bits_put(w, r->frequency[k] & ((1u << below) - 1), below);
-        }
-        before = below;
+        walk_step(&t, below);
+        walk_bits(&t, r->frequency[k] & ((1u << below) - 1), below);
     }
-    return bits;
+    return t.bits;
 }
 
 uint64_t rans_table_bits(const Rans *r)
@@ -152,39 +136,30 @@ void rans_table_put(const Rans *r, BitWriter *w)
     walk_table(r, w);
 }
 
-static bool frequency_get(BitReader *in, unsigned *below, uint32_t *frequency)
-{
-    const uint64_t step = gamma_get(in), off = step / 2;
-    if (in->bad || off > RANS_PRECISION || (!(step & 1) && off > *below))
-        return false;
-    *below = step & 1 ? *below + (unsigned)off : *below - (unsigned)off;
-    if (*below >= RANS_PRECISION)
-        return false;
-    *frequency = 1u << *below | (uint32_t)bits_get(in, *below);
-    return !in->bad;
-}
-
 bool rans_table_get(Rans *r, uint32_t alphabet, BitReader *in)
 {
+    TableScan t = {.r = in, .alphabet = alphabet, .before = FIRST_CLASS};
     *r = (Rans){.alphabet = alphabet, .precision = (int)bits_get(in, PRECISION_BITS)};
-    const uint64_t present = gamma_get(in) - 1;
-    if (in->bad || r->precision < RANS_PRECISION_LEAST || r->precision > RANS_PRECISION ||
-        present > RANS_BYTES || present > 1u << r->precision ||
+    uint32_t present, symbol, left = 1u << r->precision;
+    if (r->precision < RANS_PRECISION_LEAST || r->precision > RANS_PRECISION ||
+        !scan_start(&t, left < RANS_BYTES ? left : RANS_BYTES, &present) ||
         (present < 2 && r->precision != RANS_PRECISION))
         return false;
-    r->present = (uint32_t)present;
-    uint32_t next = 0, left = 1u << r->precision, frequency;
-    unsigned below = FIRST_CLASS;
+    r->present = present;
     for (uint32_t k = 0; k < present; k++) {
-        const uint64_t skipped = gamma_get(in);
-        if (in->bad || skipped > alphabet - next)
+        unsigned below;
+        uint32_t frequency = left;
+        if (!scan_symbol(&t, &symbol))
             return false;
-        next += (uint32_t)skipped;
-        r->symbol[k] = (uint16_t)(next - 1);
-        frequency = left;
-        if (k + 1 < present && (!frequency_get(in, &below, &frequency) || frequency >= left))
-            return false;
+        if (k + 1 < present) {
+            if (!scan_step(&t, 0, RANS_PRECISION - 1, &below))
+                return false;
+            frequency = 1u << below | (uint32_t)bits_get(in, below);
+            if (in->bad || frequency >= left)
+                return false;
+        }
         left -= frequency;
+        r->symbol[k] = (uint16_t)symbol;
         r->frequency[k] = (uint16_t)(present > 1 ? frequency : 0);
     }
     return true;
