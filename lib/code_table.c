@@ -3,7 +3,7 @@
 
 #include "elias.h"
 
-static void walk_gamma(TableWalk *t, uint64_t v)
+void walk_gamma(TableWalk *t, uint64_t v)
 {
     t->bits += gamma_bits(v);
     if (t->w)
@@ -28,10 +28,19 @@ void walk_symbol(TableWalk *t, uint32_t symbol)
     t->next = symbol + 1;
 }
 
+static uint64_t step_of(unsigned number, unsigned before)
+{
+    return number >= before ? 1 + 2 * (uint64_t)(number - before) : 2 * (uint64_t)(before - number);
+}
+
+unsigned step_bits(unsigned number, unsigned before)
+{
+    return gamma_bits(step_of(number, before));
+}
+
 void walk_step(TableWalk *t, unsigned number)
 {
-    const unsigned before = t->before;
-    walk_gamma(t, number >= before ? 1 + 2 * (uint64_t)(number - before) : 2 * (uint64_t)(before - number));
+    walk_gamma(t, step_of(number, t->before));
     t->before = number;
 }
 

@@ -249,6 +249,9 @@ typedef struct {
                          uint32_t state[16], uint8_t *at);
     size_t (*rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
                        const uint8_t **at, const uint8_t *end);
+    /* The same where `slot` holds the byte alone, and three bytes more, and `slice` by byte says the rest. */
+    size_t (*rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                            size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end);
 } Kernels;
 
 Isa isa_of_cpu(void); /* the best this CPU can run */

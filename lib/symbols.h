@@ -3,13 +3,14 @@
  * Codes are bytes while width <= 8, else 32-bit words. The symbol of a code is what stands above its `shift`
  * low bits, which travel as they are; Huffman's alphabet is 2^(width - shift), and so is rANS's.
  *
- *     form:8 = kind + 4 log4(lanes) + 16 shift
+ *     form:8 = kind + 4 lanes + 16 shift         lanes 0, 1, 2: 1, 4, 16
  *     kind 0     bit planes of all codes, `width` wide (planes.h), and no more in form
  *     kind 1     table  { length:32 } x blocks  { low stream } x blocks
  *     kind 2            { length:32 } x blocks  { table low stream } x blocks
  *
  * A table ends on a whole byte, padded with zeros; `low` is bit planes `shift` wide; there are lengths only
- * where n > 2^16. Huffman has no lanes. The writer takes what is shortest by the costs of huffman.h and
+ * where n > 2^16. Huffman has no lanes. Where rANS leaves some bytes of a block, lanes is 3: all codes are one block
+ * with 4 lanes, whatever n. The writer takes what is shortest by the costs of huffman.h and
  * rans.h: the shift, a table of each block's own, and kind 0 where symbols would not be shorter.
  *
  * rANS has 256 symbols at most, too few for codes of 9 bits and more that spread over decades, so that these
@@ -34,6 +35,7 @@ typedef struct {
     const void *data;
     void (*make)(const void *data, size_t block, void *code); /* the codes of a block; may be asked twice */
     bool (*take)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
+    double *entropy; /* where not NULL, symbols_put says here what its form cannot be shorter than, in bits */
 } Symbols;
 
 /* The most bytes of any codes. */

@@ -23,29 +23,27 @@ uint64_t classes_merge(const Symbols *s, const uint64_t *finest, int lead, uint6
     return open;
 }
 
-size_t classes_split(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
-                     uint8_t *low)
+void classes_split(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
+                   BitWriter *open)
 {
     const uint32_t magnitudes = (UINT32_C(1) << (s->width - 1)) - 1;
-    BitWriter w = bits_writer(low + 4, planes_size(n, s->width) + 8);
+    BitWriter w = *open;
     for (size_t i = 0; i < n; i++) {
-        const unsigned open = class_open(code[i] & magnitudes, lead);
+        const unsigned bits = class_open(code[i] & magnitudes, lead);
         symbol[i] = (uint16_t)class_symbol(s, code[i], lead);
-        bits_put(&w, code[i] & ((UINT32_C(1) << open) - 1), open);
+        bits_put(&w, code[i] & ((UINT32_C(1) << bits) - 1), bits);
     }
-    bits_close(&w);
-    assert(!w.full);
-    store_u32(low, (uint32_t)(w.at - low - 4));
-    return (size_t)(w.at - low);
+    *open = w;
 }
 
-bool classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, Bytes open, uint32_t *code)
+void classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, BitReader *open,
+                  uint32_t *code)
 {
-    BitReader r = bits_reader(open);
+    BitReader r = *open;
     for (size_t i = 0; i < n; i++) {
         const uint32_t least = class_least(symbol[i] / 2u, lead);
         code[i] = least | (symbol[i] & 1u) << (s->width - 1);
         code[i] |= (uint32_t)bits_get(&r, class_open(least, lead));
     }
-    return bits_finish(&r);
+    *open = r;
 }

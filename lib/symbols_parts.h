@@ -1,4 +1,4 @@
-/* symbols_parts.h -- between the writing and the reading half of symbols.h; nobody else includes it. */
+/* symbols_parts.h -- what the writing and the reading half of symbols.h share; nobody else includes it. */
 #ifndef ATOMO_SYMBOLS_PARTS_H
 #define ATOMO_SYMBOLS_PARTS_H
 
@@ -9,24 +9,26 @@
 #include "symbols.h"
 
 enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
-enum { BYTE_WIDTH = 8, SHIFT_MOST = 15, LANE_KINDS = 3 };
+enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
+enum { LANES_WHOLE = 3, WHOLE_LANES = 4 }; /* 1, 4, 16, and 4 in one stream of all blocks */
 enum { CLASS_MOST = 7, CLASS_OWN = 8 }; /* leading bits; beside them in form: tables of the blocks' own */
 
 typedef struct {
     int kind, shift; /* never KIND_CLASSES: that is `classes`, whose leading bits are in shift */
-    bool classes;
-    unsigned lanes_log4; /* lanes = 4^this */
+    bool classes, whole;
+    unsigned lanes_log4; /* lanes = 4^this, where not whole */
 } Form;
 
 static inline unsigned form_lanes(const Form *f)
 {
-    return 1u << 2 * f->lanes_log4;
+    return f->whole ? WHOLE_LANES : 1u << 2 * f->lanes_log4;
 }
 static inline uint8_t form_byte(const Form *f)
 {
     const unsigned kind = f->classes ? KIND_CLASSES : (unsigned)f->kind,
-                   own = f->classes && f->kind == KIND_OWN_TABLES ? CLASS_OWN : 0;
-    return (uint8_t)(kind | f->lanes_log4 << 2 | ((unsigned)f->shift | own) << 4);
+                   own = f->classes && f->kind == KIND_OWN_TABLES ? CLASS_OWN : 0,
+                   lanes = f->whole ? LANES_WHOLE : f->lanes_log4;
+    return (uint8_t)(kind | lanes << 2 | ((unsigned)f->shift | own) << 4);
 }
 static inline bool symbols_wide(const Symbols *s)
 {
@@ -35,6 +37,12 @@ static inline bool symbols_wide(const Symbols *s)
 static inline uint32_t alphabet_of(const Symbols *s, int shift)
 {
     return UINT32_C(1) << (s->width - shift);
+}
+
+/* Alphabets have 16 bits at most. */
+static inline int shift_least(const Symbols *s)
+{
+    return s->width > 16 ? s->width - 16 : 0;
 }
 
 /* ---- classes: magnitudes by their place and their `lead` bits behind the highest ---- */
@@ -69,45 +77,70 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 {
     return f->classes ? class_alphabet(s, f->shift) : alphabet_of(s, f->shift);
 }
-/* The most bytes of a block's low bits. */
-static inline size_t low_most(const Symbols *s, const Form *f, size_t n)
-{
-    return f->classes ? 4 + planes_size(n, s->width) + 8 : planes_size(n, f->shift);
-}
 
 /* Counts of the finest classes' symbols in a block (class_alphabet(s, CLASS_MOST) of them). */
 void classes_count(const Symbols *s, const uint32_t *code, size_t n, uint32_t *count);
 /* From those to the counts with `lead` bits; returns the bits that these leave open. */
 uint64_t classes_merge(const Symbols *s, const uint64_t *finest, int lead, uint64_t *count);
-/* Symbols, and from `low` on the length:32 of the open bits and these; returns their bytes. */
-size_t classes_split(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
-                     uint8_t *low);
-/* Codes from symbols and exactly these open bits, or false. */
-bool classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, Bytes open, uint32_t *code);
+/* Symbols, and the open bits behind those that `open` has. */
+void classes_split(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
+                   BitWriter *open);
+/* Codes from symbols and the next open bits. */
+void classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, BitReader *open,
+                  uint32_t *code);
+
+/* ---- coders ---- */
 
 typedef struct {
     Rans rans;
-    Huffman huffman; /* open where it is the coder */
-    bool starved;    /* building it ran out of memory at least once */
+    RansReader *reader; /* once ready to read */
+    Huffman huffman;    /* open where it is the coder */
+    bool starved;       /* building it ran out of memory at least once */
 } Table;
 
-static inline bool table_open(Table *t, const Symbols *s, int shift, Arena *scratch)
-{
-    return s->coder != CODER_HUFFMAN || huffman_open(&t->huffman, UINT32_C(1) << (s->width - shift), scratch);
-}
+/* Symbols off a stream, some at a time. */
+typedef struct {
+    const Table *table;
+    RansLanes lanes;
+    Reader words;
+    BitReader bits;
+} Stream;
+
+enum { STRETCH = 4096 }; /* symbols at a time, which stay in the nearest cache: rows of all lanes */
+
+/* What a coder of symbols can do; each is a file of its own. Sizes of tables and streams are in whole bytes. */
+typedef struct {
+    bool many; /* lanes, classes for wide codes, one stream of all blocks */
+    bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
+    /* The best table for these counts: bits of the symbols, or UINT64_MAX where none holds them. */
+    uint64_t (*build)(Table *t, uint32_t alphabet, const uint64_t *count);
+    uint64_t (*table_bits)(const Table *t);
+    void (*table_put)(const Table *t, BitWriter *w);
+    bool (*table_get)(Table *t, uint32_t alphabet, BitReader *r);
+    size_t (*stream_most)(const Table *t, size_t n);
+    /* Writes a stream so that it ends at `end`; returns its bytes. */
+    size_t (*stream_put)(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
+    bool (*ready)(Table *t, size_t n, Arena *scratch); /* what reading looks up */
+    bool (*stream_open)(Stream *s, const Table *t, unsigned lanes, Bytes in);
+    /* The next STRETCH symbols, or the last; HUFFMAN_SLACK more may be overwritten. */
+    bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
+    /* The same for symbols that are bytes; NULL: by stream_get alone. */
+    bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
+    bool (*stream_end)(const Stream *s);
+} Coder;
+
+extern const Coder symbols_huffman, symbols_rans;
+
+const Coder *symbols_coder(const Symbols *s);
 
 /* Bits of a table and of all symbols so counted, states aside; UINT64_MAX where no table holds them. */
 uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, Table *t);
 size_t table_size(const Symbols *s, const Table *t);
-size_t table_put(const Symbols *s, const Table *t, uint8_t *to, size_t most);
-/* Writes a block's stream so that it ends at `end`; returns its bytes. */
-size_t stream_put(const Symbols *s, const Form *f, const Table *t, const uint16_t *symbol, size_t n,
-                  uint8_t *end);
+void table_put(const Symbols *s, const Table *t, uint8_t *to);
+/* A table and its padding off the front of the bytes. */
+bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
-/* Alphabets have 16 bits at most. */
-static inline int shift_least(const Symbols *s)
-{
-    return s->width > 16 ? s->width - 16 : 0;
-}
+/* Symbols as the bytes that rANS has for them. */
+void symbols_ranks(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte);
 
 #endif

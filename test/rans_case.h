@@ -49,8 +49,9 @@ typedef struct {
     unsigned lanes;
 } Case;
 
-/* n bytes under `alphabet`, the less often the larger they are; `slope` 0: all alike. */
-static inline Case make_case(const Rng *rng, size_t n, uint32_t alphabet, double slope, unsigned lanes)
+/* n bytes under `alphabet`, the less often the larger they are; `slope` 0: all alike. Precision 0: the best. */
+static inline Case make_case_at(const Rng *rng, size_t n, uint32_t alphabet, double slope, unsigned lanes,
+                                int precision)
 {
     Case c = {.n = n, .lanes = lanes};
     c.byte = malloc(n + 1);
@@ -63,10 +64,22 @@ static inline Case make_case(const Rng *rng, size_t n, uint32_t alphabet, double
     }
     RansWriter w;
     check(rans_build(&c.rans, alphabet, c.count));
+    if (precision && c.rans.present > 1) {
+        uint64_t weight[RANS_BYTES];
+        for (uint32_t k = 0; k < c.rans.present; k++)
+            weight[k] = c.count[c.rans.symbol[k]];
+        c.rans.precision = precision;
+        rans_share(&c.rans, weight);
+    }
     rans_writer(&w, &c.rans);
-    c.size = rans_put(&w, lanes, c.byte, n, c.room);
+    c.size = rans_put(&w, lanes, c.byte, n, c.room + rans_most(n, lanes));
     c.stream = c.room + rans_most(n, lanes) - c.size;
     return c;
+}
+
+static inline Case make_case(const Rng *rng, size_t n, uint32_t alphabet, double slope, unsigned lanes)
+{
+    return make_case_at(rng, n, alphabet, slope, lanes, 0);
 }
 
 static inline void drop_case(Case *c)

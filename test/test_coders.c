@@ -146,7 +146,7 @@ static Cost rans_cost(void)
     rans_writer(&w, &r);
     uint8_t *room = NEW(arena, uint8_t, rans_most(BLOCK, 4));
     const double said = (double)rans_bits(&r, count, 4),
-                 bits = 8 * (double)rans_put(&w, 4, codes, BLOCK, room);
+                 bits = 8 * (double)rans_put(&w, 4, codes, BLOCK, room + rans_most(BLOCK, 4));
     check_near(bits, said, 0.001 * said + 36);
     return (Cost){said, said};
 }

@@ -57,26 +57,89 @@ static void random_counts(uint64_t *count, uint32_t n, uint64_t trial)
     }
 }
 
-static void frequencies_are_the_best_to_a_thousandth(void **state)
+static void shares_are_the_best_to_a_thousandth(void **state)
 {
     (void)state;
-    for (uint64_t trial = 0; trial < 120; trial++) {
+    for (uint64_t trial = 0; trial < 240; trial++) {
         const uint32_t n = 2 + (uint32_t)(trial % 60);
-        uint64_t count[64];
+        const int precision = 6 + (int)(trial % 10);
+        uint64_t count[64], weight[64];
         uint32_t f[64] = {0}, sum = 0;
-        Rans r;
+        Rans r = {.alphabet = n, .precision = precision};
         random_counts(count, n, trial);
         count[0]++, count[n - 1]++;
-        check(rans_build(&r, n, count));
+        for (uint32_t s = 0; s < n; s++)
+            if (count[s]) {
+                weight[r.present] = count[s];
+                r.symbol[r.present++] = (uint16_t)s;
+            }
+        rans_share(&r, weight);
         for (uint32_t k = 0; k < r.present; k++) {
-            check(r.frequency[k] >= 1 && count[r.symbol[k]] > 0);
+            check(r.frequency[k] >= 1);
             sum += f[r.symbol[k]] = r.frequency[k];
         }
-        assert_int_equal(sum, 1 << r.precision);
-        const double cost = cost_of(count, f, n, r.precision), least = least_cost(count, n, r.precision);
+        assert_int_equal(sum, 1 << precision);
+        const double cost = cost_of(count, f, n, precision), least = least_cost(count, n, precision);
         check(cost >= least * (1 - 1e-9) && cost <= least * 1.001);
         check_near((double)rans_bits(&r, count, 0), cost, 1 + 1e-4 * cost);
     }
+}
+
+/* Bits of the best table that is not coarse, and of its symbols. */
+static double plain_bits(const Rans *r, const uint64_t *count)
+{
+    double least = INFINITY;
+    uint64_t weight[RANS_BYTES];
+    for (uint32_t k = 0; k < r->present; k++)
+        weight[k] = count[r->symbol[k]];
+    for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++) {
+        Rans plain = *r;
+        if (r->present > 1u << p)
+            continue;
+        plain.precision = p;
+        plain.coarse = 0;
+        rans_share(&plain, weight);
+        least = fmin(least, (double)(rans_table_bits(&plain) + rans_bits(&plain, count, 0)));
+    }
+    return least;
+}
+
+/* Some thousands of symbols on n levels under a bell: what a short payload of a fine quantiser carries. */
+static void coarse_tables_save_a_fifth_where_symbols_are_few(void **state)
+{
+    (void)state;
+    for (uint32_t n = 100; n <= 250; n += 50) {
+        uint64_t count[256] = {0};
+        for (size_t i = 0; i < 30 * (size_t)n; i++) {
+            const double v = n / 2.0 + n / 6.0 * rng_normal(&rng, USE_TEST, n * 10000 + i);
+            count[v < 0 ? 0 : v > n - 1 ? n - 1 : (uint32_t)v]++;
+        }
+        Rans r;
+        check(rans_build(&r, n, count));
+        double entropy = 0;
+        for (uint32_t s = 0; s < n; s++)
+            entropy -= count[s] ? (double)count[s] * log2((double)count[s] / (30.0 * n)) : 0;
+        const double bits = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0)) - entropy;
+        check(r.coarse > 0);
+        check(bits < 0.8 * (plain_bits(&r, count) - entropy));
+        check(bits < 4.0 * r.present + 60);
+        for (uint32_t s = 0; s < n; s++)
+            count[s] *= 1000; /* where they are many, what is rounded off costs more */
+        check(rans_build(&r, n, count) && r.coarse == 0);
+    }
+}
+
+static void rare_symbols_get_finer_shares(void **state)
+{
+    (void)state;
+    uint64_t count[5] = {1000000, 60, 50, 0, 40};
+    Rans r;
+    check(rans_build(&r, 5, count));
+    check(r.precision > RANS_PRECISION);
+    double entropy = 0;
+    for (uint32_t s = 0; s < 5; s++)
+        entropy -= count[s] ? (double)count[s] * log2((double)count[s] / 1000150) : 0;
+    check((double)rans_bits(&r, count, 0) < 1.03 * entropy);
 }
 
 static void no_other_precision_makes_a_short_stream_shorter(void **state)
@@ -91,7 +154,7 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         Rans r;
         check(rans_build(&r, 40, count));
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
-        for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION; p++)
+        for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
             if (r.present <=
                 1u << p) /* a table has a bit or more for each symbol, and each frequency but one */
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
@@ -101,13 +164,14 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
 static void tables_come_back_at_their_stated_cost(void **state)
 {
     (void)state;
+    size_t coarse = 0;
     for (uint64_t trial = 0; trial < 200; trial++) {
         static uint64_t count[3000];
         const uint32_t alphabet = trial % 2 ? 40 : 3000;
         memset(count, 0, sizeof count);
         for (uint64_t k = 0; k < trial; k++)
             count[rng_u64(&rng, USE_TEST, 1000 * trial + k) % alphabet] +=
-                1 + rng_u64(&rng, USE_DATA, 1000 * trial + k) % 100000;
+                1 + rng_u64(&rng, USE_DATA, 1000 * trial + k) % (trial % 3 ? 100000 : 40);
         Rans r, back;
         check(rans_build(&r, alphabet, count));
         uint8_t data[2048] = {0};
@@ -120,7 +184,9 @@ static void tables_come_back_at_their_stated_cost(void **state)
         assert_int_equal(in.at, rans_table_bits(&r));
         check(bits_finish(&in));
         assert_memory_equal(&r, &back, sizeof r);
+        coarse += r.coarse > 0;
     }
+    check(coarse > 20 && coarse < 150);
 }
 
 /* ---- streams ---- */
@@ -134,8 +200,10 @@ static void streams_equal_a_slow_writers_and_come_back(void **state)
     for (size_t a = 0; a < countof(alphabets); a++)
         for (size_t i = 0; i < countof(ns); i++)
             for (size_t l = 0; l < countof(lane_counts); l++)
-                for (int kind = 0; kind < 3; kind++) {
-                    Case c = make_case(&rng, ns[i], alphabets[a], kind == 2 ? 3 : kind * 0.2, lane_counts[l]);
+                for (int kind = 0; kind < 6; kind++) {
+                    const double slope = kind % 3 == 2 ? 3 : kind % 3 * 0.2;
+                    Case c = make_case_at(&rng, ns[i], alphabets[a], slope, lane_counts[l],
+                                          kind < 3 ? 0 : RANS_PRECISION_MOST - kind % 3);
                     check(reads(&c, c.stream, c.size, back));
                     assert_memory_equal(back, c.byte, c.n);
                     if (c.rans.present > 1) {
@@ -186,9 +254,11 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
 {
     (void)state;
     static uint8_t room[ISA_COUNT][3 << 12], back[1 << 12];
-    for (int kind = 0; kind < 4; kind++)
+    for (int kind = 0; kind < 8; kind++)
         for (size_t rows = 0; rows < 200; rows += 1 + rows / 4) {
-            Case c = make_case(&rng, 16 * rows + 16, kind < 2 ? 31 : 256, kind % 2 ? 0.5 : 0, RANS_LANES);
+            const bool fine = kind > 3;
+            Case c = make_case_at(&rng, 16 * rows + 16, kind % 4 < 2 ? 31 : 256, kind % 2 ? 0.5 : 0,
+                                  RANS_LANES, fine ? RANS_PRECISION_MOST - kind % 3 : 0);
             RansWriter w;
             static RansReader reader;
             rans_writer(&w, &c.rans);
@@ -207,8 +277,10 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                                     sizeof first);
                 memcpy(first, states[isa], sizeof first);
                 assert_memory_equal(at, room[0] + sizeof room[0] - size[0], size[0]);
+                const int p = c.rans.precision;
                 const size_t got =
-                    k->rans_get(reader.slot, c.rans.precision, back, rows, states[isa], &at, end);
+                    fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
+                         : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
                 check(got <= rows && end - at < 32); /* the last rows may be left to others */
                 assert_memory_equal(back, c.byte, 16 * got);
             }
@@ -231,12 +303,14 @@ static void the_example_of_the_format_page_is_so(void **state)
     rans_table_put(&r, &w);
     bits_close(&w);
     check((size_t)(w.at - out) == sizeof table && !memcmp(out, table, sizeof table));
-    const size_t size = rans_put(&writer, 1, byte, countof(byte), room);
-    check(size == sizeof stream && !memcmp(room + rans_most(countof(byte), 1) - size, stream, size));
+    const size_t size = rans_put(&writer, 1, byte, countof(byte), room + sizeof room);
+    check(size == sizeof stream && !memcmp(room + sizeof room - size, stream, size));
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(frequencies_are_the_best_to_a_thousandth),
+    cmocka_unit_test(shares_are_the_best_to_a_thousandth),
+    cmocka_unit_test(coarse_tables_save_a_fifth_where_symbols_are_few),
+    cmocka_unit_test(rare_symbols_get_finer_shares),
     cmocka_unit_test(no_other_precision_makes_a_short_stream_shorter),
     cmocka_unit_test(tables_come_back_at_their_stated_cost),
     cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),

@@ -69,7 +69,9 @@ static void tables_whose_frequencies_do_not_fit_are_refused(void **state)
         {12, 2, {1, 1}, {4095}, true},
         {12, 2, {1, 1}, {4096}, false},
         {3, 2, {1, 1}, {5}, false}, /* precisions that are not */
-        {13, 2, {1, 1}, {5}, false},
+        {15, 2, {1, 1}, {5}, true},
+        {15, 2, {1, 1}, {32767}, true},
+        {15, 2, {1, 1}, {32768}, false},
         {4, 2, {1, 6}, {5}, true},
         {4, 2, {1, 7}, {5}, false}, /* a symbol beyond the alphabet */
         {4, 2, {8, 1}, {5}, false},
@@ -99,6 +101,61 @@ static void tables_whose_frequencies_do_not_fit_are_refused(void **state)
         BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
         Rans r;
         check(rans_table_get(&r, 7, &in) == tables[t].good);
+    }
+}
+
+typedef struct {
+    int precision;
+    size_t runs, present; /* symbols that have a weight behind the runs */
+    uint64_t run[6];      /* left out (1 more before the first), listed, ... */
+    bool good;
+} Coarse;
+
+static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const Coarse tables[] = {
+        {8, 1, 7, {1, 7}, true},
+        {8, 1, 6, {2, 6}, true},
+        {8, 1, 7, {2, 7}, false}, /* beyond the alphabet */
+        {8, 2, 5, {1, 4, 2, 1}, true},
+        {8, 2, 5, {1, 4, 3, 1}, false},
+        {8, 2, 5, {1, 4, 2, 2}, false},
+        {8, 1, 1, {1, 1}, false}, /* an only symbol needs no weight */
+        {8, 1, 7, {1, UINT64_C(1) << 40}, false},
+        {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
+        {3, 1, 7, {1, 7}, false}, /* no precision of a table */
+        {0, 1, 7, {1, 7}, false},
+        {15, 1, 7, {1, 7}, true},
+    };
+    for (size_t t = 0; t < countof(tables); t++) {
+        const Coarse *c = &tables[t];
+        uint8_t data[64] = {0};
+        BitWriter w = bits_writer(data, sizeof data);
+        bits_put(&w, 0, 4);
+        bits_put(&w, (uint64_t)c->precision, 4);
+        bits_put(&w, 2, 2);
+        gamma_put(&w, c->runs);
+        for (size_t k = 0; k < 2 * c->runs; k++)
+            gamma_put(&w, c->run[k]);
+        for (size_t k = 0; k < c->present; k++) { /* weights of 96, 64, 64, ... */
+            gamma_put(&w, 1);
+            bits_put(&w, k ? 0 : 2, 2);
+        }
+        bits_close(&w);
+        for (size_t cut = 0; cut < 2; cut++) { /* and with its last byte missing */
+            BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data) - cut});
+            Rans r;
+            const bool good = rans_table_get(&r, 7, &in);
+            check(good == (c->good && !cut));
+            if (!good)
+                continue;
+            uint32_t sum = 0;
+            for (uint32_t k = 0; k < r.present; k++)
+                sum += r.frequency[k];
+            check(r.present == c->present && r.coarse == 3 && sum == 1u << c->precision);
+            check(r.weight[0] == 96 && r.weight[1] == 64 && r.frequency[0] > r.frequency[1]);
+        }
     }
 }
 
@@ -147,6 +204,7 @@ static void no_bytes_make_reading_run_away(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
     cmocka_unit_test(tables_whose_frequencies_do_not_fit_are_refused),
+    cmocka_unit_test(coarse_tables_whose_runs_do_not_fit_are_refused),
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bytes),
     cmocka_unit_test(no_bytes_make_reading_run_away),
 };

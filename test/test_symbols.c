@@ -232,7 +232,113 @@ static void damaged_open_bits_are_refused(void **state)
     }
 }
 
+/* Codes that are nearly all 0: a block takes some bytes, and so do lengths and states of its own. */
+static void all_blocks_share_a_stream_where_each_has_little(void **state)
+{
+    (void)state;
+    static uint32_t word[N];
+    for (int width = 2; width <= SYMBOLS_WIDTH; width += 3) {
+        const ArenaMark mark = arena_mark(arena);
+        double entropy = 0, rare = 0;
+        for (size_t i = 0; i < N; i++) {
+            const uint64_t r = rng_u64(&rng, USE_TEST, i);
+            const bool hit = r % 1000 == 0;
+            word[i] = hit ? (uint32_t)exp2((width - 1) * rng_unit(&rng, USE_DATA, i)) : 0;
+            codes[i] = (uint8_t)word[i];
+            rare += hit;
+            entropy += hit ? width : 0;
+        }
+        entropy += rare * log2(N / rare) + (N - rare) * log2(N / (N - rare));
+        Carrier c = {.byte = codes, .word = width > 8 ? word : NULL, .n = N};
+        const Buf b = both_ways(CODER_RANS, width, &c);
+        check((b.data[0] >> 2 & 3) == 3);
+        check(8 * (double)b.size < 1.15 * entropy + 300);
+        const Symbols s = {.coder = CODER_RANS,
+                           .n = N,
+                           .width = width,
+                           .threads = 1,
+                           .data = &c,
+                           .make = make,
+                           .take = take};
+        for (unsigned form = 0; form < 256; form++) {
+            const uint8_t was = b.data[0];
+            b.data[0] = (uint8_t)form;
+            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+            b.data[0] = was;
+        }
+        arena_rewind(arena, mark);
+    }
+}
+
+static double bound_of(SymbolCoder coder, int width, Carrier *c, Buf *out)
+{
+    Error err;
+    double bits = -1;
+    const Symbols s = {.coder = coder,
+                       .n = c->n,
+                       .width = width,
+                       .threads = 2,
+                       .data = c,
+                       .make = make,
+                       .take = take,
+                       .entropy = &bits};
+    *out = (Buf){.cap = symbols_most(c->n, width)};
+    out->data = NEW(arena, uint8_t, out->cap);
+    check_ok(symbols_put(&s, out, arena, &err), &err);
+    return bits;
+}
+
+static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
+{
+    static uint32_t count[1 << SYMBOLS_WIDTH];
+    double bits = 0;
+    memset(count, 0, sizeof count);
+    for (size_t i = from; i < to; i++)
+        count[code[i] >> shift]++;
+    for (size_t c = 0; c < countof(count); c++)
+        bits -= count[c] ? count[c] * log2(count[c] / (double)(to - from)) : 0;
+    return bits;
+}
+
+/* One table: all symbols' entropy and a bit for each bit below; own ones: the blocks' entropies; planes: the bits. */
+static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
+{
+    (void)state;
+    static uint32_t word[N];
+    Buf b;
+    for (int coder = 0; coder < 2; coder++) {
+        const ArenaMark mark = arena_mark(arena);
+        Carrier c = {.byte = codes, .n = N};
+        fill_codes(N, 31, 0.5);
+        for (size_t i = 0; i < N; i++)
+            word[i] = codes[i];
+        check_rel(bound_of((SymbolCoder)coder, 5, &c, &b), order_0(word, 0, N, 0), 1e-12);
+        assert_int_equal(kind_of(b), KIND_ONE);
+        for (size_t i = 0; i < N; i++)
+            word[i] = codes[i] ^= (uint8_t)(7 * (i / BLOCK));
+        double own = 0;
+        for (size_t from = 0; from < N; from += BLOCK)
+            own += order_0(word, from, from + BLOCK < N ? from + BLOCK : N, 0);
+        check_rel(bound_of((SymbolCoder)coder, 5, &c, &b), own, 1e-12);
+        assert_int_equal(kind_of(b), KIND_OWN);
+        for (size_t i = 0; i < N; i++)
+            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+        check(bound_of((SymbolCoder)coder, 5, &c, &b) == 5.0 * N);
+        c.word = word;
+        for (size_t i = 0; i < N; i++) /* thirteen bits, the lower eight of which are noise */
+            word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
+                      (rng_u64(&rng, USE_TEST, i) & 255);
+        const double bits = bound_of((SymbolCoder)coder, 13, &c, &b);
+        if (kind_of(b) == KIND_ONE)
+            check_rel(bits, order_0(word, 0, N, b.data[0] >> 4) + (b.data[0] >> 4) * (double)N, 1e-12);
+        check(bits > 0.99 * 8 * (double)b.size && bits < 8 * (double)b.size);
+        arena_rewind(arena, mark);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_blocks_share_a_stream_where_each_has_little),
+    cmocka_unit_test(the_bound_is_that_of_the_streams_that_are_sent),
     cmocka_unit_test(codes_spread_over_decades_go_by_classes),
     cmocka_unit_test(damaged_open_bits_are_refused),
     cmocka_unit_test(the_shortest_form_is_taken),

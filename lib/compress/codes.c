@@ -204,16 +204,26 @@ static Status get_symbols(const Codes *codes, Reader *r)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
+/* Symbols say themselves what their form is bound by. */
+static Status put_symbols(const Codes *codes, Buf *out)
+{
+    const Call *c = codes->c;
+    double entropy = 0;
+    Symbols s = symbols_of(codes);
+    s.entropy = c->streams ? &entropy : NULL;
+    TRY(symbols_put(&s, out, c->scratch, c->err));
+    streams_bits(c->streams, entropy);
+    return OK;
+}
+
 /* ---- all ---- */
 
 Status codes_put(const Codes *codes, Buf *out)
 {
     Job job = {.codes = codes};
     const size_t n = codes->c->shape->n;
-    if (is_symbols(codes)) {
-        const Symbols s = symbols_of(codes);
-        return symbols_put(&s, out, codes->c->scratch, codes->c->err);
-    }
+    if (is_symbols(codes))
+        return put_symbols(codes, out);
     if (codes->kind != CODE_FIXED)
         return put_elias(&job, out);
     job.out = buf_room(out, plane_bytes(codes, n));
@@ -249,6 +259,8 @@ Status codes_report(const Codes *codes)
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
+    if (is_symbols(codes)) /* codes_put did */
+        return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);
     if (!count || !code)

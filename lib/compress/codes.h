@@ -40,7 +40,7 @@ size_t codes_most(const Codes *codes);
 Status codes_put(const Codes *codes, Buf *out);
 Status codes_get(const Codes *codes, Reader *r); /* takes all that is left */
 
-/* Tells c->streams about levels and signs; quantises again. */
+/* Tells c->streams about levels and signs, where codes_put has not (symbols); quantises again. */
 Status codes_report(const Codes *codes);
 
 #endif

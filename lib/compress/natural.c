@@ -121,11 +121,15 @@ static Symbols symbols_of(const Job *job)
 static Status put_symbols(Job *job, Buf *out)
 {
     const Call *c = job->c;
-    const Symbols s = symbols_of(job);
+    double entropy = 0;
+    Symbols s = symbols_of(job);
+    s.entropy = c->streams ? &entropy : NULL;
     job->power = NEW(c->scratch, uint8_t, c->shape->n);
     if (!job->power)
         return arena_fail(c->scratch, c->err);
-    return symbols_put(&s, out, c->scratch, c->err);
+    TRY(symbols_put(&s, out, c->scratch, c->err));
+    streams_bits(c->streams, entropy);
+    return OK;
 }
 
 static void put_fixed(Job *job, Buf *out)
@@ -162,7 +166,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         if (job.bad[b])
             return FAIL(c->err, ERR_NUMERIC,
                         "natural: the power of two above an element of block %zu is beyond float32", b);
-    if (c->streams)
+    if (c->streams && !by_symbols(c))
         report(c, job.power);
     return OK;
 }

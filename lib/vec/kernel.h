@@ -50,5 +50,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
                             uint32_t state[16], uint8_t *at);
 size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
                           const uint8_t **at, const uint8_t *end);
+size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end);
 
 #endif

@@ -41,6 +41,20 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
     return at;
 }
 
+/* Words from `p` into the lanes that have fallen empty; the place behind them. */
+INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
+{
+    const __mmask16 empty = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(LOW));
+    const __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
+    *x = _mm512_mask_or_epi32(*x, empty, _mm512_slli_epi32(*x, 16), _mm512_maskz_expand_epi32(empty, words));
+    return p + 2 * __builtin_popcount(empty);
+}
+
+INLINE void store_bytes(uint8_t *to, __m512i b)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtepi32_epi8(b));
+}
+
 size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16],
                           const uint8_t **at, const uint8_t *end)
 {
@@ -52,13 +66,31 @@ size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, si
     for (; row < rows && end - p >= ROW_WORDS; row++) {
         const __m512i e = _mm512_i32gather_epi32(_mm512_and_si512(x, low), slot, 4);
         const __m512i f = _mm512_and_si512(_mm512_srli_epi32(e, 12), field);
-        _mm_storeu_si128((__m128i *)(void *)(byte + ROW * row),
-                         _mm512_cvtepi32_epi8(_mm512_srli_epi32(e, 24)));
+        store_bytes(byte + ROW * row, _mm512_srli_epi32(e, 24));
         x = _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srl_epi32(x, by)), _mm512_and_si512(e, field));
-        const __mmask16 empty = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(LOW));
-        const __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
-        x = _mm512_mask_or_epi32(x, empty, _mm512_slli_epi32(x, 16), _mm512_maskz_expand_epi32(empty, words));
-        p += 2 * __builtin_popcount(empty);
+        p = refill(&x, p);
+    }
+    _mm512_storeu_si512(state, x);
+    *at = p;
+    return row;
+}
+
+size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+{
+    const __m128i by = _mm_cvtsi32_si128(precision);
+    const __m512i low = _mm512_set1_epi32((1 << precision) - 1);
+    __m512i x = _mm512_loadu_si512(state);
+    const uint8_t *p = *at;
+    size_t row = 0;
+    for (; row < rows && end - p >= ROW_WORDS; row++) {
+        const __m512i place = _mm512_and_si512(x, low);
+        const __m512i b = _mm512_and_si512(_mm512_i32gather_epi32(place, slot, 1), _mm512_set1_epi32(0xff));
+        const __m512i s = _mm512_i32gather_epi32(b, slice, 4);
+        const __m512i f = _mm512_srli_epi32(s, 16), start = _mm512_and_si512(s, _mm512_set1_epi32(0xffff));
+        store_bytes(byte + ROW * row, b);
+        x = _mm512_add_epi32(_mm512_mullo_epi32(f, _mm512_srl_epi32(x, by)), _mm512_sub_epi32(place, start));
+        p = refill(&x, p);
     }
     _mm512_storeu_si512(state, x);
     *at = p;
@@ -96,6 +128,28 @@ size_t ISA_NAME(rans_get)(const uint32_t *slot, int precision, uint8_t *byte, si
             const uint32_t x = (e >> 12 & 0xfff) * (lane[k] >> precision) + (e & 0xfff);
             const bool empty = x < LOW;
             byte[ROW * row + (size_t)k] = (uint8_t)(e >> 24);
+            lane[k] = empty ? x << 16 | load_u16(p) : x;
+            p += empty ? 2 : 0;
+        }
+    memcpy(state, lane, sizeof lane);
+    *at = p;
+    return row;
+}
+
+size_t ISA_NAME(rans_get_fine)(const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte,
+                               size_t rows, uint32_t state[16], const uint8_t **at, const uint8_t *end)
+{
+    const uint32_t low = (1u << precision) - 1;
+    const uint8_t *p = *at;
+    size_t row = 0;
+    uint32_t lane[ROW];
+    memcpy(lane, state, sizeof lane);
+    for (; row < rows && end - p >= ROW_WORDS; row++)
+        for (int k = 0; k < ROW; k++) {
+            const uint32_t place = lane[k] & low, b = slot[place], s = slice[b];
+            const uint32_t x = (s >> 16) * (lane[k] >> precision) + place - (s & 0xffff);
+            const bool empty = x < LOW;
+            byte[ROW * row + (size_t)k] = (uint8_t)b;
             lane[k] = empty ? x << 16 | load_u16(p) : x;
             p += empty ? 2 : 0;
         }

@@ -85,6 +85,7 @@ const Kernels ISA_NAME(kernels) = {
     .census32 = ISA_NAME(census32),
     .rans_put = ISA_NAME(rans_put),
     .rans_get = ISA_NAME(rans_get),
+    .rans_get_fine = ISA_NAME(rans_get_fine),
     .sum_gaps = ISA_NAME(sum_gaps),
     .gradient_sums = ISA_NAME(gradient_sums),
     .error_sums = ISA_NAME(error_sums),

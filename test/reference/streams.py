@@ -71,12 +71,14 @@ def entropy(spec, shape, rounds):
         return log2_choose(n, count) + count + (0 if count == 0 else 64 if name == "adaq" else 32)
     if name in ("sign", "scaledsign", "onebit"):
         return 8.0 * (len(data) - 1 - (n + 7) // 8) + n
+    if name == "natural" and keys["code"] == "rans":
+        return symbols.bound(data[1:], n, 9, "rans")
     if name == "natural":
         exponents = decode.natural_codes(data[1:], n, keys)[0]
         return order0(exponents) + np.count_nonzero(exponents)
     if name == "zipml":
-        levels, codes = decode.zipml_parts(data[1:], n, keys)
-        return 32.0 * levels.size + order0(codes)
+        levels = decode.zipml_parts(data[1:], n, keys)[0]
+        return 32.0 * levels.size + symbols.bound(data[1 + 4 * levels.size:], n, (int(keys["levels"]) - 1).bit_length(), "rans")
     if name == "minmax":
         buckets = decode.bucket_heads(n, keys)[1]
         return 64.0 * buckets + order0(planes(data[1 + 8 * buckets:], n, int(keys["bits"])))
@@ -107,8 +109,20 @@ def entropy(spec, shape, rounds):
         return 64.0 * len(found) + order0(np.concatenate([block[4] for block in found]))
     if name in ("drive", "eden"):
         return rotated(data[1:], n, rotations.bits_of(name, keys))
+    if keys["code"] in symbols.CODERS:
+        return levels_bound(name, keys, n, rounds)
     levels, scales = levels_of(name, keys, n, rounds)
     return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)
+
+
+def levels_bound(name, keys, n, rounds):
+    """Floats and symbols of qsgd and terngrad."""
+    if name == "terngrad":
+        return 32.0 + symbols.bound(rounds[1][1:] if keys["share"] == "on" else rounds[0][5:], n, 2, "rans")
+    bucket = int(keys["bucket"]) or n
+    s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
+    scales = -(-n // bucket)
+    return 32.0 * scales + symbols.bound(rounds[0][1 + 4 * scales:], n, s.bit_length() + 1, keys["code"])
 
 
 def rotated(data, n, bits):
@@ -125,7 +139,4 @@ def levels_of(name, keys, n, rounds):
     scales, data = (n + bucket - 1) // bucket, rounds[0][1:]
     if keys["code"] == "fixed":
         return decode.codes_to_levels(planes(data[4 * scales:], n, s.bit_length() + 1), s.bit_length()), scales
-    if keys["code"] in symbols.CODERS:
-        bits = s.bit_length()
-        return decode.codes_to_levels(symbols.read(data[4 * scales:], n, bits + 1, keys["code"]), bits), scales
     return decode.elias_levels(data[4 * scales:], n, bucket, s, keys["code"]), scales

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """symbols.py -- Huffman and rANS symbols, one after another as docs/FORMAT.md has them."""
 import struct
+from fractions import Fraction
 
 import numpy as np
 
@@ -54,10 +55,46 @@ def huffman_stream(table, data, n, _lanes):
     return out
 
 
+def shares(weights, precision):
+    """Frequencies that add up to 2^precision."""
+    total, whole = sum(weights), 1 << precision
+    found = [max(1, ((w << precision) + total // 2) // total) for w in weights]
+    while sum(found) > whole:
+        least = min((Fraction(w, 2 * f - 1), k) for k, (w, f) in enumerate(zip(weights, found)) if f > 1)
+        found[least[1]] -= 1
+    while sum(found) < whole:
+        most = max((Fraction(w, 2 * f + 1), -k) for k, (w, f) in enumerate(zip(weights, found)))
+        found[-most[1]] += 1
+    return found
+
+
+def coarse_table(bits, alphabet):
+    """Runs of symbols and weights, from which the frequencies follow."""
+    precision, detail, listed, following = bits.number(4), bits.number(2), [], 0
+    need(4 <= precision <= 15, "precision")
+    for run in range(bits.gamma()):
+        following += bits.gamma() - (run == 0)
+        count = bits.gamma()
+        need(following + count <= alphabet, "a symbol beyond the alphabet")
+        listed += range(following, following + count)
+        following += count
+        need(len(listed) <= min(256, 1 << precision), "too many symbols")
+    need(len(listed) > 1, "an only symbol")
+    weights, below = [], 6
+    for _ in listed:
+        below = bits.step(below)
+        need(0 <= below <= 15, "weight")
+        sent = min(below, detail)
+        weights.append((1 << sent | bits.number(sent)) << (below - sent))
+    return precision, dict(zip(listed, shares(weights, precision)))
+
+
 def rans_table(bits, alphabet):
     """(precision, {symbol: frequency})"""
     precision = bits.number(4)
-    need(4 <= precision <= 12, "precision")
+    if precision == 0:
+        return coarse_table(bits, alphabet)
+    need(4 <= precision <= 15, "precision")
     left, below = [1 << precision], [6]
 
     def frequency(k, count):
@@ -65,7 +102,7 @@ def rans_table(bits, alphabet):
         if k + 1 == count:
             return left[0]
         below[0] = bits.step(below[0])
-        need(0 <= below[0] < 12, "frequency")
+        need(0 <= below[0] < 15, "frequency")
         f = 1 << below[0] | bits.number(below[0])
         need(f < left[0], "frequencies beyond their sum")
         left[0] -= f
@@ -120,14 +157,29 @@ def classes(symbols, data, width, lead):
     return np.array(out, np.uint32)
 
 
+def order0(found):
+    """Bits of symbols by their counts."""
+    counts = np.unique(np.concatenate(found), return_counts=True)[1]
+    return float(-(counts * np.log2(counts / max(counts.sum(), 1))).sum())
+
+
 def read(data, n, width, coder):
     """n codes of `width` bits."""
+    return read_bound(data, n, width, coder)[0]
+
+
+def bound(data, n, width, coder):
+    """The order-0 bound of what is sent: symbols that share a table by their counts, other bits one each."""
+    return read_bound(data, n, width, coder)[1]
+
+
+def read_bound(data, n, width, coder):
     source = codes.Bytes(data)
     form = source.byte()
     kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
     if form == 0:
-        return codes.planes(data[1:], n, width)
-    blocks, lead = (n + BLOCK - 1) // BLOCK, None
+        return codes.planes(data[1:], n, width), float(width * n)
+    each, lead = BLOCK, None
     alphabet = 1 << max(width - shift, 0)
     if kind == 3:
         need(coder == "rans" and width > 8, "classes")
@@ -135,8 +187,12 @@ def read(data, n, width, coder):
         alphabet = 2 * class_of(2**(width - 1) - 1, lead) + 2
     else:
         need(max(width - 16, 0) <= shift < width, "form of symbols")
-    need(kind in (1, 2) and (kind == 1 or blocks > 1), "kind of symbols")
-    need(lanes <= (16 if coder == "rans" else 1), "lanes")
+    need(kind in (1, 2) and (kind == 1 or n > BLOCK), "kind of symbols")
+    need(lanes == 1 or coder == "rans", "lanes")
+    if lanes == 64:
+        need(n > BLOCK and kind == 1, "one stream of all blocks")
+        each, lanes = n, 4
+    blocks = -(-n // each)
     get_table, get_stream = {"huffman": (huffman_table, huffman_stream), "rans": (rans_table, rans_stream)}[coder]
 
     def table_off(bytes_):
@@ -150,18 +206,22 @@ def read(data, n, width, coder):
         need(len(rest) >= 4 * blocks, "table of lengths")
         sizes, rest = struct.unpack(f"<{blocks}I", rest[:4 * blocks]), rest[4 * blocks:]
     need(sum(sizes) == len(rest), "lengths of the streams")
-    out = []
+    out, found, total = [], [], 0.0
     for b, size in enumerate(sizes):
-        body, rest, some = rest[:size], rest[size:], min(n - BLOCK * b, BLOCK)
+        body, rest, some = rest[:size], rest[size:], min(n - each * b, each)
         if kind == 2:
             table, body = table_off(body)
         need(lead is None or len(body) >= 4, "length of the low bits")
         low = plane_bytes(some, shift) if lead is None else 4 + struct.unpack("<I", body[:4])[0]
         need(len(body) >= low, "low bits")
-        symbols = get_stream(table, body[low:], some, lanes)
+        symbols = np.array(get_stream(table, body[low:], some, lanes), np.uint32)
+        found.append(symbols)
+        if kind == 2:
+            total, found = total + order0(found), []
         if lead is not None:
-            out.append(classes(symbols, body[4:low], width, lead))
+            out.append(classes(symbols.tolist(), body[4:low], width, lead))
+            total += sum(max((symbol // 2 >> lead) - 1, 0) for symbol in symbols.tolist())
             continue
-        symbols = np.array(symbols, np.uint32)
+        total += shift * some
         out.append(symbols << np.uint32(shift) | (codes.planes(body[:low], some, shift) if shift else np.uint32(0)))
-    return np.concatenate(out)
+    return np.concatenate(out), total + (order0(found) if found else 0)
