@@ -80,28 +80,36 @@ static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *wei
     *r = best;
 }
 
-/* A coarse table where that is shorter by more than the word that streams are rounded to; tried where the table is
- * a part of all worth the time. */
+/* The coarse table of a precision where all are shorter with it than `least` bits; false: they are not. */
+static bool try_coarse(Rans *r, int precision, unsigned coarse, const uint64_t *count, const uint64_t *weight,
+                       uint64_t *least)
+{
+    Rans c = *r;
+    c.precision = precision;
+    c.coarse = coarse;
+    rans_coarsen(&c, weight);
+    const uint64_t bits = all_bits(&c, count);
+    if (bits >= *least)
+        return false;
+    *least = bits;
+    *r = c;
+    return true;
+}
+
+/* A coarse table where that is shorter by more than the word that streams are rounded to, with more details as long as
+ * they gain; tried where the table is a part of all worth the time. */
 static void choose_coarse(Rans *r, const uint64_t *count, const uint64_t *weight)
 {
     uint64_t least = all_bits(r, count);
     const int precision = r->precision;
-    if (rans_table_bits(r) * COARSE_FROM < least)
+    if (rans_table_bits(r) * COARSE_FROM < least || least < WORD_BITS)
         return;
-    least -= least < WORD_BITS ? least : WORD_BITS;
-    for (unsigned try = 0; try < 2 * RANS_COARSE; try++) {
-        Rans c = *r;
-        c.precision = precision + (int)(try % 2);
-        c.coarse = 1 + try / 2;
-        if (c.precision > RANS_PRECISION_MOST)
-            continue;
-        rans_share(&c, weight);
-        rans_coarsen(&c, weight);
-        if (all_bits(&c, count) < least) {
-            least = all_bits(&c, count);
-            *r = c;
-        }
-    }
+    least -= WORD_BITS;
+    for (unsigned coarse = 1; coarse <= RANS_COARSE; coarse++)
+        if (!try_coarse(r, precision, coarse, count, weight, &least) && coarse > 1)
+            break;
+    if (r->coarse && precision < RANS_PRECISION_MOST)
+        try_coarse(r, precision + 1, r->coarse, count, weight, &least);
 }
 
 bool rans_build(Rans *r, uint32_t alphabet, const uint64_t *count)

@@ -63,7 +63,7 @@ void rans_share(Rans *r, const uint64_t *weight);
 /* log2 v in units of 2^-RANS_LOG_BITS, cut off. */
 uint32_t rans_log2(uint32_t v);
 
-/* From shares to the weights of a coarse table (r->coarse), and their shares. */
+/* The weights of a coarse table (r->coarse, r->precision) for these counts by place in the table, and their shares. */
 void rans_coarsen(Rans *r, const uint64_t *count);
 
 /* Frequencies for these counts (alphabet of them, each under 2^47), with the table at which it and the

@@ -4,77 +4,86 @@
 /* Bytes of a block's stream that pay for the states of more lanes; under so many, its own states and length do not
  * pay, and all blocks share one stream. */
 enum { LANES_16_FROM = 1 << 13, LANES_4_FROM = 1 << 12, WHOLE_UNDER = 1 << 10 };
-enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7 };
+/* Shifts, or leads, that gain nothing before the search ends: coarse tables make costs a little bumpy. */
+enum { PATIENCE = 2 };
+enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
-static uint64_t form_cost(SymbolsJob *job, const Form *f, size_t block, uint64_t *open)
+/* Lanes for symbols of so many bits; returns the bits of states and lengths. */
+static uint64_t lay_out(const SymbolsJob *job, uint64_t symbols, Form *f)
 {
-    *open = symbols_form_counts(job, f, block, job->spare);
-    return table_cost(job->s, form_alphabet(job->s, f), job->spare, &job->trial);
+    const uint64_t blocks = blocks_of(job->s->n), each = symbols / 8 / blocks;
+    const bool many = symbols_coder(job->s)->many;
+    f->whole = many && blocks > 1 && each < WHOLE_UNDER;
+    f->lanes_log4 = !many || f->whole ? 0 : each >= LANES_16_FROM ? 2 : each >= LANES_4_FROM ? 1 : 0;
+    const uint64_t bodies = f->whole ? 1 : blocks;
+    return bodies * ((many ? STATE_BITS * form_lanes(f) : 0) + (bodies > 1 ? LENGTH_BITS : 0) +
+                     (f->classes ? LENGTH_BITS : 0));
 }
 
-/* The shift at which one table and its symbols are shortest: larger ones as long as they gain. Returns the
- * bits, low ones included. */
-static uint64_t choose_shift(SymbolsJob *job)
+/* Bits of a form with one table, which gets its lanes; UINT64_MAX where no table holds its symbols. */
+static uint64_t form_cost(SymbolsJob *job, Form *f, uint64_t *symbols)
+{
+    const uint64_t open = symbols_form_counts(job, f, ALL_BLOCKS, job->spare);
+    *symbols = table_cost(job->s, form_alphabet(job->s, f), job->spare, &job->trial);
+    return *symbols == UINT64_MAX ? UINT64_MAX : *symbols + open + lay_out(job, *symbols, f);
+}
+
+/* Forms of one family, tried in turn. */
+typedef struct {
+    uint64_t best;
+    int worse; /* tried in a row that were longer than it */
+} Search;
+
+/* Takes the form where it is shorter than what `least` bits have; false: the family has no better ones. */
+static bool try_form(SymbolsJob *job, Form form, Search *family, uint64_t *least)
+{
+    uint64_t symbols;
+    const uint64_t bits = form_cost(job, &form, &symbols);
+    if (bits == UINT64_MAX)
+        return family->best == UINT64_MAX;
+    if (bits < *least) {
+        *least = bits;
+        job->form = form;
+        job->symbol_bits = symbols;
+    }
+    if (bits >= family->best)
+        return ++family->worse <= PATIENCE;
+    *family = (Search){.best = bits};
+    return true;
+}
+
+/* Larger shifts as long as they gain, and classes with more leading bits. Returns the bits of the best. */
+static uint64_t choose_symbols(SymbolsJob *job)
 {
     const Symbols *s = job->s;
-    uint64_t best = UINT64_MAX, open;
-    for (int shift = shift_least(s); shift < s->width && shift <= SHIFT_MOST; shift++) {
-        const Form form = {.shift = shift};
-        const uint64_t symbols = form_cost(job, &form, ALL_BLOCKS, &open);
-        if (symbols == UINT64_MAX)
-            continue;
-        if (symbols + open >= best)
+    uint64_t least = UINT64_MAX;
+    Search shifts = {.best = UINT64_MAX}, classes = shifts;
+    for (int shift = shift_least(s); shift < s->width && shift <= SHIFT_MOST; shift++)
+        if (!try_form(job, (Form){.kind = KIND_ONE_TABLE, .shift = shift}, &shifts, &least))
             break;
-        best = symbols + open;
-        job->symbol_bits = symbols;
-        job->form = form;
-    }
-    return best;
-}
-
-/* Classes where they are shorter than the best shift: more leading bits as long as they gain. */
-static uint64_t choose_classes(SymbolsJob *job, uint64_t shifted)
-{
-    uint64_t best = UINT64_MAX, open;
-    for (int lead = 0; lead <= CLASS_MOST && job->finest; lead++) {
-        const Form form = {.classes = true, .shift = lead};
-        const uint64_t symbols = form_cost(job, &form, ALL_BLOCKS, &open);
-        const uint64_t bits = symbols + open + LENGTH_BITS * (uint64_t)blocks_of(job->s->n);
-        if (symbols == UINT64_MAX || bits >= best)
+    for (int lead = 0; lead <= CLASS_MOST && job->finest; lead++)
+        if (!try_form(job, (Form){.kind = KIND_ONE_TABLE, .classes = true, .shift = lead}, &classes, &least))
             break;
-        best = bits;
-        if (bits < shifted) {
-            job->symbol_bits = symbols;
-            job->form = form;
-        }
-    }
-    return best < shifted ? best : shifted;
+    return least;
 }
 
 /* Tables of the blocks' own where they are shorter in all than one. */
 static void choose_kind(SymbolsJob *job, uint64_t one)
 {
     const size_t blocks = blocks_of(job->s->n);
-    uint64_t own = job->form.classes ? LENGTH_BITS * (uint64_t)blocks : 0, open;
-    own += job->form.whole ? (LENGTH_BITS + STATE_BITS) * (uint64_t)blocks : 0;
-    for (size_t b = 0; b < blocks && blocks > 1; b++) {
-        const uint64_t cost = form_cost(job, &job->form, b, &open);
-        own = cost == UINT64_MAX ? cost : own + PADDING_BITS + cost + open;
-        if (own >= one)
-            break;
+    Form form = job->form;
+    form.whole = false;
+    uint64_t own = blocks * (PADDING_BITS + LENGTH_BITS * (uint64_t)(form.classes ? 2 : 1) +
+                             (symbols_coder(job->s)->many ? STATE_BITS * form_lanes(&form) : 0));
+    for (size_t b = 0; b < blocks && own < one; b++) {
+        const uint64_t open = symbols_form_counts(job, &form, b, job->spare),
+                       cost = table_cost(job->s, form_alphabet(job->s, &form), job->spare, &job->trial);
+        own = cost == UINT64_MAX ? cost : own + cost + open;
     }
-    const bool owns = blocks > 1 && own < one;
-    job->form.kind = owns ? KIND_OWN_TABLES : KIND_ONE_TABLE;
-    job->form.whole = job->form.whole && !owns;
-}
-
-static void choose_lanes(SymbolsJob *job)
-{
-    const uint64_t blocks = blocks_of(job->s->n), each = job->symbol_bits / 8 / blocks;
-    if (!symbols_coder(job->s)->many)
+    if (blocks == 1 || own >= one)
         return;
-    job->form.whole = blocks > 1 && each < WHOLE_UNDER;
-    job->form.lanes_log4 = each >= LANES_16_FROM ? 2 : each >= LANES_4_FROM ? 1 : 0;
+    form.kind = KIND_OWN_TABLES;
+    job->form = form;
 }
 
 static Status make_tables(SymbolsJob *job, Arena *scratch)
@@ -101,12 +110,13 @@ Status symbols_choose(SymbolsJob *job, Arena *scratch)
     if (!symbols_coder(s)->open(&job->trial, (uint32_t)job->cells, scratch))
         return ERR_MEMORY;
     job->trial.starved = false;
-    const uint64_t one = choose_classes(job, choose_shift(job));
+    const uint64_t one = choose_symbols(job);
     if (job->trial.starved)
         return ERR_MEMORY;
-    if (one == UINT64_MAX || one / 8 >= symbols_most(s->n, s->width))
+    if (one / 8 >= symbols_most(s->n, s->width) + SLACK) { /* what is written decides where it is close */
+        job->form = (Form){.kind = KIND_PLANES};
         return OK;
-    choose_lanes(job);
+    }
     choose_kind(job, one);
     return job->trial.starved ? ERR_MEMORY : make_tables(job, scratch);
 }
