@@ -190,32 +190,6 @@ static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t
     return left;
 }
 
-/* Cuts the interval of largest error in two where that gains most; false: there is none. */
-static bool cut_worst(const KnotsRoom *room, uint16_t *end, size_t s)
-{
-    size_t worst = 0, best = 0;
-    double most = 0, least = INFINITY;
-    for (size_t k = 0; k < s; k++) {
-        const double error = between(room, end[k], end[k + 1]);
-        if (error > most) {
-            most = error;
-            worst = k;
-        }
-    }
-    for (size_t i = end[worst] + 1u; i < end[worst + 1] && most > 0; i++) {
-        const double error = between(room, end[worst], i) + between(room, i, end[worst + 1]);
-        if (error < least) {
-            least = error;
-            best = i;
-        }
-    }
-    if (!best)
-        return false;
-    memmove(end + worst + 2, end + worst + 1, (s - worst) * sizeof *end);
-    end[worst + 1] = (uint16_t)best;
-    return true;
-}
-
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
 {
     uint16_t *end = room->back;
@@ -229,8 +203,7 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
         end[i] = (uint16_t)i;
     while (s > most)
         s = merge_pairs(room, end, s, (most - 1) / 2);
-    while (s < most && cut_worst(room, end, s))
-        s++;
+    assert(s == most); /* from s > most on, ceil(s / 2) + floor((most - 1) / 2) is most or more */
     return knots_fill(room, end, s + 1, level);
 }
 

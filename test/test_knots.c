@@ -288,6 +288,24 @@ static void greedy_levels_are_within_their_bound(void **state)
 }
 
 /* Of the normal and the Laplace law they leave little more than the best. */
+/* Merging stops at as many intervals as there can be. */
+static void greedy_levels_are_all_used(void **state)
+{
+    (void)state;
+    float x[N], level[KNOTS_MOST];
+    for (int law = NORMAL; law <= SCALES; law++)
+        for (size_t count = 2; count <= 64; count++) {
+            Arena *a = arena_open(0);
+            KnotsRoom room;
+            fill(x, N, law, 11);
+            check(knots_open(&room, N, count, a));
+            assert_int_equal(knots_greedy(&room, x, N, level), count);
+            for (size_t k = 1; k < count; k++)
+                check(level[k] > level[k - 1]);
+            arena_close(a);
+        }
+}
+
 static void greedy_levels_are_nearly_the_best_ones(void **state)
 {
     (void)state;
@@ -342,6 +360,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
     cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
     cmocka_unit_test(greedy_levels_are_within_their_bound),
+    cmocka_unit_test(greedy_levels_are_all_used),
     cmocka_unit_test(greedy_levels_are_nearly_the_best_ones),
     cmocka_unit_test(few_different_numbers_are_their_own_levels),
     cmocka_unit_test(the_longest_buckets_are_done),
