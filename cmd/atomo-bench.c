@@ -15,7 +15,7 @@ static const Subcommand commands[] = {
     {"verify", bench_verify, "check the paper's statements on this data"},
     {"synth", bench_synth, "a gradient dump with known properties"},
     {"plot", bench_plot, "draw a figure of results"},
-    {"report", bench_report, "one HTML page of a set of results"},
+    {"report", bench_report, "one HTML page of a set of results, or a table of one"},
     {0},
 };
 

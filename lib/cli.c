@@ -286,12 +286,18 @@ static const char *format_of(const char *path)
     return NULL;
 }
 
+static bool ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), end = ending ? strlen(ending) : length;
+    return length > end && !strcmp(path + length - end, ending);
+}
+
 /* Where results go to a file and nobody says in what format, its ending does. */
 static Status choose_format(Parser *p)
 {
     const Command *command = p->command;
     Common *c = command->common;
-    if (!c || !(command->takes & TAKES_FORMAT) || !c->output)
+    if (!c || !(command->takes & TAKES_FORMAT) || !c->output || ends_in(c->output, command->page))
         return OK;
     for (const Option *o = p->rows; o->name; o++) {
         if (o->target != &c->format || p->given[o - p->rows])

@@ -66,6 +66,7 @@ typedef struct {
     const Option *options;
     Common *common;
     unsigned takes;
+    const char *page; /* an ending that -o takes beside formats': ".html"; NULL: none */
     int arguments_min, arguments_max; /* what is left beside options; -1: any number */
 } Command;
 

@@ -103,7 +103,9 @@ bool report_keep(Report *r, const Value *row)
     for (size_t i = 0; i < columns; i++) {
         if (!r->spec.columns[i].title)
             continue;
-        kept->cell[i] = report_cell(&r->spec.columns[i], &row[i], r->a);
+        kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent
+                            ? r->spec.absent
+                            : report_cell(&r->spec.columns[i], &row[i], r->a);
         kept->type[i] = row[i].type;
         if (!kept->cell[i])
             return false;

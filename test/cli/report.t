@@ -35,11 +35,11 @@ $ mkdir d; atomo-bench report d; r=$?; ls d; exit $r
 
 # a folder that is not there, one that is a file
 $ atomo-bench report nothing
-2> atomo-bench: report: nothing: cannot be listed: No such file or directory
+2> atomo-bench: report: nothing: cannot open: No such file or directory
 = 1
 
 $ atomo-bench report
-2> atomo-bench: report: an argument is missing: want DIR
+2> atomo-bench: report: an argument is missing: want DIR|RESULT
 = 2
 
 # an earlier page survives a failure, and a full disk is one
@@ -48,8 +48,8 @@ $ mkdir d; echo before >d/report.html; atomo-bench report d; cat d/report.html
 2> *no result there
 = 0
 
-$ mkdir d; echo tensor,stable_rank >d/a.csv; atomo-bench report d -o /dev/full
-2> atomo-bench: report: /dev/full: cannot write: No space left on device
+$ mkdir d; echo tensor,stable_rank >d/a.csv; ln -s /dev/full full.html; atomo-bench report d -o full.html
+2> atomo-bench: report: full.html: cannot write: No space left on device
 = 1
 
 # without gnuplot the page stands without figures
@@ -64,4 +64,79 @@ $ mkdir d; echo tensor,stable_rank >d/a.csv; atomo-bench report d --title 'a & b
 > 1
 > a.csv
 - report.html
+= 0
+
+# one result as a table: its rows of everything selected, numbers as people read them
+$ printf 'step,tensor,compressor,repeats,bytes,relative_error,encode_ms\n1,a,svd,2,10,0.1,1\n1,*,svd,2,1000,0.25,1.5\n1,*,none,2,2000000,0,\n' >r.csv; atomo-bench report r.csv
+> step  compressor   payload  relative error  encode, ms
+>    1  svd         1.000 kB          0.2500       1.500
+>    1  none        2.000 MB               0           -
+- *10 B*
+= 0
+
+# columns by name and in that order, rows by value, sorted with what does not exist last
+$ printf 'tensor,compressor,repeats,bytes\na,svd,2,10\nb,svd,2,9\nc,svd,2,\nd,none,2,1\n' >r.csv; atomo-bench report r.csv --where compressor=svd --where repeats=2.0 --columns bytes,tensor --sort bytes -f csv; atomo-bench report r.csv --all --columns tensor --sort bytes:desc -f csv | tr '\n' ' '
+> bytes,tensor
+> 9,b
+> 10,a
+> ,c
+> tensor a b d c *
+- *none*
+= 0
+
+# one field laid across: a row to each tensor, a column to each compressor
+$ printf 'tensor,compressor,repeats,bytes,second_moment\na,svd,2,10,1\na,none,2,20,2\nb,none,2,40,3\n' >r.csv; atomo-bench report r.csv --all --columns tensor,bytes --across compressor -f md; atomo-bench report r.csv --all --columns tensor,bytes,second_moment --across compressor -f csv
+> | tensor | svd | none |
+> | a | 10 | 20 |
+> | b | - | 40 |
+> tensor,svd bytes,svd second_moment,none bytes,none second_moment
+> b,,,40,3
+= 0
+
+# speed-ups over plain SGD, as the paper's tables have them
+$ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.65,sim_seconds_to_0.7\nsummary,none,9,9,3,6\nsummary,svd:rank=1,9,9,1,\nsummary,qsgd,9,9,4,12\n' >r.csv; atomo-bench report r.csv --speedup -f latex; atomo-bench report r.csv --speedup -f csv; atomo-bench report r.csv --speedup --baseline qsgd
+> \\begin{tabular}{lrr}
+> compressor & speed-up to 0.65 & speed-up to 0.7 \\\\
+> svd:rank=1 & 3* & N/A \\\\
+> qsgd,0.75,0.5
+> svd:rank=1,3,
+> svd:rank=1 *4 *N/A
+= 0
+
+$ printf 'record,compressor,step,sim_seconds\nsummary,none,9,9\n' >r.csv; atomo-bench report r.csv --speedup
+2> atomo-bench: report: r.csv: it has no times to target accuracies
+2> hint: speed-ups come from atomo-train run --target-accuracy*
+= 1
+
+# the tuned step sizes
+$ printf 'compressor,lr,validation_loss,chosen\nnone,0.1,2,false\nnone,0.01,1,true\n' >r.csv; atomo-bench report r.csv --where chosen=true --columns compressor,lr -f csv
+> compressor,lr
+> none,0.01
+- none,0.1
+= 0
+
+# what cannot be asked for
+$ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--columns stabel_rank' '--where x=1' '--where tensor' '--sort tensor:up' '--columns tensor --across tensor' '-o p.html'; do atomo-bench report r.csv $o; echo $?; done
+> 2
+2> *r.csv: --columns: the result has no column "stabel_rank" (did you mean stable_rank?)
+2> *r.csv: --where: the result has no column "x"*
+2> *r.csv: --where tensor: want FIELD=VALUE
+2> *r.csv: --sort tensor:up: want FIELD or FIELD:desc
+2> *r.csv: --across tensor: want --columns with a field for the rows*
+2> *r.csv: a result makes a table; want a directory for a page
+- 1
+- 0
+= 0
+
+$ mkdir d; echo a,b >r.csv; atomo-bench report r.csv; atomo-bench report d -f latex; atomo-bench report d -o p.gif
+2> atomo-bench: report: r.csv: its columns are those of no command's results
+2> atomo-bench: report: d: a directory makes a page of HTML, not a table
+2> atomo-bench: report: -o p.gif: no format has this ending*
+= 2
+
+# where a table came from stands in it
+$ printf '{"schema": "atomo-inspect/1", "meta": {"command": "atomo-bench inspect g.h5", "seed": 1}, "results": [{"tensor": "a_b", "stable_rank": 2}]}' >r.json; atomo-bench report r.json -f latex; atomo-bench report r.json -f json | grep command
+> % command: atomo-bench inspect g.h5
+> a\\_b & 2 *
+>   "command": "atomo-bench inspect g.h5",
 = 0

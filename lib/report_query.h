@@ -1,0 +1,21 @@
+/* report_query.h -- of a stored result's rows and columns those that somebody asks for. */
+#ifndef ATOMO_REPORT_QUERY_H
+#define ATOMO_REPORT_QUERY_H
+
+#include "report_kinds.h"
+#include "text.h"
+
+typedef struct {
+    const char *columns; /* names with commas between them; NULL: those that its kind shows at first */
+    TextList where;      /* FIELD=VALUE, all of which hold; with none, the leading rows */
+    const char *sort;    /* FIELD or FIELD:desc; what does not exist comes last; NULL: as they stand */
+    const char
+        *across; /* FIELD: a row to each value of the first column, the others once for each value of FIELD */
+    bool all;    /* every row, not only the leading ones */
+} Query;
+
+/* `kind` NULL: all rows lead, and all columns that hold something are shown. ERR_USAGE names the column that is not
+ * there, and the nearest. */
+Status query_run(Csv *out, const Query *q, const Csv *t, const ResultKind *kind, Arena *a, Error *err);
+
+#endif
