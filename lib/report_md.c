@@ -1,13 +1,20 @@
 /* report_md.c -- the human table as a Markdown table; what would be markup in a cell is escaped. */
 #include "report_table.h"
 
+#include <ctype.h>
 #include <string.h>
 
-static void put_escaped(TextBuf *out, const char *s)
+/* Within a word an underscore is no markup. */
+static bool is_markup(const char *start, const char *s)
 {
-    for (; *s; s++) {
-        if (strchr("|\\`*<[", *s))
-            text_add(out, "\\");
+    const bool inside = s > start && isalnum((unsigned char)s[-1]) && isalnum((unsigned char)s[1]);
+    return strchr("|\\`*<[&~", *s) || (*s == '_' && !inside);
+}
+
+static void put_escaped(TextBuf *out, const char *text)
+{
+    for (const char *s = text; *s; s++) {
+        text_add(out, is_markup(text, s) ? "\\" : "");
         text_add_bytes(out, s, 1);
     }
 }

@@ -4,13 +4,18 @@
 #include "report_terms.h"
 #include "text.h"
 
-static const char *title_of(const char *name, const Term *t, Arena *a)
+#include <string.h>
+
+/* A field laid across is "svd bytes": the title is that of the field. */
+static const char *title_of(const char *name, Arena *a)
 {
-    const char *rest = t ? term_rest(t, name) : "";
+    const char *space = strrchr(name, ' '), *field = space ? space + 1 : name;
+    const Term *t = term_find(field);
+    const char *rest = t ? term_rest(t, field) : "";
     if (!t)
         return name;
-    return text_format(a, "%s%s%s%s%s", t->title, *rest ? " " : "", rest, t->unit ? ", " : "",
-                       t->unit ? t->unit : "");
+    return text_format(a, "%.*s%s%s%s%s%s", (int)(field - name), name, t->title, *rest ? " " : "", rest,
+                       t->unit ? ", " : "", t->unit ? t->unit : "");
 }
 
 static Column *columns_of(const Csv *rows, Arena *a)
@@ -18,7 +23,7 @@ static Column *columns_of(const Csv *rows, Arena *a)
     Column *columns = NEW_ZERO(a, Column, rows->columns + 1);
     for (size_t i = 0; columns && i < rows->columns; i++) {
         columns[i].name = rows->name[i];
-        columns[i].title = title_of(rows->name[i], term_find(rows->name[i]), a);
+        columns[i].title = title_of(rows->name[i], a);
         if (!columns[i].title)
             return NULL;
     }

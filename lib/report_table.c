@@ -7,8 +7,10 @@
 
 /* ---- cells ---- */
 
-static bool counts_bytes(const char *name)
+bool report_counts_bytes(const Column *column)
 {
+    const char *space = strrchr(column->name, ' '),
+               *name = space ? space + 1 : column->name; /* "svd bytes" */
     const size_t length = strlen(name);
     return !strncmp(name, "bytes", 5) || (length > 6 && !strcmp(name + length - 6, "_bytes"));
 }
@@ -27,25 +29,43 @@ static void put_real(TextBuf *out, double v, int digits)
     }
 }
 
-static void put_bytes(TextBuf *out, double v, int digits)
+const char *const report_units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+
+static size_t unit_of(double v)
 {
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
     size_t unit = 0;
-    while (fabs(v) >= 999.95 && unit + 1 < countof(units)) {
-        v /= 1000;
+    for (v = fabs(v); v >= 999.95 && unit + 1 < countof(report_units); v /= 1000)
         unit++;
-    }
+    return unit;
+}
+
+/* In the middle, so that neither end is far off. */
+size_t report_unit(double least, double most)
+{
+    return unit_of(sqrt(least) * sqrt(most));
+}
+
+void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
+{
+    for (size_t i = 0; i < unit; i++)
+        v /= 1000;
     if (unit == 0 && v == floor(v))
         text_addf(out, "%.0f", v);
     else
         put_real(out, v, digits);
-    text_addf(out, " %s", units[unit]);
+}
+
+static void put_bytes(TextBuf *out, double v, int digits)
+{
+    const size_t unit = unit_of(v);
+    report_put_bytes(out, v, unit, digits);
+    text_addf(out, " %s", report_units[unit]);
 }
 
 static void put_number(TextBuf *out, const Column *column, const Value *v)
 {
     const int digits = column->digits ? column->digits : 4;
-    if (counts_bytes(column->name))
+    if (report_counts_bytes(column))
         put_bytes(out, v->type == VALUE_INT ? (double)v->whole : v->real, digits);
     else if (v->type == VALUE_INT)
         text_addf(out, "%lld", (long long)v->whole);
@@ -53,11 +73,16 @@ static void put_number(TextBuf *out, const Column *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Control characters could steer the terminal, and a line end would tear the row. */
+/* Control characters could steer the terminal, a line end would tear the row, and no reader of UTF-8 takes other bytes. */
 static void put_printable(TextBuf *out, const char *s)
 {
-    for (; *s; s++)
-        text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+    while (*s) {
+        const unsigned char c = (unsigned char)*s;
+        const size_t length = text_utf8(s, strnlen(s, 4));
+        const bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
+        text_add_bytes(out, control || length == 0 ? "?" : s, control || length == 0 ? 1 : length);
+        s += length ? length : 1;
+    }
 }
 
 const char *report_cell(const Column *column, const Value *v, Arena *a)
@@ -98,7 +123,8 @@ bool report_keep(Report *r, const Value *row)
         return false;
     kept->cell = NEW_ZERO(r->a, const char *, columns + 1);
     kept->type = NEW_ZERO(r->a, ValueType, columns + 1);
-    if (!kept->cell || !kept->type)
+    kept->number = NEW_ZERO(r->a, double, columns + 1);
+    if (!kept->cell || !kept->type || !kept->number)
         return false;
     for (size_t i = 0; i < columns; i++) {
         if (!r->spec.columns[i].title)
@@ -107,6 +133,9 @@ bool report_keep(Report *r, const Value *row)
                             ? r->spec.absent
                             : report_cell(&r->spec.columns[i], &row[i], r->a);
         kept->type[i] = row[i].type;
+        kept->number[i] = row[i].type == VALUE_INT    ? (double)row[i].whole
+                          : row[i].type == VALUE_REAL ? row[i].real
+                                                      : NAN;
         if (!kept->cell[i])
             return false;
     }

@@ -269,6 +269,7 @@ static void nothing_from_a_file_becomes_markup(void **state)
     check(!strstr(p, "\xff") && !strstr(p, "\xfe"));
     check(strstr(p, "<title>A &lt;title&gt; &amp; more</title>"));
     check(strstr(p, "&lt;/td&gt;&lt;script&gt;alert(1)"));
+    assert_int_equal(count_of(p, "x &#39;&lt;/script&gt;"), 1); /* the command line, once */
     check(!strstr(p, "http://") && !strstr(p, "https://"));
 }
 
@@ -294,7 +295,8 @@ static void a_policy_names_what_runs(void **state)
     check(strstr(p, text_format(a, "script-src 'sha256-%s'", page_js_hash)));
     check(strstr(p, text_format(a, "<script>%s</script>", page_js)));
     check(strstr(p, text_format(a, "<style>%s</style>", page_css)));
-    check(strstr(p, "default-src 'none'") && !strstr(p, "unsafe"));
+    check(strstr(p, "content=\"default-src 'none'; img-src data:; style-src 'sha256-") &&
+          !strstr(p, "unsafe"));
 }
 
 static void what_is_left_out_is_named_with_the_reason(void **state)

@@ -114,17 +114,63 @@ static void each_format_says_the_same_rows(void **state)
             "\"shape\": [64, 3, 7], \"hidden\": \"x\"},\n"
             "  {\"name\": \"plain\", \"bytes\": null, \"error\": null, \"ok\": false, \"shape\": null, "
             "\"hidden\": \"\"}\n]}\n",
-        [FORMAT_MD] = "| name | size | rel. error | ok | shape |\n| :--- | ---: | ---: | :--- | ---: |\n"
-                      "| a\\|b,\"c\"_& | 1.235 MB | 0.0123 | yes | 64x3x7 |\n| plain | - | - | no | - |\n",
+        [FORMAT_MD] =
+            "| name | size | rel. error | ok | shape |\n| :--- | ---: | ---: | :--- | ---: |\n"
+            "| a\\|b,\"c\"\\_\\& | 1.235 MB | 0.0123 | yes | 64x3x7 |\n| plain | - | - | no | - |\n",
         [FORMAT_LATEX] = "% command: run 100%?\n\\begin{tabular}{lrrlr}\n\\toprule\n"
-                         "name & size & rel. error & ok & shape \\\\\n\\midrule\n"
-                         "a\\textbar{}b,\"c\"\\_\\& & 1.235 MB & 0.0123 & yes & 64x3x7 \\\\\n"
-                         "plain & - & - & no & - \\\\\n\\bottomrule\n\\end{tabular}\n",
+                         "name & size, MB & rel. error & ok & shape \\\\\n\\midrule\n"
+                         "a\\textbar{}b,\"c\"\\_\\& & 1.235 & 0.0123 & yes & 64x3x7 \\\\\n"
+                         "plain & -- & -- & no & -- \\\\\n\\bottomrule\n\\end{tabular}\n",
     };
     for (int format = 0; report_formats[format]; format++) {
         const ReportSpec spec = spec_of((Format)format);
         assert_string_equal(report_text(&spec, rows(), 2, a), want[format]);
     }
+}
+
+static const char *latex_of(const Column *c, const Value *v, size_t count)
+{
+    const ReportSpec spec = {.columns = c, .column_count = 1, .format = FORMAT_LATEX};
+    return report_text(&spec, v, count, a);
+}
+
+/* Points stand under one another, powers of ten are products, a minus is a minus. */
+static void latex_numbers_are_aligned(void **state)
+{
+    (void)state;
+    static const Column x = {"x", "x", 3};
+    const Value v[] = {value_int(7), value_real(12.5), value_real(-0.125), value_real(1.5e-7), value_none()};
+    assert_string_equal(latex_of(&x, v, countof(v)),
+                        "\\begin{tabular}{r}\n\\toprule\nx \\\\\n\\midrule\n7\\phantom{.000} \\\\\n"
+                        "12.5\\phantom{00} \\\\\n$-$0.125 \\\\\n$1.50\\cdot10^{-7}$ \\\\\n-- \\\\\n"
+                        "\\bottomrule\n\\end{tabular}\n");
+}
+
+static void a_latex_column_of_bytes_has_one_unit(void **state)
+{
+    (void)state;
+    static const Column bytes = {"bytes_up", "sent", 0};
+    const Value v[] = {value_int(1724320), value_int(81), value_real(18909.5), value_int(0)};
+    const char *text = latex_of(&bytes, v, countof(v));
+    check(strstr(text, "sent, kB "));
+    check(strstr(text, "\n1724\\phantom{.00000} ") && strstr(text, "\n0.08100 ") &&
+          strstr(text, "\n18.91\\phantom{000} ") && strstr(text, "\n0\\phantom{.00000} "));
+}
+
+/* Names come from files: none of them opens a group, ends a row, or holds what no reader takes. */
+static void names_are_no_markup(void **state)
+{
+    (void)state;
+    static const Column x = {"x", "x", 0};
+    const Value v = value_text("a&b%c$d#e_f{g}h~i^j\\k<l>m|n\n\xff\xc3\xa4");
+    ReportSpec spec = {.columns = &x, .column_count = 1, .format = FORMAT_LATEX};
+    check(strstr(report_text(&spec, &v, 1, a),
+                 "a\\&b\\%c\\$d\\#e\\_f\\{g\\}h\\textasciitilde{}i\\textasciicircum{}j\\textbackslash{}k"
+                 "\\textless{}l\\textgreater{}m\\textbar{}n??\xc3\xa4 \\\\\n"));
+    spec.format = FORMAT_MD;
+    check(strstr(report_text(&spec, &v, 1, a), "| a\\&b%c$d#e_f{g}h\\~i^j\\\\k\\<l>m\\|n??\xc3\xa4 |\n"));
+    const Value italic = value_text("_a_b_");
+    check(strstr(report_text(&spec, &italic, 1, a), "| \\_a_b\\_ |\n"));
 }
 
 static void a_report_on_disk_is_the_text(void **state)
@@ -347,6 +393,9 @@ static void meta_tells_a_run_apart(void **state)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(each_format_says_the_same_rows),
+    IN_FOLDER(latex_numbers_are_aligned),
+    IN_FOLDER(a_latex_column_of_bytes_has_one_unit),
+    IN_FOLDER(names_are_no_markup),
     IN_FOLDER(a_report_on_disk_is_the_text),
     IN_FOLDER(rows_not_shown_are_in_csv_and_json_alone),
     IN_FOLDER(json_is_strict_whatever_the_text),
