@@ -187,6 +187,9 @@ static Status read_number(Parser *p, Json *v)
     memcpy(text, from, length);
     text[length] = 0;
     v->type = JSON_NUMBER;
+    v->text = text_slice(p->a, text, length);
+    if (!v->text)
+        return arena_fail(p->a, p->err);
     v->number = strtod(text, NULL);
     if (!isfinite(v->number))
         return refuse(p, "a number beyond double");

@@ -13,7 +13,7 @@ typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OB
 typedef struct Json {
     JsonType type;
     const char *name; /* of a member of an object */
-    const char *text; /* JSON_TEXT */
+    const char *text; /* JSON_TEXT; of a number, as it is written */
     double number;    /* JSON_NUMBER */
     int64_t whole;    /* the same where is_whole: no fraction, no exponent, fits */
     bool is_whole, on;

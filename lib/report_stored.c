@@ -38,16 +38,14 @@ static const char *shape_of(const Json *array, Arena *a)
 /* A value as CSV writes it; what has no such form (null, objects) is "". NULL: out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
-    char number[32];
     if (!v || v->type == JSON_NULL)
         return "";
     switch (v->type) {
     case JSON_BOOL:
         return v->on ? "true" : "false";
     case JSON_TEXT:
-        return v->text;
     case JSON_NUMBER:
-        return text_copy(a, text_double(number, v->number));
+        return v->text;
     case JSON_ARRAY:
         return shape_of(v, a);
     default:
