@@ -364,7 +364,7 @@ static void an_abandoned_report_leaves_nothing(void **state)
     spec.path = path_of("x.txt");
     check_ok(report_open(&r, &spec, a, &err), &err);
     check_ok(report_row(r, rows(), true, &err), &err);
-    assert_int_equal(files_in(folder, false), 1);
+    check(files_in(folder, false) <= 1 && access(spec.path, F_OK)); /* nameless, or under a temporary name */
     report_abandon(r);
     report_abandon(NULL);
     assert_int_equal(files_in(folder, false), 0);
