@@ -236,6 +236,8 @@ $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 cli-tests: $(PROGRAMS)
 	@sh test/cli/run.sh $(B)/bin
 
+DOCS_FIGURES := spectrum sweep errors histogram-conv histogram-fc convergence
+
 # What the codecs say of themselves; a release holds the committed page to it.
 docs: $(PROGRAMS)
 	@mkdir -p docs
@@ -246,7 +248,16 @@ docs: $(PROGRAMS)
 	$(B)/bin/atomo-bench sweep datasets/lenet-mnist.h5 -o $(B)/docs/sweep.csv -c entry -c svd -c svd:vectors=qsgd \
 	    -c hadamard -c qsgd -c joint -c joint+svd:vectors=qsgd
 	$(B)/bin/atomo-bench plot pareto $(B)/docs/sweep.csv -o $(B)/docs/sweep.svg
-	cp $(B)/docs/spectrum.svg $(B)/docs/sweep.svg docs/figures/
+	$(B)/bin/atomo-bench compare datasets/lenet-mnist.h5 --step '*1000' --repeats 3 -o $(B)/docs/compare.csv -c none \
+	    -c qsgd:bits=2/4/8 -c terngrad -c svd:rank=2 -c entry:bits=0.6 -c ef+topk:ratio=0.01 -c sign
+	$(B)/bin/atomo-bench plot errors $(B)/docs/compare.csv -o $(B)/docs/errors.svg
+	for k in conv fc; do \
+	    $(B)/bin/atomo-bench inspect datasets/lenet-mnist.h5 --kind $$k --histogram -o $(B)/docs/histogram-$$k.csv && \
+	    $(B)/bin/atomo-bench plot histogram $(B)/docs/histogram-$$k.csv -o $(B)/docs/histogram-$$k.svg || exit 1; done
+	for s in 1 2 3; do $(B)/bin/atomo-train run --network fc --workers 2 --batch-size 64 --max-steps 200 --eval-freq 20 \
+	    --target-accuracy 0.5,0.7 --seed $$s -c none -c qsgd:bits=2 -c svd:rank=2 -c terngrad -o $(B)/docs/run$$s.csv || exit 1; done
+	$(B)/bin/atomo-bench plot convergence $(B)/docs/run1.csv $(B)/docs/run2.csv $(B)/docs/run3.csv --x bytes -o $(B)/docs/convergence.svg
+	cp $(DOCS_FIGURES:%=$(B)/docs/%.svg) docs/figures/
 
 golden: $(B)/test/test_golden
 	$< --write
