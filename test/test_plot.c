@@ -117,7 +117,7 @@ static void names_are_text_in_every_kind_and_ending(void **state)
             }
 }
 
-/* What a shell or gnuplot would do leaves a file in the test's folder, which its end then finds. */
+/* What a shell or gnuplot would do leaves a file in the test's folder. */
 static void names_run_nothing_in_any_kind_or_ending(void **state)
 {
     (void)state;
@@ -139,6 +139,8 @@ static void names_run_nothing_in_any_kind_or_ending(void **state)
             for (size_t k = 0; k < countof(commands); k++)
                 add_rows(&out, i, commands[k]);
             check(drawn(samples[i].kind->name, text_done(&out), figures[f]));
+            for (size_t k = 1; k <= countof(commands); k++)
+                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
         }
 }
 

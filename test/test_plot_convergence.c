@@ -40,8 +40,8 @@ static void runs_of_one_compressor_are_one_line_between_least_and_most(void **st
 static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
 {
     (void)state;
-    assert_string_equal(picked(&plot_convergence, PICKED "2,3,6,300,0.5,0.25,0.75,3,a\n"
-                                                         "2,7,6,700,1,1,1,1,a\n"
+    assert_string_equal(picked(&plot_convergence, PICKED "2,7,6,700,1,1,1,1,a\n"
+                                                         "2,3,6,300,0.5,0.25,0.75,3,a\n"
                                                          ",,,,0.9,,,,\n"),
                         PICKED "2,4,6,400,0.625,0.25,1,4,a\n"
                                ",,,,0.9,,,,\n");
