@@ -2,7 +2,7 @@
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250
-> fp16 * 4 *allgather *lan10g *
+> fp16 * 4 *ring *lan10g *
 > sign * 2 *ring *lan10g *
 > topk * 4 *allgather *lan10g *
 2>
@@ -12,7 +12,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench c
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2,8,64 -q -f csv | cut -d, -f 1-4,13-17; atomo-bench merge g.h5 -c sign --workers 64 -q -f csv --metrics bytes | tail -n 1 | cut -d, -f 1-8,15
 > compressor,workers,topology,link,bytes_up,bytes_merged,rounds,alpha_ms,beta_gbps
 > none,2,ring,lan10g,8192,*,1,0.05,1.25
-> fp16,2,allgather,lan10g,4097,,1,0.05,1.25
+> fp16,2,ring,lan10g,4097,4098,1,0.05,1.25
 > sign,2,ring,lan10g,257,514,1,0.05,1.25
 > sign,8,ring,lan10g,257,1026,1,0.05,1.25
 > sign,64,ring,lan10g,257,1794,1,0.05,1.25
@@ -20,7 +20,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 
 # what an exchange takes, from sizes that are known: 8192 bytes of floats, 4097 of fp16, at 1 kB/s and 1 s
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 --workers 1,2,5 --topology ps,allgather,ring,tree --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
 > fp16 1 ps 14289 None
 > fp16 1 allgather 0 None
 > none 1 tree 0 None
@@ -28,15 +28,18 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 --wo
 > fp16 5 ps 63445 None
 > fp16 2 allgather 5097 None
 > fp16 5 allgather 20388 None
-> fp16 2 ring None its payloads do not add
-> fp16 5 tree None its payloads do not add
+> fp16 2 ring 6098 None
+> fp16 5 tree 30588 None
+> scaledsign 2 ring None its payloads do not add
+> scaledsign 5 tree None its payloads do not add
 = 0
 
-# an all-gather loses to a ring of floats once its ratio is over 2/P: fp16 from 4 workers on, one bit an element from 64 on
+# an all-gather loses to a ring of floats once its ratio is over 2/P: half of them from 4 workers on, one bit an element from 64 on
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c scaledsign --workers 3,5,63,65 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; all = json.load(sys.stdin)["results"]; none = {r["workers"]: r["comm_ms"] for r in all if r["compressor"] == "none"}; [print(r["compressor"], r["workers"], r["comm_ms"] < none[r["workers"]], r["pays"] in ("below", "always"), r["speedup"] > 1) for r in all if r["compressor"] != "none"]'
-> fp16 3 True True True
-> fp16 5 False False False
+$ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c fp16:rounding=stochastic -c scaledsign --workers 3,5,63,65 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; all = json.load(sys.stdin)["results"]; none = {r["workers"]: r["comm_ms"] for r in all if r["compressor"] == "none"}; [print(r["compressor"], r["workers"], r["comm_ms"] < none[r["workers"]], r["pays"] in ("below", "always"), r["speedup"] > 1) for r in all if r["compressor"] != "none"]'
+> fp16:rounding=stochastic 3 True True True
+> fp16:rounding=stochastic 5 False False False
+> fp16 65 True True True
 > scaledsign 5 True True True
 > scaledsign 63 True True True
 > scaledsign 65 False False False
@@ -209,7 +212,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:
 
 # decoding P payloads ends with their average, which takes what adding up floats takes
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c fp16 --topology allgather --workers 64,1024 -q -f json | python3 -c 'import json, sys; d = {(r["compressor"], r["workers"]): r["decode_ms"] for r in json.load(sys.stdin)["results"]}; slope = lambda c: (d[c, 1024] - d[c, 64]) / 960; adding = 64 * slope("fp16") - d["fp16", 64]; print(slope("none") > 0, abs(adding / slope("none") - 1) < 1e-6)'
+$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:rounding=stochastic --topology allgather --workers 64,1024 -q -f json | python3 -c 'import json, sys; d = {(r["compressor"], r["workers"]): r["decode_ms"] for r in json.load(sys.stdin)["results"]}; slope = lambda c: (d[c, 1024] - d[c, 64]) / 960; adding = 64 * slope("bf16:rounding=stochastic") - d["bf16:rounding=stochastic", 64]; print(slope("none") > 0, abs(adding / slope("none") - 1) < 1e-6)'
 > True True
 = 0
 
