@@ -163,8 +163,10 @@ static void what_was_rounded_at_random_does_not_merge(void **state)
     (void)state;
     static const char *const specs[] = {"fp16:rounding=stochastic", "bf16:rounding=stochastic"};
     for (size_t s = 0; s < countof(specs); s++) {
+        static const uint8_t mean[] = {PAYLOAD_MERGED, 2, 0, 0};
         Try *t = try_open(specs[s], 1);
-        check(!codec_adds(t->codec));
+        try_both(t);
+        check(!codec_adds(t->codec) && try_payload(t, (Bytes){mean, sizeof mean}) == ERR_CORRUPT);
         try_close(t);
         t = try_open(halves[s].spec, 1);
         check(codec_adds(t->codec) && !(codec_traits(t->codec) & LINEAR));

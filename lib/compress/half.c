@@ -106,7 +106,7 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
     *h = (Halves){kind == PAYLOAD_MERGED ? take_varint(&r) : 1, take_bytes(&r, 2 * n)};
-    TRY(payload_kind_or_merged(c, kind, own));
+    TRY(is_random(c->self) ? payload_kind(c, kind, own) : payload_kind_or_merged(c, kind, own));
     if (!reader_done(&r) || h->workers == 0)
         return payload_bad(c, "%zu bytes, want %zu halves", in.size, n);
     return OK;
