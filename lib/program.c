@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,14 +72,33 @@ static int finish(const char *program, int code)
     return cli_report(program, &err);
 }
 
-/* OpenBLAS chooses its kernels before main; where its choice is several times too slow for this CPU the
- * program starts itself once more with a better one. A choice that the user made stands. */
+/* ---- what libraries read before main ---- */
+
+/* By the path of the program, so that it keeps its name; where that fails, because the file is gone, this one goes on,
+ * slower. No loop: whoever calls this has set a variable that it found unset. */
+static void start_again(char **argv)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = 0;
+    execv(path, argv);
+}
+
+/* OpenBLAS chooses its kernels then; where its choice is several times too slow for this CPU another is named (doctor
+ * tells). A choice that the user made stands. */
 static void choose_blas_kernels(char **argv)
 {
     const char *wanted = linalg_wanted_core();
-    if (!wanted || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", wanted, 1) != 0)
-        return;
-    execv("/proc/self/exe", argv); /* on failure it goes on, slower; doctor tells */
+    if (wanted && !getenv("OPENBLAS_CORETYPE") && !setenv("OPENBLAS_CORETYPE", wanted, 1))
+        start_again(argv);
+}
+
+void cli_sleep_soon(char **argv)
+{
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "1000", 1))
+        start_again(argv);
 }
 
 /* ---- the words that are not commands ---- */

@@ -191,3 +191,11 @@ $ said() { atomo-train run --network softmax --max-steps 100000 -q >/dev/null & 
 > GOMP_SPINCOUNT=7
 > OMP_WAIT_POLICY=active
 = 0
+
+# the second start, which that takes, has the name, the exit code and the signals of the first
+? test -r /proc/self/comm
+$ unset GOMP_SPINCOUNT OMP_WAIT_POLICY; atomo-train bogus; echo "code $?"; atomo-train run --network softmax --max-steps 100000 -q >/dev/null & for i in $(seq 200); do tr '\0' '\n' <"/proc/$!/environ" | grep -q '^GOMP_SPINCOUNT=1000' && break; sleep 0.05; done; cat "/proc/$!/comm"; sleep 0.3; kill -TERM $!; wait $!; echo "code $?"
+> code 2
+> atomo-train
+> code 130
+= 0
