@@ -40,7 +40,7 @@ typedef struct {
     const char **name; /* (layers) */
     size_t layers;
     Measured *alone;    /* (codecs) one worker by itself: encode, decode, bytes, early */
-    Counts measured;   /* numbers of workers whose payloads are merged */
+    Counts measured;    /* numbers of workers whose payloads are merged */
     Measured *together; /* (measured.count x codecs) of codecs that add */
     size_t done;        /* vectors, for progress */
 } Cost;

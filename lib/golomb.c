@@ -120,10 +120,11 @@ static GolombCode code_for(double density)
 
 static size_t last_index(const Indices *set)
 {
-    size_t count = 0;
-    const size_t *index = NULL;
-    for (size_t r = set->runs; count == 0 && r-- > 0;)
-        index = set->run(set, r, &count);
+    size_t r = set->runs, count;
+    const size_t *index;
+    do
+        index = set->run(set, --r, &count);
+    while (count == 0);
     return index[count - 1];
 }
 

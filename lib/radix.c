@@ -28,12 +28,12 @@ enum {
 static inline uint32_t key_of(float x)
 {
     const uint32_t u = float_bits(x);
-    return u ^ ((uint32_t)((int32_t)u >> 31) | 0x80000000u);
+    return u ^ ((0u - (u >> 31)) | 0x80000000u);
 }
 
 static inline float float_of(uint32_t key)
 {
-    return bits_float(key ^ ((uint32_t)((int32_t)~key >> 31) | 0x80000000u));
+    return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
 }
 
 /* ---- dealing by the top digit ---- */

@@ -74,7 +74,7 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    const char *path; /* NULL: stdout; else a temporary file beside it, renamed at close */
+    const char *path;   /* NULL: stdout; else a temporary file beside it, renamed at close */
     const char *absent; /* what human tables say where a value does not exist; NULL: "-" */
     bool color;
 } ReportSpec;

@@ -144,7 +144,7 @@ typedef struct {
     Sketch s;
     const uint8_t *cell;
     float *x;
-    const Picks *kept;
+    Picks kept;
 } Estimate;
 
 static void cells_of_row(const Estimate *e, size_t row, const Hash *h, size_t at, size_t n, float *v,
@@ -158,7 +158,7 @@ static void cells_of_row(const Estimate *e, size_t row, const Hash *h, size_t at
         v[i] = load_f32(cell + 4 * (size_t)bucket[i]);
     if (s->kind == SKETCH_SIGNED)
         flip(h, at, v, n, v);
-    for (size_t i = 0; s->kind == SKETCH_SPLIT && i < n; i++)
+    for (size_t i = 0; w && i < n; i++)
         w[i] = load_f32(cell + 4 * (s->cols + bucket[i]));
 }
 
@@ -210,7 +210,7 @@ static void drop_block(void *data, size_t block)
     const Estimate *e = data;
     float *const x = e->x + block * BLOCK;
     const size_t size = block_size(e->s.n, block);
-    const uint64_t *const bits = e->kept->bits + block * (BLOCK / 64);
+    const uint64_t *const bits = e->kept.bits + block * (BLOCK / 64);
     for (size_t i = 0; i < size; i++)
         x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
 }
@@ -219,17 +219,16 @@ static void drop_block(void *data, size_t block)
 static Status keep_largest(Estimate *e, size_t k)
 {
     const Call *c = e->s.c;
-    Picks kept;
-    if (!select_open(&kept, e->x, e->s.n, c->threads, c->scratch) || !select_top(&kept, k))
+    Picks *kept = &e->kept;
+    if (!select_open(kept, e->x, e->s.n, c->threads, c->scratch) || !select_top(kept, k))
         return arena_fail(c->scratch, c->err);
-    e->kept = &kept;
-    if (!kept.place) {
+    if (!kept->place) {
         parallel_for(c->threads, blocks_of(e->s.n), drop_block, e);
         return OK;
     }
     memset(e->x, 0, e->s.n * sizeof *e->x);
-    for (size_t i = 0; i < kept.count; i++)
-        e->x[kept.place[i]] = kept.value[i];
+    for (size_t i = 0; i < kept->count; i++)
+        e->x[kept->place[i]] = kept->value[i];
     return OK;
 }
 

@@ -11,7 +11,7 @@
 enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
 enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
 enum { LANES_WHOLE = 3, WHOLE_LANES = 4 }; /* 1, 4, 16, and 4 in one stream of all blocks */
-enum { CLASS_MOST = 7, CLASS_OWN = 8 }; /* leading bits; beside them in form: tables of the blocks' own */
+enum { CLASS_MOST = 7, CLASS_OWN = 8 };    /* leading bits; beside them in form: tables of the blocks' own */
 
 typedef struct {
     int kind, shift; /* never KIND_CLASSES: that is `classes`, whose leading bits are in shift */

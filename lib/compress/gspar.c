@@ -18,8 +18,9 @@ static const Param schema[] = {
 static AtomCoder coder(const Call *c)
 {
     const Gspar *g = c->self->params;
-    const double n = (double)c->shape->n;
-    return (AtomCoder){.plan = g->eps > 0 ? (AtomPlan){.eps = g->eps} : (AtomPlan){.budget = g->density * n}};
+    if (g->eps > 0)
+        return (AtomCoder){.plan = {.eps = g->eps}};
+    return (AtomCoder){.plan = {.budget = g->density * (double)c->shape->n}};
 }
 
 static unsigned traits(const Codec *codec)
