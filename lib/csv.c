@@ -45,13 +45,12 @@ static const char *next_field(Scanner *s)
 
 static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
 {
-    enum { COLUMNS_MAX = 256 };
-    out->name = NEW(s->a, const char *, COLUMNS_MAX);
+    out->name = NEW(s->a, const char *, COLUMNS_MOST);
     if (!out->name)
         return arena_fail(s->a, err);
     do {
-        if (out->columns == COLUMNS_MAX)
-            return FAIL(err, ERR_CORRUPT, "%s: more than %d columns", name, COLUMNS_MAX);
+        if (out->columns == COLUMNS_MOST)
+            return FAIL(err, ERR_CORRUPT, "%s: more than %d columns", name, COLUMNS_MOST);
         out->name[out->columns++] = next_field(s);
     } while (!s->row_end);
     return OK;

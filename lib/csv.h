@@ -10,6 +10,8 @@ typedef struct {
     const char **cell; /* rows x columns; what is missing is "" */
 } Csv;
 
+enum { COLUMNS_MOST = 256 }; /* far more than any result of ours has */
+
 /* Rows may be shorter than the header, not longer. `name` stands in messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
 

@@ -9,8 +9,11 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
+/* Texts are put one behind the other in one buffer: each takes at most what it took in the data, a NUL instead of its
+ * closing quote or of what ends a number. */
 typedef struct {
     const char *start, *at, *end;
+    char *to; /* where the next text goes */
     int depth;
     Arena *a;
     Error *err;
@@ -111,22 +114,11 @@ static bool take_escape(Parser *p, char **to)
     return true;
 }
 
-/* The end of the string at p->at, at its closing quote or where the text ends. */
-static const char *string_end(const Parser *p)
-{
-    const char *s = p->at;
-    while (s < p->end && *s != '"')
-        s += *s == '\\' && s + 1 < p->end ? 2 : 1;
-    return s;
-}
-
 static Status read_string(Parser *p, const char **out)
 {
     if (!take(p, '"'))
         return refuse(p, "want a string");
-    char *text = NEW(p->a, char, (size_t)(string_end(p) - p->at) + 1), *to = text; /* escapes only shrink */
-    if (!text)
-        return arena_fail(p->a, p->err);
+    char *to = p->to; /* escapes only shrink */
     while (!take(p, '"')) {
         if (p->at == p->end)
             return refuse(p, "the string does not end");
@@ -143,7 +135,8 @@ static Status read_string(Parser *p, const char **out)
         }
     }
     *to = 0;
-    *out = text;
+    *out = p->to;
+    p->to = to + 1;
     return OK;
 }
 
@@ -176,7 +169,7 @@ static bool skip_number(Parser *p, bool *plain)
 
 static Status read_number(Parser *p, Json *v)
 {
-    char text[NUMBER_MAX + 1];
+    char *text = p->to;
     const char *from = p->at;
     bool plain;
     if (!skip_number(p, &plain))
@@ -187,9 +180,8 @@ static Status read_number(Parser *p, Json *v)
     memcpy(text, from, length);
     text[length] = 0;
     v->type = JSON_NUMBER;
-    v->text = text_slice(p->a, text, length);
-    if (!v->text)
-        return arena_fail(p->a, p->err);
+    v->text = text;
+    p->to += length + 1;
     v->number = strtod(text, NULL);
     if (!isfinite(v->number))
         return refuse(p, "a number beyond double");
@@ -270,7 +262,8 @@ Status json_read(const Json **out, const char *data, size_t size, Arena *a, Erro
 {
     Parser p = {.start = data, .at = data, .end = data + size, .a = a, .err = err};
     Json *v = NEW_ZERO(a, Json, 1);
-    if (!v)
+    p.to = NEW(a, char, size + 1);
+    if (!v || !p.to)
         return arena_fail(a, err);
     TRY(read_value(&p, v));
     skip_space(&p);

@@ -102,7 +102,8 @@ static Status look_at_result(Entry *e, Arena *a, Error *err)
         return status;
     if (status != OK) {
         const size_t path = strlen(e->path); /* the message begins with it, and the page has it already */
-        const char *text = !strncmp(err->text, e->path, path) ? err->text + path + 2 : err->text;
+        const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
+        const char *text = named ? err->text + path + 2 : err->text;
         e->type = ENTRY_DAMAGED;
         e->why = text_copy(a, text);
         return e->why ? OK : arena_fail(a, err);

@@ -28,13 +28,22 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
+/* What ends a line would end the comment. */
+static void put_in_line(TextBuf *out, const char *s)
+{
+    for (; *s; s++)
+        text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+}
+
+/* Both come from a file that anyone may have written. */
 static void put_comment(TextBuf *out, const Fact *fact)
 {
     if (fact->value.type != VALUE_TEXT)
         return;
-    text_addf(out, "%% %s: ", fact->name);
-    for (const char *s = fact->value.text; *s; s++)
-        text_add_bytes(out, (unsigned char)*s < 0x20 ? "?" : s, 1);
+    text_add(out, "% ");
+    put_in_line(out, fact->name);
+    text_add(out, ": ");
+    put_in_line(out, fact->value.text);
     text_add(out, "\n");
 }
 

@@ -214,6 +214,24 @@ static const char *across_name(const Pick *p, const char *value, size_t column)
     return p->columns == 2 ? value : text_format(p->a, "%s %s", value, p->t->name[p->column[column]]);
 }
 
+/* Two rows in one place of the table, of which one would hide the other: ERR_USAGE. */
+static Status check_places(const Pick *p, const Values *down, const Values *over, const char *field)
+{
+    bool *taken = NEW_ZERO(p->a, bool, down->count * over->count + 1);
+    if (!taken)
+        return arena_fail(p->a, p->err);
+    for (size_t i = 0; i < p->rows; i++) {
+        bool *place = &taken[down->number[i] * over->count + over->number[i]];
+        if (*place) {
+            FAIL(p->err, ERR_USAGE, "--across %s: more than one row is %s %s and %s %s", field,
+                 p->t->name[p->column[0]], down->value[down->number[i]], field, over->value[over->number[i]]);
+            return error_hint(p->err, "--where FIELD=VALUE leaves those of one step, worker or setting");
+        }
+        *place = true;
+    }
+    return OK;
+}
+
 enum { ACROSS_MOST = 200 };
 
 static Status lay_across(Csv *out, const Pick *p, const char *field)
@@ -231,6 +249,7 @@ static Status lay_across(Csv *out, const Pick *p, const char *field)
     if (out->columns > ACROSS_MOST)
         return FAIL(p->err, ERR_USAGE, "--across %s: %zu columns, more than %d", field, out->columns,
                     ACROSS_MOST);
+    TRY(check_places(p, &down, &over, field));
     out->name = NEW(p->a, const char *, out->columns);
     out->cell = arena_take(p->a, out->rows + 1, out->columns * sizeof *out->cell);
     if (!out->name || !out->cell)

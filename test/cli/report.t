@@ -115,6 +115,14 @@ $ printf 'compressor,lr,validation_loss,chosen\nnone,0.1,2,false\nnone,0.01,1,tr
 - none,0.1
 = 0
 
+# two rows in one place: neither hides the other
+$ printf 'step,tensor,compressor,repeats,bytes\n1,a,svd,2,10\n2,a,svd,2,99\n1,a,none,2,40\n' >r.csv; atomo-bench report r.csv --where step=1 --columns tensor,bytes --across compressor -f csv; atomo-bench report r.csv --all --columns tensor,bytes --across compressor
+> a,10,40
+- *99*
+2> *r.csv: --across compressor: more than one row is tensor a and compressor svd
+2> hint: --where FIELD=VALUE leaves those of one step, worker or setting
+= 2
+
 # what cannot be asked for
 $ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--columns stabel_rank' '--where x=1' '--where tensor' '--sort tensor:up' '--columns tensor --across tensor' '-o p.html'; do atomo-bench report r.csv $o; echo $?; done
 > 2
@@ -139,4 +147,26 @@ $ printf '{"schema": "atomo-inspect/1", "meta": {"command": "atomo-bench inspect
 > % command: atomo-bench inspect g.h5
 > a\\_b & 2 *
 >   "command": "atomo-bench inspect g.h5",
+= 0
+
+# a stranger's facts stay in their comment: nothing of them is TeX
+$ printf '{"schema": "atomo-inspect/1", "meta": {"x\\n\\\\input{y}": "z\\n\\\\input{y}"}, "results": [{"tensor": "a", "stable_rank": 2}]}' >r.json; atomo-bench report r.json -f latex
+> % x?\\input{y}: z?\\input{y}
+- \\input*
+= 0
+
+# more columns than any result has are refused at once, in either form
+$ (echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 2'; seq 255 | sed 's/.*/, "x&": 1/'; echo '}]}') >r.json; (echo tensor,stable_rank; seq 255 | sed 's/^/x/') | paste -sd, >r.csv; for r in r.json r.csv; do atomo-bench report $r; echo "code $?"; done; grep -v '"x255"' r.json >s.json; atomo-bench report s.json --columns tensor,x254 -f csv
+2> *r.json: more than 256 columns
+2> *r.csv: more than 256 columns
+> code 1
+> a,1
+= 0
+
+# records may have their fields in any order, and not all of them
+$ echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 2, "x": 3}, {"x": 4, "stable_rank": 5, "y": 6, "tensor": "b"}, {"x": 7}, {"tensor": "c", "x": 8}]}' >r.json; atomo-bench report r.json -f csv --columns tensor,stable_rank,x
+> a,2,3
+> b,5,4
+> ,,7
+> c,,8
 = 0
