@@ -41,10 +41,12 @@ static char *folder_of(const Run *r, const char *compressor)
     return dir;
 }
 
-static Status resume(Run *r, Trainer *t, const char *dir)
+static Status begin_or_resume(Run *r, Trainer *t, const char *dir)
 {
-    if (!r->job.common.resume)
+    if (!dir)
         return OK;
+    if (!r->job.common.resume)
+        return checkpoint_none_of_others(t, dir, r->job.err);
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
     return trainer_step_done(t) ? records_replay(&r->records, trainer_step_done(t)) : OK;
 }
@@ -93,7 +95,7 @@ static Status keep_failure(Run *r, const char *compressor)
 static Status train(Run *r, Trainer *t, const char *compressor, const char *dir)
 {
     TRY(records_begin(&r->records, compressor));
-    TRY(resume(r, t, dir));
+    TRY(begin_or_resume(r, t, dir));
     TRY(follow_course(r, t, dir));
     return test_again(r, t);
 }

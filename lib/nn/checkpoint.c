@@ -190,6 +190,34 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
     return status;
 }
 
+/* ---- beginning ---- */
+
+static Status refuse_others(const Trainer *t, const char *path, Arena *a, Error *err)
+{
+    Dump *from;
+    Error why = {0};
+    if (!path)
+        return arena_fail(a, err);
+    if (dump_open(&from, path, a, &why) != OK)
+        return OK;
+    const bool other = check_setup(t, dump_attrs(from), path, &why) == ERR_USAGE;
+    dump_close(from);
+    if (other)
+        *err = why;
+    return other ? ERR_USAGE : OK;
+}
+
+Status checkpoint_none_of_others(const Trainer *t, const char *dir, Error *err)
+{
+    Arena *a = arena_open(0);
+    size_t *step, count;
+    Status status = step_files(&step, &count, dir, a, err);
+    for (size_t i = 0; status == OK && i < count; i++)
+        status = refuse_others(t, step_file(dir, step[i], a), a, err);
+    arena_close(a);
+    return status;
+}
+
 /* ---- going on ---- */
 
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,

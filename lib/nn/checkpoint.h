@@ -14,6 +14,10 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the fo
  * arrays are of no use until another one loads or it is reset. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
+/* OK where the folder's checkpoints, if any, are of this trainer's setup, so that its own can stand among them.
+ * ERR_USAGE: one is not. Damaged ones are not asked. */
+Status checkpoint_none_of_others(const Trainer *t, const char *dir, Error *err);
+
 /* The setup that a checkpoint was written with, but for what does not change its weights (data, threads, links);
  * `dataset` is its name. */
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,

@@ -184,6 +184,20 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 2> atomo-train: *cannot write*
 = 1
 
+# a folder with another run's checkpoints is no place for a new run's; with its own it is, and damaged ones are nobody's
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv "$@" >/dev/null; code="$code $?"; }; go; head -c 5000 d/step_00000004.h5 >x; mv x d/step_00000004.h5; go --lr 0.5; rm d/step_00000002.h5; go --lr 0.5; go --lr 0.5; echo codes$code
+> codes 0 2 0 0
+2> atomo-train: d/step_00000002.h5: lr is * there, 0.5 here
+2> hint: *name another --train-dir
+= 0
+
+# a run that diverges keeps the gradients of the steps that it saved
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --lr 1e38 --dump-gradients g.h5 --dump-freq 1 -q -f csv >/dev/null; code=$?; ls -A; atomo-bench inspect g.h5 --step '*1' -q -f csv | cut -d, -f 1-3; exit $code
+> g.h5
+> *linear.weight*
+- g.h5.parts
+= 1
+
 # threads that wait for work sleep soon, unless the user says how they are to wait
 ? test -r /proc/self/environ
 $ said() { atomo-train run --network softmax --max-steps 100000 -q >/dev/null & for i in $(seq 200); do tr '\0' '\n' <"/proc/$!/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)=' && break; sleep 0.05; done; kill $!; wait; }; unset GOMP_SPINCOUNT OMP_WAIT_POLICY; said 2>/dev/null; (export GOMP_SPINCOUNT=7; said 2>/dev/null); (export OMP_WAIT_POLICY=active; said 2>/dev/null)
