@@ -38,7 +38,7 @@ static bool asks_for_table(const Options *o)
 {
     const Query *q = &o->query;
     return o->common.format != FORMAT_TABLE || o->speedup || q->columns || q->where.count || q->sort ||
-           q->across || q->all;
+           q->across || q->all || o->baseline;
 }
 
 static Status write_page(Options *o, const char *folder)
@@ -50,8 +50,12 @@ static Status write_page(Options *o, const char *folder)
         FAIL(o->err, ERR_USAGE, "%s: a directory makes a page of HTML, not a table", folder);
         return error_hint(o->err, "name a result, or leave out what is about tables");
     }
-    const PageSpec spec = {
-        .folder = folder, .path = path, .title = o->title, .stopped = cli_stopped, .data = o, .note = note};
+    const PageSpec spec = {.folder = folder,
+                           .path = path,
+                           .title = o->title ? o->title : "Results of atomo",
+                           .stopped = cli_stopped,
+                           .data = o,
+                           .note = note};
     return page_write(&spec, o->a, o->err);
 }
 
@@ -60,7 +64,7 @@ static Status write_page(Options *o, const char *folder)
 static Status speedups(const Options *o, Csv *rows)
 {
     const Csv run = *rows;
-    return speedup_rows(rows, &run, o->baseline, o->a, o->err);
+    return speedup_rows(rows, &run, o->baseline ? o->baseline : "none", o->a, o->err);
 }
 
 static Status load(const Options *o, const char *path, Stored *from, const ResultKind **kind)
@@ -75,6 +79,16 @@ static Status load(const Options *o, const char *path, Stored *from, const Resul
                       "a table is made of what a command of atomo-bench or atomo-train wrote with -o");
 }
 
+/* What would do nothing. */
+static Status refuse_idle(const Options *o, const char *path)
+{
+    if (o->title)
+        return FAIL(o->err, ERR_USAGE, "%s: --title: a table has none; want a directory for a page", path);
+    if (o->baseline && !o->speedup)
+        return FAIL(o->err, ERR_USAGE, "%s: --baseline: want --speedup, whose baseline it is", path);
+    return OK;
+}
+
 static Status write_table(Options *o, const char *path)
 {
     const Common *c = &o->common;
@@ -86,6 +100,7 @@ static Status write_table(Options *o, const char *path)
         return error_hint(o->err, "name the directory, or -o TABLE.tex (or .md, .csv, .json, .txt)");
     }
     TRY(load(o, path, &from, &kind));
+    TRY(refuse_idle(o, path));
     if (o->speedup && speedups(o, &from.table) != OK)
         return error_at(o->err, "%s", path);
     if (query_run(&rows, &o->query, &from.table, o->speedup ? NULL : kind, o->a, o->err) != OK)
@@ -129,9 +144,9 @@ int bench_report(int argc, char **argv)
     Error err;
     TextList arguments;
     bool helped;
-    Options o = {.title = "Results of atomo", .baseline = "none", .a = arena_open(0), .err = &err};
+    Options o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
-        OPTION(0, "title", "TEXT", &o.title, "of the page"),
+        OPTION(0, "title", "TEXT", &o.title, "of the page (default Results of atomo)"),
         OPTION(0, "columns", "LIST", &o.query.columns, "of the table, by name, with commas between them"),
         OPTION(0, "where", "FIELD=VALUE", &o.query.where, "only such rows, of all there are; repeatable"),
         OPTION(0, "all", NULL, &o.query.all, "every row: single tensors, steps and workers, too"),
@@ -140,7 +155,7 @@ int bench_report(int argc, char **argv)
                "a row to each value of the first column, the others once for each value of FIELD"),
         OPTION(0, "speedup", NULL, &o.speedup,
                "of a training run: to each target accuracy, the baseline's time over each compressor's"),
-        OPTION(0, "baseline", "SPEC", &o.baseline, "whose time that is"),
+        OPTION(0, "baseline", "SPEC", &o.baseline, "whose time that is (default none)"),
         {0},
     };
     const Command command = {

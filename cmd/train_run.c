@@ -145,6 +145,14 @@ static Status check_resume(const Run *r)
                : OK;
 }
 
+/* Before the data are read. */
+static Status check_idle(const Run *r)
+{
+    const char *idle = r->dump_every ? "--dump-freq" : r->dump_workers ? "--dump-workers" : NULL;
+    return idle && !r->dump ? FAIL(r->job.err, ERR_USAGE, "%s: want --dump-gradients FILE.h5 as well", idle)
+                            : OK;
+}
+
 static Status check_dump(const Run *r)
 {
     if (r->dump && r->job.codecs > 1)
@@ -167,6 +175,8 @@ static Status run(TrainJob *j)
     r->records.journal.fd = -1;
     TRY(records_targets(&r->records, r->targets));
     TRY(check_resume(r));
+    TRY(check_idle(r));
+    r->dump_every = r->dump_every ? r->dump_every : 100;
     TRY(train_job_open(j));
     TRY(check_dump(r));
     progress_open(&j->progress, "training", 1, j->common.quiet);
@@ -178,7 +188,7 @@ static Status run(TrainJob *j)
 
 int train_command_run(int argc, char **argv)
 {
-    Run r = {.every = 200, .dump_every = 100};
+    Run r = {.every = 200};
     train_job_defaults(&r.job, argc, argv);
     const Option options[] = {
         OPTION(0, "train-dir", "DIR", &r.dir, "checkpoints; with several compressors, a folder each"),
@@ -186,7 +196,8 @@ int train_command_run(int argc, char **argv)
                .low = 0, .high = 1e9),
         OPTION(0, "target-accuracy", "LIST", &r.targets, "as 0.9,0.98: steps, time and bytes to each"),
         OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients, as they were before compression"),
-        OPTION(0, "dump-freq", "N", &r.dump_every, "of each N steps the first", .low = 1, .high = 1e9),
+        OPTION(0, "dump-freq", "N", &r.dump_every, "of each N steps the first; 100 without it", .low = 1,
+               .high = 1e9),
         OPTION(0, "dump-workers", NULL, &r.dump_workers, "each worker's by itself, not their mean"),
         {0},
     };

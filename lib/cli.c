@@ -1,6 +1,7 @@
 /* cli.c -- options from a table: the parser. Help is in cli_help.c, main in program.c. */
 #include "cli.h"
 #include "cli_rows.h"
+#include "outfile.h"
 #include "parallel.h"
 
 #include <stdlib.h>
@@ -263,6 +264,13 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
     return OK;
 }
 
+/* Known before the work begins, not after it. */
+static Status check_output(Parser *p)
+{
+    const char *output = p->command->common ? p->command->common->output : NULL;
+    return output ? outfile_check(output, p->a, p->err) : OK;
+}
+
 static void common_defaults(Common *c)
 {
     if (c && c->seed == 0)
@@ -358,8 +366,9 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     }
     TRY(choose_format(&p));
     TRY(count_arguments(&p, arguments));
+    TRY(keep_inputs(&p, arguments));
     say_settings(command);
-    return keep_inputs(&p, arguments);
+    return check_output(&p);
 }
 
 bool cli_color(const Common *common)

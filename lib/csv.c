@@ -43,6 +43,15 @@ static const char *next_field(Scanner *s)
     return field;
 }
 
+/* A byte order mark, which spreadsheets put before the first column's name, is no part of it. */
+static void skip_mark(Scanner *s)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t length = sizeof mark - 1;
+    if ((size_t)(s->end - s->at) >= length && !memcmp(s->at, mark, length))
+        s->at += length;
+}
+
 static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
 {
     out->name = NEW(s->a, const char *, COLUMNS_MOST);
@@ -88,6 +97,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     Scanner s = {.at = text, .end = text + length, .to = NEW(a, char, length + 2), .a = a};
     if (!s.to)
         return arena_fail(a, err);
+    skip_mark(&s);
     TRY(read_header(&s, out, name, err));
     const size_t most = count_lines(s.at, (size_t)(s.end - s.at));
     out->cell = arena_take(a, most, out->columns * sizeof *out->cell);

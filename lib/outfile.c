@@ -133,6 +133,17 @@ Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err)
     return open_file(f, path, true, a, err);
 }
 
+Status outfile_check(const char *path, Arena *a, Error *err)
+{
+    OutFile f;
+    struct stat now;
+    if (stat(path, &now) == 0 && !S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))
+        return OK;
+    TRY(outfile_open(&f, path, a, err));
+    outfile_abandon(&f);
+    return OK;
+}
+
 /* The directory entry is on the disk too; some file systems cannot, and that is no failure. */
 static void sync_directory(const OutFile *f)
 {

@@ -24,6 +24,9 @@ typedef struct {
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
 Status outfile_open_named(OutFile *f, const char *path, Arena *a,
                           Error *err); /* for whoever opens f->temporary */
+/* Whether it could be opened, before the work that is to fill it: nothing is left, and nothing that is no regular file is
+ * touched. */
+Status outfile_check(const char *path, Arena *a, Error *err);
 /* Writes a text; a failure is remembered with its reason, which commit tells. */
 void outfile_text(OutFile *f, const char *text);
 Status outfile_commit(OutFile *f,

@@ -1,6 +1,6 @@
 /* plot_data.c -- results read back, whichever way they were written. */
 #include "plot.h"
-#include "report_stored.h"
+#include "report_kinds.h"
 
 #include <string.h>
 
@@ -24,6 +24,8 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     TRY(stored_load(&stored, path, a, err));
     if (!stored.whole)
         return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
+    if (stored.schema && !result_known(stored.schema))
+        return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
     *out = stored.table;
     return OK;
 }

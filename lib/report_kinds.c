@@ -112,7 +112,7 @@ static size_t marks_there(const char *marks, const Csv *t)
     return count;
 }
 
-static bool known_schema(const char *schema)
+bool result_known(const char *schema)
 {
     for (const ResultKind *k = result_kinds; k->name; k++)
         if (!strcmp(k->schema, schema))
@@ -125,7 +125,7 @@ const ResultKind *result_kind(const Stored *s, const char **why)
 {
     const ResultKind *best = NULL;
     size_t most = 0;
-    *why = s->schema && !known_schema(s->schema) ? "its schema is none of those known here"
+    *why = s->schema && !result_known(s->schema) ? "its schema is none of those known here"
            : s->schema                           ? "its fields are not those of its schema"
                                                  : "its columns are those of no command's results";
     for (const ResultKind *k = result_kinds; k->name; k++) {

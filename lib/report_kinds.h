@@ -23,6 +23,7 @@ typedef struct {
     void (*rank)(const Csv *t, RowRank *rank); /* (rows) */
 } ResultKind;
 
+bool result_known(const char *schema);  /* one of these, in a version that is read here */
 extern const ResultKind result_kinds[]; /* in the order people read them; ends in {0} */
 
 /* NULL: no command of ours writes such a result; then `why` says so. */

@@ -28,22 +28,25 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
-/* What ends a line would end the comment. */
-static void put_in_line(TextBuf *out, const char *s)
+/* A text of several lines is as many comments; what else would end a line is a "?". */
+static void put_in_comment(TextBuf *out, const char *s)
 {
     for (; *s; s++)
-        text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+        if (*s == '\n')
+            text_add(out, s[1] ? "\n%     " : "");
+        else
+            text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
 /* Both come from a file that anyone may have written. */
 static void put_comment(TextBuf *out, const Fact *fact)
 {
-    if (fact->value.type != VALUE_TEXT)
+    if (fact->value.type != VALUE_TEXT || !*fact->value.text)
         return;
     text_add(out, "% ");
-    put_in_line(out, fact->name);
+    put_in_comment(out, fact->name);
     text_add(out, ": ");
-    put_in_line(out, fact->value.text);
+    put_in_comment(out, fact->value.text);
     text_add(out, "\n");
 }
 

@@ -59,7 +59,7 @@ static Status keep_where(Pick *p, const char *condition)
         if (same_value(cell_at(p->t, p->row[i], column), equals + 1))
             p->row[kept++] = p->row[i];
     p->rows = kept;
-    return OK;
+    return kept ? OK : FAIL(p->err, ERR_USAGE, "--where %s: no row is left", condition);
 }
 
 static Status choose_rows(Pick *p, const Query *q, const ResultKind *kind)

@@ -3,6 +3,8 @@
 #include "report_table.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- cells ---- */
@@ -15,10 +17,13 @@ bool report_counts_bytes(const Column *column)
     return !strncmp(name, "bytes", 5) || (length > 6 && !strcmp(name + length - 6, "_bytes"));
 }
 
-/* So many significant digits without an exponent where that is readable: 0.01234, 1.500, 123456, 1.2e-07. */
+/* So many significant digits without an exponent where that is readable: 0.01234, 1.500, 123456, 1.2e-07. What
+ * rounding takes over a power of ten counts as that: 9.99996 is 10.00. */
 static void put_real(TextBuf *out, double v, int digits)
 {
-    const double size = fabs(v);
+    char rounded[48];
+    snprintf(rounded, sizeof rounded, "%.*e", digits - 1, v);
+    const double size = fabs(strtod(rounded, NULL));
     if (v == 0) {
         text_add(out, "0");
     } else if (size < 1e-4 || size >= 1e7) {

@@ -152,7 +152,7 @@ static const char *json_of(const char *text)
     const Csv csv = table_of(text);
     TextBuf out = {.arena = a};
     double v;
-    text_add(&out, "\n {\"schema\": \"atomo-test/1\", \"meta\": {}, \"results\": [");
+    text_add(&out, "\n {\"schema\": \"atomo-compare/1\", \"meta\": {}, \"results\": [");
     for (size_t i = 0; i < csv.rows; i++) {
         text_add(&out, i ? ", {\"shape\": [3, 4]" : "{\"shape\": [3, 4]");
         for (size_t k = 0; k < csv.columns; k++) {
@@ -183,7 +183,8 @@ static void what_is_no_result_is_refused(void **state)
 {
     (void)state;
     Csv json;
-    static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}"};
+    static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}",
+                                      "{\"schema\": \"atomo-compare/9\", \"results\": []}"};
     for (size_t i = 0; i < countof(bad); i++) {
         write_file("data.csv", bad[i]);
         assert_int_equal(plot_load(&json, "data.csv", a, &err), ERR_CORRUPT);

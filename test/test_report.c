@@ -87,7 +87,7 @@ static const Value *rows(void)
 
 static ReportSpec spec_of(Format format)
 {
-    static const Fact facts[] = {{"command", {VALUE_TEXT, {.text = "run 100%\n"}}},
+    static const Fact facts[] = {{"command", {VALUE_TEXT, {.text = "run\n100%\n"}}},
                                  {"seed", {VALUE_INT, {.whole = 7}}}};
     return (ReportSpec){.schema = "atomo-test/1",
                         .meta = facts,
@@ -108,7 +108,7 @@ static void each_format_says_the_same_rows(void **state)
                        "\"a|b,\"\"c\"\"_&\",1234567,0.012345678,true,64x3x7,x\n"
                        "plain,,,false,,\"\"\n",
         [FORMAT_JSON] =
-            "{\"schema\": \"atomo-test/1\",\n\"meta\": {\n  \"command\": \"run 100%\\n\",\n  \"seed\": 7},\n"
+            "{\"schema\": \"atomo-test/1\",\n\"meta\": {\n  \"command\": \"run\\n100%\\n\",\n  \"seed\": 7},\n"
             "\"results\": [\n"
             "  {\"name\": \"a|b,\\\"c\\\"_&\", \"bytes\": 1234567, \"error\": 0.012345678, \"ok\": true, "
             "\"shape\": [64, 3, 7], \"hidden\": \"x\"},\n"
@@ -117,7 +117,7 @@ static void each_format_says_the_same_rows(void **state)
         [FORMAT_MD] =
             "| name | size | rel. error | ok | shape |\n| :--- | ---: | ---: | :--- | ---: |\n"
             "| a\\|b,\"c\"\\_\\& | 1.235 MB | 0.0123 | yes | 64x3x7 |\n| plain | - | - | no | - |\n",
-        [FORMAT_LATEX] = "% command: run 100%?\n\\begin{tabular}{lrrlr}\n\\toprule\n"
+        [FORMAT_LATEX] = "% command: run\n%     100%\n\\begin{tabular}{lrrlr}\n\\toprule\n"
                          "name & size, MB & rel. error & ok & shape \\\\\n\\midrule\n"
                          "a\\textbar{}b,\"c\"\\_\\& & 1.235 & 0.0123 & yes & 64x3x7 \\\\\n"
                          "plain & -- & -- & no & -- \\\\\n\\bottomrule\n\\end{tabular}\n",
@@ -272,9 +272,11 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
 {
     (void)state;
     Csv csv;
-    const char *crlf = "a,b\r\n1,\"x\r\ny\"\r\n\r\n2\r\n";
+    const char *crlf = "\xef\xbb\xbf"
+                       "a,b\r\n1,\"x\r\ny\"\r\n\r\n2\r\n";
     check_ok(csv_parse(&csv, "test", crlf, strlen(crlf), a, &err), &err);
     check(csv.rows == 2 && csv.columns == 2);
+    check(csv_real(&csv, 0, "a") == 1); /* behind the mark that a spreadsheet puts */
     assert_string_equal(csv_cell(&csv, 0, "b"), "x\r\ny");
     assert_string_equal(csv_cell(&csv, 1, "b"), ""); /* a short row */
     assert_string_equal(csv_cell(&csv, 1, "c"), ""); /* a column that is not there */
@@ -301,6 +303,9 @@ static void human_numbers_keep_their_digits(void **state)
                  {1.5e-5, "1.500e-05", "1.500e-05 B"},
                  {1000, "1000", "1.000 kB"},
                  {999, "999.0", "999 B"},
+                 {9.99996, "10.00", "10.00 B"},
+                 {0.0999999, "0.1000", "0.1000 B"},
+                 {99.994, "99.99", "99.99 B"},
                  {2.5e12, "2.500e+12", "2.500 TB"}};
     static const Column two[] = {{"x", "x", 0}, {"x_bytes", "y", 0}};
     const ReportSpec spec = {.columns = two, .column_count = 2, .format = FORMAT_MD};

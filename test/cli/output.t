@@ -29,6 +29,17 @@ $ atomo-bench list -o nowhere/list.csv
 2> atomo-bench: nowhere/list.csv: cannot write: No such file or directory
 = 1
 
+# that is known before the work begins, which here would take minutes, and nothing is left of the trial
+$ atomo-bench synth -o g.h5 --shape 512x512 -q; for c in cost merge inspect verify sweep; do timeout 20 atomo-bench $c g.h5 -o nowhere/x.csv; echo $?; done; timeout 20 atomo-train tune -o nowhere/x.csv; ls -A
+> 1
+> g.h5
+- 124
+- note:*
+2> atomo-bench: nowhere/x.csv: cannot write: No such file or directory
+2> atomo-train: nowhere/x.csv: cannot write: No such file or directory
+- x.csv
+= 0
+
 # a directory in place of a file
 $ mkdir d; atomo-bench list -o d
 2> atomo-bench: d: is a directory, want a file

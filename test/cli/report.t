@@ -142,6 +142,17 @@ $ mkdir d; echo a,b >r.csv; atomo-bench report r.csv; atomo-bench report d -f la
 2> atomo-bench: report: -o p.gif: no format has this ending*
 = 2
 
+# what would do nothing, and a table of nothing
+$ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--title X' '--baseline none' '--where tensor=b'; do atomo-bench report r.csv $o; echo $?; done; mkdir d; cp r.csv d; atomo-bench report d --baseline none
+2> atomo-bench: report: r.csv: --title: a table has none; want a directory for a page
+2> atomo-bench: report: r.csv: --baseline: want --speedup, whose baseline it is
+2> atomo-bench: report: r.csv: --where tensor=b: no row is left
+2> atomo-bench: report: d: a directory makes a page of HTML, not a table
+> 2
+- 0
+- 1
+= 2
+
 # where a table came from stands in it
 $ printf '{"schema": "atomo-inspect/1", "meta": {"command": "atomo-bench inspect g.h5", "seed": 1}, "results": [{"tensor": "a_b", "stable_rank": 2}]}' >r.json; atomo-bench report r.json -f latex; atomo-bench report r.json -f json | grep command
 > % command: atomo-bench inspect g.h5

@@ -213,3 +213,11 @@ $ unset GOMP_SPINCOUNT OMP_WAIT_POLICY; atomo-train bogus; echo "code $?"; atomo
 > atomo-train
 > code 130
 = 0
+
+# how to save gradients, where none are to be saved
+$ for o in '--dump-freq 5' --dump-workers; do atomo-train run --network fc --max-steps 1 $o; echo $?; done
+2> atomo-train: --dump-freq: want --dump-gradients FILE.h5 as well
+2> atomo-train: --dump-workers: want --dump-gradients FILE.h5 as well
+> 2
+- 0
+= 0
