@@ -145,9 +145,7 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
     Buckets b;
     Reader r = reader_open(in);
     c->self->ops->law->open(&b, c);
-    const int want = goes_raw(&b) ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
-    if (kind != want)
-        return payload_bad(c, "kind %d, want %d", kind, want);
+    TRY(payload_kind(c, take_u8(&r), goes_raw(&b) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     b.decoded = x;
     b.sent = take_bytes(&r, b.head_size * b.buckets);
     if (!b.sent)

@@ -56,9 +56,8 @@ static Status payload_open(const Call *c, Bytes in, Payload *p)
 {
     const CasLimits l = cas_limits(c);
     Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r), own = l.raw ? PAYLOAD_RAW : PAYLOAD_METHOD;
-    if (in.size == 0 || (kind != own && kind != PAYLOAD_MERGED))
-        return payload_bad(c, "kind %u, want %u or 2", kind, own);
+    const unsigned kind = take_u8(&r);
+    TRY(payload_kind_or_merged(c, kind, l.raw ? PAYLOAD_RAW : PAYLOAD_METHOD));
     p->workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
     const unsigned form = kind == PAYLOAD_MERGED ? take_u8(&r) : l.raw ? FORM_FLOATS : FORM_SKETCH;
     if (r.bad || p->workers == 0 || form > FORM_FLOATS || (l.raw && form != FORM_FLOATS))
