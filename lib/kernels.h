@@ -6,7 +6,7 @@
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H
 
-#include "base.h"
+#include "bits.h"
 #include "coin.h"
 #include "ladder.h"
 #include "quantise.h"
@@ -59,7 +59,7 @@ enum {
     S_SUMS,
 };
 
-enum { ROOM_BEHIND = 16, HADAMARD_RUN = 256, HADAMARD_TILE = 1 << 14 };
+enum { ROOM_BEHIND = 16, ENTRY_SHIFT = 8, HADAMARD_RUN = 256, HADAMARD_TILE = 1 << 14 };
 
 /* The two filters of an orthogonal wavelet; 2, 4 or 8 taps. */
 enum { WAVELET_TAPS = 8 };
@@ -134,9 +134,13 @@ typedef struct {
     void (*climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code);
     bool (*descend)(const uint8_t *code, size_t n, Ladder l, float *x);
 
-    /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` has room for n + ROOM_BEHIND places. */
-    size_t (*places8)(const uint8_t *code, size_t n, uint16_t *at);
+    /* Where codes are not 0; n <= BLOCK. Returns how many there are; `at` and `entry` have room for n + ROOM_BEHIND. */
     size_t (*places32)(const uint32_t *code, size_t n, uint16_t *at);
+    /* With the code itself: (place + 1) << ENTRY_SHIFT | code. */
+    size_t (*entries8)(const uint8_t *code, size_t n, uint32_t *entry);
+    /* Puts the codes of some of a run's entries, of which there may be none, and returns how many: as many as it is
+     * quick with. Gaps count from entry[-1]. */
+    size_t (*put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *w);
 
     /* Adds what the lengths of one run's codes depend on (levels.h). */
     void (*census8)(const uint8_t *code, size_t n, int bits, Census *census);

@@ -73,48 +73,70 @@ INLINE uint32_t code_at(const Levels *l, size_t i, bool wide)
 
 /* ---- sparse ---- */
 
-INLINE uint64_t entry_word(const Levels *l, const StreamWords *words, size_t gap, uint32_t code, bool paired)
+static inline uint64_t entry_word(const Levels *l, const StreamWords *words, size_t gap, uint32_t code)
 {
-    if (paired && __builtin_expect(gap < PAIR_GAPS, 1))
-        return words->pair[gap << PAIR_BITS | code];
     const uint64_t first = gap < GAP_WORDS ? words->gap[gap] : packed(omega_word((uint32_t)gap));
     return joined(first, words->ready ? words->code[code] : sparse_word(l, code));
 }
 
-INLINE void put_run(const Levels *l, const StreamWords *words, size_t from, size_t to, BitWriter *w,
-                    bool wide, bool paired)
+static void put_wide_run(const Levels *l, const StreamWords *words, const uint32_t *code, size_t n,
+                         BitWriter *w)
 {
     uint16_t at[BLOCK + ROOM_BEHIND];
-    const size_t count =
-        wide ? kernels()->places32((const uint32_t *)l->code + (from - l->first), to - from, at)
-             : kernels()->places8((const uint8_t *)l->code + (from - l->first), to - from, at);
+    const size_t count = kernels()->places32(code, n, at);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    size_t before = SIZE_MAX, i = 0; /* the place one before the run's first */
-    for (; i + 2 <= count; i += 2) {
-        const size_t p = at[i], q = at[i + 1];
-        const uint64_t a = entry_word(l, words, p - before, code_at(l, from + p, wide), paired),
-                       b = entry_word(l, words, q - p, code_at(l, from + q, wide), paired);
-        put_two(w, a, b);
-        before = q;
+    size_t before = SIZE_MAX; /* the place one before the run's first */
+    for (size_t i = 0; i < count; i++) {
+        put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));
+        before = at[i];
     }
+}
+
+static inline uint64_t entry_at(const Levels *l, const StreamWords *words, const uint32_t *entry)
+{
+    const size_t gap = (entry[0] >> ENTRY_SHIFT) - (entry[-1] >> ENTRY_SHIFT);
+    const uint32_t code = entry[0] & ((1u << ENTRY_SHIFT) - 1);
+    if (words->paired && __builtin_expect(gap < PAIR_GAPS, 1))
+        return words->pair[gap << PAIR_BITS | code];
+    return entry_word(l, words, gap, code);
+}
+
+static BitWriter put_some(const Levels *l, const StreamWords *words, const uint32_t *entry, size_t count,
+                          BitWriter w)
+{
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2)
+        put_two(&w, entry_at(l, words, entry + i), entry_at(l, words, entry + i + 1));
     if (i < count)
-        put_word(w, entry_word(l, words, at[i] - before, code_at(l, from + at[i], wide), paired));
+        put_word(&w, entry_at(l, words, entry + i));
+    return w;
+}
+
+/* What the kernel leaves is put here, a few entries, before it is asked again. */
+static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
+{
+    enum { FEW = 64 };
+    uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
+    const size_t count = kernels()->entries8(code, n, entry);
+    put_word(w, packed(omega_word((uint32_t)count + 1)));
+    room[0] = 0; /* the place one before the run's first */
+    for (size_t i = 0, some; i < count; i += some) {
+        i += kernels()->put_entries(entry + i, count - i, l->bits, w);
+        some = count - i < FEW ? count - i : FEW;
+        *w = put_some(l, words, entry + i, some, *w);
+    }
 }
 
 void sparse_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
 {
-    BitWriter local = *w;
     const size_t start = block * BLOCK, end = start + block_size(l->n, block);
     for (size_t i = start, to; i < end; i = to) {
         to = run_end(l, i, end);
         if (levels_wide(l))
-            put_run(l, words, i, to, &local, true, false);
-        else if (words->paired)
-            put_run(l, words, i, to, &local, false, true);
+            put_wide_run(l, words, (const uint32_t *)l->code + (i - l->first), to - i, w);
         else
-            put_run(l, words, i, to, &local, false, false);
+            put_run(l, words, (const uint8_t *)l->code + (i - l->first), to - i, w);
     }
-    *w = local;
 }
 
 /* ---- dense ---- */

@@ -108,41 +108,21 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
 /* ---- where they stand ---- */
 
 /* A place is always written and kept only where the code is not 0: no branch to guess. */
-#if VEC_BYTES == 64
-
-INLINE size_t add_places(__m512i code, size_t i, uint16_t *at)
+size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
 {
-    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __mmask16 set = _mm512_test_epi32_mask(code, code);
-    const __m512i place = _mm512_maskz_compress_epi32(set, _mm512_add_epi32(lane, _mm512_set1_epi32((int)i)));
-    store_halves((uint8_t *)at, (VecU)place);
-    return (size_t)__builtin_popcount(set);
-}
-
-#define ADD_PLACES(code, load, count, i, at) count += add_places((__m512i)load(code + i), i, at + count)
-
-#else
-
-#define ADD_PLACES(code, load, count, i, at)                                                                 \
-    for (size_t j = i; j < i + ROW; j++) {                                                                   \
-        at[count] = (uint16_t)j;                                                                             \
-        count += code[j] != 0;                                                                               \
+    size_t count = 0, i = 0;
+#if VEC_BYTES == 64
+    for (; i + ROW <= n; i += ROW) {
+        const __m512i c = (__m512i)load_u(code + i);
+        const __mmask16 set = _mm512_test_epi32_mask(c, c);
+        const VecU place = lane_numbers() + (uint32_t)i;
+        store_halves((uint8_t *)(at + count), (VecU)_mm512_maskz_compress_epi32(set, (__m512i)place));
+        count += (size_t)__builtin_popcount(set);
     }
-
 #endif
-
-#define PLACES(NAME, TYPE, LOAD)                                                                             \
-    size_t ISA_NAME(NAME)(const TYPE *code, size_t n, uint16_t *at)                                          \
-    {                                                                                                        \
-        size_t count = 0, i = 0;                                                                             \
-        for (; i + ROW <= n; i += ROW)                                                                       \
-            ADD_PLACES(code, LOAD, count, i, at);                                                            \
-        for (; i < n; i++) {                                                                                 \
-            at[count] = (uint16_t)i;                                                                         \
-            count += code[i] != 0;                                                                           \
-        }                                                                                                    \
-        return count;                                                                                        \
+    for (; i < n; i++) {
+        at[count] = (uint16_t)i;
+        count += code[i] != 0;
     }
-
-PLACES(places8, uint8_t, load_bytes)
-PLACES(places32, uint32_t, load_u)
+    return count;
+}

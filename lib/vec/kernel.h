@@ -34,8 +34,9 @@ void ISA_NAME(graded8)(const uint8_t *code, size_t n, float low, float high, Deq
 void ISA_NAME(graded32)(const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x);
 void ISA_NAME(climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code);
 bool ISA_NAME(descend)(const uint8_t *code, size_t n, Ladder l, float *x);
-size_t ISA_NAME(places8)(const uint8_t *code, size_t n, uint16_t *at);
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at);
+size_t ISA_NAME(entries8)(const uint8_t *code, size_t n, uint32_t *entry);
+size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer);
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census);
 void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census);
 void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket);
