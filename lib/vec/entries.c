@@ -48,7 +48,7 @@ size_t ISA_NAME(entries8)(const uint8_t *code, size_t n, uint32_t *entry)
 
 #if VEC_BYTES > 16
 
-enum { GAP_LIMIT = 1024, LENGTH_SHIFT = 5, LENGTH_LOW = 31 };
+enum { GAP_LIMIT = 1024, LENGTH_SHIFT = 5, LENGTH_LOW = 31, ROOM = 4 * LANES + 8 };
 
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
 
@@ -145,14 +145,30 @@ INLINE WordsQ merge_four(WordsQ w)
     return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
 }
 
-INLINE BitWriter put_words(BitWriter w, WordsQ words, size_t step)
+/* What is left to write of a stream with room enough: a writer in three registers. */
+typedef struct {
+    uint8_t *at;
+    uint64_t held;
+    unsigned count;
+} Pen;
+
+/* bits_put, every word or every other one. */
+INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
 {
     uint64_t bits[LANES / 2], length[LANES / 2];
     memcpy(bits, &words.bits, sizeof bits);
     memcpy(length, &words.length, sizeof length);
-    for (size_t i = 0; i < LANES / 2; i += step)
-        bits_put(&w, bits[i], (unsigned)length[i]);
-    return w;
+    uint8_t *at = pen.at;
+    uint64_t held = pen.held, count = pen.count;
+    for (size_t i = 0; i < LANES / 2; i += step) {
+        held |= bits[i] << (63 - count - length[i]) << 1;
+        count += length[i];
+        store_u64(at, __builtin_bswap64(held));
+        at += count >> 3;
+        held <<= count & ~UINT64_C(7);
+        count &= 7;
+    }
+    return (Pen){at, held, (unsigned)count};
 }
 
 size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer)
@@ -162,9 +178,9 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
     if (bits == 1)
         level_head[0] = HEAD(2, 0); /* the only level is not said */
     const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
-    BitWriter w = *writer;
+    Pen pen = {writer->at, writer->held, writer->count};
     size_t i = 0;
-    for (; i < count; i += LANES) {
+    for (; i < count && writer->end - pen.at >= ROOM; i += LANES) {
         const VecU here = load_u(entry + i), before = load_u(entry + i - 1);
         const VecU gap = (here >> ENTRY_SHIFT) - (before >> ENTRY_SHIFT);
         const VecU meant = (VecU)(lane_numbers() < (uint32_t)(count - i));
@@ -174,13 +190,13 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
         words.bits &= meant, words.length &= meant;
         const WordsQ two = merge_two(words), four = merge_four(two);
         if (__builtin_expect(!any_above(four.length, BITS_MAX), 1))
-            w = put_words(w, four, 2);
+            pen = put_words(pen, four, 2);
         else if (!any_above(two.length, BITS_MAX))
-            w = put_words(w, two, 1);
+            pen = put_words(pen, two, 1);
         else
             break;
     }
-    *writer = w;
+    writer->at = pen.at, writer->held = pen.held, writer->count = pen.count;
     return i < count ? i : count;
 }
 
