@@ -48,14 +48,29 @@ size_t ISA_NAME(entries8)(const uint8_t *code, size_t n, uint32_t *entry)
 
 #if VEC_BYTES > 16
 
-enum { GAP_LIMIT = 1024, LENGTH_SHIFT = 5, LENGTH_LOW = 31, ROOM = 4 * LANES + 8 };
+enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
 
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
+#define LONG                 HEAD(0, LENGTH_LOW)
 
-/* By L: what 2 v is changed by, and the length of the code; the code of 1 is a zero alone. */
-static const uint32_t omega_heads[16] = {
-    HEAD(2, 1),         HEAD(0, 3),         HEAD(2u << 4, 6),   HEAD(3u << 5, 7),    HEAD(20u << 6, 11),
-    HEAD(21u << 7, 12), HEAD(22u << 8, 13), HEAD(23u << 9, 14), HEAD(56u << 10, 16), HEAD(57u << 11, 17)};
+/* By L: what 2 v is changed by, and the length of the code; the code of 1 is a zero alone. Codes of 18 bits and more
+ * are LONG: no merged word holds one. */
+static const uint32_t omega_heads[16] = {HEAD(2, 1),
+                                         HEAD(0, 3),
+                                         HEAD(2u << 4, 6),
+                                         HEAD(3u << 5, 7),
+                                         HEAD(20u << 6, 11),
+                                         HEAD(21u << 7, 12),
+                                         HEAD(22u << 8, 13),
+                                         HEAD(23u << 9, 14),
+                                         HEAD(56u << 10, 16),
+                                         HEAD(57u << 11, 17),
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG};
 
 typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 typedef struct {
@@ -76,7 +91,7 @@ INLINE Heads load_heads(const uint32_t head[16])
 INLINE VecU head_of(Heads head, VecU v)
 {
     const __m512i log = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32((__m512i)v));
-    return (VecU)_mm512_permutexvar_epi32(log, (__m512i)head);
+    return (VecU)_mm512_permutexvar_epi32(_mm512_min_epu32(log, _mm512_set1_epi32(15)), (__m512i)head);
 }
 INLINE VecQ swap_pairs(VecQ v)
 {
@@ -100,7 +115,7 @@ INLINE Heads load_heads(const uint32_t head[16])
 /* L is the exponent of v as a float, which small numbers are exactly. */
 INLINE VecU head_of(Heads head, VecU v)
 {
-    const __m256i log = (__m256i)(((VecU)real((VecI)v) >> 23) - 127);
+    const __m256i log = _mm256_min_epu32((__m256i)(((VecU)real((VecI)v) >> 23) - 127), _mm256_set1_epi32(15));
     const __m256 low = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.low, log);
     const __m256 high = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.high, log);
     return (VecU)_mm256_blendv_ps(low, high, (__m256)_mm256_slli_epi32(log, 28));
@@ -122,7 +137,7 @@ INLINE WordsU omega(Heads head, VecU v)
     return (WordsU){(v + v) ^ (h >> LENGTH_SHIFT), h & LENGTH_LOW};
 }
 
-/* Gap, sign and level in 31 bits at most: 17 + 1 + 13. */
+/* Gap, sign and level, in 31 bits at most where the gap is not long: 17 + 1 + 13. */
 INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads level_heads)
 {
     const WordsU g = omega(gap_heads, gap), l = omega(level_heads, code & ((1u << bits) - 1));
@@ -184,8 +199,6 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
         const VecU here = load_u(entry + i), before = load_u(entry + i - 1);
         const VecU gap = (here >> ENTRY_SHIFT) - (before >> ENTRY_SHIFT);
         const VecU meant = (VecU)(lane_numbers() < (uint32_t)(count - i));
-        if (any((VecI)((VecU)(gap >= GAP_LIMIT) & meant)))
-            break;
         WordsU words = entry_words(gap, here & ((1u << ENTRY_SHIFT) - 1), bits, gap_heads, level_heads);
         words.bits &= meant, words.length &= meant;
         const WordsQ two = merge_two(words), four = merge_four(two);
