@@ -11,9 +11,9 @@ function rank(file,   i) {
     return 0
 }
 BEGIN {
-    layer[1] = "lib/(base|error|arena|bytes|text|counts|cli.*|param|parallel|outfile|libraries|host|csv|checksum|confine)"
+    layer[1] = "lib/(base|error|arena|bytes|bits|text|counts|cli.*|param|parallel|outfile|libraries|host|csv|checksum|confine)"
     layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|fourier.*|spectral|select|radix|synth|groups|describe|json|quantise|hadamard|waterfill.*|subset|solve|pareto|cosine|phase|rotor|rotation|short_cosine|lloyd|ladder|thin|kmeans|knots.*|clusters|team|noise|log_series|wavelet)"
-    layer[3] = "lib/(bits|elias|code_table|huffman|rans.*|planes|signs|golomb|indices|levels.*|cluster_index|symbols.*|frame.*)"
+    layer[3] = "lib/(elias|code_table|huffman|rans.*|planes|signs|golomb|indices|levels.*|cluster_index|symbols.*|frame.*)"
     layer[4] = "lib/(spec|atoms.*|basis|candidates|compressor.*|offers|rate|spectrum|signed_set|sparse|sketch|compress/.*)"
     layer[5] = "lib/(stats|timing|netcost|cost|metrics.*|compare.*|verify.*|archive)"
     layer[6] = "lib/(nn|data)/.*"
