@@ -198,6 +198,14 @@ demo-run:
 	@echo "figure   $(CURDIR)/build/demo/pareto.svg"
 	@echo "next     $(B)/bin/atomo-bench --help, then README.md"
 
+# ---- the figures and tables of the paper ----
+
+.PHONY: paper
+
+paper: deps
+	@$(PARALLEL) all
+	@sh plots/paper.sh $(B)/bin build/paper
+
 # ---- tests ----
 
 RUNS    := $(TESTS:$(B)/test/%=run-%) $(GOLDENS:$(B)/test/%=run-%)
@@ -350,6 +358,7 @@ help:
 	@echo "make demo      set up, build, compare the paper's compressors on a real gradient, draw a figure"
 	@echo "make check     set up, build, run every test            (SAN=1: under ASan and UBSan)"
 	@echo "make           build                                    (DEBUG=1, V=1)"
+	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
 	@echo "make bench     speed, as ratios to memcpy and to peers"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"

@@ -78,6 +78,8 @@ const ResultKind result_kinds[] = {
      NULL, NULL, rank_few},
     {"verify", "atomo-verify/1", "statement,left,right,passed", "Statements of the paper",
      "The ATOMO paper's statements, checked on these tensors.", NULL, NULL, rank_verdicts},
+    {"published", "atomo-published/1", "table,method,setting,published,corrected", "Published values",
+     "What others printed; where that came from a fault, what is right beside it.", NULL, NULL, rank_few},
     {"inspect", "atomo-inspect/1", "tensor,stable_rank", "Gradients", "What the tensors are like.", NULL,
      NULL, rank_few},
     {"histogram", "atomo-inspect/1", "tensor,bin_low,bin_high,count", "Distributions",

@@ -1,0 +1,228 @@
+#!/bin/sh
+# paper.sh -- makes what plots/paper.list says: sh plots/paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]
+#
+# One thing after another, so that no timing stands beside training. What is there already, by the same command, from
+# inputs and programs that are not newer, stays. What fails is named with its log, and the rest goes on.
+# From the environment: DATA=full adds published data sets and other dumps, looked for in DATASETS (default datasets);
+# PAPER_QUICK=1 makes everything small, to see that it works; PAPER_TRAIN is added to each training command; PAPER_LIST
+# is the list.
+set -u
+bin=${1:?usage: paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]} out=${2:-build/paper}
+list=${PAPER_LIST:-$(dirname "$0")/paper.list}
+datasets=${DATASETS:-datasets}
+shipped=$datasets/lenet-mnist.h5
+[ -f "$shipped" ] || shipped=$(dirname "$0")/../datasets/lenet-mnist.h5
+case "$bin $out $list $datasets" in *\'*) echo "paper: a path must not hold a quote" >&2; exit 2 ;; esac
+case ${DATA:-ready} in
+ready) dumps= ;;
+full) dumps='resnet18-cifar10 charlm-shakespeare' ;;
+*) echo "paper: DATA=$DATA: want ready or full" >&2; exit 2 ;;
+esac
+
+# ---- what the list's words stand for ----
+
+bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} published=$(dirname "$0")/published
+if [ -n "${PAPER_QUICK:-}" ]; then
+    pick='-t conv2.weight' repeats=1 few=2 few_repeats=1 most_workers=8 million=1000
+    steps=4 eval=2 tune_steps=1 points=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2
+else
+    pick='' repeats=3 few=100 few_repeats=3 most_workers=512 million=1000000
+    steps=400 eval=40 tune_steps=60 points=5 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390
+fi
+paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
+one_step="--step '*1000'"
+sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
+elements='-c svd:rank=1/2 -c qsgd:bits=2,code=fixed -c cas:clusters=5'
+elements="$elements --metrics bytes,relative_error,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg"
+element_columns=compressor,bytes,relative_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg
+
+# ResNet-18's parameters for ten classes: 11,173,962, in 62 tensors.
+resnet18='--shape 64x3x3x3 --shape 64 --shape 64'
+conv() { resnet18="$resnet18 --shape $1x$2x$3x$3 --shape $1 --shape $1"; }
+from=64
+for width in 64 128 256 512; do
+    conv $width $from 3
+    conv $width $width 3
+    [ $from = $width ] || conv $width $from 1
+    conv $width $width 3
+    conv $width $width 3
+    from=$width
+done
+resnet18="$resnet18 --shape 10x512 --shape 10"
+[ -z "${PAPER_QUICK:-}" ] || resnet18='--shape 64x64x3x3 --shape 64'
+
+# ---- a step: one command, one output ----
+
+failed=0 undrawn=0
+mkdir -p "$data" "$out/log" "$out/.made" || exit 1
+
+# Whether what the command $2 would write as $1 is there, by this command, not older than anything that it reads.
+made() {
+    stamp=$out/.made/$1
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$2" ] || return 1
+    for word in $2; do
+        case $word in
+        "$out"/*) [ -f "$word" ] || return 1 ;;
+        esac
+        [ -f "$word" ] && [ "$word" -nt "$stamp" ] && return 1
+    done
+    return 0
+}
+
+step() { # NAME COMMAND
+    made "$1" "$2" && return
+    did=yes
+    rm -f "$out/.made/$1"
+    code=0
+    sh -c "$2 -q" >"$out/log/$1.log" 2>&1 </dev/null || code=$?
+    if [ $code = 0 ]; then
+        printf '%s\n' "$2" >"$out/.made/$1"
+        return
+    fi
+    [ $code = 130 ] && stop
+    failed=$((failed + 1)) bad=yes
+    echo "$name: FAILED, exit code $code: $out/log/$1.log" >&2
+    tail -n 2 "$out/log/$1.log" | sed 's/^/    /' >&2
+}
+
+stop() {
+    echo "paper: stopped; the same command goes on from here" >&2
+    exit 130
+}
+trap stop INT TERM
+
+# ---- a line of the list ----
+
+# The words with dollars put in; quotes and globs stay as they are written.
+worded() { eval "cat <<END
+$1
+END"; }
+
+note() { printf '%s\n' "$1" >>"$out/$name.sh.new"; }
+
+each() { # NAME COMMAND: to the page, and done
+    note "$2"
+    [ -n "$bad" ] || step "$1" "$2"
+}
+
+line_data() {
+    case $1 in *' -o '*) each "$name" "$1" ;; *) each "$name" "$1 -o $data/$name.json" ;; esac
+    source=$name
+}
+
+line_from() {
+    source=$1
+    case $list_name in @*) source=$1$suffix ;; esac
+    sed '/^#/d' "$out/$source.sh" >>"$out/$name.sh.new"
+    [ -f "$out/.made/$source" ] || bad=yes
+}
+
+line_published() {
+    for ending in csv tex; do
+        files="$files $name.$ending"
+        each "$name.$ending" "$bench report $published/$1 -o $out/$name.$ending"
+    done
+}
+
+line_figure() {
+    for ending in pdf svg; do
+        files="$files $name.$ending"
+        command="$bench plot ${1%% *} $data/$source.json"
+        [ "${1%% *}" = "$1" ] || command="$command ${1#* }"
+        if command -v gnuplot >/dev/null; then
+            each "$name.$ending" "$command -o $out/$name.$ending"
+        else
+            note "$command -o $out/$name.$ending"
+            undrawn=$((undrawn + 1))
+            echo "$name.$ending: not drawn: gnuplot is not here (the package gnuplot-nox)" >&2
+        fi
+    done
+}
+
+line_table() {
+    for ending in csv tex; do
+        files="$files $name.$ending"
+        each "$name.$ending" "$bench report $data/$source.json $1 -o $out/$name.$ending"
+    done
+}
+
+# ---- a stanza ----
+
+begin() { # NAME TITLE
+    end
+    list_name=$1 title=$2
+    name=${1#@} bad= did= files= source= left=
+    case $1 in @*) name=$name$suffix ;; *) [ -z "$suffix" ] || left=yes ;; esac
+    [ -n "$left" ] && return
+    started=$(date +%s)
+    printf '%s\n' "# $title" >"$out/$name.sh.new"
+}
+
+end() {
+    [ -n "$name" ] && [ -z "$left" ] || { name=; return; }
+    mv "$out/$name.sh.new" "$out/$name.sh"
+    [ -n "$bad" ] || [ -z "$did" ] || echo "$name: $(($(date +%s) - started)) s"
+    [ -n "$bad" ] || [ -n "$did" ] || echo "$name: as it was"
+    {
+        printf '## %s\n\n%s.\n\n' "$name" "$title"
+        for file in $files; do
+            [ -f "$out/$file" ] && printf '[%s](%s) ' "$file" "$file" || printf '%s (missing) ' "$file"
+        done
+        printf '\n\n'
+        sed -e '/^#/d' -e 's/^/    /' "$out/$name.sh"
+        printf '\n'
+    } >>"$out/index.new"
+    name=
+}
+
+needs() {
+    [ -z "$left" ] || return
+    if [ "${DATA:-ready}" = ready ]; then
+        left=yes
+    elif [ ! -e "$datasets/$1" ]; then
+        left=yes
+        echo "$name: left out: $datasets/$1 is not there"
+    fi
+    [ -z "$left" ] || rm -f "$out/$name.sh.new"
+}
+
+stanzas() { # SUFFIX DUMP
+    suffix=$1 dump=$2 name=
+    while IFS= read -r line; do
+        case $line in
+        '' | '#'*) ;;
+        '    '*)
+            line=${line#    }
+            [ -z "$left" ] || continue
+            case $line in
+            'needs '*) needs "${line#needs }" ;;
+            'table') line_table '' ;;
+            *) "line_${line%% *}" "$(worded "${line#* }")" ;;
+            esac ;;
+        *) begin "${line%%:*}" "${line#*: }" ;;
+        esac
+    done <"$list"
+    end
+}
+
+{
+    echo '# Figures and tables of the paper'
+    echo
+    echo 'Each under the commands that make it. All results on one page: [report.html](report.html).'
+    echo
+} >"$out/index.new"
+name='' left=''
+stanzas '' "$shipped"
+for other in $dumps; do
+    if [ -f "$datasets/$other.h5" ]; then
+        stanzas "-$other" "$datasets/$other.h5"
+    else
+        echo "$other: left out: $datasets/$other.h5 is not there"
+    fi
+done
+mv "$out/index.new" "$out/index.md"
+name=report bad=''
+step report.html "$bench report $data --title 'Figures and tables of the paper' -o $out/report.html"
+echo "paper: $out/index.md, $out/report.html"
+[ $failed -eq 0 ] || echo "paper: $failed steps failed" >&2
+[ $failed -eq 0 ] && [ $undrawn -eq 0 ]

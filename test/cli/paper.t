@@ -1,0 +1,86 @@
+# every command of the list of figures and tables works, and every file that it names is there: what is timed or trained
+? command -v gnuplot
+$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; exit $r
+> has figure-2.pdf
+> has figure-3.svg
+> has figure-4.tex
+> has figure-5.pdf
+> has break-even.csv
+> has merge.svg
+> has table-3.tex
+> has table-5.csv
+> has table-6-published.tex
+> has report.html
+2>
+- *missing*
+- *FAILED*
+= 0
+
+# the rest of the list; data sets and dumps that are not there are named, and no failure
+? command -v gnuplot
+$ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv fork-error-published.tex; do test -s out/$f && echo has $f; done; exit $r
+> has gradients-conv.pdf
+> has gradients-fc.svg
+> has errors.pdf
+> has pareto.svg
+> has table-1.csv
+> has verify.tex
+> has fork-error-1.csv
+> has fork-error-2.tex
+> has fork-error-3.csv
+> has fork-layers.tex
+> has fork-whole.csv
+> has fork-payload.tex
+> has fork-merge.csv
+> has fork-error-published.tex
+> figure-3b: left out: datasets/svhn is not there
+> resnet18-cifar10: left out: datasets/resnet18-cifar10.h5 is not there
+2>
+- *missing*
+- *FAILED*
+= 0
+
+# the singular values of a training run's gradients, and the commands beside the figure make the same again
+? command -v gnuplot
+$ sh "$SRC"/test/cli/tiny.sh; { sed -n '/^passes:/,/^$/p' "$SRC"/plots/paper.list; sed -n '/^figure-1:/,/^$/p' "$SRC"/plots/paper.list; } >list; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --test-batch-size 100' sh "$SRC"/plots/paper.sh $b out; mv out/figure-1.svg before.svg; rm -r out/*.pdf out/data/figure-1.json; sh out/figure-1.sh && cmp before.svg out/figure-1.svg && ls out/figure-1.pdf
+> out/figure-1.pdf
+- *FAILED*
+= 0
+
+# what is there stays; what is gone, or came from another command or older inputs, is made anew
+? command -v gnuplot
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; p="sh $SRC/plots/paper.sh $b out"; $p >1; $p >2; grep -c 'as it was' 2; rm out/a.svg; $p >3; grep 'as it was' 3; sed -i s/fc2/fc1/ list; $p >4; grep 'as it was' 4; grep -o ',fc1.weight,' out/b.csv | sort -u; sleep 1; touch out/data/a.json; $p | grep 'as it was'
+> 2
+> b: as it was
+> a: as it was
+> ,fc1.weight,
+> b: as it was
+2>
+= 0
+
+# a step that fails is named with its log, costs what draws on it, and the rest goes on
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect nothing.h5\n    table\n\nb: B\n    from a\n    table\n\nc: C\n    data $bench inspect $dump\n    table\n' >list; PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; cat out/index.md; exit $r
+> c.csv
+> c.tex
+> a.csv (missing)*
+> c: *
+2> a: FAILED, exit code 1: out/log/a.log
+2> *nothing.h5*
+2> paper: 1 steps failed
+- b.csv
+= 1
+
+# without gnuplot tables are made, and figures named as missing
+$ mkdir p; for c in /bin/* /usr/bin/*; do ln -s $c p/ 2>/dev/null; done; rm -f p/gnuplot*; b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n    table\n' >list; PATH=$PWD/p PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; exit $r
+> a.csv
+> a.tex
+> report.html
+2> a.pdf: not drawn: gnuplot is not here (the package gnuplot-nox)
+2> a.svg: not drawn: *
+- a.pdf
+= 1
+
+# what cannot be asked for
+$ DATA=some sh "$SRC"/plots/paper.sh bin out
+2> paper: DATA=some: want ready or full
+= 2
