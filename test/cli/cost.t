@@ -99,9 +99,9 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --worke
 = 0
 
 # the rows by a field
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 -f csv -q --topology ring --sort total_ms | cut -d, -f 1 | tr '\n' ' '
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology ring --sort total_ms | cut -d, -f 1 | tr '\n' ' '
 > compressor,workers none,4 fp16,4 none,2 sign,4 fp16,2 sign,2 
-> compressor none fp16 topk 
+> compressor fp16 none topk 
 = 0
 
 # 4,096 workers take no more measuring than 16

@@ -35,7 +35,7 @@ has_line() {
 }
 
 run_case() {
-    rm -rf "$work/dir"
+    rm -rf "$work/dir" "$work/out" "$work/err" # what an earlier case left running writes elsewhere
     mkdir "$work/dir"
     (cd "$work/dir" && timeout 60 sh -c "$command") >"$work/out" 2>"$work/err" </dev/null
     code=$?
