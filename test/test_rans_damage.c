@@ -159,6 +159,46 @@ static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
     }
 }
 
+/* Seventeen symbols have no place in sixteen slots; weights of seventeen bits are none. */
+static void coarse_tables_beyond_their_precision_are_refused(void **state)
+{
+    (void)state;
+    for (uint64_t listed = 15; listed < 19; listed++)
+        for (uint64_t first = 18; first < 24; first++) {
+            uint8_t data[64] = {0};
+            BitWriter w = bits_writer(data, sizeof data);
+            bits_put(&w, 0, 4);
+            bits_put(&w, 4, 4);
+            bits_put(&w, 0, 2);
+            gamma_put(&w, 1);
+            gamma_put(&w, 1);
+            gamma_put(&w, listed);
+            gamma_put(&w, 1 + 2 * (first - 6 - 6));
+            for (uint64_t k = 1; k < listed; k++)
+                gamma_put(&w, 1);
+            bits_close(&w);
+            BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
+            Rans r;
+            check(rans_table_get(&r, 100, &in) == (listed <= 16 && first - 6 <= RANS_PRECISION_MOST));
+        }
+}
+
+/* A state under 2^16 that would yet end where writers begin. */
+static void streams_that_begin_too_low_are_refused(void **state)
+{
+    (void)state;
+    static RansReader reader;
+    uint64_t count[2] = {1000, 1000};
+    Rans r;
+    check(rans_build(&r, 2, count));
+    rans_reader(&reader, &r);
+    uint8_t data[6] = {0}, byte;
+    store_u32(data, 1u << 16 | 1);
+    check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
+    store_u32(data, 1); /* to 1, and with a word of 0 to 2^16 */
+    check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
+}
+
 static void alphabets_of_one_symbol_or_none_take_no_bytes(void **state)
 {
     (void)state;
@@ -205,6 +245,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
     cmocka_unit_test(tables_whose_frequencies_do_not_fit_are_refused),
     cmocka_unit_test(coarse_tables_whose_runs_do_not_fit_are_refused),
+    cmocka_unit_test(coarse_tables_beyond_their_precision_are_refused),
+    cmocka_unit_test(streams_that_begin_too_low_are_refused),
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bytes),
     cmocka_unit_test(no_bytes_make_reading_run_away),
 };
