@@ -117,7 +117,7 @@ static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, 
         return arena_fail(a, err);
     for (size_t i = 0; i < count; i++)
         p[i] = (ParetoPoint){point[i].bits, point[i].error, point[i].promise == BIASED, false};
-    pareto_mark(p, count);
+    TRY(pareto_mark(p, count, a, err));
     for (size_t i = 0; i < count; i++) {
         const char *said = csv_cell(data, point[i].row, "pareto");
         point[i].front = *said ? !strcmp(said, "true") : p[i].front;

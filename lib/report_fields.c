@@ -31,7 +31,7 @@ static Value rate_of(const Codec *codec)
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
-static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)
+static Status mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point, Error *err)
 {
     for (size_t k = 0; k < r->codecs; k++) {
         const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
@@ -41,13 +41,14 @@ static void mark_place(Results *r, const Codec *const *codec, size_t place, Pare
             .kind = whole && is_unbiased(codec[k]),
         };
     }
-    pareto_mark(point, r->codecs);
+    TRY(pareto_mark(point, r->codecs, r->a, err));
     for (size_t k = 0; k < r->codecs; k++)
         if (results_have(r, place, k)) {
             results_set(r, place, k, RATE, rate_of(codec[k]));
             results_set(r, place, k, PARETO, value_bool(point[k].front));
             results_set(r, place, k, IS_UNBIASED, value_bool(is_unbiased(codec[k])));
         }
+    return OK;
 }
 
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
@@ -56,7 +57,7 @@ Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
     if (!point)
         return arena_fail(r->a, err);
     for (size_t place = 0; place < r->places; place++)
-        mark_place(r, codec, place, point);
+        TRY(mark_place(r, codec, place, point, err));
     return OK;
 }
 
