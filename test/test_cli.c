@@ -3,6 +3,8 @@
 #include "cli.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const groups[] = {"tensor", "kind", "all", NULL};
@@ -107,14 +109,29 @@ static void common_options_have_their_defaults(void **state)
     arena_close(r.a);
 }
 
+/* A folder whose name has an ending, too: where results can be written is looked at when options are read. */
+static char folder[] = "/tmp/atomo-cli.XXXXXX";
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 && mkdir("a.csv", 0700) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+    (void)state;
+    return rmdir("a.csv") || chdir("/") || rmdir(folder); /* nothing may be left in it */
+}
+
 static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
 {
     (void)state;
     static const struct {
         const char *path, *format;
-    } rows[] = {{"a/b.csv", "csv"}, {"b.json", "json"},       {"b.md", "md"},    {"b.tex", "latex"},
-                {"b.txt", "table"}, {"/dev/stdout", "table"}, {".csv", "table"}, {"a.csv/b", "table"}};
-    static const char *const none[] = {"b.CSV", "b.csv~", "b.xls", "b.", "c.csv/a.csv.old"};
+    } rows[] = {{"a.csv/b.csv", "csv"}, {"b.json", "json"},       {"b.md", "md"},    {"b.tex", "latex"},
+                {"b.txt", "table"},     {"/dev/stdout", "table"}, {".csv", "table"}, {"a.csv/b", "table"}};
+    static const char *const none[] = {"b.CSV", "b.csv~", "b.xls", "b.", "a.csv/a.csv.old"};
     Rig r;
     for (size_t i = 0; i < countof(rows); i++) {
         check_ok(PARSE(rig_open(&r), "x", "-o", rows[i].path), &r.err);
@@ -261,7 +278,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_come_in_every_gnu_form),
     cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
     cmocka_unit_test(common_options_have_their_defaults),
-    cmocka_unit_test(the_ending_of_a_file_names_the_format_unless_an_option_does),
+    cmocka_unit_test_setup_teardown(the_ending_of_a_file_names_the_format_unless_an_option_does, enter_folder,
+                                    leave_folder),
     cmocka_unit_test(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default),
     cmocka_unit_test(wrong_options_say_what_is_wrong),
     cmocka_unit_test(a_missing_argument_shows_the_usage),
