@@ -161,7 +161,7 @@ $ atomo-bench compare g.h5 -c none --resume
 
 # where no folder is, the run does not begin
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o nowhere/r.csv
-2> atomo-bench: nowhere/r.csv.journal: cannot write: No such file or directory
+2> atomo-bench: nowhere/r.csv: cannot write: No such file or directory
 = 1
 
 # a codec that fails costs its record

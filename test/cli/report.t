@@ -162,7 +162,9 @@ $ printf '{"schema": "atomo-inspect/1", "meta": {"command": "atomo-bench inspect
 
 # a stranger's facts stay in their comment: nothing of them is TeX
 $ printf '{"schema": "atomo-inspect/1", "meta": {"x\\n\\\\input{y}": "z\\n\\\\input{y}"}, "results": [{"tensor": "a", "stable_rank": 2}]}' >r.json; atomo-bench report r.json -f latex
-> % x?\\input{y}: z?\\input{y}
+> % x
+> %     \\input{y}: z
+> %     \\input{y}
 - \\input*
 = 0
 
