@@ -72,6 +72,8 @@ static Status load(const Options *o, const char *path, Stored *from, const Resul
     const char *why;
     TRY(stored_load(from, path, o->a, o->err));
     *kind = from->whole ? result_kind(from, &why) : NULL;
+    if (*kind && !from->table.rows)
+        return FAIL(o->err, ERR_CORRUPT, "%s: the result has no rows", path);
     if (*kind)
         return OK;
     FAIL(o->err, ERR_CORRUPT, "%s: %s", path, from->whole ? why : "it has no list of \"results\"");

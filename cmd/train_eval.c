@@ -9,6 +9,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct {
     Common common;
@@ -118,14 +119,33 @@ static void wait_a_little(void)
         nanosleep(&tenth, NULL);
 }
 
+static const char several[] = "a run of several compressors has a folder for each in its --train-dir";
+
+/* While there is nothing to test. */
+static void say_what_is_awaited(Eval *e)
+{
+    if (e->common.quiet || e->last != SIZE_MAX)
+        return;
+    if (step_folder_is_held(e->dir))
+        progress_note(&e->progress, "note: %s: waiting for the run's first checkpoint", e->dir);
+    else if (access(e->dir, F_OK) != 0)
+        progress_note(&e->progress, "note: %s: no such folder; waiting for a run that makes it", e->dir);
+    else
+        progress_note(&e->progress, "note: %s: no checkpoint there; waiting for a run (%s)", e->dir, several);
+}
+
 /* Until the run has ended. One that has not begun is waited for. */
 static Status follow(Eval *e)
 {
+    bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
         const bool at_work = step_folder_is_held(e->dir); /* asked first: what it leaves last is seen */
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)
             break;
+        if (!said)
+            say_what_is_awaited(e);
+        said = true;
     }
     return OK;
 }
@@ -139,7 +159,7 @@ static Status test_all(Eval *e)
     if (found)
         return OK;
     FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
-    return error_hint(e->err, "a run of several compressors has a folder for each in its --train-dir");
+    return error_hint(e->err, "%s", several);
 }
 
 static Status open_report(Eval *e)
@@ -164,6 +184,7 @@ static Status run(Eval *e)
 {
     if (!e->dir)
         return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
+    TRY(train_job_keep(e->dir, "-o", e->common.output, e->a, e->err));
     TRY(open_report(e));
     progress_open(&e->progress, "testing", 0, e->common.quiet);
     const Status status = test_all(e);
@@ -203,7 +224,7 @@ int train_command_eval(int argc, char **argv)
         .details =
             "One record to each checkpoint, in the order of steps: step, epoch, compressor, test_loss, "
             "test_accuracy. Network and data set are the checkpoint's. A damaged checkpoint is named and "
-            "left out, and the exit code is 1. --follow looks once a second, says on stderr what it finds, "
+            "left out, and the exit code is 1. --follow looks once a second, says on stderr what it finds and what it waits for, "
             "and ends with the run; it waits for "
             "one that has not begun.\n",
         .options = options,

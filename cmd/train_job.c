@@ -1,6 +1,9 @@
 /* train_job.c -- see train_job.h. */
 #include "train_job.h"
 
+#include "../lib/nn/network_names.h"
+#include "../lib/nn/step_folder.h"
+
 #include <string.h>
 
 /* Which digits there are does not depend on a run's seed. */
@@ -24,11 +27,25 @@ void train_job_defaults(TrainJob *j, int argc, char **argv)
 
 static const char *const groupings[] = {"tensor", "all", NULL};
 
+/* "WHAT: a, b, c" */
+static const char *with_names(const TrainJob *j, const char *what,
+                              const char *(*name)(const void *data, size_t i))
+{
+    char all[200];
+    return text_format(j->a, "%s: %s", what, text_names(all, sizeof all, name, NULL));
+}
+
 const Option *train_job_options(TrainJob *j, const Option *own)
 {
+    const char *network = with_names(j, "what is trained", network_name);
+    const char *dataset = with_names(j, "on what; digits needs no files", dataset_name);
+    const char *link =
+        with_names(j, "the network that comm_ms is for: alpha=50us,beta=10Gbit, or a preset", link_name);
+    if (!network || !dataset || !link)
+        return NULL;
     const Option shared[] = {
-        OPTION(0, "network", "NAME", &j->network, "what is trained"),
-        OPTION(0, "dataset", "NAME", &j->dataset, "on what; digits needs no files"),
+        OPTION(0, "network", "NAME", &j->network, network),
+        OPTION(0, "dataset", "NAME", &j->dataset, dataset),
         OPTION(0, "data-dir", "DIR", &j->data_dir, "where its files are; datasets/NAME without it"),
         OPTION('c', "compressor", "SPEC", &j->specs, "between the workers; repeatable; none without it"),
         OPTION(0, "workers", "P", &j->workers, "that share each batch", .low = 1, .high = 4096),
@@ -50,8 +67,7 @@ const Option *train_job_options(TrainJob *j, const Option *own)
                .choices = groupings),
         OPTION(0, "min-elements", "N", &j->min_elements, "smaller tensors travel as floats", .low = 0,
                .high = 1e12),
-        OPTION(0, "link", "LINK", &j->link,
-               "the network that comm_ms is for: a preset, or alpha=50us,beta=10Gbit"),
+        OPTION(0, "link", "LINK", &j->link, link),
         OPTION(0, "topology", "T", &j->topology, "who sends to whom", .choices = topology_names),
         {0},
     };
@@ -99,6 +115,14 @@ Status train_job_open(TrainJob *j)
                             .topology = (Topology)j->topology,
                             .link = link};
     return OK;
+}
+
+Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err)
+{
+    return dir && path && step_folder_names(dir, path, a)
+               ? FAIL(err, ERR_USAGE, "%s %s: is a checkpoint's name in --train-dir, want another file",
+                      option, path)
+               : OK;
 }
 
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])

@@ -38,6 +38,9 @@ Status train_job_open(TrainJob *j);
 Status train_job_load(Dataset *out, const char *name, const char *dir, Part part, int threads, Arena *a,
                       Error *err);
 
+/* ERR_USAGE where an output, `path` of `option`, would land on a checkpoint of `dir`; either may be NULL. */
+Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
+
 enum { TRAIN_FACTS = 16 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 

@@ -6,6 +6,7 @@
 #include "../lib/nn/checkpoint.h"
 #include "../lib/nn/step_folder.h"
 #include "../lib/nn/train_run.h"
+#include "../lib/outfile.h"
 
 #include <math.h>
 
@@ -160,6 +161,19 @@ static Status check_dump(const Run *r)
     return OK;
 }
 
+/* Of two outputs in one place the later would be all that is left. */
+static Status keep_apart(const Run *r)
+{
+    const TrainJob *j = &r->job;
+    const char *output = j->common.output;
+    TRY(train_job_keep(r->dir, "-o", output, j->a, j->err));
+    TRY(train_job_keep(r->dir, "--dump-gradients", r->dump, j->a, j->err));
+    return output && r->dump && outfile_same(output, r->dump, j->a)
+               ? FAIL(j->err, ERR_USAGE, "run: -o %s: is what --dump-gradients writes, want another file",
+                      output)
+               : OK;
+}
+
 static Status run_all(Run *r)
 {
     TRY(records_open(&r->records));
@@ -176,6 +190,7 @@ static Status run(TrainJob *j)
     TRY(records_targets(&r->records, r->targets));
     TRY(check_resume(r));
     TRY(check_idle(r));
+    TRY(keep_apart(r));
     r->dump_every = r->dump_every ? r->dump_every : 100;
     TRY(train_job_open(j));
     TRY(check_dump(r));

@@ -26,7 +26,7 @@ const Link links[] = {
 
 /* ---- presets ---- */
 
-static const char *link_name(const void *data, size_t i)
+const char *link_name(const void *data, size_t i)
 {
     (void)data;
     return links[i].name;
@@ -39,10 +39,11 @@ static Status find_preset(Link *out, const char *name, Error *err)
             *out = *l;
             return OK;
         }
+    char all[200];
     const char *near = text_nearest(name, link_name, NULL);
     FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
-    return error_hint(err, "--link %s, or of your own: --link alpha=50us,beta=10Gbit",
-                      near ? near : links[0].name);
+    return error_hint(err, "--link %s, or of your own: --link alpha=50us,beta=10Gbit; there are %s",
+                      near ? near : links[0].name, text_names(all, sizeof all, link_name, NULL));
 }
 
 /* ---- links of one's own ---- */

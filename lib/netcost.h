@@ -26,7 +26,8 @@ typedef struct {
     double bandwidth; /* bytes a second */
 } Link;
 
-extern const Link links[]; /* ends in {0} */
+extern const Link links[];                         /* ends in {0} */
+const char *link_name(const void *data, size_t i); /* data: NULL; NULL behind the last */
 
 /* A preset's name, or "alpha=50us,beta=10Gbit": a time in s, ms, us or ns; bits (kbit, Mbit, Gbit) or bytes (kB, MB,
  * GB) a second. What was written is the link's name, with spaces for commas; it reads back. */

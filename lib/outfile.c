@@ -34,6 +34,27 @@ static char *resolve(const char *path, Arena *a)
     return at;
 }
 
+static bool same_place(const char *path, const char *other)
+{
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+bool outfile_same(const char *path, const char *other, Arena *a)
+{
+    if (access(path, F_OK) == 0 || access(other, F_OK) == 0)
+        return same_place(path, other);
+    char *one = resolve(path, a), *two = resolve(other, a);
+    if (!one || !two)
+        return false;
+    const size_t up_one = directory_length(one), up_two = directory_length(two);
+    if (strcmp(one + up_one, two + up_two) != 0)
+        return false;
+    one[up_one] = two[up_two] = 0;
+    return same_place(up_one ? one : ".", up_two ? two : ".");
+}
+
 static Status cannot(const OutFile *f, const char *what, Error *err)
 {
     return FAIL(err, ERR_IO, "%s: cannot %s: %s", f->path, what, strerror(errno));

@@ -27,6 +27,8 @@ Status outfile_open_named(OutFile *f, const char *path, Arena *a,
 /* Whether it could be opened, before the work that is to fill it: nothing is left, and nothing that is no regular file is
  * touched. */
 Status outfile_check(const char *path, Arena *a, Error *err);
+/* Whether both paths lead to one file, which need not be there yet. */
+bool outfile_same(const char *path, const char *other, Arena *a);
 /* Writes a text; a failure is remembered with its reason, which commit tells. */
 void outfile_text(OutFile *f, const char *text);
 Status outfile_commit(OutFile *f,

@@ -41,11 +41,11 @@ size_t plot_columns(const PlotKind *kind)
 static Status check_columns(const PlotKind *kind, const Csv *data, Error *err)
 {
     for (const char *const *need = kind->needs; *need; need++)
-        if (!csv_has(data, *need)) {
+        if (data->columns && !csv_has(data, *need)) {
             FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *need);
             return error_hint(err, "%s draws what %s", kind->name, kind->source);
         }
-    return OK;
+    return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
 }
 
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)

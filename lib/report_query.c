@@ -28,6 +28,9 @@ static const char *column_name(const void *table, size_t i)
 
 static Status find_column(const Pick *p, const char *option, const char *name, size_t *column)
 {
+    if (!*name)
+        return FAIL(p->err, ERR_USAGE, "%s: a column's name is empty; want one such as %s", option,
+                    p->t->columns ? p->t->name[0] : "compressor");
     for (*column = 0; *column < p->t->columns; (*column)++)
         if (!strcmp(p->t->name[*column], name))
             return OK;

@@ -84,6 +84,11 @@ static Status no_match(const Dump *d, const char *what, const char *glob, NameAt
     char names[400];
     const char *near = text_nearest(glob, name, d);
     list_names(names, sizeof names, d, name);
+    if (strchr(glob, ',')) {
+        FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\", which is one glob and no list; there are %s",
+             dump_file(d), what, glob, *names ? names : "none");
+        return error_hint(err, "a glob is such as 'conv*' or '[cf]*'; only -t can be repeated");
+    }
     if (near && *near)
         FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\" (did you mean %.100s?)", dump_file(d), what,
              glob, near);

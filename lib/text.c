@@ -234,6 +234,17 @@ const char *text_nearest(const char *s, const char *(*name)(const void *data, si
     return nearest;
 }
 
+const char *text_names(char *out, size_t size, const char *(*name)(const void *data, size_t i),
+                       const void *data)
+{
+    const char *each;
+    size_t used = 0;
+    *out = 0;
+    for (size_t i = 0; used < size && (each = name(data, i)); i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", each);
+    return out;
+}
+
 const char *text_list_name(const void *names, size_t i)
 {
     return ((const char *const *)names)[i];

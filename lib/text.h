@@ -47,6 +47,9 @@ bool text_to_size(const char *s,
 /* The name nearest to `s` (edit distance with transpositions, at most a third of its length + 1), or NULL.
  * name(data, i) gives the candidates, NULL after the last. */
 const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data);
+/* "a, b, c": all of those names, or as many as `out` has room for. */
+const char *text_names(char *out, size_t size, const char *(*name)(const void *data, size_t i),
+                       const void *data);
 const char *text_list_name(const void *names, size_t i); /* for a NULL-ended const char *[] */
 
 /* Whether `name` is one of the names in `list`, which has commas between them; NULL is an empty list. */

@@ -62,7 +62,7 @@ const DatasetInfo datasets[] = {
     {0},
 };
 
-static const char *dataset_name(const void *data, size_t i)
+const char *dataset_name(const void *data, size_t i)
 {
     (void)data;
     return datasets[i].name;
@@ -70,19 +70,14 @@ static const char *dataset_name(const void *data, size_t i)
 
 const DatasetInfo *dataset_find(const char *name, Error *err)
 {
-    char all[200] = "";
-    for (const DatasetInfo *d = datasets; d->name; d++) {
+    char all[200];
+    for (const DatasetInfo *d = datasets; d->name; d++)
         if (!strcmp(d->name, name))
             return d;
-        strncat(all, " ", sizeof all - strlen(all) - 1);
-        strncat(all, d->name, sizeof all - strlen(all) - 1);
-    }
     const char *nearest = text_nearest(name, dataset_name, NULL);
     FAIL(err, ERR_USAGE, "%s: no such data set", name);
-    if (nearest)
-        error_hint(err, "the nearest name is %s", nearest);
-    else
-        error_hint(err, "there are%s", all);
+    error_hint(err, "--dataset %s; there are %s", nearest ? nearest : "NAME",
+               text_names(all, sizeof all, dataset_name, NULL));
     return NULL;
 }
 

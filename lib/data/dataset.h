@@ -29,7 +29,8 @@ typedef struct {
 } DatasetInfo;
 
 extern const DatasetInfo datasets[];                           /* ends in {0} */
-const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: names the nearest */
+const char *dataset_name(const void *data, size_t i);          /* data: NULL; NULL behind the last */
+const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: names all, and the nearest */
 
 struct Dataset {
     const DatasetInfo *info;

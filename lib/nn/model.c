@@ -1,6 +1,7 @@
 /* model.c -- runs a network forward and backward over its list of layers. */
 #include "nn/model.h"
 
+#include "nn/network_names.h"
 #include "text.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ struct Model {
 
 /* ---- opening ---- */
 
-static const char *network_name(const void *data, size_t i)
+const char *network_name(const void *data, size_t i)
 {
     (void)data;
     return networks[i].name;
@@ -32,9 +33,11 @@ static Status network_find(const Network **out, const ModelSpec *spec, Error *er
         *out = n;
         return OK;
     }
+    char all[200];
     const char *near = text_nearest(spec->network, network_name, NULL);
     FAIL(err, ERR_USAGE, "network %s: no such network", spec->network);
-    return near ? error_hint(err, "--network %s", near) : err->status;
+    return error_hint(err, "--network %s; there are %s", near ? near : "NAME",
+                      text_names(all, sizeof all, network_name, NULL));
 }
 
 static Status build(Model *m, const Network *network, const ModelSpec *spec, Error *err)

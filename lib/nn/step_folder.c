@@ -67,6 +67,22 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
     return OK;
 }
 
+static bool same_folder(const char *path, const char *other)
+{
+    struct stat one, two;
+    return path && stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+bool step_folder_names(const char *dir, const char *path, Arena *a)
+{
+    const char *slash = strrchr(path, '/');
+    const int up = slash ? (int)(slash - path) + 1 : 0;
+    size_t step;
+    return number_of(path + up, &step) && (same_folder(text_format(a, "%.*s.", up, path), dir) ||
+                                           same_folder(text_format(a, "%.*s..", up, path), dir));
+}
+
 /* ---- making ---- */
 
 Status step_folder_make(const char *dir, Arena *a, Error *err)

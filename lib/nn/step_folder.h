@@ -11,6 +11,9 @@ char *step_file(const char *dir, size_t step, Arena *a); /* its path */
 /* The numbers of a folder's files, rising; none where there is no such folder. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
+/* Whether `path` is called as one of those is, in `dir` or a folder directly in it; there or not yet. */
+bool step_folder_names(const char *dir, const char *path, Arena *a);
+
 Status step_folder_make(const char *dir, Arena *a, Error *err); /* with those above it */
 
 /* Makes the folder and holds it as long as `hold` is open; what a killed run left unfinished in it goes. ERR_IO: another

@@ -54,3 +54,11 @@ $ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conf
 $ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conv -t 'fc*'
 2> atomo-bench: *: no tensor matches all of tensor, kind, step and worker together
 = 2
+
+# a list is no glob
+$ for o in '--kind conv,fc' '-t conv*,fc*'; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 $o; done
+2> atomo-bench: *: no kind matches "conv,fc", which is one glob and no list; there are bias, conv, fc
+2> atomo-bench: *: no tensor matches "conv\*,fc\*", which is one glob and no list; there are conv1.bias, *
+2> hint: a glob is such as *only -t can be repeated
+- *did you mean*
+= 2

@@ -128,3 +128,10 @@ $ printf 'tensor,compressor,bits_per_element,relative_error,unbiased,pareto,work
 > same
 2>
 = 0
+
+# a result without rows
+$ echo '{"schema": "atomo-compare/1", "results": []}' >r.json; printf 'compressor,bits_per_element,relative_error\n' >r.csv; atomo-bench plot pareto r.csv -o p.svg; atomo-bench plot pareto r.json -o p.svg; code=$?; ls; exit $code
+2> atomo-bench: plot: r.csv: the result has no rows
+2> atomo-bench: plot: r.json: the result has no rows
+- p.*
+= 1

@@ -183,3 +183,17 @@ $ echo '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank":
 > ,,7
 > c,,8
 = 0
+
+# names that are empty, and a result that is
+$ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in --columns= --columns=tensor, --sort= --where==1; do atomo-bench report r.csv $o; done
+2> atomo-bench: report: r.csv: --columns: a column's name is empty; want one such as tensor
+2> atomo-bench: report: r.csv: --sort: a column's name is empty; want one such as tensor
+2> atomo-bench: report: r.csv: --where: a column's name is empty; want one such as tensor
+- *did you mean*
+= 2
+
+$ echo '{"schema": "atomo-compare/1", "results": []}' >r.json; printf 'tensor,stable_rank\n' >r.csv; atomo-bench report r.csv; atomo-bench report r.json -f csv
+>
+2> atomo-bench: report: r.csv: the result has no rows
+2> atomo-bench: report: r.json: the result has no rows
+= 1

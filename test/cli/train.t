@@ -87,7 +87,37 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dat
 # wrong usage
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --network lenett --dataset mnist --max-steps 1
 2> atomo-train: network lenett: no such network
-2> hint: --network lenet
+2> hint: --network lenet; there are softmax, *resnet*
+= 2
+
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --network something --dataset mnist --max-steps 1
+2> hint: --network NAME; there are softmax, *resnet*
+= 2
+
+$ atomo-train run --dataset foo --network softmax
+2> hint: --dataset NAME; there are digits, mnist, *svhn
+= 2
+
+# help lists what can be named
+$ atomo-train run --help | tr -s ' \n' '  '
+> *what is trained: softmax, *resnet18*default lenet*digits needs no files: digits, mnist, *svhn (default digits)*a preset: lan1g, *ec2-m5.4xlarge (default lan10g)*
+= 0
+
+# outputs that would destroy one another or a checkpoint
+$ atomo-train run --network softmax -o x.h5 -f csv --dump-gradients ./x.h5; code=$?; ls; exit $code
+>
+2> atomo-train: run: -o x.h5: is what --dump-gradients writes, want another file
+= 2
+
+$ mkdir d; echo whole >d/step_00000002.h5; atomo-train run --network softmax --train-dir d -o d/step_00000002.h5 -f csv; cat d/step_00000002.h5; atomo-train run --network softmax --train-dir d/ --dump-gradients ./d/step_00000003.h5; ls d; atomo-train eval --train-dir d -o d/step_00000002.h5 -f csv
+> whole
+2> atomo-train: -o d/step_00000002.h5: is a checkpoint's name in --train-dir, want another file
+2> atomo-train: --dump-gradients ./d/step_00000003.h5: is a checkpoint's name in --train-dir, want another file
+- step_00000003.h5
+= 2
+
+$ mkdir -p d/none; cd d; atomo-train run --network softmax -c none -c qsgd --train-dir . -o none/step_00000002.h5 -f csv
+2> atomo-train: -o none/step_00000002.h5: is a checkpoint's name in --train-dir, want another file
 = 2
 
 $ atomo-train run --resume
@@ -115,6 +145,12 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow 
 > step 500 1000 1500 2000 2500 3000 *
 2>
 = 0
+
+# it says what it waits for
+$ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
+2> note: nowhere: no such folder; waiting for a run that makes it
+2> note: d: no checkpoint there; waiting for a run (a run of several compressors has a folder for each*
+= 130
 
 # interrupted, it has written what it tested
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ]; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; kill -INT $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
