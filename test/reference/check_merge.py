@@ -37,6 +37,8 @@ def average(spec, records, gradients):
         mean, estimate = np.mean([x.astype(float) for x in g], axis=0), np.mean(h, axis=0)
         if spec == "sign":  # a vote, a tie to plus
             estimate = np.where(estimate < 0, -1.0, 1.0)
+        if spec == "fp16":  # halves add up to halves
+            estimate = estimate.astype(np.float32).astype(np.float16).astype(float)
         biased = spec.startswith(("sign", "scaledsign", "topk"))
         parts = [None if biased else closed_forms.expected(spec, x.reshape(r.shape), r.rounds) for x, r in zip(g, mine)]
         expected = None if any(p is None for p in parts) else sum(parts) / WORKERS**2
