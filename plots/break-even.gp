@@ -49,19 +49,21 @@ set xlabel 'workers'
 set ylabel 'bandwidth, GB/s'
 set logscale x 2
 set logscale y 10
-set xrange [x_low / 1.2 : x_high * 1.2]
+edge = 1.2 * x_high * (1.44 * x_high / x_low) ** 0.2
+set xrange [x_low / 1.2 : edge]
+set xtics 1, 2, x_high
 y_low = y_low / 2.5
 y_high = y_high * 2.5
 set yrange [y_low : y_high]
 set format y decades(y_low, y_high)
 set key title (hollows ? 'pays below its line; open marks: above it' : 'pays below its line') font key_font
 
-# Links that people know.
+# Links that people know, named at the right, where no curve goes.
 do for [k = 0:4] {
     b = 0.0125 * 10 ** k
     if (b > y_low && b < y_high) {
-        set arrow from x_low / 1.2, b to x_high * 1.2, b nohead dashtype (2, 3) linewidth 0.7 linecolor rgb '#777777' back
-        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at x_high * 1.18, b right offset 0, 0.35 font key_font textcolor rgb '#777777'
+        set arrow from x_low / 1.2, b to edge, b nohead dashtype (2, 3) linewidth 0.7 linecolor rgb '#777777' back
+        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at graph 1, first b right offset 0, 0.35 font key_font textcolor rgb '#777777'
     }
 }
 

@@ -22,7 +22,8 @@ said = ''
 do for [k = 1:workers] { do for [i = 1:workers] { if (rank[i] == k) { said = said.(k > 1 ? ', ' : '').sprintf('%d', worker[i]) } } }
 
 eval page(2.0 + below, 4, 11, 1)
-set key title (workers > 1 ? 'bars of each, from left: ' : '').said.(workers == 1 && worker[1] == 1 ? ' worker' : ' workers') font key_font
+set bmargin at screen (foot(4, 11, 1) + below) / (2.0 + below + foot(4, 11, 1))
+set key title (workers > 1 ? 'bars of each, from left: ' : '').said.(workers == 1 && worker[1] == 1 ? ' worker' : ' workers').said_of_computing font key_font
 set key maxcols 4
 set ylabel 'ms'
 set xrange [-1 : n * group]
@@ -34,6 +35,6 @@ do for [i = 1:n] { set xtics add (tic(name[i]) (i - 1) * group + workers / 2.0) 
 
 set output figure
 unset datafile columnheaders
-plot for [p = 1:4] data skip 1 using (valid(c_total) ? left(0) + 0.5 : NaN):(low(p) + part(p) / 2):(left(0) + 0.06):(left(0) + 0.94):(low(p)):(low(p) + part(p)) \
+plot for [p = part_one:4] data skip 1 using (valid(c_total) ? left(0) + 0.5 : NaN):(low(p) + part(p) / 2):(left(0) + 0.06):(left(0) + 0.94):(low(p)):(low(p) + part(p)) \
         with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) title word(heights, p)
 set output

@@ -63,7 +63,12 @@ largest(a, b) = b > a ? b : a
 
 # ---- names as text ----
 
-short(s) = strlen(s) > room ? s[1 : room / 3].'..'.s[strlen(s) - 2 * room / 3 + 3 : *] : s
+# A name longer than `room` is cut where that leaves it unlike every other's cut; else its number tells it apart.
+cut(s, head) = s[1 : head].'..'.s[strlen(s) - room + head + 3 : *]
+alone_at(s, head) = 0 == sum [i = 1:n] (strlen(name[i]) > room && name[i] ne s && cut(name[i], head) eq cut(s, head))
+cut_from(s, head) = head < 0 ? s[1 : room - 5].'..'.find(s) : alone_at(s, head) ? cut(s, head) : cut_from(s, next_cut(head))
+next_cut(head) = head == room / 3 ? room / 2 : head == room / 2 ? 3 * room / 4 : head == 3 * room / 4 ? room - 2 : head == room - 2 ? 0 : -1
+short(s) = strlen(s) > room ? cut_from(s, room / 3) : s
 quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strstrt('^~', c) ? '\'.c.'{}' : \
     c eq '<' ? '\textless{}' : c eq '>' ? '\textgreater{}' : c eq '|' ? '\textbar{}' : c
 escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
@@ -99,6 +104,7 @@ set ylabel offset 0.8, 0
 powers = tex ? '$10^{%T}$' : '10^{%T}'
 decades(low, high) = high / low > 300 ? powers : '%g'
 key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
+key_lines = ending eq '.svg' ? 0.9 : 1.12
 key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
 
 # eval page(tall, entries, long, titles): the terminal, `tall` inches high without the key, and at its foot a key of so
@@ -111,7 +117,7 @@ canvas(tall) = \
     ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96) : \
     ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
     sprintf("set terminal ".terminal." size %g, %g font 'cmss,7' color", wide, tall)
-key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing 0.9 width %d font '%s'", 0.03 / tall, columns, squeeze, key_font)
+key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing %g width %d font '%s'", 0.03 / tall, columns, key_lines, squeeze, key_font)
 parts(tall, foot, columns, squeeze) = canvas(tall + foot).'; '.key(columns, squeeze, tall + foot).'; '.\
     sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
 page(tall, entries, long, titles) = parts(tall, foot(entries, long, titles), key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)

@@ -43,13 +43,15 @@ set key title (aggregates ? 'solid: merged, then decoded once'."\n" : '').'dashe
 
 mine(i) = drawn(0) && strcol(c_compressor) eq name[i]
 together(i) = mine(i) && valid(c_merge) && valid(c_decode) ? column(c_merge) + column(c_decode) : NaN
+key_dash(i) = merges[i] ? 1 : 2
 
 set output figure
 unset datafile columnheaders
 plot for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each)) with linespoints linewidth 1 \
-        dashtype (4, 3) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 \
-        title (merges[i] ? '' : shown_name(name[i])) noenhanced, \
+        dashtype 2 linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(together(i)) with linespoints linewidth 1.4 \
-        linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 \
-        title (merges[i] ? shown_name(name[i]) : '') noenhanced
+        linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle, \
+    for [i = 1:n] $nothing using 1:2 with linespoints linewidth (merges[i] ? 1.4 : 1) dashtype key_dash(i) \
+        linecolor rgb rgb(i) pointtype (merges[i] ? solid(i) : hollow(i)) pointsize 0.55 \
+        title shown_name(name[i]) noenhanced
 set output

@@ -17,10 +17,11 @@ stats data using (valid(c_total) && valid(c_x) && mine(0) ? (y_high = largest(y_
     s_high = largest(s_high, column(c_bytes)), s_low = least(s_low, column(c_bytes)), 1) : 1) nooutput
 middle(r) = mine(0) ? find(strcol(c_compressor)) - 0.5 : NaN
 
-# The one scale of sizes that leaves the largest a number of 1 to 1000.
-thousands = s_high < 1e3 ? 0 : s_high < 1e6 ? 1 : s_high < 1e9 ? 2 : 3
-unit = 1e3 ** thousands
-unit_name = word('B kB MB GB', thousands + 1)
+# The one scale of sizes that leaves the largest a number below 1000.
+scale = 0
+while (scale < 3 && s_high >= 999.5 * 1024.0 ** scale) { scale = scale + 1 }
+unit = 1024.0 ** scale
+unit_name = word('bytes KiB MiB GiB', scale + 1)
 size_text(r) = sprintf('%.3g', column(c_bytes) / unit)
 
 upper = 1.75
@@ -42,12 +43,12 @@ set grid y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 
 set tmargin at screen 0.98
 set bmargin at screen up(below + key_tall + lower + 0.12)
-set key at screen 0.56, screen up(key_tall + 0.02) center top horizontal Left reverse maxcols 2 samplen 1.6 spacing 0.9 width 1
-set key title sprintf('%d worker', p_high).(p_high == 1 ? '' : 's') font key_font
+set key at screen 0.56, screen up(key_tall + 0.02) center top horizontal Left reverse maxcols 2 samplen 1.6 spacing key_lines width 1
+set key title sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing font key_font
 set ylabel 'ms'
 set yrange [0 : y_high * 1.05]
 unset datafile columnheaders
-plot for [p = 1:4] data skip 1 using (middle(0)):(low(p) + part(p) / 2):(middle(0) - 0.38):(middle(0) + 0.38):(low(p)):(low(p) + part(p)) \
+plot for [p = part_one:4] data skip 1 using (middle(0)):(low(p) + part(p) / 2):(middle(0) - 0.38):(middle(0) + 0.38):(low(p)):(low(p) + part(p)) \
         with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) title word(heights, p)
 
 # ---- sizes ----
