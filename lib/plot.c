@@ -2,6 +2,7 @@
 #include "plot.h"
 #include "outfile.h"
 
+#include <math.h>
 #include <string.h>
 
 const PlotKind *const plot_kinds[] = {
@@ -48,9 +49,31 @@ static Status check_columns(const PlotKind *kind, const Csv *data, Error *err)
     return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
 }
 
-Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static Status refuse_cell(const Csv *data, size_t row, const char *column, Error *err)
+{
+    FAIL(err, ERR_CORRUPT, "record %zu: %s is \"%.40s\": want a number", row + 1, column,
+         csv_cell(data, row, column));
+    return error_hint(err, "leave the cell empty where there is no number");
+}
+
+static Status check_numbers(const PlotKind *kind, const Csv *data, Error *err)
+{
+    for (const char *const *column = kind->numbers; *column; column++)
+        for (size_t row = 0; row < data->rows; row++)
+            if (*csv_cell(data, row, *column) && !isfinite(csv_real(data, row, *column)))
+                return refuse_cell(data, row, *column, err);
+    return OK;
+}
+
+static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
 {
     TRY(check_columns(kind, data, err));
+    return check_numbers(kind, data, err);
+}
+
+Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    TRY(check_data(kind, data, err));
     return kind->pick(data, rows, count, a, err);
 }
 
@@ -119,7 +142,7 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
     for (size_t i = 0; i < paths->count; i++) {
         Csv one;
         TRY(plot_load(&one, paths->item[i], a, err));
-        if (check_columns(kind, &one, err) != OK)
+        if (check_data(kind, &one, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)
             *all = one;

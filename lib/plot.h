@@ -20,6 +20,7 @@ typedef struct {
      * count of columns at a doubled quote. Both end in NULL. */
     const char *const *needs;
     const Column *columns;
+    const char *const *numbers; /* columns that hold a number or nothing, where the data have them; NULL-ended */
     const char *const *against; /* what --x chooses from, the first without it; NULL: there is no choice */
 
     /* The rows to draw, as values of `columns`; data that have all of `needs`. */

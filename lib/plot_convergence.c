@@ -19,6 +19,9 @@ static const Column columns[] = {
 enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, NAME, COLUMNS };
 _Static_assert(COLUMNS == countof(columns) - 1, "a name for each column");
 static const char *const needs[] = {"compressor", "step", "test_accuracy", NULL};
+static const char *const numbers[] = {
+    "step",          "sim_seconds", "wall_seconds", "bytes_up", "bytes_sent",
+    "test_accuracy", "low",         "high",         "runs",     NULL};
 static const char *const against[] = {"time", "step", "bytes", "wall", NULL};
 
 /* ---- targets ---- */
@@ -157,6 +160,7 @@ const PlotKind plot_convergence = {
     .source = "atomo-train run writes with -o FILE.csv",
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .against = against,
     .pick = pick,
 };

@@ -24,6 +24,9 @@ enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
 static const char *const needs[] = {"compressor",      "workers",   "compute_ms", "encode_ms",
                                     "comm_ms",         "decode_ms", "total_ms",   "bytes_up",
                                     "break_even_gbps", "pays",      NULL};
+static const char *const numbers[] = {"workers",   "compute_ms",      "encode_ms", "comm_ms",
+                                      "decode_ms", "total_ms",        "bytes_up",  "beta_gbps",
+                                      "alpha_ms",  "break_even_gbps", NULL};
 
 /* Whether two rows of the same compressor and number of workers differ in a column. */
 static bool several(const Csv *data, const char *column)
@@ -81,6 +84,7 @@ const PlotKind plot_iteration_time = {
     .source = SOURCE,
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };
 
@@ -91,6 +95,7 @@ const PlotKind plot_runtime = {
     .source = SOURCE,
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };
 
@@ -101,5 +106,6 @@ const PlotKind plot_break_even = {
     .source = SOURCE,
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };

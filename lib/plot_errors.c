@@ -17,6 +17,8 @@ enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1 };
 static const char *const needs[] = {
     "compressor",     "elem_error", "elem_error_big", "elem_error_small", "elem_error_pos",
     "elem_error_neg", NULL};
+static const char *const numbers[] = {"elem_error",     "elem_error_big", "elem_error_small",
+                                      "elem_error_pos", "elem_error_neg", NULL};
 
 static bool has_any(const Value *row)
 {
@@ -53,5 +55,6 @@ const PlotKind plot_errors = {
     .source = "atomo-bench compare writes with -o FILE.csv",
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };

@@ -56,6 +56,7 @@ static bool has_many(const Curve *c)
 }
 
 static const char *const needs[] = {"tensor", "bin_low", "bin_high", "count", NULL};
+static const char *const numbers[] = {"bin_low", "bin_high", "count", "low", "high", NULL};
 
 static const CurveKind curves = {
     .column = needs + 1,
@@ -176,5 +177,6 @@ const PlotKind plot_histogram = {
     .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };

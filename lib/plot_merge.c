@@ -10,6 +10,7 @@ static const Column columns[] = {
 };
 enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1 };
 static const char *const needs[] = {"compressor", "workers", "merge_ms", "decode_ms", "decode_each_ms", NULL};
+static const char *const numbers[] = {"workers", "merge_ms", "decode_ms", "decode_each_ms", NULL};
 
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
@@ -42,5 +43,6 @@ const PlotKind plot_merge = {
     .source = "atomo-bench merge writes with -o FILE.csv",
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };

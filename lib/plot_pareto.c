@@ -19,6 +19,7 @@ static const Column columns[] = {
 };
 enum { COLUMNS = countof(columns) - 1 };
 static const char *const needs[] = {"compressor", "bits_per_element", "relative_error", NULL};
+static const char *const numbers[] = {"bits_per_element", "relative_error", NULL};
 
 typedef struct {
     const char *compressor, *series;
@@ -153,5 +154,6 @@ const PlotKind plot_pareto = {
     .source = "atomo-bench sweep or compare writes with -o FILE.csv",
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };

@@ -50,6 +50,7 @@ static bool is_curve(const Curve *c)
 }
 
 static const char *const needs[] = {"tensor", "index", "value", NULL};
+static const char *const numbers[] = {"index", "value", "low", "high", NULL};
 
 static const CurveKind curves = {
     .column = needs + 1,
@@ -121,5 +122,6 @@ const PlotKind plot_spectrum = {
     .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
     .needs = needs,
     .columns = columns,
+    .numbers = numbers,
     .pick = pick,
 };

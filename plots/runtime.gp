@@ -32,7 +32,7 @@ eval page(tall, 0, 11, 0)
 up(inches) = inches / tall
 set output figure
 set multiplot
-set lmargin at screen 0.15
+set lmargin at screen 0.18
 set rmargin at screen 0.97
 set xrange [0 : n]
 unset xtics
