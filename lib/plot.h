@@ -17,10 +17,10 @@ typedef struct {
     const char *source; /* "atomo-bench merge writes with -o FILE.csv": that is what it draws */
 
     /* Columns without which there is nothing to draw, and those of the rows picked. Names come last: gnuplot loses
-     * count of columns at a doubled quote. Both end in NULL. */
+     * count of columns at a doubled quote. All end in NULL. */
     const char *const *needs;
     const Column *columns;
-    const char *const *numbers; /* columns that hold a number or nothing, where the data have them; NULL-ended */
+    const char *const *numbers; /* columns, where the data have them, that hold a number or nothing */
     const char *const *against; /* what --x chooses from, the first without it; NULL: there is no choice */
 
     /* The rows to draw, as values of `columns`; data that have all of `needs`. */

@@ -102,7 +102,7 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
     } rows[] = {
         {&plot_spectrum, "", "no column \"tensor\""},
         {&plot_spectrum, "tensor,index\nw,1\n", "no column \"value\""},
-        {&plot_spectrum, "tensor,index,value\n", "nothing to draw"},
+        {&plot_spectrum, "tensor,index,value\n", "no rows"},
         {&plot_spectrum, "tensor,index,value\nw,,\n", "nothing to draw"},
         {&plot_spectrum, "tensor,index,value\nw,1,0\nw,2,0\n", "above 0"},
         {&plot_spectrum, "tensor,index,value\nw,1,2\nw,3,1\n", "record 2"},
