@@ -59,19 +59,20 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 = 0
 
 # a step that fails is named with its log, costs what draws on it, and the rest goes on
-$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect nothing.h5\n    table\n\nb: B\n    from a\n    table\n\nc: C\n    data $bench inspect $dump\n    table\n' >list; PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; cat out/index.md; exit $r
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect nothing.h5\n    table\n\nb: B\n    from a\n    table\n\nc: C\n    data $bench inspect $dump\n    table\n\nd: D\n    data $bench inspect --nonsense\n' >list; PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; cat out/index.md; exit $r
 > c.csv
 > c.tex
 > a.csv (missing)*
 > c: *
 2> a: FAILED, exit code 1: out/log/a.log
 2> *nothing.h5*
-2> paper: 1 steps failed
+2> d: FAILED, exit code 2: out/log/d.log
+2> paper: 2 steps failed
 - b.csv
 = 1
 
 # without gnuplot tables are made, and figures named as missing
-$ mkdir p; for c in /bin/* /usr/bin/*; do ln -s $c p/ 2>/dev/null; done; rm -f p/gnuplot*; b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n    table\n' >list; PATH=$PWD/p PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; exit $r
+$ mkdir p; ln -s /usr/bin/* p/; ln -s /bin/* p/ 2>/dev/null; rm -f p/gnuplot*; b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n    table\n' >list; PATH=$PWD/p PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; exit $r
 > a.csv
 > a.tex
 > report.html
