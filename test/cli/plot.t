@@ -135,3 +135,12 @@ $ echo '{"schema": "atomo-compare/1", "results": []}' >r.json; printf 'compresso
 2> atomo-bench: plot: r.json: the result has no rows
 - p.*
 = 1
+
+# what is no number is refused with its place, and nothing is written
+$ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,1e999\n' >r.csv; atomo-bench plot pareto r.csv -o f.svg; r=$?; ls; exit $r
+> r.csv
+2> atomo-bench: plot: r.csv: record 2: relative_error is "1e999": want a number
+2> hint: leave the cell empty where there is no number
+- f.svg
+- f.plot.csv
+= 1
