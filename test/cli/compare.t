@@ -142,9 +142,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 = 0
 
 # a stopped run without a file prints what is finished
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -c terngrad --repeats 300 -f csv --metrics bytes,encode_ms >out 2>err & sleep 2; kill -INT $!; wait $!; echo $?; cat out err
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -f csv --metrics bytes,encode_ms -v >out 2>err & until grep -q finished: err; do sleep 0.05; done; kill -INT $!; wait $!; echo $?; cat out err
 > 130
 > step,worker,*
+> 1,,layer0.weight,norm,10,10,none,1000,40,*
 > *stopped with * of 6 records finished
 = 0
 
