@@ -184,7 +184,7 @@ static void note_targets(Records *r, const StepRecord *s)
 Status records_step(Records *r, const StepRecord *s, Error *err)
 {
     TrainJob *j = r->job;
-    Value row[COLUMNS_MOST];
+    Value row[RECORD_COLUMNS_MOST];
     const ArenaMark mark = arena_mark(j->a);
     const double now = clock_now();
     r->wall += now - r->clock;
@@ -205,7 +205,7 @@ Status records_step(Records *r, const StepRecord *s, Error *err)
 
 static Status replay_row(Records *r, const Json *json)
 {
-    Value row[COLUMNS_MOST];
+    Value row[RECORD_COLUMNS_MOST];
     TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
     const StepRecord s = {.step = (size_t)number_of(&row[STEP]),
                           .epoch = (size_t)number_of(&row[EPOCH]),
@@ -254,7 +254,7 @@ Status records_replay(Records *r, size_t step)
 
 Status records_summary(Records *r, bool failed)
 {
-    Value row[COLUMNS_MOST];
+    Value row[RECORD_COLUMNS_MOST];
     const StepRecord *s = &r->last;
     fill(r, s, row);
     row[RECORD] = value_text("summary");

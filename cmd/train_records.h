@@ -6,7 +6,7 @@
 
 #include "../lib/report_journal.h"
 
-enum { TARGETS_MOST = 16, STEP_COLUMNS = 16, COLUMNS_MOST = STEP_COLUMNS + 3 * TARGETS_MOST };
+enum { TARGETS_MOST = 16, STEP_COLUMNS = 16, RECORD_COLUMNS_MOST = STEP_COLUMNS + 3 * TARGETS_MOST };
 
 typedef struct {
     double accuracy;
@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     TrainJob *job;
-    Column column[COLUMNS_MOST];
+    Column column[RECORD_COLUMNS_MOST];
     size_t columns;
     Target target[TARGETS_MOST];
     size_t targets;

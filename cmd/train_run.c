@@ -1,6 +1,7 @@
 /* train_run.c -- run: train, a run to each compressor, all from the same weights on the same batches. */
 #include "train.h"
 
+#include "train_rates.h"
 #include "train_records.h"
 
 #include "../lib/nn/checkpoint.h"
@@ -12,7 +13,8 @@
 
 typedef struct {
     TrainJob job; /* stays first */
-    const char *dir, *dump, *targets;
+    const char *dir, *dump, *targets, *tuned;
+    double *rate; /* of each codec, from `tuned` */
     int64_t every, dump_every;
     bool dump_workers;
     Records records;
@@ -128,6 +130,8 @@ static Status run_codec(Run *r, size_t k)
         progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
     r->run = k;
     j->setup.codec = j->codec[k];
+    if (r->tuned)
+        j->setup.sgd.lr = r->rate[k];
     const Status status = train_in(r, name, dir);
     if (status == ERR_NUMERIC)
         return keep_failure(r, name);
@@ -136,6 +140,25 @@ static Status run_codec(Run *r, size_t k)
 }
 
 /* ---- all of them ---- */
+
+/* All of them before the first run begins. */
+static Status take_rates(Run *r)
+{
+    TrainJob *j = &r->job;
+    Stored rates;
+    if (!r->tuned)
+        return OK;
+    TRY(rates_load(&rates, r->tuned, j->a, j->err));
+    r->rate = NEW(j->a, double, j->codecs);
+    j->lr = NAN; /* is no run's */
+    for (size_t k = 0; k < j->codecs; k++) {
+        const char *name = codec_text(j->codec[k], j->a);
+        if (!r->rate || !name)
+            return arena_fail(j->a, j->err);
+        TRY(rates_find(&r->rate[k], &rates, r->tuned, name, j->err));
+    }
+    return OK;
+}
 
 /* Before the data are read. */
 static Status check_resume(const Run *r)
@@ -194,6 +217,7 @@ static Status run(TrainJob *j)
     r->dump_every = r->dump_every ? r->dump_every : 100;
     TRY(train_job_open(j));
     TRY(check_dump(r));
+    TRY(take_rates(r));
     progress_open(&j->progress, "training", 1, j->common.quiet);
     TRY(records_close(&r->records, run_all(r)));
     if (r->failure.status != OK)
@@ -209,6 +233,8 @@ int train_command_run(int argc, char **argv)
         OPTION(0, "train-dir", "DIR", &r.dir, "checkpoints; with several compressors, a folder each"),
         OPTION(0, "eval-freq", "N", &r.every, "steps between tests and checkpoints; 0: after the last alone",
                .low = 0, .high = 1e9),
+        OPTION(0, "lr-from", "FILE", &r.tuned,
+               "in place of --lr what tune chose for each compressor, from its result"),
         OPTION(0, "target-accuracy", "LIST", &r.targets, "as 0.9,0.98: steps, time and bytes to each"),
         OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients, as they were before compression"),
         OPTION(0, "dump-freq", "N", &r.dump_every, "of each N steps the first; 100 without it", .low = 1,

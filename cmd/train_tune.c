@@ -162,6 +162,7 @@ static Status run(TrainJob *j)
     if (t->low > t->high)
         return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
     TRY(train_job_open(j));
+    j->lr = NAN; /* is no run's */
     TRY(hold_out(t));
     TRY(open_report(t));
     progress_open(&j->progress, "tuning", 1, j->common.quiet);
@@ -199,7 +200,7 @@ int train_command_tune(int argc, char **argv)
             "and "
             "chooses the one with the least loss on training images that were held out. --lr has no effect. "
             "Fields: compressor, lr, steps (fewer where the run diverged), train_loss of the last step, "
-            "validation_loss, validation_accuracy, chosen. A run that diverged has no losses.\n",
+            "validation_loss, validation_accuracy, chosen. A run that diverged has no losses. run --lr-from FILE takes what was chosen.\n",
         .options = options,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
     };

@@ -49,10 +49,12 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-/* The histogram of fewer is mostly noise. */
+enum { ENOUGH = 10 }; /* elements of a bin */
+
+/* The histogram of fewer has some 20 bins of ENOUGH: mostly noise. */
 static bool has_many(const Curve *c)
 {
-    return c->n >= 1000;
+    return c->n >= 25 * ENOUGH;
 }
 
 static const char *const needs[] = {"tensor", "bin_low", "bin_high", "count", NULL};
@@ -67,7 +69,6 @@ static const CurveKind curves = {
 };
 
 /* Puts neighbouring bins together until each holds ENOUGH: tails without gaps. */
-enum { ENOUGH = 10 };
 
 static void join_bins(const Curves *all, Curve *c)
 {

@@ -84,6 +84,30 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dat
 > none,*e+*,,,,false
 = 0
 
+# run takes what tune chose, for each compressor; one that was not tuned is named before anything is trained
+$ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"; printf 'chosen,lr,compressor\nfalse,0.5,none\ntrue,0.25,none\ntrue,0.125,qsgd\n' >hand.csv; atomo-train tune $t --max-steps 5 --points 2 --lr-low 0.0001 --lr-high 1e38 -c sign -o t.json; for f in hand.csv t.json; do atomo-train run $t --max-steps 1 --lr-from $f $(grep -o 'none\|qsgd\|"sign"' $f | tr -d '"' | sort -u | sed 's/^/-c /') -o o.json; grep -o '"lr":[^,}]*\|"compressor":[^,]*' o.json | uniq; done; atomo-train run $t --max-steps 1 --lr-from hand.csv -c none -c qsgd:bits=2 -o left.csv; code=$?; ls left*; exit $code
+> "lr": null
+> "compressor": "none"
+> "lr": 0.25
+> "compressor": "qsgd"
+> "lr": 0.125
+> "compressor": "sign"
+> "lr": 0.0001
+- *"lr": 0.01*
+2> atomo-train: --lr-from hand.csv: no step size was chosen for qsgd:bits=2
+2> hint: name the same -c SPEC to atomo-train tune*
+- left*
+= 2
+
+$ printf 'compressor,lr\nnone,0.1\n' >a.csv; printf 'compressor,lr,chosen\nnone,fast,true\n' >b.csv; for f in a.csv b.csv none.csv; do atomo-train run --network softmax --lr-from $f; echo $?; done
+2> atomo-train: a.csv: holds no chosen step sizes
+2> atomo-train: b.csv: a chosen lr is no step size
+2> atomo-train: none.csv: *
+2> hint: want what atomo-train tune -c SPEC... -o FILE wrote
+> 1
+- 2
+= 0
+
 # wrong usage
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --network lenett --dataset mnist --max-steps 1
 2> atomo-train: network lenett: no such network
