@@ -1,56 +1,13 @@
 /* test_knots.c -- the best levels against every choice there is, random ones, and a program without any short cut; the greedy
- * ones against their bound; every instruction set against a plain loop. */
-#include "kernels.h"
+ * ones against their bound. */
 #include "knots.h"
-#include "try.h"
+#include "knot_laws.h"
 
 #include <float.h>
 
 enum { N = 700 };
 
-#define EACH_ISA(k)                                                                                          \
-    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
-        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
-
-/* ---- vectors ---- */
-
-enum { NORMAL, LAPLACE, CAUCHY, SCALES, TIES, CLUMPS, UNIFORM, FAR, LAWS };
-
-static double draw(const Rng *rng, int law, size_t i)
-{
-    const double z = rng_normal(rng, USE_TEST, i), u = rng_unit(rng, USE_DATA, i);
-    switch (law) {
-    case LAPLACE:
-        return copysign(-log1p(-u), z);
-    case CAUCHY:
-        return z / (u + 0.001);
-    case SCALES:
-        return z * exp(8 * u);
-    case TIES:
-        return rint(3 * z) / 4;
-    case CLUMPS:
-        return rint(4 * u) * 100 + z;
-    case UNIFORM:
-        return u;
-    case FAR:
-        return 1e6 + 0.25 * z;
-    default:
-        return z;
-    }
-}
-
-static void fill(float *x, size_t n, int law, uint64_t seed)
-{
-    const Rng rng = rng_open(seed, 0, 0, law, 31);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)draw(&rng, law, i);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
+/* ---- solving ---- */
 
 static double variance(const float *x, size_t n, const float *level, size_t count)
 {
@@ -86,51 +43,6 @@ static double variance_of(Solver *solver, const float *x, size_t n, size_t count
     for (size_t i = 0; i < n; i++) /* none is outside */
         check(x[i] >= level[0] && x[i] <= level[differ - 1]);
     return left;
-}
-
-/* ---- the kernel ---- */
-
-static double cost_of(const double *x, const double *b, const double *a, size_t i, size_t j)
-{
-    return a[i] + (b[i] * x[j] - x[i] * b[j]);
-}
-
-/* Where costs are equal but for rounding, another column may be found than by looking at all, but the same one by all. */
-static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void **state)
-{
-    (void)state;
-    static double x[N + ROOM_BEHIND], b[N + ROOM_BEHIND], a[N + ROOM_BEHIND],
-        next[ISA_COUNT][N + ROOM_BEHIND];
-    static uint16_t back[ISA_COUNT][N + ROOM_BEHIND];
-    float value[N];
-    for (int law = 0; law < LAWS; law++) {
-        fill(value, N, law, 1);
-        qsort(value, N, sizeof *value, by_value);
-        for (size_t i = 0; i < N; i++)
-            x[i] = (double)value[i] - (double)value[0];
-        for (size_t i = 1; i < N; i++)
-            b[i] = b[i - 1] + (double)(i - 1) * (x[i] - x[i - 1]);
-        for (size_t i = 0; i < N; i++)
-            a[i] = b[0] * x[i] - x[0] * b[i];
-        const double rounding = 1e-15 * b[N - 1] * x[N - 1];
-        for (size_t to = 2; to <= N; to += 1 + to / 5)
-            for (size_t from = 1; from < to; from += 1 + to / 3)
-                for (size_t some = 0; some < 3; some++)
-                    EACH_ISA(k)
-                    {
-                        const size_t low = from / 2, high = low + some * (to - low) / 2;
-                        k->knot_layer(x, b, a, low, high, from, to, next[isa], back[isa]);
-                        for (size_t j = from; j < to; j++) {
-                            const size_t at = back[isa][j];
-                            double least = INFINITY;
-                            for (size_t i = low; i <= high && i < j; i++)
-                                least = fmin(least, cost_of(x, b, a, i, j));
-                            check(at >= low && at <= high && at < j &&
-                                  next[isa][j] == cost_of(x, b, a, at, j));
-                            check(next[isa][j] <= least + rounding && at == back[0][j]);
-                        }
-                    }
-    }
 }
 
 /* ---- the best ---- */
@@ -353,7 +265,6 @@ static void the_longest_buckets_are_done(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set),
     cmocka_unit_test(the_best_levels_are_those_of_all_choices),
     cmocka_unit_test(no_random_levels_are_better),
     cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
