@@ -4,6 +4,7 @@
 #include "elias.h"
 #include "kernels.h"
 #include "rng.h"
+#include "wall.h"
 
 enum { ROOM = 6 * BLOCK, CANARY = 0xa5, BEHIND = 64 };
 
@@ -115,7 +116,41 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
+/* ---- where codes are not 0 ---- */
+
+/* Codes that end at a wall, and the places of entries, too. */
+static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes, Walled entries)
+{
+    uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);
+    size_t seen = 0;
+    const size_t found = k->entries8(at_the_end(codes, code, n), n, where);
+    for (uint32_t i = 0; i < n; i++)
+        if (code[i])
+            assert_int_equal(where[seen++], (i + 1) << ENTRY_SHIFT | code[i]);
+    assert_int_equal(found, seen);
+}
+
+static void codes_that_are_not_0_become_entries(void **state)
+{
+    (void)state;
+    static uint8_t code[BLOCK];
+    const Rng rng = rng_open(22, 0, 0, 0, 0);
+    const Walled codes = walled(BLOCK), entries = walled((BLOCK + ROOM_BEHIND) * sizeof *entry);
+    for (size_t trial = 0; trial < 200; trial++) {
+        const size_t n = trial < 100 ? trial : trial % 20 ? trial % 20 * 37 : BLOCK;
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t word = rng_u32(&rng, USE_TEST, trial * BLOCK + i);
+            code[i] = (uint8_t)(word % (1u + trial % 4 * 3) ? 0 : word >> 24);
+        }
+        EACH_ISA(k)
+        check_found(k, code, n, codes, entries);
+    }
+    drop_walled(codes);
+    drop_walled(entries);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(codes_that_are_not_0_become_entries),
     cmocka_unit_test(entries_are_put_as_one_by_one),
     cmocka_unit_test(long_gaps_are_left_or_right),
     cmocka_unit_test(nothing_is_written_behind_the_room),
