@@ -190,8 +190,11 @@ static void norms_that_no_encoder_writes_are_refused(void **state)
         try_both(t);
         for (size_t i = 0; i < countof(bad); i++) {
             const float good = load_f32(t->out.data + 5);
+            char why[64];
             store_f32(t->out.data + 5, bad[i]);
             check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+            snprintf(why, sizeof why, "bucket 1 has the norm %g", (double)bad[i]);
+            check(strstr(t->err.text, why));
             store_f32(t->out.data + 5, good);
         }
         store_f32(t->out.data + 5, 0); /* levels above zero in a bucket without length */
