@@ -2,12 +2,11 @@
 #ifndef ATOMO_TRAIN_RATES_H
 #define ATOMO_TRAIN_RATES_H
 
-#include "../lib/report_stored.h"
+#include "../lib/compressor.h"
 
-/* ERR_CORRUPT where the file is no result of tune's. */
-Status rates_load(Stored *out, const char *path, Arena *a, Error *err);
-
-/* ERR_USAGE where none was chosen for this compressor, by the text of its spec. */
-Status rates_find(double *lr, const Stored *rates, const char *path, const char *compressor, Error *err);
+/* One for each codec, by the text of its spec. ERR_CORRUPT where the file is no result of tune's, ERR_USAGE where none was
+ * chosen for a codec. */
+Status rates_load(double **rate, const char *path, const Codec *const *codec, size_t codecs, Arena *a,
+                  Error *err);
 
 #endif

@@ -145,19 +145,10 @@ static Status run_codec(Run *r, size_t k)
 static Status take_rates(Run *r)
 {
     TrainJob *j = &r->job;
-    Stored rates;
     if (!r->tuned)
         return OK;
-    TRY(rates_load(&rates, r->tuned, j->a, j->err));
-    r->rate = NEW(j->a, double, j->codecs);
     j->lr = NAN; /* is no run's */
-    for (size_t k = 0; k < j->codecs; k++) {
-        const char *name = codec_text(j->codec[k], j->a);
-        if (!r->rate || !name)
-            return arena_fail(j->a, j->err);
-        TRY(rates_find(&r->rate[k], &rates, r->tuned, name, j->err));
-    }
-    return OK;
+    return rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
 }
 
 /* Before the data are read. */
