@@ -1,6 +1,8 @@
 /* report_query.c -- see report_query.h: rows are chosen, then sorted, then columns, and last laid across. */
 #include "report_query.h"
 
+#include "text_map.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,26 +190,20 @@ static Status gather(Csv *out, const Pick *p)
 
 /* ---- across ---- */
 
-/* The values of a column in the order of their first appearance; `number[i]` is row i's. */
+/* The values of a column; `number[i]` is that of row i. */
 typedef struct {
-    const char **value;
-    size_t *number, count;
+    TextMap map;
+    size_t *number;
 } Values;
 
 static Status values_of(Values *v, const Pick *p, size_t column)
 {
-    *v = (Values){NEW(p->a, const char *, p->rows + 1), NEW(p->a, size_t, p->rows + 1), 0};
-    if (!v->value || !v->number)
+    TRY(text_map_open(&v->map, p->rows, p->a, p->err));
+    v->number = NEW(p->a, size_t, p->rows + 1);
+    if (!v->number)
         return arena_fail(p->a, p->err);
-    for (size_t i = 0; i < p->rows; i++) {
-        const char *cell = cell_at(p->t, p->row[i], column);
-        size_t k = 0;
-        while (k < v->count && strcmp(v->value[k], cell) != 0)
-            k++;
-        v->number[i] = k;
-        v->value[k] = cell;
-        v->count += k == v->count;
-    }
+    for (size_t i = 0; i < p->rows; i++)
+        v->number[i] = text_map_number(&v->map, cell_at(p->t, p->row[i], column));
     return OK;
 }
 
@@ -220,14 +216,15 @@ static const char *across_name(const Pick *p, const char *value, size_t column)
 /* Two rows in one place of the table, of which one would hide the other: ERR_USAGE. */
 static Status check_places(const Pick *p, const Values *down, const Values *over, const char *field)
 {
-    bool *taken = NEW_ZERO(p->a, bool, down->count * over->count + 1);
+    bool *taken = NEW_ZERO(p->a, bool, down->map.count * over->map.count + 1);
     if (!taken)
         return arena_fail(p->a, p->err);
     for (size_t i = 0; i < p->rows; i++) {
-        bool *place = &taken[down->number[i] * over->count + over->number[i]];
+        bool *place = &taken[down->number[i] * over->map.count + over->number[i]];
         if (*place) {
             FAIL(p->err, ERR_USAGE, "--across %s: more than one row is %s %s and %s %s", field,
-                 p->t->name[p->column[0]], down->value[down->number[i]], field, over->value[over->number[i]]);
+                 p->t->name[p->column[0]], down->map.text[down->number[i]], field,
+                 over->map.text[over->number[i]]);
             return error_hint(p->err, "--where FIELD=VALUE leaves those of one step, worker or setting");
         }
         *place = true;
@@ -248,7 +245,7 @@ static Status lay_across(Csv *out, const Pick *p, const char *field)
     TRY(values_of(&down, p, p->column[0]));
     TRY(values_of(&over, p, column));
     const size_t each = p->columns - 1;
-    *out = (Csv){.columns = 1 + over.count * each, .rows = down.count};
+    *out = (Csv){.columns = 1 + over.map.count * each, .rows = down.map.count};
     if (out->columns > ACROSS_MOST)
         return FAIL(p->err, ERR_USAGE, "--across %s: %zu columns, more than %d", field, out->columns,
                     ACROSS_MOST);
@@ -259,10 +256,10 @@ static Status lay_across(Csv *out, const Pick *p, const char *field)
         return arena_fail(p->a, p->err);
     out->name[0] = p->t->name[p->column[0]];
     for (size_t i = 1; i < out->columns; i++)
-        if (!(out->name[i] = across_name(p, over.value[(i - 1) / each], 1 + (i - 1) % each)))
+        if (!(out->name[i] = across_name(p, over.map.text[(i - 1) / each], 1 + (i - 1) % each)))
             return arena_fail(p->a, p->err);
     for (size_t i = 0; i < out->rows * out->columns; i++)
-        out->cell[i] = i % out->columns ? "" : down.value[i / out->columns];
+        out->cell[i] = i % out->columns ? "" : down.map.text[i / out->columns];
     for (size_t i = 0; i < p->rows; i++)
         for (size_t k = 0; k < each; k++)
             out->cell[down.number[i] * out->columns + 1 + over.number[i] * each + k] =

@@ -11,7 +11,7 @@ function rank(file,   i) {
     return 0
 }
 BEGIN {
-    layer[1] = "lib/(base|error|arena|bytes|bits|text|counts|cli.*|param|parallel|outfile|libraries|host|csv|checksum|confine)"
+    layer[1] = "lib/(base|error|arena|bytes|bits|text|text_map|counts|cli.*|param|parallel|outfile|libraries|host|csv|checksum|confine)"
     layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|fourier.*|spectral|select|radix|synth|groups|describe|json|quantise|hadamard|waterfill.*|subset|solve|pareto|cosine|phase|rotor|rotation|short_cosine|lloyd|ladder|thin|kmeans|knots.*|clusters|team|noise|log_series|wavelet)"
     layer[3] = "lib/(elias|code_table|huffman|rans.*|planes|signs|golomb|indices|levels.*|cluster_index|symbols.*|frame.*)"
     layer[4] = "lib/(spec|atoms.*|basis|candidates|compressor.*|offers|rate|spectrum|signed_set|sparse|sketch|compress/.*)"
