@@ -81,12 +81,23 @@ static Status read_row(Scanner *s, const Csv *out, const char **cell, const char
     return OK;
 }
 
+/* Lines, the last of which may be empty. */
 static size_t count_lines(const char *text, size_t length)
 {
     size_t lines = 1;
     for (size_t i = 0; i < length; i++)
-        lines += text[i] == '\n' || text[i] == '\r';
+        lines += text[i] == '\n' || (text[i] == '\r' && (i + 1 == length || text[i + 1] != '\n'));
     return lines;
+}
+
+/* A file that was cut off inside its last number reads as a whole one, but for the line end that every row has. */
+static Status check_end(const char *name, const char *text, size_t length, Error *err)
+{
+    if (!length || text[length - 1] == '\n' || text[length - 1] == '\r')
+        return OK;
+    FAIL(err, ERR_CORRUPT, "%s: line %zu, the last one, has no line end: the file may be cut off", name,
+         count_lines(text, length));
+    return error_hint(err, "make it again; if it is whole, end its last line");
 }
 
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err)
@@ -113,7 +124,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     }
     if (s.quote_open)
         return FAIL(err, ERR_CORRUPT, "%s: ends inside a quoted field", name);
-    return OK;
+    return check_end(name, text, length, err);
 }
 
 static size_t find_column(const Csv *csv, const char *column)

@@ -12,7 +12,7 @@ typedef struct {
 
 enum { COLUMNS_MOST = 256 }; /* far more than any result of ours has */
 
-/* Rows may be shorter than the header, not longer. `name` stands in messages. */
+/* Rows may be shorter than the header, not longer, and the last one has a line end. `name` stands in messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
 
 /* The cell's text, "" when the column is not there. */

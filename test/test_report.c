@@ -281,9 +281,11 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
     assert_string_equal(csv_cell(&csv, 1, "b"), ""); /* a short row */
     assert_string_equal(csv_cell(&csv, 1, "c"), ""); /* a column that is not there */
     check(isnan(csv_real(&csv, 0, "b")));
-    static const char *const bad[] = {"a,b\n1,2,3\n", "a,b\n\"1,2\n"};
+    static const char *const bad[] = {"a,b\n1,2,3\n", "a,b\n\"1,2\n", "a,b\n1,0.2", "a,b\n1,2\n3", "a,b"};
     for (size_t i = 0; i < countof(bad); i++)
         assert_int_equal(csv_parse(&csv, "test", bad[i], strlen(bad[i]), a, &err), ERR_CORRUPT);
+    assert_int_equal(csv_parse(&csv, "test", "a\r\n1\r\n\r2", 8, a, &err), ERR_CORRUPT);
+    check(strstr(err.text, "test: line 4, the last one, has no line end"));
     assert_int_equal(csv_parse(&csv, "test", "a\0b", 3, a, &err), ERR_CORRUPT);
     check_ok(csv_parse(&csv, "test", "", 0, a, &err), &err);
     check(csv.rows == 0);

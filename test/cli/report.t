@@ -197,3 +197,17 @@ $ echo '{"schema": "atomo-compare/1", "results": []}' >r.json; printf 'tensor,st
 2> atomo-bench: report: r.csv: the result has no rows
 2> atomo-bench: report: r.json: the result has no rows
 = 1
+
+# a table that was cut off inside its last number is none, for figures and tables alike
+$ f="$SRC"/datasets/lenet-mnist.h5; atomo-bench sweep $f -q -t conv1.weight --repeats 1 -c qsgd --rates 2,4 --metrics bits_per_element,relative_error -o whole.csv; head -c -4 whole.csv >torn.csv; for c in 'report torn.csv' 'plot pareto torn.csv -o x.svg' 'plot pareto whole.csv torn.csv -o x.svg' 'cost '$f' --compute-from torn.csv -o x.csv'; do atomo-bench $c; echo "code $?"; done; mkdir d; cp torn.csv d; atomo-bench report d; grep -c 'damaged: line [0-9]*, the last one' d/report.html; rm -r d; ls
+> code 1
+> 1
+> torn.csv
+> whole.csv
+2> atomo-bench: report: torn.csv: line [0-9]*, the last one, has no line end: the file may be cut off
+2> atomo-bench: plot: *torn.csv: line [0-9]*, the last one, *
+2> hint: make it again; if it is whole, end its last line
+- code 0
+- x.svg
+- x.csv
+= 0
