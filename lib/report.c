@@ -14,6 +14,31 @@ static const ReportWriter *writer_of(Format format)
     return writers[format];
 }
 
+void report_put_value(TextBuf *out, const ValueForm *form, const Value *v)
+{
+    char number[32];
+    switch (v->type) {
+    case VALUE_NONE:
+        text_add(out, form->none);
+        break;
+    case VALUE_TEXT:
+        form->text(out, v->text);
+        break;
+    case VALUE_INT:
+        text_addf(out, "%lld", (long long)v->whole);
+        break;
+    case VALUE_REAL:
+        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
+        break;
+    case VALUE_BOOL:
+        text_add(out, v->on ? "true" : "false");
+        break;
+    case VALUE_SHAPE:
+        form->shape(out, v->shape);
+        break;
+    }
+}
+
 static Status cannot_write(const Report *r, Error *err)
 {
     return FAIL(err, ERR_IO, "%s: cannot write: %s", r->spec.path ? r->spec.path : "standard output",

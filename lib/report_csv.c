@@ -2,7 +2,6 @@
  * is quoted, quotes inside are doubled. What does not exist is empty; an empty text is "". */
 #include "report_writer.h"
 
-#include <math.h>
 #include <string.h>
 
 static void put_text(TextBuf *out, const char *s)
@@ -27,29 +26,7 @@ static void put_shape(TextBuf *out, const Shape *shape)
         text_add(out, "\"\"");
 }
 
-static void put_value(TextBuf *out, const Value *v)
-{
-    char number[32];
-    switch (v->type) {
-    case VALUE_NONE:
-        break;
-    case VALUE_TEXT:
-        put_text(out, v->text);
-        break;
-    case VALUE_INT:
-        text_addf(out, "%lld", (long long)v->whole);
-        break;
-    case VALUE_REAL:
-        text_add(out, isfinite(v->real) ? text_double(number, v->real) : "");
-        break;
-    case VALUE_BOOL:
-        text_add(out, v->on ? "true" : "false");
-        break;
-    case VALUE_SHAPE:
-        put_shape(out, v->shape);
-        break;
-    }
-}
+static const ValueForm form = {"", put_text, put_shape};
 
 static void begin(const Report *r, TextBuf *out)
 {
@@ -64,7 +41,7 @@ static void row(const Report *r, const Value *values, TextBuf *out)
 {
     for (size_t i = 0; i < r->spec.column_count; i++) {
         text_add(out, i ? "," : "");
-        put_value(out, &values[i]);
+        report_put_value(out, &form, &values[i]);
     }
     text_add(out, "\n");
 }

@@ -2,7 +2,6 @@
  * and Inf are null, control characters are escaped, bytes that are no UTF-8 become U+FFFD. */
 #include "report_writer.h"
 
-#include <math.h>
 #include <string.h>
 
 static void put_text(TextBuf *out, const char *text)
@@ -33,30 +32,7 @@ static void put_shape(TextBuf *out, const Shape *shape)
     text_add(out, "]");
 }
 
-static void put_value(TextBuf *out, const Value *v)
-{
-    char number[32];
-    switch (v->type) {
-    case VALUE_NONE:
-        text_add(out, "null");
-        break;
-    case VALUE_TEXT:
-        put_text(out, v->text);
-        break;
-    case VALUE_INT:
-        text_addf(out, "%lld", (long long)v->whole);
-        break;
-    case VALUE_REAL:
-        text_add(out, isfinite(v->real) ? text_double(number, v->real) : "null");
-        break;
-    case VALUE_BOOL:
-        text_add(out, v->on ? "true" : "false");
-        break;
-    case VALUE_SHAPE:
-        put_shape(out, v->shape);
-        break;
-    }
-}
+static const ValueForm form = {"null", put_text, put_shape};
 
 static void put_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
 {
@@ -65,7 +41,7 @@ static void put_row(TextBuf *out, const Column *columns, size_t count, const Val
         text_add(out, i ? ", " : "");
         put_text(out, columns[i].name);
         text_add(out, ": ");
-        put_value(out, &values[i]);
+        report_put_value(out, &form, &values[i]);
     }
     text_add(out, "}");
 }
@@ -86,7 +62,7 @@ static void begin(const Report *r, TextBuf *out)
         text_add(out, i ? ",\n  " : "\n  ");
         put_text(out, r->spec.meta[i].name);
         text_add(out, ": ");
-        put_value(out, &r->spec.meta[i].value);
+        report_put_value(out, &form, &r->spec.meta[i].value);
     }
     text_add(out, "},\n\"results\": [");
 }

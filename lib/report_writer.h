@@ -23,6 +23,15 @@ typedef struct {
 
 extern const ReportWriter report_table, report_csv, report_json, report_md, report_latex;
 
+/* How a format for programs writes what the others write in their own way; numbers read back, and true is true. */
+typedef struct {
+    const char *none;
+    void (*text)(TextBuf *out, const char *s);
+    void (*shape)(TextBuf *out, const Shape *shape);
+} ValueForm;
+
+void report_put_value(TextBuf *out, const ValueForm *form, const Value *v);
+
 /* Keeps a row's cells as people read them. False: out of memory. */
 bool report_keep(Report *r, const Value *row);
 
