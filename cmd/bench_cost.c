@@ -147,6 +147,10 @@ static Status run(Job *j)
 int bench_cost(int argc, char **argv)
 {
     static const char *usual_link[] = {"lan10g"};
+    char names[200], link[300];
+    snprintf(link, sizeof link,
+             "alpha=50us,beta=10Gbit, or presets with commas between them, default %s; repeatable: %s",
+             *usual_link, text_names(names, sizeof names, link_name, NULL));
     Cost c = {.job = {.keeps_no_journal = true, .sums_up = true, .write = cost_write, .repeats = 5},
               .workers_text = "2,4,8,16",
               .topology_text = "auto",
@@ -154,8 +158,7 @@ int bench_cost(int argc, char **argv)
     const Option options[] = {
         OPTION(0, "workers", "LIST", &c.workers_text,
                "numbers of workers; 2,4,...,64 goes on by the same factor"),
-        OPTION(0, "link", "LINK", &c.link_texts,
-               "presets with commas between them, or alpha=50us,beta=10Gbit; repeatable"),
+        OPTION(0, "link", "LINK", &c.link_texts, link),
         OPTION(0, "topology", "LIST", &c.topology_text, "who sends to whom: auto, ps, allgather, ring, tree"),
         OPTION(0, "compute-ms", "X", &c.compute_ms, "what a worker computes in a step", .low = 0,
                .high = 1e9),
@@ -183,7 +186,6 @@ int bench_cost(int argc, char **argv)
                    "others. Rounds beyond the "
                    "first take the latencies again. none and fp16 are always in the table. docs/cost.md has "
                    "the model in full.\n"
-                   "Presets: lan1g lan10g lan25g lan100g wan100m edge20m ec2-g2.2xlarge ec2-m5.4xlarge.\n"
                    "Fields (--sort takes them):\n"
                    "  compute_ms           as given, for any number of workers\n"
                    "  encode_ms            a worker's\n"

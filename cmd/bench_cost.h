@@ -52,6 +52,19 @@ Status cost_measure(Cost *c);
 const CostLayer *cost_layers(const Cost *c, size_t codec, size_t workers);
 const char *cost_error(const Cost *c, size_t codec); /* why there are none; NULL: there are */
 
+/* ---- records: by link, number of workers, compressor and topology ---- */
+
+enum { COST_FIELDS = 18 };
+extern const Column cost_columns[COST_FIELDS]; /* the last is the error */
+
+typedef struct {
+    Value *row; /* (rows x COST_FIELDS) */
+    size_t rows;
+    bool errors; /* some row has one */
+} CostRows;
+
+Status cost_rows(CostRows *out, const Cost *c);
+
 Status cost_check_sort(const Cost *c);
 Status cost_write(Job *j, ReportSpec spec);
 

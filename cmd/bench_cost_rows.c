@@ -1,10 +1,6 @@
 /* bench_cost_rows.c -- cost's records: by link, number of workers, compressor and topology. */
 #include "bench_cost.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     COMPRESSOR,
     WORKERS,
@@ -23,11 +19,10 @@ enum {
     ROUNDS,
     ALPHA,
     BETA,
-    ERROR_TEXT,
-    COST_FIELDS
+    ERROR_TEXT
 };
 
-static const Column usual[COST_FIELDS] = {
+const Column cost_columns[COST_FIELDS] = {
     [COMPRESSOR] = {"compressor", "compressor", 0},
     [WORKERS] = {"workers", "workers", 0},
     [TOPOLOGY] = {"topology", "topology", 0},
@@ -50,9 +45,7 @@ static const Column usual[COST_FIELDS] = {
 
 typedef struct {
     const Cost *cost;
-    Value *row; /* (rows x COST_FIELDS) */
-    size_t rows, room;
-    bool errors;
+    CostRows out;
 
     /* The row at work. */
     const Link *link;
@@ -122,7 +115,7 @@ static Status add_row(Sheet *s, Topology topology)
     const Job *j = &c->job;
     const bool adds = codec_adds(j->codec[s->codec]);
     const char *error = cost_error(c, s->codec);
-    Value *row = s->row + s->rows++ * COST_FIELDS;
+    Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
     row[COMPRESSOR] = value_text(j->name[s->codec]);
     row[WORKERS] = value_int((int64_t)s->workers);
     row[TOPOLOGY] = value_text(topology_names[topology]);
@@ -137,7 +130,7 @@ static Status add_row(Sheet *s, Topology topology)
     else if (!error)
         put_times(s, topology, row);
     row[ERROR_TEXT] = value_text(error);
-    s->errors = s->errors || error;
+    s->out.errors = s->out.errors || error;
     return OK;
 }
 
@@ -182,115 +175,13 @@ static Status add_all(Sheet *s)
     return OK;
 }
 
-/* ---- in which order ---- */
-
-static size_t sort_length(const Cost *c)
+Status cost_rows(CostRows *out, const Cost *c)
 {
-    return strcspn(c->sort, ":");
-}
-
-static size_t sort_column(const Cost *c)
-{
-    size_t i = 0;
-    while (i < COST_FIELDS &&
-           (strncmp(usual[i].name, c->sort, sort_length(c)) != 0 || usual[i].name[sort_length(c)]))
-        i++;
-    return i;
-}
-
-static const char *column_name(const void *data, size_t i)
-{
-    (void)data;
-    return i < COST_FIELDS ? usual[i].name : NULL;
-}
-
-Status cost_check_sort(const Cost *c)
-{
-    if (!c->sort)
-        return OK;
-    const char *rest = c->sort + sort_length(c);
-    if (*rest && strcmp(rest, ":desc") != 0)
-        return FAIL(c->job.err, ERR_USAGE, "--sort %.60s: want FIELD or FIELD:desc", c->sort);
-    if (sort_column(c) < COST_FIELDS)
-        return OK;
-    const char *name = text_slice(c->job.a, c->sort, sort_length(c));
-    const char *near = name ? text_nearest(name, column_name, NULL) : NULL;
-    FAIL(c->job.err, ERR_USAGE, "--sort: no field is called \"%.60s\"%s%s%s", name ? name : "",
-         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
-    return error_hint(c->job.err, "--help lists them");
-}
-
-static bool is_number(const Value *v)
-{
-    return v->type == VALUE_INT || (v->type == VALUE_REAL && isfinite(v->real));
-}
-
-static double number(const Value *v)
-{
-    return v->type == VALUE_INT ? (double)v->whole : v->real;
-}
-
-/* What does not exist comes last, whichever way round. */
-static bool stands_before(const Value *a, const Value *b, bool descending)
-{
-    if (a->type == VALUE_TEXT && b->type == VALUE_TEXT)
-        return (descending ? -1 : 1) * strcmp(a->text, b->text) < 0;
-    if (is_number(a) && is_number(b))
-        return descending ? number(a) > number(b) : number(a) < number(b);
-    return (a->type == VALUE_TEXT || is_number(a)) && !(b->type == VALUE_TEXT || is_number(b));
-}
-
-/* By insertion: equal ones keep their order. */
-static void sort_rows(const Sheet *s, size_t *order)
-{
-    const Cost *c = s->cost;
-    const size_t key = c->sort ? sort_column(c) : 0;
-    for (size_t i = 0; i < s->rows; i++) {
-        size_t at = i;
-        for (; c->sort && at; at--) {
-            const Value *mine = &s->row[i * COST_FIELDS + key],
-                        *before = &s->row[order[at - 1] * COST_FIELDS + key];
-            if (!stands_before(mine, before, strchr(c->sort, ':')))
-                break;
-            order[at] = order[at - 1];
-        }
-        order[at] = i;
-    }
-}
-
-/* ---- writing ---- */
-
-static Status write_rows(const Sheet *s, const ReportSpec *spec, const size_t *order)
-{
-    const Job *j = &s->cost->job;
-    Report *report;
-    TRY(report_open(&report, spec, j->a, j->err));
-    for (size_t i = 0; i < s->rows; i++)
-        if (report_row(report, s->row + order[i] * COST_FIELDS, true, j->err) != OK) {
-            report_abandon(report);
-            return j->err->status;
-        }
-    return report_close(report, j->err);
-}
-
-Status cost_write(Job *j, ReportSpec spec)
-{
-    const Cost *c = (const Cost *)j;
-    Column column[COST_FIELDS];
-    Sheet s = {.cost = c};
-    const size_t rows = c->links * c->workers.count * j->codecs * c->topologies;
-    size_t *order = NEW(j->a, size_t, rows);
-    s.row = NEW_ZERO(j->a, Value, rows * COST_FIELDS);
-    if (!order || !s.row)
-        return arena_fail(j->a, j->err);
+    const size_t most = c->links * c->workers.count * c->job.codecs * c->topologies;
+    Sheet s = {.cost = c, .out.row = NEW_ZERO(c->job.a, Value, most * COST_FIELDS)};
+    if (!s.out.row)
+        return arena_fail(c->job.a, c->job.err);
     TRY(add_all(&s));
-    sort_rows(&s, order);
-    memcpy(column, usual, sizeof column);
-    if (!s.errors)
-        column[ERROR_TEXT].title = NULL;
-    spec.columns = column;
-    spec.column_count = COST_FIELDS;
-    j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};
-    j->facts[spec.facts++] = (Fact){"overlap", value_bool(c->overlap)};
-    return write_rows(&s, &spec, order);
+    *out = s.out;
+    return OK;
 }

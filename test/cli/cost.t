@@ -221,3 +221,10 @@ $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:ro
 $ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
 > 1 1
 = 0
+
+# help names every link that a wrong one is told
+$ for c in 'atomo-bench cost' 'atomo-train run'; do $c --help >help; for l in $($c --link lan9 $([ "$c" = 'atomo-train run' ] || echo "$SRC"/datasets/lenet-mnist.h5) 2>&1 | sed -n 's/^hint: .*there are //p' | tr -d ,); do grep -qw -e "$l" help && echo "$l" || echo "not $l"; done; done >links; grep -c -v not links; grep not links; cut -d- -f1 links | sort -u | tr '\n' ' '
+> 16
+> ec2 edge20m lan100g lan10g lan1g lan25g wan100m *
+- not *
+= 0
