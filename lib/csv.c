@@ -127,7 +127,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     return check_end(name, text, length, err);
 }
 
-static size_t find_column(const Csv *csv, const char *column)
+size_t csv_find(const Csv *csv, const char *column)
 {
     size_t i = 0;
     while (i < csv->columns && strcmp(csv->name[i], column) != 0)
@@ -137,12 +137,12 @@ static size_t find_column(const Csv *csv, const char *column)
 
 bool csv_has(const Csv *csv, const char *column)
 {
-    return find_column(csv, column) < csv->columns;
+    return csv_find(csv, column) < csv->columns;
 }
 
 const char *csv_cell(const Csv *csv, size_t row, const char *column)
 {
-    const size_t i = find_column(csv, column);
+    const size_t i = csv_find(csv, column);
     return i < csv->columns ? csv->cell[row * csv->columns + i] : "";
 }
 

@@ -17,6 +17,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
 
 /* The cell's text, "" when the column is not there. */
 const char *csv_cell(const Csv *csv, size_t row, const char *column);
+size_t csv_find(const Csv *csv, const char *column); /* its number; columns: it is not there */
 bool csv_has(const Csv *csv, const char *column);
 double csv_real(const Csv *csv, size_t row, const char *column); /* NaN: no number */
 

@@ -7,10 +7,11 @@
 #include <string.h>
 
 typedef struct {
-    const Term *term; /* NULL: a field that nobody here writes */
-    Column as;        /* how numbers print */
-    bool numbers;     /* nothing but */
-    bool shown, rare; /* rare: it comes when all columns are asked for */
+    const Term *term;           /* NULL: a field that nobody here writes */
+    const char *before, *field; /* the column's name: "svd ", "bytes" */
+    Column as;                  /* how numbers print */
+    bool numbers;               /* nothing but */
+    bool shown, rare;           /* rare: it comes when all columns are asked for */
 } PageColumn;
 
 /* ---- columns ---- */
@@ -47,7 +48,12 @@ static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
     for (size_t i = 0; columns && i < t->rows->columns; i++) {
         PageColumn *c = &columns[i];
         const char *name = t->rows->name[i];
-        c->term = term_find(name);
+        size_t before;
+        c->term = term_of_column(name, &before);
+        c->before = text_slice(a, name, before);
+        c->field = name + before;
+        if (!c->before)
+            return NULL;
         c->as = (Column){name, name, 0};
         c->rare = t->usual && !text_listed(t->usual, name);
         look_at(c, t, i, rank);
@@ -59,7 +65,7 @@ static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
 
 static void put_heading(TextBuf *out, const PageColumn *c)
 {
-    const char *rest = c->term ? term_rest(c->term, c->as.name) : "";
+    const char *rest = c->term ? term_rest(c->term, c->field) : "";
     text_addf(out, "<th scope=\"col\" class=\"%s%s\"", c->numbers ? "n" : "t", c->rare ? " more" : "");
     text_add(out, " title=\"");
     html_text(out, c->as.name);
@@ -68,7 +74,8 @@ static void put_heading(TextBuf *out, const PageColumn *c)
         html_text(out, c->term->says);
     }
     text_add(out, "\">");
-    html_text(out, c->term ? c->term->title : c->as.name);
+    html_text(out, c->before);
+    html_text(out, c->term ? c->term->title : c->field);
     text_add(out, *rest ? " " : "");
     html_text(out, rest);
     if (c->term && c->term->unit)

@@ -7,10 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where a column's cells come from: where one holds nothing, from `instead`. */
+typedef struct {
+    size_t at, instead;
+} Source;
+
 typedef struct {
     const Csv *t;
     size_t *row, rows;
-    size_t *column, columns;
+    Source *column;
+    size_t columns;
     Arena *a;
     Error *err;
 } Pick;
@@ -18,6 +24,17 @@ typedef struct {
 static const char *cell_at(const Csv *t, size_t row, size_t column)
 {
     return t->cell[row * t->columns + column];
+}
+
+static const char *cell_of(const Pick *p, size_t row, Source from)
+{
+    const char *cell = cell_at(p->t, row, from.at);
+    return *cell ? cell : cell_at(p->t, row, from.instead);
+}
+
+static const char *name_of(const Pick *p, size_t k)
+{
+    return p->t->name[p->column[k].at];
 }
 
 /* ---- names ---- */
@@ -33,9 +50,9 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
     if (!*name)
         return FAIL(p->err, ERR_USAGE, "%s: a column's name is empty; want one such as %s", option,
                     p->t->columns ? p->t->name[0] : "compressor");
-    for (*column = 0; *column < p->t->columns; (*column)++)
-        if (!strcmp(p->t->name[*column], name))
-            return OK;
+    *column = csv_find(p->t, name);
+    if (*column < p->t->columns)
+        return OK;
     const char *near = text_nearest(name, column_name, p->t);
     return FAIL(p->err, ERR_USAGE, "%s: the result has no column \"%s\"%s%s%s", option, name,
                 near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
@@ -43,25 +60,20 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
 
 /* ---- rows ---- */
 
-/* Numbers are equal by value: 0.50 is 0.5. */
-static bool same_value(const char *cell, const char *wanted)
-{
-    double v, w;
-    return !strcmp(cell, wanted) || (text_to_real(cell, &v) && text_to_real(wanted, &w) && v == w);
-}
-
 static Status keep_where(Pick *p, const char *condition)
 {
     const char *equals = strchr(condition, '=');
-    const char *name = equals ? text_slice(p->a, condition, (size_t)(equals - condition)) : condition;
+    const bool unlike = equals && equals > condition && equals[-1] == '!';
+    const char *name =
+        equals ? text_slice(p->a, condition, (size_t)(equals - condition) - unlike) : condition;
     size_t column, kept = 0;
     if (!name)
         return arena_fail(p->a, p->err);
     if (!equals)
-        return FAIL(p->err, ERR_USAGE, "--where %s: want FIELD=VALUE", condition);
+        return FAIL(p->err, ERR_USAGE, "--where %s: want FIELD=VALUE or FIELD!=VALUE", condition);
     TRY(find_column(p, "--where", name, &column));
     for (size_t i = 0; i < p->rows; i++)
-        if (same_value(cell_at(p->t, p->row[i], column), equals + 1))
+        if (stored_same(cell_at(p->t, p->row[i], column), equals + 1) != unlike)
             p->row[kept++] = p->row[i];
     p->rows = kept;
     return kept ? OK : FAIL(p->err, ERR_USAGE, "--where %s: no row is left", condition);
@@ -143,6 +155,18 @@ static bool says_something(const Pick *p, size_t column)
     return false;
 }
 
+/* FIELD, or FIELD/OTHER; a column that is called so itself goes first. */
+static Status find_source(const Pick *p, const char *name, Source *out)
+{
+    const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');
+    const char *field = slash ? text_slice(p->a, name, (size_t)(slash - name)) : name;
+    if (!field)
+        return arena_fail(p->a, p->err);
+    TRY(find_column(p, "--columns", field, &out->at));
+    out->instead = out->at;
+    return slash ? find_column(p, "--columns", slash + 1, &out->instead) : OK;
+}
+
 static Status name_columns(Pick *p, const char *list)
 {
     for (const char *at = list, *next; at; at = next) {
@@ -153,7 +177,7 @@ static Status name_columns(Pick *p, const char *list)
             return arena_fail(p->a, p->err);
         if (p->columns == p->t->columns)
             return FAIL(p->err, ERR_USAGE, "--columns: more names than the result's %zu columns", p->columns);
-        TRY(find_column(p, "--columns", name, &p->column[p->columns]));
+        TRY(find_source(p, name, &p->column[p->columns]));
         p->columns++;
     }
     return OK;
@@ -162,14 +186,14 @@ static Status name_columns(Pick *p, const char *list)
 static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
 {
     const char *usual = kind ? kind->usual : NULL;
-    p->column = NEW(p->a, size_t, p->t->columns + 1);
+    p->column = NEW(p->a, Source, p->t->columns + 1);
     if (!p->column)
         return arena_fail(p->a, p->err);
     if (q->columns)
         return name_columns(p, q->columns);
     for (size_t i = 0; i < p->t->columns; i++)
         if (says_something(p, i) && (!usual || text_listed(usual, p->t->name[i])))
-            p->column[p->columns++] = i;
+            p->column[p->columns++] = (Source){i, i};
     return OK;
 }
 
@@ -181,9 +205,9 @@ static Status gather(Csv *out, const Pick *p)
     if (!out->name || !out->cell)
         return arena_fail(p->a, p->err);
     for (size_t k = 0; k < p->columns; k++) {
-        out->name[k] = p->t->name[p->column[k]];
+        out->name[k] = name_of(p, k);
         for (size_t i = 0; i < p->rows; i++)
-            out->cell[i * p->columns + k] = cell_at(p->t, p->row[i], p->column[k]);
+            out->cell[i * p->columns + k] = cell_of(p, p->row[i], p->column[k]);
     }
     return OK;
 }
@@ -196,21 +220,21 @@ typedef struct {
     size_t *number;
 } Values;
 
-static Status values_of(Values *v, const Pick *p, size_t column)
+static Status values_of(Values *v, const Pick *p, Source from)
 {
     TRY(text_map_open(&v->map, p->rows, p->a, p->err));
     v->number = NEW(p->a, size_t, p->rows + 1);
     if (!v->number)
         return arena_fail(p->a, p->err);
     for (size_t i = 0; i < p->rows; i++)
-        v->number[i] = text_map_number(&v->map, cell_at(p->t, p->row[i], column));
+        v->number[i] = text_map_number(&v->map, cell_of(p, p->row[i], from));
     return OK;
 }
 
 /* "svd", or of several columns "svd bytes". */
 static const char *across_name(const Pick *p, const char *value, size_t column)
 {
-    return p->columns == 2 ? value : text_format(p->a, "%s %s", value, p->t->name[p->column[column]]);
+    return p->columns == 2 ? value : text_format(p->a, "%s %s", value, name_of(p, column));
 }
 
 /* Two rows in one place of the table, of which one would hide the other: ERR_USAGE. */
@@ -222,9 +246,8 @@ static Status check_places(const Pick *p, const Values *down, const Values *over
     for (size_t i = 0; i < p->rows; i++) {
         bool *place = &taken[down->number[i] * over->map.count + over->number[i]];
         if (*place) {
-            FAIL(p->err, ERR_USAGE, "--across %s: more than one row is %s %s and %s %s", field,
-                 p->t->name[p->column[0]], down->map.text[down->number[i]], field,
-                 over->map.text[over->number[i]]);
+            FAIL(p->err, ERR_USAGE, "--across %s: more than one row is %s %s and %s %s", field, name_of(p, 0),
+                 down->map.text[down->number[i]], field, over->map.text[over->number[i]]);
             return error_hint(p->err, "--where FIELD=VALUE leaves those of one step, worker or setting");
         }
         *place = true;
@@ -243,7 +266,7 @@ static Status lay_across(Csv *out, const Pick *p, const char *field)
         return FAIL(p->err, ERR_USAGE, "--across %s: want --columns with a field for the rows, then others",
                     field);
     TRY(values_of(&down, p, p->column[0]));
-    TRY(values_of(&over, p, column));
+    TRY(values_of(&over, p, (Source){column, column}));
     const size_t each = p->columns - 1;
     *out = (Csv){.columns = 1 + over.map.count * each, .rows = down.map.count};
     if (out->columns > ACROSS_MOST)
@@ -254,7 +277,7 @@ static Status lay_across(Csv *out, const Pick *p, const char *field)
     out->cell = arena_take(p->a, out->rows + 1, out->columns * sizeof *out->cell);
     if (!out->name || !out->cell)
         return arena_fail(p->a, p->err);
-    out->name[0] = p->t->name[p->column[0]];
+    out->name[0] = name_of(p, 0);
     for (size_t i = 1; i < out->columns; i++)
         if (!(out->name[i] = across_name(p, over.map.text[(i - 1) / each], 1 + (i - 1) % each)))
             return arena_fail(p->a, p->err);
@@ -263,7 +286,7 @@ static Status lay_across(Csv *out, const Pick *p, const char *field)
     for (size_t i = 0; i < p->rows; i++)
         for (size_t k = 0; k < each; k++)
             out->cell[down.number[i] * out->columns + 1 + over.number[i] * each + k] =
-                cell_at(p->t, p->row[i], p->column[1 + k]);
+                cell_of(p, p->row[i], p->column[1 + k]);
     return OK;
 }
 

@@ -6,11 +6,13 @@
 #include "text.h"
 
 typedef struct {
-    const char *columns; /* names with commas between them; NULL: those that its kind shows at first */
-    TextList where;      /* FIELD=VALUE, all of which hold; with none, the leading rows */
-    const char *sort;    /* FIELD or FIELD:desc; what does not exist comes last; NULL: as they stand */
+    /* Names with commas between them, or NAME/INSTEAD: that one's value where the first has none. NULL: those that its
+     * kind shows at first. */
+    const char *columns;
+    TextList where;   /* FIELD=VALUE or FIELD!=VALUE, all of which hold; with none, the leading rows */
+    const char *sort; /* FIELD or FIELD:desc; what does not exist comes last; NULL: as they stand */
     const char
-        *across; /* FIELD: a row to each value of the first column, the others once for each value of FIELD */
+        *across; /* FIELD: a row to each value of the first column, the others once for each of FIELD */
     bool all;    /* every row, not only the leading ones */
 } Query;
 

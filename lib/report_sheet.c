@@ -6,15 +6,14 @@
 
 #include <string.h>
 
-/* A field laid across is "svd bytes": the title is that of the field. */
 static const char *title_of(const char *name, Arena *a)
 {
-    const char *space = strrchr(name, ' '), *field = space ? space + 1 : name;
-    const Term *t = term_find(field);
-    const char *rest = t ? term_rest(t, field) : "";
+    size_t before;
+    const Term *t = term_of_column(name, &before);
+    const char *rest = t ? term_rest(t, name + before) : "";
     if (!t)
         return name;
-    return text_format(a, "%.*s%s%s%s%s%s", (int)(field - name), name, t->title, *rest ? " " : "", rest,
+    return text_format(a, "%.*s%s%s%s%s%s", (int)before, name, t->title, *rest ? " " : "", rest,
                        t->unit ? ", " : "", t->unit ? t->unit : "");
 }
 
@@ -30,21 +29,32 @@ static Column *columns_of(const Csv *rows, Arena *a)
     return columns;
 }
 
-static Status facts_of(Fact **facts, size_t *count, const Json *meta, Arena *a, Error *err)
+static Value fact_of(const Json *v)
 {
-    size_t all = 0;
+    return v->type == JSON_TEXT     ? value_text(v->text)
+           : v->type == JSON_BOOL   ? value_bool(v->on)
+           : v->type != JSON_NUMBER ? value_none()
+           : v->is_whole            ? value_int(v->whole)
+                                    : value_real(v->number);
+}
+
+Status sheet_facts(ReportSpec *spec, const char *prefix, const Json *meta, Arena *a, Error *err)
+{
+    size_t count = spec->facts;
     for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
-        all++;
-    *facts = NEW_ZERO(a, Fact, all + 1);
-    *count = 0;
-    if (!*facts)
+        count++;
+    Fact *facts = NEW_ZERO(a, Fact, count + 1);
+    if (!facts)
         return arena_fail(a, err);
-    for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
-        (*facts)[(*count)++] = (Fact){v->name, v->type == JSON_TEXT     ? value_text(v->text)
-                                               : v->type == JSON_BOOL   ? value_bool(v->on)
-                                               : v->type != JSON_NUMBER ? value_none()
-                                               : v->is_whole            ? value_int(v->whole)
-                                                                        : value_real(v->number)};
+    if (spec->facts)
+        memcpy(facts, spec->meta, spec->facts * sizeof *facts);
+    spec->meta = facts;
+    for (const Json *v = meta ? meta->first : NULL; v; v = v->next) {
+        const char *name = text_format(a, "%s%s", prefix, v->name);
+        if (!name)
+            return arena_fail(a, err);
+        facts[spec->facts++] = (Fact){name, fact_of(v)};
+    }
     return OK;
 }
 
@@ -55,7 +65,7 @@ static Status put_rows(Report *r, const Csv *rows, Arena *a, Error *err)
         return arena_fail(a, err);
     for (size_t row = 0; row < rows->rows; row++) {
         for (size_t i = 0; i < rows->columns; i++) {
-            const Term *t = term_find(rows->name[i]);
+            const Term *t = term_of_column(rows->name[i], NULL);
             value[i] = stored_value(rows->cell[row * rows->columns + i], t && t->text);
         }
         TRY(report_row(r, value, true, err));
@@ -63,15 +73,12 @@ static Status put_rows(Report *r, const Csv *rows, Arena *a, Error *err)
     return OK;
 }
 
-Status sheet_write(const Csv *rows, const Stored *from, ReportSpec spec, Arena *a, Error *err)
+Status sheet_write(const Csv *rows, ReportSpec spec, Arena *a, Error *err)
 {
-    Fact *facts;
     Report *r;
     Column *columns = columns_of(rows, a);
     if (!columns)
         return arena_fail(a, err);
-    TRY(facts_of(&facts, &spec.facts, from->meta, a, err));
-    spec.meta = facts;
     spec.columns = columns;
     spec.column_count = rows->columns;
     TRY(report_open(&r, &spec, a, err));

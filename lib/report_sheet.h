@@ -4,8 +4,10 @@
 
 #include "report_stored.h"
 
-/* Writes `rows` as `spec` says, which comes without columns and meta: headings are report_terms.h's, meta is the
- * stored result's. */
-Status sheet_write(const Csv *rows, const Stored *from, ReportSpec spec, Arena *a, Error *err);
+/* Writes `rows` as `spec` says, which comes without columns: headings are report_terms.h's. */
+Status sheet_write(const Csv *rows, ReportSpec spec, Arena *a, Error *err);
+
+/* A stored result's meta behind the spec's, each name behind `prefix`. */
+Status sheet_facts(ReportSpec *spec, const char *prefix, const Json *meta, Arena *a, Error *err);
 
 #endif

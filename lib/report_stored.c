@@ -123,6 +123,12 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
                 : csv_parse(&out->table, path, text, length, a, err);
 }
 
+bool stored_same(const char *cell, const char *other)
+{
+    double v, w;
+    return !strcmp(cell, other) || (text_to_real(cell, &v) && text_to_real(other, &w) && v == w);
+}
+
 Value stored_value(const char *cell, bool text)
 {
     int64_t whole;

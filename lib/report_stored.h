@@ -18,4 +18,7 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 /* What a cell says: a number, true, false, or a text; `text`: it is one, whatever it looks like. */
 Value stored_value(const char *cell, bool text);
 
+/* Equal texts, or numbers of one value: 0.50 is 0.5. */
+bool stored_same(const char *cell, const char *other);
+
 #endif

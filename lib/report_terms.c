@@ -95,12 +95,11 @@ const Term terms[] = {
     {"validation_accuracy", "validation accuracy", NULL, "over training images that were held out", false},
     {"chosen", "chosen", NULL, "the step size with the least validation loss", false},
     {"test_loss", "test loss", NULL, "over the test data", false},
-    {"table", "table", NULL, "the table or figure of the source", true},
-    {"method", "method", NULL, "what was measured, by its name here where it has one", true},
+    {"method", "method", NULL, "what others printed a value of", true},
     {"setting", "setting", NULL, "on what, and how", true},
-    {"published", "published", NULL, "the value that the source prints", false},
-    {"corrected", "corrected", NULL, "what it would be without the cause; empty where the printed value may stand, or is not known", false},
-    {"cause", "cause", NULL, "why the printed value is not what it is called", true},
+    {"MiB", "size, MiB", NULL, "in 1,048,576 bytes, as the source prints it", false},
+    {"merge_and_decode_ms", "merge and decode", "ms", "payloads to one aggregate, and that decoded", false},
+    {"cause", "cause", NULL, "why the printed value is not what it is called; what is corrected is without that", true},
     {"statement", "statement", NULL, "of the ATOMO paper", true},
     {"left", "left side", NULL, "what was found", false},
     {"right", "right side", NULL, "what it is held to", false},
@@ -164,6 +163,14 @@ const Term *term_find(const char *name)
         if (stands_for(t, name))
             return t;
     return NULL;
+}
+
+const Term *term_of_column(const char *name, size_t *before)
+{
+    const char *space = strrchr(name, ' '), *field = space ? space + 1 : name;
+    if (before)
+        *before = (size_t)(field - name);
+    return term_find(field);
 }
 
 const char *term_rest(const Term *t, const char *name)

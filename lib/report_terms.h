@@ -19,6 +19,10 @@ extern const Term terms[]; /* ends in {0} */
 /* NULL: nobody here writes such a field. */
 const Term *term_find(const char *name);
 
+/* The same of a column: in one laid across or beside, "svd bytes", the field is what follows the last space; `before`
+ * (NULL is fine) is how many characters stand before it. */
+const Term *term_of_column(const char *name, size_t *before);
+
 /* What follows the term's name in a field's: "0.9" of "bytes_to_0.9"; "" where the name is whole. */
 const char *term_rest(const Term *t, const char *name);
 

@@ -34,7 +34,10 @@ one_step="--step '*1000'"
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 elements='-c svd:rank=1/2 -c qsgd:bits=2,code=fixed -c cas:clusters=5'
 elements="$elements --metrics bytes,relative_error,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg"
-element_columns=compressor,bytes,relative_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg
+beside_error='compressor,bits_per_element,reached,relative_error,published relative_error,corrected relative_error'
+beside_error="$beside_error,wasserstein,published wasserstein,method,setting,cause"
+beside_elements='compressor,relative_error,bytes,published bytes,elem_error_big,published elem_error_big'
+beside_elements="$beside_elements,elem_error_small,published elem_error_small,elem_error_pos,elem_error_neg,setting,cause"
 
 # ResNet-18's parameters for ten classes: 11,173,962, in 62 tensors.
 resnet18='--shape 64x3x3x3 --shape 64 --shape 64'
@@ -64,7 +67,7 @@ made() {
         case $word in
         "$out"/*) [ -f "$word" ] || return 1 ;;
         esac
-        [ -f "$word" ] && [ "$word" -nt "$stamp" ] && return 1
+        [ -e "$word" ] && [ "$word" -nt "$stamp" ] && return 1
     done
     return 0
 }
@@ -117,11 +120,28 @@ line_from() {
     [ -f "$out/.made/$source" ] || bad=yes
 }
 
-line_published() {
+tables() { # RESULT OPTIONS
     for ending in csv tex; do
         files="$files $name.$ending"
-        each "$name.$ending" "$bench report $published/$1 -o $out/$name.$ending"
+        each "$name.$ending" "$bench report $1 $2 -o $out/$name.$ending"
     done
+}
+
+# A table of the result $1, which is about what others printed: it has a place on the page.
+printed() { # RESULT OPTIONS
+    tables "$1" "$2"
+    each "${name%-published}-published.json" "$bench report $1 $2 -o $data/${name%-published}-published.json"
+}
+
+line_beside() {
+    rest=${1#* }
+    case $rest in *' '*) more_options=${rest#* } ;; *) more_options= ;; esac
+    printed "$data/$source.json" "--beside $published/${1%% *} --on ${rest%% *} $more_options"
+}
+
+line_published() {
+    case $1 in *' '*) more_options=${1#* } ;; *) more_options= ;; esac
+    printed "$published/${1%% *}" "$more_options"
 }
 
 line_figure() {
@@ -139,12 +159,7 @@ line_figure() {
     done
 }
 
-line_table() {
-    for ending in csv tex; do
-        files="$files $name.$ending"
-        each "$name.$ending" "$bench report $data/$source.json $1 -o $out/$name.$ending"
-    done
-}
+line_table() { tables "$data/$source.json" "$1"; }
 
 # ---- a stanza ----
 

@@ -209,7 +209,7 @@ static void results_are_known_by_schema_or_columns(void **state)
         {"histogram", "tensor,bin_low,bin_high,count\n"},
         {"spectrum", "tensor,index,value\n"},
         {"doctor", "what,found,ok,advice\n"},
-        {"published", "table,method,setting,published,corrected,cause\n"},
+        {"published", "method,compressor,setting,published bytes,cause\n"},
         {"its columns are those of no command's results", "a,b\n1,2\n"},
         {"spectrum",
          "{\"schema\": \"atomo-inspect/1\", \"results\": [{\"tensor\": 1, \"index\": 1, \"value\": 2}]}"},

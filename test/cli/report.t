@@ -128,7 +128,7 @@ $ printf 'tensor,stable_rank\na,1\n' >r.csv; for o in '--columns stabel_rank' '-
 > 2
 2> *r.csv: --columns: the result has no column "stabel_rank" (did you mean stable_rank?)
 2> *r.csv: --where: the result has no column "x"*
-2> *r.csv: --where tensor: want FIELD=VALUE
+2> *r.csv: --where tensor: want FIELD=VALUE or FIELD!=VALUE
 2> *r.csv: --sort tensor:up: want FIELD or FIELD:desc
 2> *r.csv: --across tensor: want --columns with a field for the rows*
 2> *r.csv: a result makes a table; want a directory for a page
