@@ -211,3 +211,42 @@ $ f="$SRC"/datasets/lenet-mnist.h5; atomo-bench sweep $f -q -t conv1.weight --re
 - x.svg
 - x.csv
 = 0
+
+# one result beside another: each row with those that agree, what both have as the other's, and where both came from
+$ printf 'tensor,compressor,repeats,bytes,relative_error,encode_ms\n*,svd:rank=2,2,1000,0.25,1.5\n*,none,2,4000,0,1\na,none,2,40,0,1\n' >new.csv; sed s/1000/900/ new.csv >old.csv; atomo-bench report new.csv --beside old.csv --on compressor,tensor -f csv; printf '{"schema": "atomo-published/1", "meta": {"source": "A paper"}, "results": [{"compressor": "svd*", "setting": "x", "published bytes": 5000, "cause": "a fault"}]}' >p.json; atomo-bench report new.csv --beside p.json --on compressor; atomo-bench report new.csv --beside p.json --on compressor --columns 'compressor,bytes,published bytes,setting' -o joined.json; grep schema joined.json; atomo-bench report joined.json -f latex
+> compressor,bytes,relative_error,encode_ms,other bytes,other relative_error,other encode_ms
+> svd:rank=2,1000,0.25,1.5,900,0.25,1.5
+> none,4000,0,1,4000,0,1
+> compressor   payload  relative error  encode, ms  setting  published payload  cause
+> svd:rank=2  1.000 kB *  x                 5.000 kB  a fault
+> none        4.000 kB *  -                        -  -
+> {"schema": "atomo-published/1",
+> % beside: p.json
+> % beside source: A paper
+> compressor & payload, kB & published payload, kB & setting*
+> svd:rank=2 & 1.000 & 5.000 & x*
+- *40 B*
+= 0
+
+$ printf 'tensor,stable_rank\na,1\n' >r.csv; printf 'tensor,stable_rank\nb,1\n' >s.csv; mkdir d; cp r.csv d; for o in 'r.csv --on tensor' 'r.csv --beside s.csv' 'r.csv --beside s.csv --on tensor' 'r.csv --beside s.csv --on step' 'r.csv --beside no.csv --on tensor' 'd --beside r.csv --on tensor'; do atomo-bench report $o; echo "code $?"; done
+> code 1
+> code 2
+2> atomo-bench: report: r.csv: --on: want --beside FILE, whose rows it chooses
+2> atomo-bench: report: r.csv: --beside: want --on FIELD,.. in which rows of both agree
+2> atomo-bench: report: --beside s.csv: --on: no row of the one beside it agrees with any
+2> atomo-bench: report: --beside s.csv: --on: the result has no column "step"
+2> atomo-bench: report: no.csv: cannot open: No such file or directory
+2> atomo-bench: report: d: a directory makes a page of HTML, not a table
+- code 0
+= 0
+
+# rows that are not so, and a column instead of one that says nothing
+$ printf 'compressor,workers,topology,comm_ms,pays,break_even_gbps\nnone,2,ring,1,,\nqsgd,2,ring,1,below,1.5\nqsgd,4,ring,1,never,\nsign,2,ring,1,always,\n' >r.csv; atomo-bench report r.csv --where 'compressor!=none' --columns compressor,break_even_gbps/pays --across workers -f csv; atomo-bench report r.csv --columns compressor,break_even_gbps/pys; printf 'tensor,stable_rank,a/b,a\nt,1,7,8\n' >s.csv; atomo-bench report s.csv --columns a/b,a -f csv
+> compressor,2,4
+> qsgd,1.5,never
+> sign,always,
+> a/b,a
+> 7,8
+2> *--columns: the result has no column "pys" (did you mean pays?)
+- none*
+= 0
