@@ -23,10 +23,10 @@ esac
 
 bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} published=$(dirname "$0")/published
 if [ -n "${PAPER_QUICK:-}" ]; then
-    pick='-t conv2.weight' repeats=1 few=2 few_repeats=1 most_workers=8 million=1000
+    pick='-t fc2.weight' repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     steps=4 eval=2 tune_steps=1 points=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
 else
-    pick='' repeats=3 few=100 few_repeats=3 most_workers=512 million=1000000
+    pick='' repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
 fi
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'

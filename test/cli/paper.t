@@ -1,6 +1,6 @@
 # every command of the list of figures and tables works, and every file that it names is there: what is timed or trained
 ? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; exit $r
+$ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list; ln -s "$SRC"/plots/published .; b=$(dirname "$(command -v atomo-bench)"); PAPER_LIST=list PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in figure-2.pdf figure-3.svg figure-4.tex figure-5.pdf break-even.csv merge.svg table-3.tex table-5.csv table-6-published.tex report.html; do test -s out/$f && echo has $f; done; cut -d, -f1 out/break-even.csv | paste -sd' '; grep -c '"svd:rank=1,draw=systematic",.*,2474639,' out/figure-4.csv; grep -c 'data-v="5588910"' out/report.html; exit $r
 > has figure-2.pdf
 > has figure-3.svg
 > has figure-4.tex
@@ -11,14 +11,17 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 > has table-5.csv
 > has table-6-published.tex
 > has report.html
+> compressor fp16 sign qsgd terngrad svd powersgd ef+topk
+> 1
+> 1
 2>
 - *missing*
 - *FAILED*
 = 0
 
-# the rest of the list; data sets and dumps that are not there are named, and no failure
+# the rest of the list, what others printed beside what is measured, in tables and on the page; data sets and dumps that are not there are named, and no failure
 ? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv fork-error-published.tex; do test -s out/$f && echo has $f; done; exit $r
+$ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv; do test -s out/$f && echo has $f; done; cat "$SRC"/plots/published/fork-[elwp]*.json | grep -o '"published [a-z_]*": [0-9.e-]*' | sed 's/.*: //; s/\.0$//' | sort -u >printed; wc -l <printed; while read -r v; do grep -q ",$v," out/fork-*.csv || echo "lost $v"; case $v in *.*) grep -q "data-v=\"$v\"" out/report.html || echo "lost $v on the page" ;; esac; done <printed; exit $r
 > has gradients-conv.pdf
 > has gradients-fc.svg
 > has errors.pdf
@@ -32,12 +35,13 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.li
 > has fork-whole.csv
 > has fork-payload.tex
 > has fork-merge.csv
-> has fork-error-published.tex
+> 90
 > figure-3b: left out: datasets/svhn is not there
 > resnet18-cifar10: left out: datasets/resnet18-cifar10.h5 is not there
 2>
 - *missing*
 - *FAILED*
+- lost *
 = 0
 
 # the singular values of a training run's gradients, and the commands beside the figure make the same again
@@ -49,10 +53,11 @@ $ sh "$SRC"/test/cli/tiny.sh; { sed -n '/^passes:/,/^$/p' "$SRC"/plots/paper.lis
 
 # what is there stays; what is gone, or came from another command or older inputs, is made anew
 ? command -v gnuplot
-$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; p="sh $SRC/plots/paper.sh $b out"; $p >1; $p >2; grep -c 'as it was' 2; rm out/a.svg; $p >3; grep 'as it was' 3; sed -i s/fc2/fc1/ list; $p >4; grep 'as it was' 4; grep -o ',fc1.weight,' out/b.csv | sort -u; sleep 1; touch out/data/a.json; $p | grep 'as it was'
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n\nb: B\n    data $bench inspect $dump -t fc2.weight\n    table\n' >list; export PAPER_LIST=list; p="sh $SRC/plots/paper.sh $b out"; $p >1; $p >2; grep -c 'as it was' 2; rm out/a.svg; $p >3; grep 'as it was' 3; sed -i s/fc2/fc1/ list; $p >4; grep 'as it was' 4; [ out/report.html -nt out/data/b.json ] && echo the page is new; grep -o ',fc1.weight,' out/b.csv | sort -u; sleep 1; touch out/data/a.json; $p | grep 'as it was'
 > 2
 > b: as it was
 > a: as it was
+> the page is new
 > ,fc1.weight,
 > b: as it was
 2>
