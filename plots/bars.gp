@@ -22,7 +22,8 @@ if (n == 0 || workers == 0) {
 heights = 'compute encode communicate decode'
 low(i) = i < 2 ? 0 : low(i - 1) + part(i - 1)
 shown_comm(r) = column(c_total) - column(c_compute) - column(c_encode) - column(c_decode)
-part(i) = i == 1 ? column(c_compute) : i == 2 ? column(c_encode) : i == 3 ? shown_comm(0) : column(c_decode)
+ms(i) = i == 1 ? column(c_compute) : i == 2 ? column(c_encode) : i == 3 ? shown_comm(0) : column(c_decode)
+part(i) = ms(i) / per_unit(y_high)
 computing = 0
 stats data using (valid(c_total) && column(c_compute) > 0 ? (computing = 1) : 1) nooutput
 part_one = computing ? 1 : 2 # without its time, computing is no part, and the key says so

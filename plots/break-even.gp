@@ -36,34 +36,33 @@ if (y_high == 0) { y_low = y_high = 1.25 }
 
 # A name, and what cannot be drawn of it.
 drawn_any(i) = below[i] + above[i] > 0
-only(i) = drawn_any(i) ? (always[i] ? ', else always' : never[i] ? ', else never' : '') : \
-    (always[i] && never[i] ? ': always or never' : always[i] ? ': always' : ': never')
+rest(i) = always[i] && never[i] ? 'always or never' : always[i] ? 'always' : never[i] ? 'never' : ''
+only(i) = rest(i) eq '' ? '' : (drawn_any(i) ? ', else ' : ': ').rest(i)
 label(i) = shown_name(name[i]).only(i)
+key_rgb(i) = drawn_any(i) ? rgb(i) : '#ffffff'
 longest = 11
 do for [i = 1:n] { longest = largest(longest, strlen(label(i))) }
 
 # ---- axes and key ----
 
-eval page(2.2, n, longest, 1)
+heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
+eval page(2.2, n, longest)
 set xlabel 'workers'
 set ylabel 'bandwidth, GB/s'
 set logscale x 2
-set logscale y 10
 edge = 1.2 * x_high * (1.44 * x_high / x_low) ** 0.2
 set xrange [x_low / 1.2 : edge]
 set xtics 1, 2, x_high
 y_low = y_low / 2.5
 y_high = y_high * 2.5
-set yrange [y_low : y_high]
-set format y decades(y_low, y_high)
-set key title (hollows ? 'pays below its line; open marks: above it' : 'pays below its line') font key_font
+eval log_axis('y', y_low, y_high)
 
 # Links that people know, named at the right, where no curve goes.
 do for [k = 0:4] {
     b = 0.0125 * 10 ** k
     if (b > y_low && b < y_high) {
-        set arrow from x_low / 1.2, b to edge, b nohead dashtype (2, 3) linewidth 0.7 linecolor rgb '#777777' back
-        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at graph 1, first b right offset 0, 0.35 font key_font textcolor rgb '#777777'
+        set arrow from x_low / 1.2, b to edge, b nohead dashtype dotted linewidth 0.7 linecolor rgb '#777777' back
+        set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at graph 1, first b right offset 0, 0.5 font key_font textcolor rgb '#777777'
     }
 }
 
@@ -71,7 +70,9 @@ mine(i, s) = valid(c_even) && strcol(c_compressor) eq name[i] && strcol(c_pays) 
 set output figure
 unset datafile columnheaders
 plot for [i = 1:n] data skip 1 using (mine(i, 'below') ? column(c_x) : NaN):(column(c_even)) with linespoints \
-        linewidth 1.4 dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.6 title label(i) noenhanced, \
+        linewidth weight(1.4, i) dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.6 notitle, \
     for [i = 1:n] data skip 1 using (mine(i, 'above') ? column(c_x) : NaN):(column(c_even)) with linespoints \
-        linewidth 1 dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.6 notitle
+        linewidth weight(1, i) dashtype dash(i) linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.6 notitle, \
+    for [i = 1:n] keyentry with linespoints linewidth weight(1.4, i) dashtype dash(i) linecolor rgb key_rgb(i) \
+        pointtype (below[i] ? solid(i) : above[i] ? hollow(i) : -1) pointsize 0.6 title label(i) noenhanced
 set output

@@ -50,7 +50,9 @@ do for [i = 1:targets] {
 }
 unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
 unit_name = unit == 1 ? 'bytes' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
-eval page(2.1, n, long, (runs > 1) + (targets > 0))
+heading = (runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : '').(runs > 1 && targets ? "\n" : '').\
+    (targets ? 'dotted: accuracies aimed at' : '')
+eval page(2.1, n, long)
 set xlabel against eq 'step' ? 'step' : against eq 'bytes' ? unit_name.' sent by each worker' : \
     against eq 'wall' ? 'seconds of this machine' : 'simulated seconds'
 set ylabel 'test accuracy'
@@ -58,19 +60,14 @@ shortest = 1e300
 do for [k = 1:n] { shortest = least(shortest, last[k]) }
 log_x = x_low > 0 && x_high / shortest > 8
 if (log_x) {
-    set logscale x 10
-    set xrange [x_low / unit / 1.1 : x_high / unit * 1.1]
+    eval log_axis('x', x_low / unit / 1.1, x_high / unit * 1.1)
 } else {
     set xrange [0 : x_high / unit * 1.02]
 }
-set format x '%g'
 margin = largest(0.01, 0.05 * (y_high - y_low))
 set yrange [y_low - margin : y_high + margin > 1 && y_high <= 1 ? 1 : y_high + margin]
-set format y '%g'
-set key title (runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : '').(runs > 1 && targets ? "\n" : '').\
-    (targets ? 'dotted: accuracies aimed at' : '') font key_font noenhanced
 do for [i = 1:targets] {
-    set arrow from graph 0, first target[i] to graph 1, first target[i] nohead linewidth 1 dashtype (1, 3) linecolor rgb '#555555'
+    set arrow from graph 0, first target[i] to graph 1, first target[i] nohead linewidth 1 dashtype dotted linecolor rgb '#555555'
 }
 
 # ---- lines ----
@@ -79,7 +76,7 @@ mine(i) = test(0) && strcol(c_compressor) eq name[i]
 set output figure
 unset datafile columnheaders
 plot for [i = 1:(runs > 1 ? n : 0)] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(low(0)):(high(0)) \
-        with filledcurves fillcolor rgb rgb(i) fillstyle transparent solid 0.2 noborder notitle, \
-    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(column(c_y)) with linespoints linewidth 1.2 \
+        with filledcurves fillcolor rgb band(rgb(i)) fillstyle solid noborder notitle, \
+    for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) / unit : NaN):(column(c_y)) with linespoints linewidth weight(1.2, i) \
         dashtype dash(i) linecolor rgb rgb(i) pointtype solid(i) pointsize 0.4 title shown_name(name[i]) noenhanced
 set output

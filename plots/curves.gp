@@ -34,7 +34,7 @@ ends(k) = role[k] eq 'least' || role[k] eq 'most'
 listed = 2 * (bands > 0)
 do for [k = 1:lines] { listed = listed + (many ? ends(k) : alone ? lines <= 6 || k == 1 || k == lines : pass[k] == 1) }
 words = many ? long + strlen(least_end) : long
-title = again && !many ? alone ? shown_name(name[1]) : 'thick: last in the file, thin: before it' : ''
+heading = again && !many ? alone ? shown_name(name[1]) : 'thick: last in the file, thin: before it' : ''
 
 # One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass strong.
 mix(a, b, s) = int(a + (b - a) * s + 0.5)
@@ -44,7 +44,7 @@ line_colour(k) = many && !ends(k) ? '#b8b8b8' : alone ? ramp_colour(k) : rgb(of[
 line_width(k) = many && !ends(k) ? 0.4 : pass[k] < times[of[k]] && !alone ? 0.5 : 1.3
 line_dash(k) = many || alone ? 1 : dash(of[k])
 end_colour(k) = role[k] eq 'least' ? colour[3] : colour[2]
-end_dash(k) = role[k] eq 'least' ? 2 : 4
+end_dash(k) = tex ? 0 : role[k] eq 'least' ? 2 : 4
 label(k) = alone ? (lines == 1 ? shown_name(name[1]) : lines <= 6 || k == 1 || k == lines ? sprintf('no. %d', k) : '') : \
     pass[k] == times[of[k]] ? shown_name(name[of[k]]) : ''
 end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).shown_name(name[of[k]]) : ''

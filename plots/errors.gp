@@ -14,7 +14,7 @@ load folder(ARG0).'look.gp'
 marks = 5
 array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_error_small'), \
     place('elem_error_pos'), place('elem_error_neg')]
-array title_of[5] = ['all elements', 'the largest 5 %', 'the others', 'where too low', 'where too high']
+array title_of[5] = ['all elements', tex ? 'the largest 5 \%' : 'the largest 5 %', 'the others', 'where too low', 'where too high']
 array type_of[5] = [2, 7, 6, 11, 9]
 half = 30 # of a name that takes two lines
 x_low = 1e300
@@ -35,16 +35,13 @@ if (n == 0) {
 
 log_x = x_high > 0 && x_high / x_low > 8
 if (log_x) {
-    set logscale x 10
     floor_x = 10 ** (log10(x_low) - 0.04 * log10(x_high / x_low))
-    set xrange [floor_x : x_high * 10 ** (0.04 * log10(x_high / x_low))]
-    set format x decades(x_low, x_high)
+    eval log_axis('x', floor_x, x_high * 10 ** (0.04 * log10(x_high / x_low)))
 } else {
     floor_x = 0
     set xrange [0 : x_high > 0 ? x_high * 1.06 : 1]
-    set format x '%g'
 }
-eval page(0.5 + (long > half ? 0.24 : 0.16) * n, marks, 15, 0)
+eval page(0.5 + (long > half ? 0.24 : 0.16) * n, marks, 15)
 set xlabel 'error of an element / its size'
 set yrange [n + 0.6 : 0.4]
 set ytics scale 0 noenhanced

@@ -65,18 +65,14 @@ if (!alone) {
     right = right > 12 ? 12 : right
 }
 low = largest(low, high * 1e-7)
-set logscale y 10
-set yrange [low / 1.5 : high * 2]
-set format y decades(low, high)
+eval log_axis('y', low / 1.5, high * 2)
 set xrange [left - 0.02 * (right - left) : right + 0.02 * (right - left)]
 step_x = alone ? 10 ** floor(log10((right - left) / 3)) : right - left > 12 ? 4 : 1
 step_x = alone && (right - left) / step_x > 7 ? (right - left) / step_x > 14 ? 5 * step_x : 2 * step_x : step_x
 set xtics step_x
-set format x '%g'
-eval page(2.15, listed + 1, largest(words, 19), strlen(title) > 0)
+eval page(2.15, listed + 1, largest(words, 19))
 set xlabel (alone ? 'value' : 'value, in standard deviations from the mean')
 set ylabel 'density'
-set key title title noenhanced font key_font
 
 # ---- lines ----
 
@@ -91,16 +87,16 @@ normal(x) = exp(-0.5 * ((x - center) / spread) ** 2) / spread / sqrt(2 * pi)
 set samples 400
 set output figure
 plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : x_of(k, middle(0))):(height(k)) \
-        with lines linewidth line_width(k) dashtype line_dash(k) linecolor rgb line_colour(k) \
+        with lines linewidth weight(line_width(k), k) dashtype line_dash(k) linecolor rgb line_colour(k) \
         title (many ? '' : label(k)) noenhanced, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
         using (middle(0)):(floored(column(c_band_low))):(floored(column(c_band_high))) \
-        with filledcurves fillcolor rgb '#0072b2' fillstyle transparent solid 0.25 noborder \
+        with filledcurves fillcolor rgb band('#0072b2') fillstyle solid noborder \
         title (bands ? 'middle half' : ''), \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to using (middle(0)):(floored(column(c_count))) \
         with lines linewidth 2 linecolor rgb '#0072b2' title (bands ? 'median' : ''), \
     for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? x_of(k, middle(0)) : NaN):(height(k)) \
-        with lines linewidth 1.3 dashtype end_dash(k) linecolor rgb end_colour(k) \
+        with lines linewidth weight(1.3, role[k] eq 'least') dashtype end_dash(k) linecolor rgb end_colour(k) \
         title (many ? end_label(k) : '') noenhanced, \
-    normal(x) with lines linewidth 1 dashtype (2, 2) linecolor rgb '#555555' title 'normal distribution'
+    normal(x) with lines linewidth 1 dashtype dotted linecolor rgb '#555555' title 'normal distribution'
 set output

@@ -21,13 +21,12 @@ stats data using (valid(c_total) && valid(c_x) ? (y_high = largest(y_high, colum
 said = ''
 do for [k = 1:workers] { do for [i = 1:workers] { if (rank[i] == k) { said = said.(k > 1 ? ', ' : '').sprintf('%d', worker[i]) } } }
 
-eval page(2.0 + below, 4, 11, 1)
-set bmargin at screen (foot(4, 11, 1) + below) / (2.0 + below + foot(4, 11, 1))
-set key title (workers > 1 ? 'bars of each, from left: ' : '').said.(workers == 1 && worker[1] == 1 ? ' worker' : ' workers').said_of_computing font key_font
-set key maxcols 4
-set ylabel 'ms'
+heading = (workers > 1 ? 'bars of each, from left: ' : '').said.(workers == 1 && worker[1] == 1 ? ' worker' : ' workers').said_of_computing
+eval page(2.0 + below, 4, 11)
+set bmargin at screen (foot(4, 11) + below) / (2.0 + below + foot(4, 11))
+set ylabel time_label(y_high)
 set xrange [-1 : n * group]
-set yrange [0 : y_high * 1.05]
+set yrange [0 : y_high / per_unit(y_high) * 1.05]
 unset grid
 set grid y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 set xtics scale 0 rotate by slant right offset 0, 0 font key_font noenhanced ()

@@ -79,45 +79,87 @@ shown_name(s) = tex ? escaped(short(s)) : short(s)
 array colour[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
 array filled[6] = [7, 5, 9, 13, 11, 15]
 array open[6] = [6, 4, 8, 12, 10, 14]
+array filled_tex[4] = [7, 9, 13, 11] # LaTeX's squares are large, and it has no pentagons
+array open_tex[4] = [6, 8, 12, 10]
 rgb(i) = colour[(i - 1) % 7 + 1]
-solid(i) = filled[(i - 1) % 6 + 1]
-hollow(i) = open[(i - 1) % 6 + 1]
-dash(i) = (i - 1) % 5 + 1
+solid(i) = tex ? filled_tex[(i - 1) % 4 + 1] : filled[(i - 1) % 6 + 1]
+hollow(i) = tex ? open_tex[(i - 1) % 4 + 1] : open[(i - 1) % 6 + 1]
+
+# LaTeX's pictures know lines and dotted ones, no other dashes: those are all number 0 there.
 set dashtype 2 (6, 3)
 set dashtype 3 (2, 2)
 set dashtype 4 (8, 3, 2, 3)
 set dashtype 5 (8, 3, 2, 3, 2, 3)
+set dashtype 6 (1, 3)
+set dashtype 7 (3, 1.5)
+dash(i) = tex ? i % 2 : (i - 1) % 5 + 1
+dashed = tex ? 0 : 2
+dotted = tex ? 0 : 6
+blocks = tex ? 0 : 7
+dashed_word = tex ? 'dotted' : 'dashed'
+
+# Its dots keep the colour in which their size was first asked for: so each line has a size of its own.
+weight(w, i) = tex ? w + 0.02 * (i % 7) : w
+
+# A band's colour, through which lines can be seen; LaTeX's pictures know none such, so a light one.
+number_of(c) = '0x'.c[2:*] + 0
+lighter(v) = int(255 - 0.2 * (255 - v))
+light(v) = lighter(v / 65536) * 65536 + lighter(v / 256 % 256) * 256 + lighter(v % 256)
+band(c) = tex ? light(number_of(c)) : 0xcc000000 + number_of(c)
 
 # Nothing to draw, for a part of a figure that these data do not have.
 $nothing << EOD
 NaN,NaN,NaN
 EOD
 
+# ---- times: in ms, as the data hold them, or in seconds where that reads better ----
+
+in_ms(typical) = typical < 1000
+per_unit(typical) = in_ms(typical) ? 1.0 : 1000.0
+time_label(typical) = in_ms(typical) ? 'time, ms' : 'time, s'
+
 # ---- one column of a paper ----
 
+# LaTeX's formulas have the document's size, but for this; those of gnuplot's own formats, too.
+math(s) = '{\fontsize77\selectfont$\mathsf{'.s.'}$}'
+plain = tex ? math('%g') : '%g'
+powers = tex ? math('10^{%T}') : '10^{%T}'
+
+# eval log_axis('y', low, high): from low to high, which is more than 0. Where there is hardly a power of ten, 2 and 5 times those.
+twos_and_fives(k, last) = sprintf('%ge%d, %ge%d, %ge%d', 1, k, 2, k, 5, k).(k < last ? ', '.twos_and_fives(k + 1, last) : '')
+log_axis(axis, low, high) = sprintf("set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, low, high, axis, high / low > 1000 ? 'powers' : 'plain').\
+    (high / low < 60 ? sprintf("; set %stics (%s)", axis, twos_and_fives(int(floor(log10(low))), int(floor(log10(high))))) : '')
 set border 3 linewidth 0.7
 set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
-set xtics offset 0, 0.25
-set xlabel offset 0, 0.8
-set ylabel offset 0.8, 0
-powers = tex ? '$10^{%T}$' : '10^{%T}'
-decades(low, high) = high / low > 300 ? powers : '%g'
+set format x plain
+set format y plain
+set xtics offset 0, (ending eq '.svg' ? 0.5 : 0.25)
+set xlabel offset 0, (ending eq '.svg' ? 1.1 : 0.6)
+set ylabel offset (tex ? 2 : 0.2), 0
 key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
 key_lines = ending eq '.svg' ? 0.9 : 1.12
 key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
 
-# eval page(tall, entries, long, titles): the terminal, `tall` inches high without the key, and at its foot a key of so
-# many entries, the longest of `long` characters, under so many lines of title.
+# What is said over the key, in lines; names from the data may stand in it.
+heading = ''
+line_count(s) = s eq '' ? 0 : 1 + (strstrt(s, "\n") ? line_count(s[strstrt(s, "\n") + 1 : *]) : 0)
+line_of(s, k) = strstrt(s, "\n") == 0 ? s : k == 1 ? s[1 : strstrt(s, "\n") - 1] : line_of(s[strstrt(s, "\n") + 1 : *], k - 1)
+
+# eval page(tall, entries, long): the terminal, `tall` inches high without the key, and at its foot a key of so many
+# entries, the longest of `long` characters, under the heading. That stands in labels: a key's own title would widen
+# its columns, and LaTeX's pictures have no row for it.
 wide = 3.35
-line_high = ending eq '.svg' ? 0.126 : 0.102
-foot(entries, long, titles) = line_high * (ceil(entries / real(key_columns(long))) + titles) + 0.08
+line_high = ending eq '.svg' ? 0.113 : 0.102
+rows_high(entries, long) = line_high * ceil(entries / real(key_columns(long)))
+foot(entries, long) = rows_high(entries, long) + line_high * line_count(heading) + 0.08
 canvas(tall) = \
     ending eq '.pdf' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
-    ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1.2 dynamic", wide * 96, tall * 96) : \
-    ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3", wide * 300, tall * 300) : \
-    sprintf("set terminal ".terminal." size %g, %g font 'cmss,7' color", wide, tall)
+    ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1 dynamic", wide * 96, tall * 96) : \
+    ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3 dashlength 2", wide * 300, tall * 300) : \
+    sprintf("set terminal ".terminal." size %g, %g font 'cmss,7' color tinypoints gparrows linewidth 1.3", wide, tall)
 key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing %g width %d font '%s'", 0.03 / tall, columns, key_lines, squeeze, key_font)
+headed(above, tall) = sprintf("do for [k = 1:line_count(heading)] { set label line_of(heading, k) at screen 0.5, screen (%g - (k - 0.5) * %g) center noenhanced font key_font }", above / tall, line_high / tall)
 parts(tall, foot, columns, squeeze) = canvas(tall + foot).'; '.key(columns, squeeze, tall + foot).'; '.\
-    sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
-page(tall, entries, long, titles) = parts(tall, foot(entries, long, titles), key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)
+    headed(foot - 0.02, tall + foot).'; '.sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
+page(tall, entries, long) = parts(tall, foot(entries, long), key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)

@@ -31,27 +31,27 @@ if (n == 0 || x_high == 0 || y_high == 0) {
 
 # ---- axes and key ----
 
-eval page(2.2, n, largest(long, 11), 2)
+heading = (aggregates ? 'solid: merged, then decoded once'."\n" : '').dashed_word.': every payload decoded'
+typical = sqrt(y_low * y_high)
+unit = per_unit(typical)
+eval page(2.2, n, largest(long, 11))
 set xlabel 'workers'
-set ylabel 'ms'
+set ylabel time_label(typical)
 set logscale x 2
-set logscale y 10
 set xrange [x_low / 1.2 : x_high * 1.2]
-set yrange [y_low / 2 : y_high * 2]
-set format y decades(y_low, y_high)
-set key title (aggregates ? 'solid: merged, then decoded once'."\n" : '').'dashed: every payload decoded' font key_font
+eval log_axis('y', y_low / unit / 2, y_high / unit * 2)
 
 mine(i) = drawn(0) && strcol(c_compressor) eq name[i]
-together(i) = mine(i) && valid(c_merge) && valid(c_decode) ? column(c_merge) + column(c_decode) : NaN
-key_dash(i) = merges[i] ? 1 : 2
+together(i) = mine(i) && valid(c_merge) && valid(c_decode) ? (column(c_merge) + column(c_decode)) / unit : NaN
+key_dash(i) = merges[i] ? 1 : dashed
 
 set output figure
 unset datafile columnheaders
-plot for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each)) with linespoints linewidth 1 \
-        dashtype 2 linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
+plot for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(column(c_each) / unit) with linespoints linewidth weight(1, i) \
+        dashtype dashed linecolor rgb rgb(i) pointtype hollow(i) pointsize 0.5 notitle, \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(together(i)) with linespoints linewidth 1.4 \
         linecolor rgb rgb(i) pointtype solid(i) pointsize 0.55 notitle, \
-    for [i = 1:n] $nothing using 1:2 with linespoints linewidth (merges[i] ? 1.4 : 1) dashtype key_dash(i) \
+    for [i = 1:n] keyentry with linespoints linewidth (merges[i] ? 1.4 : weight(1, i)) dashtype key_dash(i) \
         linecolor rgb rgb(i) pointtype (merges[i] ? solid(i) : hollow(i)) pointsize 0.55 \
         title shown_name(name[i]) noenhanced
 set output

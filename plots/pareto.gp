@@ -20,17 +20,20 @@ c_front = place('pareto')
 
 # A compressor's family is its spec without keys: "ef:decay=0.9+qsgd:bits=2" is "ef".
 family(s) = strstrt(s, ':') ? s[1 : strstrt(s, ':') - 1] : s
+front(b) = drawn(0) && text(c_front) eq 'true' && (text(c_unbiased) eq 'false') == b
 series(r) = c_series ? strcol(c_series) : family(strcol(c_compressor))
 
 array biased[most]
 array zero[most]
+array on_front[2] = [0, 0] # points of the unbiased and of the biased; one alone is no line
 do for [k = 1:most] { biased[k] = zero[k] = 0 }
 x_low = y_low = 1e300
 x_high = y_high = 0
 note(k, y) = (k > 0 && y == 0 ? (zero[k] = 1) : 0, k > 0 ? (biased[k] = text(c_unbiased) eq 'false') : 0, 1)
 stats data using (drawn(0) && valid(c_x) && valid(c_y) ? (note(number(series(0)), column(c_y)), \
     x_low = least(x_low, column(c_x)), x_high = largest(x_high, column(c_x)), \
-    y_low = least(y_low, column(c_y)), y_high = largest(y_high, column(c_y)), 1) : 1) nooutput
+    y_low = least(y_low, column(c_y)), y_high = largest(y_high, column(c_y)), \
+    on_front[1] = on_front[1] + front(0), on_front[2] = on_front[2] + front(1), 1) : 1) nooutput
 if (n == 0 || x_high == 0) {
     print 'the data has no row with both bits_per_element and relative_error'
     exit status 1
@@ -51,10 +54,8 @@ if (log_x) {
     set xrange [0 : x_high * 1.08]
 }
 if (log_y) {
-    set logscale y 10
     floor_y = y_low / 3
-    set yrange [floor_y / 1.25 : y_high * 2]
-    set format y decades(y_low, y_high)
+    eval log_axis('y', floor_y / 1.25, y_high * 2)
 } else {
     floor_y = 0
     set yrange [0 : y_high * 1.12]
@@ -66,20 +67,18 @@ shown(y) = y > floor_y ? y : floor_y
 unbiased_any = biased_any = 0
 do for [i = 1:n] { if (biased[i]) { biased_any = 1 } else { unbiased_any = 1 } }
 mixed = unbiased_any && biased_any
-fronts = c_front ? unbiased_any + biased_any : 0
+fronts = (on_front[1] > 1) + (on_front[2] > 1)
 entries = n + 1 + unbiased_any + fronts
-long = largest(long, unbiased_any ? 15 : 11) # "worst, unbiased"
-eval page(2.2, entries, long, mixed + 2)
+long = largest(long, unbiased_any ? 20 : 14) # "unbiased: 1/(4^b - 1)", "front, biased"
+heading = (mixed ? 'filled marks: unbiased, open: biased'."\n" : '').'dotted: worst case (Gaussian) of b bits, no bound for a given gradient'
+eval page(2.2, entries, long)
 set xlabel 'bits per element'
 set ylabel 'relative error'
-marks = mixed ? 'filled marks: unbiased, open: biased'."\n" : ''
-formulas = unbiased_any ? (tex ? ' $4^{-b}$, unbiased $1/(4^b-1)$:' : ' 4^{-b}, unbiased 1/(4^b - 1):') : (tex ? ' $4^{-b}$:' : ' 4^{-b}:')
-set key title marks.'dotted: worst case (Gaussian)'.formulas."\n".'no bound for a given gradient' font key_font
 
+formula(s) = tex ? math(s) : s
 mark(i) = biased[i] ? hollow(i) : solid(i)
 label(i) = shown_name(name[i]).(log_y && zero[i] ? ', error 0' : '')
 mine(i) = drawn(0) && series(0) eq name[i]
-front(b) = drawn(0) && c_front && text(c_front) eq 'true' && (text(c_unbiased) eq 'false') == b
 worst(x) = 4.0 ** -x
 worst_unbiased(x) = 1 / (4.0 ** x - 1)
 
@@ -91,14 +90,14 @@ unset table
 set output figure
 unset datafile columnheaders
 
-plot worst(x) with lines linewidth 0.8 dashtype '.' linecolor rgb '#777777' \
-        title 'worst case', \
-    (unbiased_any ? worst_unbiased(x) : NaN) with lines linewidth 1.2 dashtype '.' linecolor rgb '#333333' \
-        title (unbiased_any ? 'worst, unbiased' : ''), \
+plot worst(x) with lines linewidth 0.8 dashtype dotted linecolor rgb '#777777' \
+        title formula('4^{-b}'), \
+    (unbiased_any ? worst_unbiased(x) : NaN) with lines linewidth 1.2 dashtype dotted linecolor rgb '#333333' \
+        title (unbiased_any ? 'unbiased: '.formula('1/(4^b - 1)') : ''), \
     (|$unbiased_front| ? '$unbiased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 \
-        linecolor rgb '#bbbbbb' title (!fronts || !unbiased_any ? '' : mixed ? 'front, unbiased' : 'Pareto front'), \
-    (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 dashtype (3, 1.5) \
-        linecolor rgb '#bbbbbb' title (!fronts || !biased_any ? '' : mixed ? 'front, biased' : 'Pareto front'), \
+        linecolor rgb '#bbbbbb' title (on_front[1] < 2 ? '' : mixed ? 'front, unbiased' : 'Pareto front'), \
+    (|$biased_front| ? '$biased_front' : '$nothing') using 1:2 smooth unique with steps linewidth 2 dashtype blocks \
+        linecolor rgb '#bbbbbb' title (on_front[2] < 2 ? '' : mixed ? 'front, biased' : 'Pareto front'), \
     for [i = 1:n] data skip 1 using (mine(i) ? column(c_x) : NaN):(shown(column(c_y))) with linespoints \
-        linewidth 1.2 dashtype dash(i) linecolor rgb rgb(i) pointtype mark(i) pointsize 0.55 title label(i) noenhanced
+        linewidth weight(1.2, i) dashtype dash(i) linecolor rgb rgb(i) pointtype mark(i) pointsize 0.55 title label(i) noenhanced
 set output

@@ -24,11 +24,12 @@ unit = 1024.0 ** scale
 unit_name = word('bytes KiB MiB GiB', scale + 1)
 size_text(r) = sprintf('%.3g', column(c_bytes) / unit)
 
+heading = sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing
 upper = 1.75
 lower = 0.95
-key_tall = 0.42
-tall = upper + lower + below + key_tall
-eval page(tall, 0, 11, 0)
+eval page(upper + lower + below, 4, 11)
+foot_high = foot(4, 11) + below
+tall = upper + lower + foot_high
 up(inches) = inches / tall
 set output figure
 set multiplot
@@ -42,11 +43,9 @@ set grid y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
 # ---- times ----
 
 set tmargin at screen 0.98
-set bmargin at screen up(below + key_tall + lower + 0.12)
-set key at screen 0.56, screen up(key_tall + 0.02) center top horizontal Left reverse maxcols 2 samplen 1.6 spacing key_lines width 1
-set key title sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing font key_font
-set ylabel 'ms'
-set yrange [0 : y_high * 1.05]
+set bmargin at screen up(foot_high + lower + 0.12)
+set ylabel time_label(y_high) offset -0.6, 0
+set yrange [0 : y_high / per_unit(y_high) * 1.05]
 unset datafile columnheaders
 plot for [p = part_one:4] data skip 1 using (middle(0)):(low(p) + part(p) / 2):(middle(0) - 0.38):(middle(0) + 0.38):(low(p)):(low(p) + part(p)) \
         with boxxyerror fillstyle solid 1 noborder linecolor rgb part_rgb(p) title word(heights, p)
@@ -54,14 +53,17 @@ plot for [p = part_one:4] data skip 1 using (middle(0)):(low(p) + part(p) / 2):(
 # ---- sizes ----
 
 unset key
-set tmargin at screen up(below + key_tall + lower - 0.02)
-set bmargin at screen up(below + key_tall)
-set ylabel 'message, '.unit_name
+unset label
+set tmargin at screen up(foot_high + lower - 0.02)
+set bmargin at screen up(foot_high)
+set ylabel 'message, '.unit_name offset -0.6, 0
 set xtics scale 0 rotate by slant right font key_font noenhanced ()
 do for [i = 1:n] { set xtics add (tic(name[i]) i - 0.4) }
-set yrange [0 : s_high / unit * 1.25]
+upright = n > 8 # where there is no room for numbers side by side
+set yrange [0 : s_high / unit * (upright ? 1.6 : 1.25)]
 plot data skip 1 using (middle(0)):(column(c_bytes) / unit / 2):(middle(0) - 0.38):(middle(0) + 0.38):(0):(column(c_bytes) / unit) \
         with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc79a7', \
-    data skip 1 using (middle(0)):(column(c_bytes) / unit):(size_text(0)) with labels offset 0, 0.45 font key_font
+    data skip 1 using (upright ? NaN : middle(0)):(column(c_bytes) / unit):(size_text(0)) with labels offset 0, 0.45 font key_font, \
+    data skip 1 using (upright ? middle(0) : NaN):(column(c_bytes) / unit):(size_text(0)) with labels rotate by 90 left offset 0, 0.3 font key_font
 unset multiplot
 set output

@@ -39,9 +39,7 @@ do for [k = 1:lines] {
     low = least(low, bottom[k] / scale(k))
 }
 low = largest(low, high * floor_y)
-set logscale y 10
-set yrange [low / 1.4 : high * 1.5]
-set format y decades(low, high)
+eval log_axis('y', low / 1.4, high * 1.5)
 if (wide_x > 12) {
     set logscale x 10
     set xrange [0.93 : wide_x * 1.08]
@@ -50,10 +48,9 @@ if (wide_x > 12) {
     set xrange [0.8 : wide_x + 0.2]
     set xtics 1
 }
-eval page(2.15, listed, words, strlen(title) > 0)
+eval page(2.15, listed, words)
 set xlabel 'singular value number'
 set ylabel (alone ? 'singular value' : 'singular value / largest')
-set key title title noenhanced font key_font
 
 # ---- lines ----
 
@@ -65,15 +62,15 @@ c_high = bands ? place('high') : 1
 band_data = bands ? data : '$nothing'
 set output figure
 plot for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? NaN : column(c_index)):(y(k)) \
-        with linespoints pointtype (wide_x > 12 ? -1 : 7) pointsize 0.25 linewidth line_width(k) dashtype line_dash(k) linecolor rgb line_colour(k) \
+        with linespoints pointtype (wide_x > 12 ? -1 : 7) pointsize 0.25 linewidth weight(line_width(k), k) dashtype line_dash(k) linecolor rgb line_colour(k) \
         title (many ? '' : label(k)) noenhanced, \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to \
         using (column(c_index)):(floored(column(c_low))):(floored(column(c_high))) \
-        with filledcurves fillcolor rgb '#0072b2' fillstyle transparent solid 0.25 noborder \
+        with filledcurves fillcolor rgb band('#0072b2') fillstyle solid noborder \
         title (bands ? 'middle half' : ''), \
     band_data skip (bands ? 1 : 0) every ::band_from::band_to using (column(c_index)):(column(c_value)) \
         with lines linewidth 2 linecolor rgb '#0072b2' title (bands ? 'median' : ''), \
     for [k = 1:lines] data skip 1 every ::first[k]::last[k] using (ends(k) && many ? column(c_index) : NaN):(y(k)) \
-        with lines linewidth 1.3 dashtype end_dash(k) linecolor rgb end_colour(k) \
+        with lines linewidth weight(1.3, role[k] eq 'least') dashtype end_dash(k) linecolor rgb end_colour(k) \
         title (many ? end_label(k) : '') noenhanced
 set output
