@@ -31,9 +31,11 @@ static const char *details(Arena *a)
                 text_add_bytes(&out, c, 1);
         text_add(&out, "\n");
     }
-    text_add(&out,
-             "\nFIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex (pict2e). Beside it FIGURE's "
-             "name with .plot.csv holds what was drawn.\n");
+    text_add(
+        &out,
+        "\nFIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex. The last is for LaTeX documents that "
+        "load pict2e, xcolor, graphicx and amssymb. Beside it FIGURE's name with .plot.csv holds what was "
+        "drawn.\n");
     return text_done(&out);
 }
 

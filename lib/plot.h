@@ -61,6 +61,10 @@ Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
 /* The rows over the whole selection, if the data have such, and over all steps likewise; else all. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 
+/* Of these the rows that `keep` is true of, for a kind whose columns are numbers but the last, a name. */
+Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
+                 size_t *count, Arena *a, Error *err);
+
 /* Puts rows together by their text in column `by`, in order of its first appearance, and sorts those by their
  * number in column `x`; what is equal stays as it was. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);

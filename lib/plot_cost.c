@@ -75,37 +75,27 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     return plot_sort(&plot_iteration_time, *rows, *count, NAME, 0, a, err);
 }
 
-#define SOURCE "atomo-bench cost writes with -o FILE.csv"
+#define COST_DATA                                                                                            \
+    .source = "atomo-bench cost writes with -o FILE.csv", .needs = needs, .columns = columns,                \
+    .numbers = numbers, .pick = pick
 
 const PlotKind plot_iteration_time = {
     .name = "iteration-time",
     .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode,\n"
              "communicate and decode as stacked bars, for each number of workers",
-    .source = SOURCE,
-    .needs = needs,
-    .columns = columns,
-    .numbers = numbers,
-    .pick = pick,
+    COST_DATA,
 };
 
 const PlotKind plot_runtime = {
     .name = "runtime",
     .brief = "the same parts for the most workers that cost's data have, over the size\n"
              "of a worker's message",
-    .source = SOURCE,
-    .needs = needs,
-    .columns = columns,
-    .numbers = numbers,
-    .pick = pick,
+    COST_DATA,
 };
 
 const PlotKind plot_break_even = {
     .name = "break-even",
     .brief = "the bandwidth below which compressing pays, against the number of workers,\n"
              "from cost's CSV or JSON",
-    .source = SOURCE,
-    .needs = needs,
-    .columns = columns,
-    .numbers = numbers,
-    .pick = pick,
+    COST_DATA,
 };

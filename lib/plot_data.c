@@ -81,3 +81,24 @@ Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Er
             (*row)[(*count)++] = i;
     return OK;
 }
+
+Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
+                 size_t *count, Arena *a, Error *err)
+{
+    const size_t columns = plot_columns(kind), name = columns - 1;
+    size_t *row, of;
+    TRY(plot_selection(data, &row, &of, a, err));
+    Value *to = *rows = NEW(a, Value, of * columns);
+    if (!to)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < of; i++) {
+        for (size_t k = 0; k < name; k++) /* none where there is no number */
+            to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
+        to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
+        if (!to[name].text)
+            return arena_fail(a, err);
+        to += keep(to) ? columns : 0;
+    }
+    *count = (size_t)(to - *rows) / columns;
+    return OK;
+}

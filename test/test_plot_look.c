@@ -5,6 +5,8 @@
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
+#define MERGE_HEAD "compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
+
 /* ---- long names ---- */
 
 static const struct {
@@ -152,6 +154,95 @@ static void links_are_named_right_of_the_curves(void **state)
     check(!strstr(f, "> 128<"));
 }
 
+static void times_from_a_second_on_are_in_seconds(void **state)
+{
+    static const char *const kinds[] = {"runtime", "iteration-time"};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(kinds); i++) {
+        const char *below = drawn(kinds[i], COST_HEAD "none,16,0,1,997,1,999,,,400\n", "f.svg");
+        check_has(below, "time, ms");
+        check_has(below, "> 800<");
+        const char *above = drawn(kinds[i], COST_HEAD "none,16,0,1,11998,1,12000,,,400\n", "f.svg");
+        check_has(above, "time, s<");
+        check_has(above, "> 12<");
+        check(!strstr(above, "12000"));
+    }
+    check_has(drawn("merge", MERGE_HEAD "a,4,1,1,3\na,8,2,1,6\n", "f.svg"), "time, ms");
+    const char *long_ones = drawn("merge", MERGE_HEAD "a,4,1000,1000,3000\na,8,2000,1000,6000\n", "f.svg");
+    check_has(long_ones, "time, s<");
+    check_has(long_ones, "> 5<");
+}
+
+/* From 3 to 8 there is no power of ten. */
+static void a_short_logarithmic_axis_has_numbers(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *f = drawn("merge", MERGE_HEAD "a,4,,,3.1\na,8,,,3.4\n", "f.svg");
+    check_has(f, "> 2<");
+    check_has(f, "> 5<");
+    check_has(drawn("break-even", COST_HEAD "a,2,1,1,1,1,4,0.3,below,4\n", "f.svg"), "> 0.2<");
+}
+
+static void what_always_or_never_pays_is_named_even_if_nothing_is_drawn(void **state)
+{
+    static const char *const figures[] = {"f.svg", "f.tex"};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(figures); i++) {
+        const char *f = drawn("break-even",
+                              COST_HEAD "a,2,1,1,1,1,4,,never,4\nb,2,1,1,1,1,4,,always,4\n"
+                                        "c,2,1,1,1,1,4,,always,4\nc,4,1,1,1,1,4,,never,4\n",
+                              figures[i]);
+        check_has(f, "a: never");
+        check_has(f, "b: always");
+        check_has(f, "c: always or never");
+        check_has(drawn("break-even",
+                        COST_HEAD "a,2,1,1,1,1,4,1,below,4\na,4,1,1,1,1,4,,always,4\n"
+                                  "a,8,1,1,1,1,4,,never,4\n",
+                        figures[i]),
+                  "a, else always or never");
+    }
+}
+
+static void a_front_of_one_point_is_no_line_and_not_in_the_key(void **state)
+{
+    static const char *const head = "compressor,bits_per_element,relative_error,unbiased\n";
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *one =
+        drawn("pareto", text_format(a, "%sa,1,4,true\na,2,1,true\nb,1,2,false\n", head), "f.svg");
+    check_has(one, "front, unbiased");
+    check(!strstr(one, "front, biased"));
+    check_has(drawn("pareto", text_format(a, "%sa,1,4,true\na,2,1,true\nb,1,2,false\nb,2,1,false\n", head),
+                    "f.svg"),
+              "front, biased");
+}
+
+static void sizes_over_many_bars_stand_upright(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (int bars = 8; bars <= 9; bars++) {
+        TextBuf data = {.arena = a};
+        text_add(&data, COST_HEAD);
+        for (int i = 0; i < bars; i++)
+            text_addf(&data, "c%d,16,1,1,1,1,4,,,4%d\n", i, i);
+        const char *number = strstr(drawn("runtime", text_done(&data), "f.svg"), "<text>43<");
+        check(number);
+        while (strncmp(number, "<g transform", 12) != 0)
+            number--;
+        check((strstr(number, "rotate(-90") && strstr(number, "rotate(-90") < strchr(number, '>')) ==
+              (bars > 8));
+    }
+}
+
 /* ---- numbers ---- */
 
 static void what_is_no_number_is_refused_where_it_stands(void **state)
@@ -194,6 +285,11 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(sizes_of_messages_are_in_binary_units_below_a_thousand),
     IN_FOLDER(computing_without_a_time_is_said_to_be_left_out),
     IN_FOLDER(links_are_named_right_of_the_curves),
+    IN_FOLDER(times_from_a_second_on_are_in_seconds),
+    IN_FOLDER(a_short_logarithmic_axis_has_numbers),
+    IN_FOLDER(what_always_or_never_pays_is_named_even_if_nothing_is_drawn),
+    IN_FOLDER(a_front_of_one_point_is_no_line_and_not_in_the_key),
+    IN_FOLDER(sizes_over_many_bars_stand_upright),
     IN_FOLDER(what_is_no_number_is_refused_where_it_stands),
     IN_FOLDER(a_drawing_of_several_files_names_the_one_that_is_wrong),
 };

@@ -144,3 +144,10 @@ $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,1e999\n' 
 - f.svg
 - f.plot.csv
 = 1
+
+# LaTeX takes every kind of figure, with the packages that --help names
+? command -v gnuplot && kpsewhich pict2e.sty && kpsewhich xcolor.sty && kpsewhich graphicx.sty && kpsewhich amssymb.sty
+$ n='a_b%c&d#e{f}~g^h$i<j>k|l'; printf 'tensor,compressor,bits_per_element,relative_error,unbiased,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,workers,merge_ms,decode_ms,decode_each_ms,compute_ms,encode_ms,comm_ms,total_ms,break_even_gbps,pays,bytes_up,record,step,test_accuracy,sim_seconds,steps_to_0.5\n*,%s,1,1,true,1,0,3,4,5,4,1,1,3,1,1,1,4,0.5,below,4,step,1,0.3,1,\n*,%s,8,0,false,1,2,3000,4,5,8,2,1,6,1,1,1,4000,0.1,above,8,step,2,0.6,2,\n*,c,1,1,false,0,0,0,,,4,,,3,1,1,1,4,,never,4,step,1,0.2,1,\n' "$n" "$n" >r.csv; printf 'tensor,index,value,bin_low,bin_high,count\n%s,1,4,0,1,2000\n%s,2,1,1,2,900\n' "$n" "$n" >i.csv; packages=$(atomo-bench plot --help | grep -o 'pict2e\|xcolor\|graphicx\|amssymb' | paste -sd ,); { printf '\\documentclass{article}\\usepackage{%s}\\begin{document}\n' "$packages"; for k in pareto errors merge convergence iteration-time runtime break-even spectrum histogram; do case $k in spectrum | histogram) d=i.csv ;; *) d=r.csv ;; esac; atomo-bench plot $k $d -o $k.tex && printf '\\input{%s.tex}\\clearpage\n' $k; done; echo '\end{document}'; } >all.tex; pdflatex -halt-on-error -interaction=nonstopmode all.tex | grep -e '^!' -e 'Output written' -A 3
+> Output written on all.pdf (9 pages*
+- !*
+= 0
