@@ -37,6 +37,5 @@ do for [i = 1:n] { longest = largest(longest, strlen(name[i]) < room ? strlen(na
 slant = 40
 below = longest * 0.036 * (tex ? 1.15 : 1) + 0.1
 
-# gnuplot takes a tic's text for a number's format.
-doubled(s) = strlen(s) ? (s[1:1] eq '%' ? '%%' : s[1:1]).doubled(s[2:*]) : ''
-tic(s) = doubled(shown_name(s))
+# The script says where bars of name i end: ends_at(i). A label, as a tic's text would be cut at 63 characters.
+name_bars = "do for [i = 1:n] { set label shown_name(name[i]) at first ends_at(i), graph 0 right rotate by slant offset 0, -0.5 font key_font noenhanced }"

@@ -41,16 +41,21 @@ if (log_x) {
     floor_x = 0
     set xrange [0 : x_high > 0 ? x_high * 1.06 : 1]
 }
+
+# ---- a row for each compressor, named in labels: a tic's text would be cut at 63 characters ----
+
+lines_of(s) = strlen(s) > half ? shown(s[1 : half])."\n".shown(s[half + 1 : *]) : shown(s)
+shown(s) = tex ? escaped(s) : s
+said(k) = log_x && zero[k] ? ', error 0' : ''
+longest = 0
+do for [k = 1:n] { longest = largest(longest, strlen(short(name[k]).said(k)) < half ? strlen(short(name[k]).said(k)) : half) }
 eval page(0.5 + (long > half ? 0.24 : 0.16) * n, marks, 15)
+set lmargin longest * (tex ? 1.05 : 0.9) + 2
 set xlabel 'error of an element / its size'
 set yrange [n + 0.6 : 0.4]
-set ytics scale 0 noenhanced
-lines_of(s) = strlen(s) > half ? s[1 : half]."\n".s[half + 1 : *] : s
-percent(s) = strstrt(s, '%') ? s[1 : strstrt(s, '%')].'%'.percent(s[strstrt(s, '%') + 1 : *]) : s
-said(k) = log_x && zero[k] ? ', error 0' : ''
-label(k) = percent(tex ? shown_name(name[k]).said(k) : lines_of(short(name[k]).said(k)))
-set ytics ()
-do for [k = 1:n] { set ytics add (label(k) k) }
+set ytics 1, 1, n scale 0
+set format y ''
+do for [k = 1:n] { set label lines_of(short(name[k]).said(k)) at graph 0, first k right offset -1, 0 noenhanced }
 
 # ---- marks ----
 

@@ -29,8 +29,9 @@ set xrange [-1 : n * group]
 set yrange [0 : y_high / per_unit(y_high) * 1.05]
 unset grid
 set grid y linewidth 0.4 linecolor rgb '#dddddd' linetype 1
-set xtics scale 0 rotate by slant right offset 0, 0 font key_font noenhanced ()
-do for [i = 1:n] { set xtics add (tic(name[i]) (i - 1) * group + workers / 2.0) }
+unset xtics
+ends_at(i) = (i - 1) * group + workers / 2.0
+eval name_bars
 
 set output figure
 unset datafile columnheaders

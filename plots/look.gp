@@ -147,19 +147,20 @@ line_count(s) = s eq '' ? 0 : 1 + (strstrt(s, "\n") ? line_count(s[strstrt(s, "\
 line_of(s, k) = strstrt(s, "\n") == 0 ? s : k == 1 ? s[1 : strstrt(s, "\n") - 1] : line_of(s[strstrt(s, "\n") + 1 : *], k - 1)
 
 # eval page(tall, entries, long): the terminal, `tall` inches high without the key, and at its foot a key of so many
-# entries, the longest of `long` characters, under the heading. That stands in labels: a key's own title would widen
-# its columns, and LaTeX's pictures have no row for it.
+# entries, the longest of `long` characters, under the heading. It is set by rows, as columns asked for are no more than
+# fit under the axis. The heading stands in labels: a key's own title would widen its columns, and LaTeX's pictures have
+# no row for it.
 wide = 3.35
 line_high = ending eq '.svg' ? 0.113 : 0.102
-rows_high(entries, long) = line_high * ceil(entries / real(key_columns(long)))
-foot(entries, long) = rows_high(entries, long) + line_high * line_count(heading) + 0.08
+key_rows(entries, long) = int(ceil(entries / real(key_columns(long))))
+foot(entries, long) = line_high * (key_rows(entries, long) + line_count(heading)) + 0.08
 canvas(tall) = \
     ending eq '.pdf' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 0.7 linewidth 1", wide, tall) : \
     ending eq '.svg' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,Arial,sans-serif,9.3' linewidth 1 dynamic", wide * 96, tall * 96) : \
     ending eq '.png' ? sprintf("set terminal ".terminal." size %g, %g font 'Helvetica,8' fontscale 2.9 linewidth 3 pointscale 3 dashlength 2", wide * 300, tall * 300) : \
     sprintf("set terminal ".terminal." size %g, %g font 'cmss,7' color tinypoints gparrows linewidth 1.3", wide, tall)
-key(columns, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g horizontal Left reverse maxcols %d samplen 2.2 spacing %g width %d font '%s'", 0.03 / tall, columns, key_lines, squeeze, key_font)
+key(rows, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen %g vertical Left reverse maxrows %d samplen 2.2 spacing %g width %d font '%s'", 0.03 / tall, rows, key_lines, squeeze, key_font)
 headed(above, tall) = sprintf("do for [k = 1:line_count(heading)] { set label line_of(heading, k) at screen 0.5, screen (%g - (k - 0.5) * %g) center noenhanced font key_font }", above / tall, line_high / tall)
-parts(tall, foot, columns, squeeze) = canvas(tall + foot).'; '.key(columns, squeeze, tall + foot).'; '.\
+parts(tall, foot, rows, squeeze) = canvas(tall + foot).'; '.key(rows, squeeze, tall + foot).'; '.\
     headed(foot - 0.02, tall + foot).'; '.sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
-page(tall, entries, long) = parts(tall, foot(entries, long), key_columns(long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)
+page(tall, entries, long) = parts(tall, foot(entries, long), key_rows(entries, long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)

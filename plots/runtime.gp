@@ -13,7 +13,10 @@ p_high = y_high = s_high = 0
 s_low = 1e300
 do for [i = 1:workers] { p_high = largest(p_high, worker[i]) }
 mine(r) = valid(c_total) && column(c_x) == p_high
+array size[most]
+do for [k = 1:most] { size[k] = -1 }
 stats data using (valid(c_total) && valid(c_x) && mine(0) ? (y_high = largest(y_high, column(c_total)), \
+    valid(c_bytes) ? (size[find(strcol(c_compressor))] = column(c_bytes)) : 0, \
     s_high = largest(s_high, column(c_bytes)), s_low = least(s_low, column(c_bytes)), 1) : 1) nooutput
 middle(r) = mine(0) ? find(strcol(c_compressor)) - 0.5 : NaN
 
@@ -22,7 +25,6 @@ scale = 0
 while (scale < 3 && s_high >= 999.5 * 1024.0 ** scale) { scale = scale + 1 }
 unit = 1024.0 ** scale
 unit_name = word('bytes KiB MiB GiB', scale + 1)
-size_text(r) = sprintf('%.3g', column(c_bytes) / unit)
 
 heading = sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing
 upper = 1.75
@@ -57,13 +59,16 @@ unset label
 set tmargin at screen up(foot_high + lower - 0.02)
 set bmargin at screen up(foot_high)
 set ylabel 'message, '.unit_name offset -0.6, 0
-set xtics scale 0 rotate by slant right font key_font noenhanced ()
-do for [i = 1:n] { set xtics add (tic(name[i]) i - 0.4) }
 upright = n > 8 # where there is no room for numbers side by side
 set yrange [0 : s_high / unit * (upright ? 1.6 : 1.25)]
+ends_at(i) = i - 0.4
+eval name_bars
+do for [i = 1:n] {
+    size_text = size[i] < 0 ? '' : sprintf('%.3g', size[i] / unit)
+    if (upright) { set label size_text at first i - 0.5, first size[i] / unit left rotate by 90 offset 0, 0.4 font key_font }
+    else { set label size_text at first i - 0.5, first size[i] / unit center offset 0, 0.45 font key_font }
+}
 plot data skip 1 using (middle(0)):(column(c_bytes) / unit / 2):(middle(0) - 0.38):(middle(0) + 0.38):(0):(column(c_bytes) / unit) \
-        with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc79a7', \
-    data skip 1 using (upright ? NaN : middle(0)):(column(c_bytes) / unit):(size_text(0)) with labels offset 0, 0.45 font key_font, \
-    data skip 1 using (upright ? middle(0) : NaN):(column(c_bytes) / unit):(size_text(0)) with labels rotate by 90 left offset 0, 0.3 font key_font
+        with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc79a7'
 unset multiplot
 set output

@@ -116,7 +116,7 @@ static void lines_are_seen_through_bands(void **state)
     check(f &&
           !strstr(f, "\\gptransparent")); /* without a package of its own it is opaque from the second on */
     check_has(f, "\\color[rgb]{0.80,0.89,0.94}\n");
-    check_has(f, "\\color[rgb]{0.97,0.87,0.80}\n");
+    check_has(f, "\\color[rgb]{0.96,0.87,0.80}\n");
 }
 
 /* gnuplot ends lines with a per cent sign; any other would hide what follows it. */
