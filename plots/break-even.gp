@@ -61,7 +61,7 @@ eval log_axis('y', y_low, y_high)
 do for [k = 0:4] {
     b = 0.0125 * 10 ** k
     if (b > y_low && b < y_high) {
-        set arrow from x_low / 1.2, b to edge, b nohead dashtype dotted linewidth 0.7 linecolor rgb '#777777' back
+        set arrow from x_low / 1.2, b to edge, b nohead dashtype dotted linewidth weight(0.7, 1) linecolor rgb '#777777' back
         set label word('100 1 10 100 1', k + 1).' '.word('M G G G T', k + 1).'bit/s' at graph 1, first b right offset 0, 0.5 font key_font textcolor rgb '#777777'
     }
 }
