@@ -10,11 +10,12 @@
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
 /* Texts are put one behind the other in one buffer: each takes at most what it took in the data, a NUL instead of its
- * closing quote or of what ends a number. */
+ * closing quote or of what stands before a number. So the buffer may be the data itself. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text goes */
     int depth;
+    const JsonRows *rows; /* NULL: the tree is to hold all; or they have come */
     Arena *a;
     Error *err;
 } Parser;
@@ -129,7 +130,7 @@ static Status read_string(Parser *p, const char **out)
         } else if (length == 0 || (unsigned char)*p->at < 0x20) {
             return refuse(p, "a string holds a byte that JSON does not allow there");
         } else {
-            memcpy(to, p->at, length);
+            memmove(to, p->at, length);
             to += length;
             p->at += length;
         }
@@ -177,7 +178,7 @@ static Status read_number(Parser *p, Json *v)
     const size_t length = (size_t)(p->at - from);
     if (length > NUMBER_MAX)
         return refuse(p, "a number of more than 400 characters");
-    memcpy(text, from, length);
+    memmove(text, from, length);
     text[length] = 0;
     v->type = JSON_NUMBER;
     v->text = text;
@@ -195,6 +196,23 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
+/* A member or element, and the comma before it where it is not the first. */
+static Status read_item(Parser *p, Json *item, char close, bool first)
+{
+    if (!first && !take(p, ','))
+        return refuse(p, close == '}' ? "want ',' or '}'" : "want ',' or ']'");
+    skip_space(p);
+    if (close == '}') {
+        TRY(read_string(p, &item->name));
+        skip_space(p);
+        if (!take(p, ':'))
+            return refuse(p, "want ':'");
+    }
+    TRY(read_value(p, item));
+    skip_space(p);
+    return OK;
+}
+
 /* Members or elements up to `close`; the opening bracket is taken. */
 static Status read_items(Parser *p, Json *v, char close)
 {
@@ -206,22 +224,40 @@ static Status read_items(Parser *p, Json *v, char close)
         Json *item = NEW_ZERO(p->a, Json, 1);
         if (!item)
             return arena_fail(p->a, p->err);
-        if (v->first && !take(p, ','))
-            return refuse(p, close == '}' ? "want ',' or '}'" : "want ',' or ']'");
-        skip_space(p);
-        if (close == '}') {
-            TRY(read_string(p, &item->name));
-            skip_space(p);
-            if (!take(p, ':'))
-                return refuse(p, "want ':'");
-        }
-        TRY(read_value(p, item));
-        skip_space(p);
+        TRY(read_item(p, item, close, !v->first));
         *link = item;
         link = &item->next;
     }
     p->depth--;
     return OK;
+}
+
+static Status hand_elements(Parser *p, const JsonRows *rows)
+{
+    const ArenaMark mark = arena_mark(p->a);
+    skip_space(p);
+    for (bool first = true; !take(p, ']'); first = false) {
+        Json element = {0};
+        TRY(read_item(p, &element, ']', first));
+        TRY(rows->take(rows->of, &element));
+        arena_rewind(p->a, mark);
+    }
+    return OK;
+}
+
+/* The elements of the rows' array, each in memory that the next one takes again. */
+static Status hand_over(Parser *p)
+{
+    const JsonRows *rows = p->rows;
+    Arena *tree = p->a;
+    p->rows = NULL;
+    p->a = arena_open(0);
+    p->depth++;
+    const Status status = hand_elements(p, rows);
+    p->depth--;
+    arena_close(p->a);
+    p->a = tree;
+    return status;
 }
 
 static bool take_word(Parser *p, const char *word)
@@ -246,6 +282,8 @@ static Status read_value(Parser *p, Json *v)
     }
     if (take(p, '[')) {
         v->type = JSON_ARRAY;
+        if (p->rows && p->depth == 1 && v->name && !strcmp(v->name, p->rows->name))
+            return hand_over(p);
         return read_items(p, v, ']');
     }
     if (take_word(p, "null"))
@@ -258,19 +296,30 @@ static Status read_value(Parser *p, Json *v)
     return read_number(p, v);
 }
 
+static Status read_all(Parser *p, const Json **out)
+{
+    Json *v = NEW_ZERO(p->a, Json, 1);
+    if (!v)
+        return arena_fail(p->a, p->err);
+    TRY(read_value(p, v));
+    skip_space(p);
+    if (p->at < p->end)
+        return refuse(p, "something stands behind the value");
+    *out = v;
+    return OK;
+}
+
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err)
 {
     Parser p = {.start = data, .at = data, .end = data + size, .a = a, .err = err};
-    Json *v = NEW_ZERO(a, Json, 1);
     p.to = NEW(a, char, size + 1);
-    if (!v || !p.to)
-        return arena_fail(a, err);
-    TRY(read_value(&p, v));
-    skip_space(&p);
-    if (p.at < p.end)
-        return refuse(&p, "something stands behind the value");
-    *out = v;
-    return OK;
+    return p.to ? read_all(&p, out) : arena_fail(a, err);
+}
+
+Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err)
+{
+    Parser p = {.start = data, .at = data, .end = data + size, .to = data, .rows = rows, .a = a, .err = err};
+    return read_all(&p, out);
 }
 
 const Json *json_member(const Json *object, const char *name)

@@ -24,6 +24,17 @@ typedef struct Json {
 /* The value in `size` bytes at `data`; it lives in the arena. ERR_CORRUPT with the offset otherwise. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
+/* The same for an object whose member `name` is a long array: its elements are handed over one by one, and stand in no
+ * tree; the first array of that name is empty in `out`. An element is gone after its call, but its texts stay: they are
+ * put over `data`, which is lost, and behind which a byte must be free. */
+typedef struct {
+    const char *name;
+    Status (*take)(void *of, const Json *element);
+    void *of;
+} JsonRows;
+
+Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err);
+
 /* The member of that name; NULL where there is none, or `object` is NULL or no object. */
 const Json *json_member(const Json *object, const char *name);
 

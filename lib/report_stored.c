@@ -74,41 +74,82 @@ static bool put_record(const char **cell, const Csv *out, const Json *record, Ar
     return true;
 }
 
-static Status rows_of(Csv *out, const Json *results, const char *path, Arena *a, Error *err)
+/* Records as they come. */
+typedef struct {
+    Csv *table;
+    size_t room; /* rows */
+    bool other;  /* the first one is no record */
+    Arena *a;
+    Error *err;
+} Records;
+
+static Status name_columns(Records *r, const Json *record)
 {
-    for (const Json *record = results->first; record; record = record->next)
-        out->rows++;
-    for (const Json *field = results->first ? results->first->first : NULL; field; field = field->next)
-        out->columns++;
-    if (out->columns > COLUMNS_MOST)
-        return FAIL(err, ERR_CORRUPT, "%s: more than %d columns", path, COLUMNS_MOST);
-    out->name = NEW(a, const char *, out->columns);
-    out->cell = arena_take(a, out->rows, out->columns * sizeof *out->cell);
-    if (!out->name || !out->cell)
-        return arena_fail(a, err);
-    const char **cell = out->cell;
+    Csv *t = r->table;
+    for (const Json *field = record->first; field; field = field->next)
+        t->columns++;
+    if (t->columns > COLUMNS_MOST)
+        return FAIL(r->err, ERR_CORRUPT, "more than %d columns", COLUMNS_MOST);
+    t->name = NEW(r->a, const char *, t->columns);
+    if (!t->name)
+        return arena_fail(r->a, r->err);
     size_t i = 0;
-    for (const Json *field = results->first ? results->first->first : NULL; field; field = field->next)
-        out->name[i++] = field->name;
-    for (const Json *record = results->first; record; record = record->next, cell += out->columns)
-        if (!put_record(cell, out, record, a))
-            return arena_fail(a, err);
+    for (const Json *field = record->first; field; field = field->next)
+        t->name[i++] = field->name;
     return OK;
 }
 
-static Status parse_json(Stored *out, const char *path, const char *text, size_t length, Arena *a, Error *err)
+static Status make_room(Records *r)
+{
+    Csv *t = r->table;
+    const size_t more = 2 * r->room + 64;
+    const char **cell = arena_take(r->a, more, t->columns * sizeof *cell);
+    if (!cell)
+        return arena_fail(r->a, r->err);
+    if (t->rows)
+        memcpy(cell, t->cell, t->rows * t->columns * sizeof *cell);
+    t->cell = cell;
+    r->room = more;
+    return OK;
+}
+
+static Status take_record(void *records, const Json *record)
+{
+    Records *r = records;
+    Csv *t = r->table;
+    if (t->rows == 0) {
+        r->other = r->other || record->type != JSON_OBJECT;
+        if (r->other)
+            return OK;
+        TRY(name_columns(r, record));
+    }
+    if (record->type != JSON_OBJECT)
+        return FAIL(r->err, ERR_CORRUPT, "record %zu is no object", t->rows + 1);
+    if (t->rows == r->room)
+        TRY(make_room(r));
+    if (!put_record(t->cell + t->rows * t->columns, t, record, r->a))
+        return arena_fail(r->a, r->err);
+    t->rows++;
+    return OK;
+}
+
+static Status parse_json(Stored *out, const char *path, char *text, size_t length, Arena *a, Error *err)
 {
     const Json *all;
-    if (json_read(&all, text, length, a, err) != OK)
+    Records r = {.table = &out->table, .a = a, .err = err};
+    const JsonRows rows = {"results", take_record, &r};
+    if (json_read_rows(&all, &rows, text, length, a, err) != OK)
         return error_at(err, "%s", path);
     const Json *results = json_member(all, "results");
-    if (!results || results->type != JSON_ARRAY || (results->first && results->first->type != JSON_OBJECT))
+    if (!results || results->type != JSON_ARRAY || r.other) {
+        out->table = (Csv){0};
         return OK;
+    }
     out->whole = true;
     const Json *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
     out->schema = schema && schema->type == JSON_TEXT ? schema->text : NULL;
     out->meta = meta && meta->type == JSON_OBJECT ? meta : NULL;
-    return rows_of(&out->table, results, path, a, err);
+    return OK;
 }
 
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err)

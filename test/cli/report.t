@@ -250,3 +250,9 @@ $ printf 'compressor,workers,topology,comm_ms,pays,break_even_gbps\nnone,2,ring,
 2> *--columns: the result has no column "pys" (did you mean pays?)
 - none*
 = 0
+
+# a record that is none is no crash
+$ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank": 1}, [1]]}' >r.json; atomo-bench report r.json
+>
+2> atomo-bench: report: r.json: record 2 is no object
+= 1
