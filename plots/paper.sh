@@ -67,7 +67,7 @@ made() {
         case $word in
         "$out"/*) [ -f "$word" ] || return 1 ;;
         esac
-        [ -e "$word" ] && [ "$word" -nt "$stamp" ] && return 1
+        [ -f "$word" ] && [ "$word" -nt "$stamp" ] && return 1
     done
     return 0
 }

@@ -193,6 +193,18 @@ static const char *kind_of(const char *file, const char *text)
     return k ? k->name : why;
 }
 
+/* "published bytes" is bytes, and means what they mean; a stranger's word before it is text. */
+static void what_stands_before_a_field_stays_in_its_heading(void **state)
+{
+    (void)state;
+    put("a.csv", "compressor,setting,bytes,published bytes,<b> encode_ms,own name\nsvd,x,1000,2500,3.5,y\n");
+    check_ok(write_page(), &err);
+    const char *text = page();
+    check(strstr(text, ">published payload</th>") && strstr(text, "title=\"published bytes: mean length"));
+    check(strstr(text, ">&lt;b&gt; encode <span class=\"unit\">ms</span></th>"));
+    check(strstr(text, " data-v=\"2500\">2.500 kB</td>") && strstr(text, ">own name</th>"));
+}
+
 static void results_are_known_by_schema_or_columns(void **state)
 {
     (void)state;
@@ -441,6 +453,7 @@ static const struct CMUnitTest tests[] = {
     PAGE_TEST(a_drawing_gets_its_own_ids),
     PAGE_TEST(what_is_no_plain_drawing_is_refused),
     PAGE_TEST(every_metric_has_a_term),
+    PAGE_TEST(what_stands_before_a_field_stays_in_its_heading),
     PAGE_TEST(results_are_known_by_schema_or_columns),
     PAGE_TEST(speedups_are_the_baselines_time_over_each_runs),
     PAGE_TEST(nothing_from_a_file_becomes_markup),
