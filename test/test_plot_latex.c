@@ -99,12 +99,16 @@ static void what_is_called_dotted_is_made_of_dots(void **state)
     (void)state;
     if (no_gnuplot())
         return;
-    for (size_t i = 0; i < countof(samples); i++) {
-        const char *f = drawn(samples[i].kind, samples[i].data, "f.tex");
-        check(!strstr(f, "dashed"));
-        if (strstr(f, "{dotted: "))
-            check_has(f, "\\multiput(");
-    }
+    for (size_t i = 0; i < countof(samples); i++)
+        check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
+    /* One name, whose line is solid: the dots are a target's, a worst case's, and a link's. */
+    check_has(drawn("convergence",
+                    "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
+                    "f.tex"),
+              "\\multiput(");
+    check_has(drawn("pareto", "compressor,bits_per_element,relative_error\na,1,1\na,2,0.1\n", "f.tex"),
+              "\\multiput(");
+    check_has(drawn("break-even", COST_HEAD "a,2,1,1,1,1,4,0.12,below,4\n", "f.tex"), "\\multiput(");
 }
 
 static void lines_are_seen_through_bands(void **state)
@@ -117,6 +121,19 @@ static void lines_are_seen_through_bands(void **state)
           !strstr(f, "\\gptransparent")); /* without a package of its own it is opaque from the second on */
     check_has(f, "\\color[rgb]{0.80,0.89,0.94}\n");
     check_has(f, "\\color[rgb]{0.96,0.87,0.80}\n");
+}
+
+/* Without a size they have that of the document's text. */
+static void formulas_are_as_small_as_the_text(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *f =
+        drawn("pareto", "compressor,bits_per_element,relative_error\na,1,10\na,2,0.00001\n", "f.tex");
+    check_has(f, "{\\fontsize77\\selectfont$\\mathsf{10^{-4}}$}");
+    check_has(f, "{\\fontsize77\\selectfont$\\mathsf{4^{-b}}$}");
+    check(!strstr(f, "{$1") && !strstr(f, "{$4"));
 }
 
 /* gnuplot ends lines with a per cent sign; any other would hide what follows it. */
@@ -133,10 +150,8 @@ static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    IN_FOLDER(a_heading_stands_above_its_key),
-    IN_FOLDER(dots_have_their_lines_colour),
-    IN_FOLDER(what_is_called_dotted_is_made_of_dots),
-    IN_FOLDER(lines_are_seen_through_bands),
-    IN_FOLDER(no_figure_hides_text_behind_a_per_cent_sign),
+    IN_FOLDER(a_heading_stands_above_its_key),        IN_FOLDER(dots_have_their_lines_colour),
+    IN_FOLDER(what_is_called_dotted_is_made_of_dots), IN_FOLDER(lines_are_seen_through_bands),
+    IN_FOLDER(formulas_are_as_small_as_the_text),     IN_FOLDER(no_figure_hides_text_behind_a_per_cent_sign),
 };
 CHECK_MAIN(tests)
