@@ -15,7 +15,7 @@ shipped=$datasets/lenet-mnist.h5
 case "$bin $out $list $datasets" in *\'*) echo "paper: a path must not hold a quote" >&2; exit 2 ;; esac
 case ${DATA:-ready} in
 ready) dumps= ;;
-full) dumps='resnet18-cifar10 charlm-shakespeare' ;;
+full) dumps='resnet18-cifar10:linear.weight charlm-shakespeare:pos.weight' ;;
 *) echo "paper: DATA=$DATA: want ready or full" >&2; exit 2 ;;
 esac
 
@@ -23,14 +23,13 @@ esac
 
 bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} published=$(dirname "$0")/published
 if [ -n "${PAPER_QUICK:-}" ]; then
-    pick='-t fc2.weight' repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
+    repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     steps=4 eval=2 tune_steps=1 points=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
 else
-    pick='' repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
+    repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
 fi
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
-one_step="--step '*1000'"
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 elements='-c svd:rank=1/2 -c qsgd:bits=2,code=fixed -c cas:clusters=5'
 elements="$elements --metrics bytes,relative_error,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg"
@@ -190,19 +189,23 @@ end() {
     name=
 }
 
-needs() {
-    [ -z "$left" ] || return
-    if [ "${DATA:-ready}" = ready ]; then
-        left=yes
-    elif [ ! -e "$datasets/$1" ]; then
-        left=yes
-        echo "$name: left out: $datasets/$1 is not there"
-    fi
-    [ -z "$left" ] || rm -f "$out/$name.sh.new"
+leave() {
+    left=yes
+    rm -f "$out/$name.sh.new"
 }
 
-stanzas() { # SUFFIX DUMP
-    suffix=$1 dump=$2 name=
+needs() {
+    if [ "${DATA:-ready}" = ready ]; then
+        leave
+    elif [ ! -e "$datasets/$1" ]; then
+        leave
+        echo "$name: left out: $datasets/$1 is not there"
+    fi
+}
+
+stanzas() { # SUFFIX DUMP TENSOR STEP: a small one for quick runs; of several steps one
+    suffix=$1 dump=$2 name= pick= one_step=${4:+"--step '$4'"}
+    [ -z "${PAPER_QUICK:-}" ] || pick="-t $3"
     while IFS= read -r line; do
         case $line in
         '' | '#'*) ;;
@@ -211,6 +214,7 @@ stanzas() { # SUFFIX DUMP
             [ -z "$left" ] || continue
             case $line in
             'needs '*) needs "${line#needs }" ;;
+            'not '*) [ "$suffix" != "-${line#not }" ] || leave ;;
             'table') line_table '' ;;
             *) "line_${line%% *}" "$(worded "${line#* }")" ;;
             esac ;;
@@ -227,10 +231,11 @@ stanzas() { # SUFFIX DUMP
     echo
 } >"$out/index.new"
 name='' left=''
-stanzas '' "$shipped"
-for other in $dumps; do
+stanzas '' "$shipped" fc2.weight '*1000'
+for one in $dumps; do
+    other=${one%:*}
     if [ -f "$datasets/$other.h5" ]; then
-        stanzas "-$other" "$datasets/$other.h5"
+        stanzas "-$other" "$datasets/$other.h5" "${one#*:}" ''
     else
         echo "$other: left out: $datasets/$other.h5 is not there"
     fi
