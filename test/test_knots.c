@@ -199,7 +199,54 @@ static void greedy_levels_are_within_their_bound(void **state)
             }
 }
 
-/* Of the normal and the Laplace law they leave little more than the best. */
+/* Merges neighbours two and two, but for those pairs that this costs most, the first ones where costs are equal, until no more
+ * than `most` are left; at (s + 1) are the ends of s intervals. */
+static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
+{
+    for (size_t left = 0; s > most; s = left, left = 0) {
+        double cost[N];
+        bool apart[N] = {false};
+        for (size_t p = 0; p < s / 2; p++)
+            cost[p] = variance(x, n, (const float[]){at[2 * p], at[2 * p + 2]}, 2);
+        for (size_t k = 0; k < (most - 1) / 2; k++) {
+            size_t dearest = N;
+            for (size_t p = 0; p < s / 2; p++)
+                if (!apart[p] && (dearest == N || cost[p] > cost[dearest]))
+                    dearest = p;
+            if (dearest < N)
+                apart[dearest] = true;
+        }
+        for (size_t i = 0; i < s; i++)
+            if (i % 2 == 0 || apart[i / 2])
+                at[left++] = at[i];
+        at[left] = at[s];
+    }
+    return s;
+}
+
+/* Of small whole numbers, whose costs are exact, so that equal ones are equal. */
+static void greedy_levels_are_those_of_plain_merging(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 400; trial++) {
+        const Rng rng = rng_open(13, trial, 0, 0, 0);
+        const size_t n = 10 + trial % 290, count = 2 + trial % 37;
+        const uint32_t range = 4u << trial % 7;
+        float x[N], at[N], level[KNOTS_MOST];
+        size_t differ = 0;
+        for (size_t i = 0; i < n; i++)
+            x[i] = trial % 3 ? (float)(rng_u32(&rng, USE_TEST, i) % range) - 9 : (float)(i % range);
+        memcpy(at, x, sizeof at);
+        qsort(at, n, sizeof *at, by_value);
+        for (size_t i = 0; i < n; i++)
+            if (i == 0 || at[i] != at[differ - 1])
+                at[differ++] = at[i];
+        const size_t s = merge_plainly(x, n, at, differ - 1, count - 1);
+        assert_int_equal(solve(knots_greedy, x, n, count, level), s + 1);
+        assert_memory_equal(level, at, (s + 1) * sizeof *level);
+    }
+}
+
 /* Merging stops at as many intervals as there can be. */
 static void greedy_levels_are_all_used(void **state)
 {
@@ -218,6 +265,7 @@ static void greedy_levels_are_all_used(void **state)
         }
 }
 
+/* Of the normal and the Laplace law they leave little more than the best. */
 static void greedy_levels_are_nearly_the_best_ones(void **state)
 {
     (void)state;
@@ -232,6 +280,26 @@ static void greedy_levels_are_nearly_the_best_ones(void **state)
 }
 
 /* ---- corners ---- */
+
+/* Whole cache lines of all parts: with so many places to spare, what an arena gives is what is asked for. */
+static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
+{
+    (void)state;
+    for (size_t n = 16; n <= 3000; n += 480)
+        for (size_t count = 2; count <= KNOTS_MOST; count += 127) {
+            const size_t size = knots_size(n, count);
+            KnotsRoom room;
+            Arena *a = arena_open(0);
+            check(knots_open(&room, n, count, a) && room.most == n && room.count == count);
+            assert_int_equal(arena_used(a), size);
+            arena_close(a);
+            for (size_t limit = size - 1; limit > 0; limit -= limit > size / 12 ? size / 12 : limit) {
+                a = arena_open(limit);
+                check(!knots_open(&room, n, count, a));
+                arena_close(a);
+            }
+        }
+}
 
 static void few_different_numbers_are_their_own_levels(void **state)
 {
@@ -271,8 +339,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
     cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
     cmocka_unit_test(greedy_levels_are_within_their_bound),
+    cmocka_unit_test(greedy_levels_are_those_of_plain_merging),
     cmocka_unit_test(greedy_levels_are_all_used),
     cmocka_unit_test(greedy_levels_are_nearly_the_best_ones),
+    cmocka_unit_test(the_room_is_as_large_as_said_and_no_less_will_do),
     cmocka_unit_test(few_different_numbers_are_their_own_levels),
     cmocka_unit_test(the_longest_buckets_are_done),
 };
