@@ -14,6 +14,21 @@ enum { ROOM = 6 * BLOCK, CANARY = 0xa5, BEHIND = 64 };
 
 static uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
 static uint8_t want[ROOM], got[ROOM + BEHIND];
+static Walled entries;
+
+static int open_all(void **state)
+{
+    (void)state;
+    entries = walled(sizeof room);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    drop_walled(entries);
+    return 0;
+}
 
 /* Entries of a run of n places, gaps around `rarity`. */
 static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
@@ -60,7 +75,8 @@ static size_t compare(const Kernels *k, size_t count, int bits, size_t size, uns
 {
     memset(got, CANARY, sizeof got);
     BitWriter w = begin(got, size, before), ref = begin(want, sizeof want, before);
-    const size_t put = k->put_entries(entry, count, bits, &w);
+    const uint32_t *at = at_the_end(entries, room, (1 + count + ROOM_BEHIND) * sizeof *room);
+    const size_t put = k->put_entries(at + 1, count, bits, &w);
     check(put <= count);
     put_one_by_one(&ref, put, bits);
     const size_t bytes = closed(&ref, want);
@@ -116,13 +132,28 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
+/* Two entries of 28 bits make the longest word that is put at once. */
+static void the_longest_words_have_room(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    for (uint32_t gap = 126; gap <= 258; gap += 2)
+        for (size_t size = 8; size < 5 * COUNT; size++) {
+            for (uint32_t i = 0; i < COUNT; i++)
+                entry[i] = (i + 1) * gap << ENTRY_SHIFT | (i % 2 ? 255 : 64 + i);
+            EACH_ISA(k)
+            compare(k, COUNT, 7, size, 7);
+        }
+}
+
 /* ---- where codes are not 0 ---- */
 
 /* Codes that end at a wall, and the places of entries, too. */
-static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes, Walled entries)
+static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes)
 {
     uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);
     size_t seen = 0;
+    memset(where, CANARY, (n + ROOM_BEHIND) * sizeof *where);
     const size_t found = k->entries8(at_the_end(codes, code, n), n, where);
     for (uint32_t i = 0; i < n; i++)
         if (code[i])
@@ -135,7 +166,7 @@ static void codes_that_are_not_0_become_entries(void **state)
     (void)state;
     static uint8_t code[BLOCK];
     const Rng rng = rng_open(22, 0, 0, 0, 0);
-    const Walled codes = walled(BLOCK), entries = walled((BLOCK + ROOM_BEHIND) * sizeof *entry);
+    const Walled codes = walled(BLOCK);
     for (size_t trial = 0; trial < 200; trial++) {
         const size_t n = trial < 100 ? trial : trial % 20 ? trial % 20 * 37 : BLOCK;
         for (size_t i = 0; i < n; i++) {
@@ -143,10 +174,9 @@ static void codes_that_are_not_0_become_entries(void **state)
             code[i] = (uint8_t)(word % (1u + trial % 4 * 3) ? 0 : word >> 24);
         }
         EACH_ISA(k)
-        check_found(k, code, n, codes, entries);
+        check_found(k, code, n, codes);
     }
     drop_walled(codes);
-    drop_walled(entries);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -154,6 +184,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(entries_are_put_as_one_by_one),
     cmocka_unit_test(long_gaps_are_left_or_right),
     cmocka_unit_test(nothing_is_written_behind_the_room),
+    cmocka_unit_test(the_longest_words_have_room),
 };
 
-CHECK_MAIN(tests)
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}
