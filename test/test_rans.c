@@ -85,6 +85,16 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
+/* To the last of 16 bits behind the point, but for what 16 squarings of 31 bits cut off. */
+static void logarithms_are_cut_off_at_the_last_place(void **state)
+{
+    (void)state;
+    for (uint32_t v = 1; v < 1u << 17; v++) {
+        const double below = ldexp(log2(v), RANS_LOG_BITS) - rans_log2(v);
+        check(below >= 0 && below < 1.01 && (below == 0 || (v & (v - 1)) != 0));
+    }
+}
+
 /* Bits of the best table that is not coarse, and of its symbols. */
 static double plain_bits(const Rans *r, const uint64_t *count)
 {
@@ -187,6 +197,27 @@ static void tables_come_back_at_their_stated_cost(void **state)
         coarse += r.coarse > 0;
     }
     check(coarse > 10 && coarse < 150);
+}
+
+/* The first of which has a 16th of all, 256 of 4096 slots: the number that would follow the last symbol. */
+static void a_coarse_table_of_all_bytes_comes_back(void **state)
+{
+    (void)state;
+    Rans r = {.alphabet = RANS_BYTES, .precision = RANS_PRECISION, .coarse = 1, .present = RANS_BYTES}, back;
+    uint64_t weight[RANS_BYTES];
+    uint8_t data[256];
+    for (uint32_t k = 0; k < RANS_BYTES; k++) {
+        r.symbol[k] = (uint16_t)k;
+        weight[k] = r.weight[k] = k == 0 ? 32 : k < 226 ? 2 : 1;
+    }
+    rans_share(&r, weight);
+    assert_int_equal(r.frequency[0], RANS_BYTES);
+    BitWriter w = bits_writer(data, sizeof data);
+    rans_table_put(&r, &w);
+    bits_close(&w);
+    BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
+    check(!w.full && rans_table_get(&back, RANS_BYTES, &in) && bits_finish(&in));
+    assert_memory_equal(&r, &back, sizeof r);
 }
 
 /* ---- streams ---- */
@@ -309,10 +340,12 @@ static void the_example_of_the_format_page_is_so(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_are_the_best_to_a_thousandth),
+    cmocka_unit_test(logarithms_are_cut_off_at_the_last_place),
     cmocka_unit_test(coarse_tables_save_a_fifth_where_symbols_are_few),
     cmocka_unit_test(rare_symbols_get_finer_shares),
     cmocka_unit_test(no_other_precision_makes_a_short_stream_shorter),
     cmocka_unit_test(tables_come_back_at_their_stated_cost),
+    cmocka_unit_test(a_coarse_table_of_all_bytes_comes_back),
     cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),
     cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),
     cmocka_unit_test(ranks_stand_for_symbols_of_large_alphabets),

@@ -121,6 +121,10 @@ static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 2, 1}, true},
         {8, 2, 5, {1, 4, 3, 1}, false},
         {8, 2, 5, {1, 4, 2, 2}, false},
+        {8, 2, 5, {1, 4, 4, 1}, false},
+        {8, 2, 5, {1, 4, 11, 1}, false},
+        {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
+        {8, 1, 2, {1, 2}, true},
         {8, 1, 1, {1, 1}, false}, /* an only symbol needs no weight */
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
@@ -181,6 +185,42 @@ static void coarse_tables_beyond_their_precision_are_refused(void **state)
             Rans r;
             check(rans_table_get(&r, 100, &in) == (listed <= 16 && first - 6 <= RANS_PRECISION_MOST));
         }
+}
+
+static bool coarse_runs_are_read(int precision, uint64_t first, uint64_t second)
+{
+    uint8_t data[128] = {0};
+    BitWriter w = bits_writer(data, sizeof data);
+    bits_put(&w, 0, 4);
+    bits_put(&w, (uint64_t)precision, 4);
+    bits_put(&w, 0, 2);
+    gamma_put(&w, 2);
+    gamma_put(&w, 1);
+    gamma_put(&w, first);
+    gamma_put(&w, 1);
+    gamma_put(&w, second);
+    for (uint64_t k = 0; k < first + second; k++) /* each as heavy as the one before */
+        gamma_put(&w, 1);
+    bits_close(&w);
+    BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
+    Rans r;
+    if (!rans_table_get(&r, 1000, &in))
+        return false;
+    check(r.present == first + second && r.symbol[first - 1] == first - 1 && r.symbol[first] == first + 1);
+    return true;
+}
+
+static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **state)
+{
+    (void)state;
+    for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++) {
+        const uint64_t most = p < 8 ? 1u << p : RANS_BYTES;
+        for (uint64_t first = 1; first < most; first += 1 + most / 7) {
+            check(coarse_runs_are_read(p, first, most - first));
+            check(!coarse_runs_are_read(p, first, most - first + 1));
+            check(!coarse_runs_are_read(p, most, first) && !coarse_runs_are_read(p, most + 1, first));
+        }
+    }
 }
 
 /* A state under 2^16 that would yet end where writers begin. */
@@ -246,6 +286,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tables_whose_frequencies_do_not_fit_are_refused),
     cmocka_unit_test(coarse_tables_whose_runs_do_not_fit_are_refused),
     cmocka_unit_test(coarse_tables_beyond_their_precision_are_refused),
+    cmocka_unit_test(tables_list_no_more_symbols_than_there_are_slots_or_bytes),
     cmocka_unit_test(streams_that_begin_too_low_are_refused),
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bytes),
     cmocka_unit_test(no_bytes_make_reading_run_away),
