@@ -1,29 +1,7 @@
 /* test_symbols.c -- symbols.h: the shortest form is taken, codes of every width come back, other bytes are refused. */
-#include "check.h"
+#include "symbols_rig.h"
 
-#include "rng.h"
-#include "symbols.h"
-
-enum { N = 3 * BLOCK + 1234 };
-
-static Arena *arena;
-static Rng rng;
 static uint8_t codes[N];
-
-static int open_all(void **state)
-{
-    (void)state;
-    arena = arena_open(0);
-    rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    arena_close(arena);
-    return 0;
-}
 
 /* Codes 0 .. most, the larger the rarer. */
 static void fill_codes(size_t n, uint8_t most, double slope)
@@ -32,82 +10,6 @@ static void fill_codes(size_t n, uint8_t most, double slope)
         const double v = -log(rng_unit(&rng, USE_TEST, i)) / slope;
         codes[i] = (uint8_t)(v < most ? v : most);
     }
-}
-
-typedef struct {
-    const uint8_t *byte;
-    const uint32_t *word;
-    uint8_t *byte_back;
-    uint32_t *word_back;
-    size_t n;
-} Carrier;
-
-static void make(const void *data, size_t block, void *code)
-{
-    const Carrier *c = data;
-    const size_t n = block_size(c->n, block), i = block * BLOCK;
-    if (c->word)
-        memcpy(code, c->word + i, n * sizeof *c->word);
-    else
-        memcpy(code, c->byte + i, n);
-}
-
-static bool take(const void *data, size_t block, const void *code)
-{
-    const Carrier *c = data;
-    const size_t n = block_size(c->n, block), i = block * BLOCK;
-    if (c->word)
-        memcpy(c->word_back + i, code, n * sizeof *c->word);
-    else
-        memcpy(c->byte_back + i, code, n);
-    return true;
-}
-
-static bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
-{
-    Error err;
-    const char *why = NULL;
-    const ArenaMark mark = arena_mark(arena);
-    uint8_t *copy = malloc(in.size + 1);
-    memcpy(copy, in.data, in.size);
-    const Status status = symbols_get(s, (Bytes){copy, in.size}, arena, &err, &why);
-    free(copy);
-    arena_rewind(arena, mark);
-    check(status == OK || (status == ERR_CORRUPT && why));
-    return status == OK && (c->word ? !memcmp(c->word, c->word_back, c->n * sizeof *c->word)
-                                    : !memcmp(c->byte, c->byte_back, c->n));
-}
-
-/* Writes, reads, refuses other lengths; the bytes of one and three threads are the same. */
-static Buf both_ways(SymbolCoder coder, int width, Carrier *c)
-{
-    Error err;
-    c->byte_back = NEW(arena, uint8_t, c->n);
-    c->word_back = NEW(arena, uint32_t, c->n);
-    Symbols s = {
-        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
-    Buf out = {.cap = symbols_most(c->n, width)}, again = out;
-    out.data = NEW(arena, uint8_t, out.cap + 1);
-    again.data = NEW(arena, uint8_t, out.cap);
-    const ArenaMark mark = arena_mark(arena);
-    check_ok(symbols_put(&s, &out, arena, &err), &err);
-    s.threads = 3;
-    check_ok(symbols_put(&s, &again, arena, &err), &err);
-    arena_rewind(arena, mark);
-    check(out.size == again.size && !memcmp(out.data, again.data, out.size));
-    check(comes_back(&s, c, buf_bytes(&out)));
-    out.data[out.size] = 0;
-    check(!comes_back(&s, c, (Bytes){out.data, out.size + 1}));
-    for (size_t size = out.size; size-- > 0; size -= size / 7)
-        check(!comes_back(&s, c, (Bytes){out.data, size}));
-    return out;
-}
-
-enum { KIND_PLANES, KIND_ONE, KIND_OWN };
-
-static unsigned kind_of(Buf b)
-{
-    return b.data[0] & 3;
 }
 
 static void the_shortest_form_is_taken(void **state)
