@@ -186,8 +186,10 @@ static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, si
     memcpy(copy, data, size);
     const Bytes in[] = {good, {copy, size}};
     Buf out = room_for(w, in, 2);
+    w->err.text[0] = 0;
     const Status status = codec_merge(&c, in, 2, &out);
     free(copy);
+    CHECK_CREW(w, status == OK || w->err.text[0]); /* a refusal says why */
     return status;
 }
 
@@ -196,8 +198,10 @@ static Status decode_copy(Crew *w, const uint8_t *data, size_t size)
     const Call c = call_of(w, 0, w->rounds - 1);
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, data, size);
+    w->err.text[0] = 0;
     const Status status = codec_decode(&c, (Bytes){copy, size}, NEW(w->a, float, w->shape.n + 1));
     free(copy);
+    CHECK_CREW(w, status == OK || w->err.text[0]);
     return status;
 }
 
@@ -260,6 +264,36 @@ static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
     static const int two[] = {2};
     (void)state;
     for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
+}
+
+/* ---- memory ---- */
+
+static size_t short_of_memory; /* merges */
+
+static void says_when_memory_ends(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++)
+        for (size_t limit = 1, good = 0; good < 2; limit += 1 + limit / 2) {
+            const ArenaMark mark = arena_mark(w->a);
+            Call c = call_of(w, 0, r);
+            Buf out = room_for(w, w->sent[r], 3);
+            c.scratch = arena_open(limit);
+            w->err.text[0] = 0;
+            const Status status = codec_merge(&c, w->sent[r], 3, &out);
+            arena_close(c.scratch);
+            arena_rewind(w->a, mark);
+            CHECK_CREW(w, status == OK || (status == ERR_MEMORY && w->err.text[0] && !good));
+            good += status == OK;
+            short_of_memory += status != OK;
+        }
+}
+
+static void a_merge_without_memory_is_refused_in_words(void **state)
+{
+    static const int three[] = {3};
+    (void)state;
+    for_all_that_merge(says_when_memory_ends, shapes + 1, 5, three, 1);
+    check(short_of_memory > 1000);
 }
 
 /* ---- how many workers ---- */
@@ -358,6 +392,7 @@ int main(void)
         cmocka_unit_test(merged_payloads_grow_no_more_than_stated),
         cmocka_unit_test(prefixes_of_merged_payloads_and_appended_bytes_are_refused),
         cmocka_unit_test(raw_and_other_payloads_merge_rightly_or_not_at_all),
+        cmocka_unit_test(a_merge_without_memory_is_refused_in_words),
         cmocka_unit_test(workers_are_counted_as_far_as_numbers_go),
         cmocka_unit_test(threads_do_not_change_a_merged_byte),
     };
