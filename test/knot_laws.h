@@ -6,7 +6,7 @@
 
 #include "rng.h"
 
-enum { NORMAL, LAPLACE, CAUCHY, SCALES, TIES, CLUMPS, UNIFORM, FAR, LAWS };
+enum { NORMAL, LAPLACE, CAUCHY, SCALES, TIES, CLUMPS, UNIFORM, FAR, HALVES, LAWS };
 
 static inline double draw(const Rng *rng, int law, size_t i)
 {
@@ -26,6 +26,8 @@ static inline double draw(const Rng *rng, int law, size_t i)
         return u;
     case FAR:
         return 1e6 + 0.25 * z;
+    case HALVES: /* the smallest number is half of all */
+        return fmax(z, 0);
     default:
         return z;
     }
