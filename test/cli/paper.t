@@ -21,7 +21,7 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 
 # the rest of the list, what others printed beside what is measured, in tables and on the page; data sets and dumps that are not there are named, and no failure
 ? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv; do test -s out/$f && echo has $f; done; cat "$SRC"/plots/published/fork-[elwp]*.json | grep -o '"published [a-z_]*": [0-9.e-]*' | sed 's/.*: //; s/\.0$//' | sort -u >printed; wc -l <printed; while read -r v; do grep -q ",$v," out/fork-*.csv || echo "lost $v"; case $v in *.*) grep -q "data-v=\"$v\"" out/report.html || echo "lost $v on the page" ;; esac; done <printed; exit $r
+$ sh "$SRC"/test/cli/tiny.sh; sed '5,/^passes:/{/^[^#]/d}' "$SRC"/plots/paper.list | sed '/^    data.*atomo-train run --threads/d' >list; sed -i '/^figure-1:/,/^$/d' list; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST=list PAPER_QUICK=1 sh "$SRC"/plots/paper.sh $b out; r=$?; grep missing out/index.md; for f in gradients-conv.pdf gradients-fc.svg errors.pdf pareto.svg table-1.csv verify.tex fork-error-1.csv fork-error-2.tex fork-error-3.csv fork-layers.tex fork-whole.csv fork-payload.tex fork-merge.csv; do test -s out/$f && echo has $f; done; cat "$SRC"/plots/published/fork-[elwp]*.json | grep -o '"published [a-z_]*": [0-9.e-]*' | sed 's/.*: //; s/\.0$//' | sort -u >printed; wc -l <printed; cat out/fork-*.csv | tr , '\n' | sort -u | comm -23 printed - | sed 's/^/lost /'; grep -o 'data-v="[^"]*' out/report.html | cut -d'"' -f2 | sort -u >shown; grep '[.]' printed | comm -23 - shown | sed 's/^/lost on the page: /'; exit $r
 > has gradients-conv.pdf
 > has gradients-fc.svg
 > has errors.pdf
@@ -77,7 +77,7 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 = 1
 
 # without gnuplot tables are made, and figures named as missing
-$ mkdir p; ln -s /usr/bin/* p/; ln -s /bin/* p/ 2>/dev/null; rm -f p/gnuplot*; b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n    table\n' >list; PATH=$PWD/p PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; exit $r
+$ mkdir p; for c in cat date dirname ls mkdir mv rm sed sh tail; do ln -s "$(command -v $c || echo /bin/$c)" p/; done; b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight --spectrum\n    figure spectrum\n    table\n' >list; PATH=$PWD/p PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; exit $r
 > a.csv
 > a.tex
 > report.html
