@@ -127,7 +127,7 @@ powers = tex ? math('10^{%T}') : '10^{%T}'
 
 # eval log_axis('y', low, high): from low to high, which is more than 0. Where there is hardly a power of ten, 2 and 5 times those.
 twos_and_fives(k, last) = sprintf('%ge%d, %ge%d, %ge%d', 1, k, 2, k, 5, k).(k < last ? ', '.twos_and_fives(k + 1, last) : '')
-log_axis(axis, low, high) = sprintf("set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, low, high, axis, high / low > 1000 ? 'powers' : 'plain').\
+log_axis(axis, low, high) = sprintf("set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, low, high, axis, high / low > 5000 ? 'powers' : 'plain').\
     (high / low < 60 ? sprintf("; set %stics (%s)", axis, twos_and_fives(int(floor(log10(low))), int(floor(log10(high))))) : '')
 set border 3 linewidth 0.7
 set tics nomirror out scale 0.5
