@@ -142,7 +142,6 @@ static Status write_blocks(SymbolsJob *job, Arena *scratch)
 
 static Status write_symbols(SymbolsJob *job, Arena *scratch)
 {
-    TRY(symbols_choose(job, scratch));
     if (job->form.kind == KIND_PLANES)
         return OK;
     TRY(job->form.whole ? symbols_write_whole(job, scratch) : write_blocks(job, scratch));
@@ -154,8 +153,14 @@ static Status write_symbols(SymbolsJob *job, Arena *scratch)
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
 {
     SymbolsJob job;
+    bool sparse;
     assert(s->width >= 1 && s->width <= SYMBOLS_WIDTH);
-    if (symbols_count(&job, s, scratch) != OK || write_symbols(&job, scratch) != OK)
+    if (symbols_count(&job, s, scratch) != OK || symbols_choose(&job, scratch) != OK)
+        return arena_fail(scratch, err);
+    TRY(symbols_put_sparse(&job, out, scratch, err, &sparse));
+    if (sparse)
+        return OK;
+    if (write_symbols(&job, scratch) != OK)
         return arena_fail(scratch, err);
     if (job.form.kind == KIND_PLANES) {
         buf_u8(out, KIND_PLANES);

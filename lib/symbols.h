@@ -17,7 +17,13 @@
  * may go by classes instead: a class has the magnitudes (all bits but the highest) that share their place and
  * their `lead` bits behind the first, the symbol is 2 class + the code's highest bit, and what the class leaves
  * open stands in `low`, behind its length:32. Then `lead` + 8 (tables of the blocks' own) is where shift is,
- * and the kind is 3. Huffman has no such limit and no classes. */
+ * and the kind is 3. Huffman has no such limit and no classes.
+ *
+ * Codes three quarters of which, or more, are one go as the gaps between the others and the others, where that is
+ * shorter: symbols rarer than any table's shares.
+ *
+ *     sparse     form:8 = 4 + 16 (gap bits - 8)  common:varint  count:varint  size:varint
+ *                { symbols of the gaps }  { symbols of the others } */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 
@@ -33,7 +39,7 @@ typedef struct {
     size_t n;
     int width, threads;
     const void *data;
-    void (*make)(const void *data, size_t block, void *code); /* the codes of a block; may be asked twice */
+    void (*make)(const void *data, size_t block, void *code); /* the codes of a block; may be asked again */
     bool (*take)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
     double *entropy; /* where not NULL, symbols_put says here what its form cannot be shorter than, in bits */
 } Symbols;

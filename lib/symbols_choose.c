@@ -84,6 +84,7 @@ static void choose_kind(SymbolsJob *job, uint64_t one)
         return;
     form.kind = KIND_OWN_TABLES;
     job->form = form;
+    job->bits = own;
 }
 
 static Status make_tables(SymbolsJob *job, Arena *scratch)
@@ -117,6 +118,7 @@ Status symbols_choose(SymbolsJob *job, Arena *scratch)
         job->form = (Form){.kind = KIND_PLANES};
         return OK;
     }
+    job->bits = one;
     choose_kind(job, one);
     return job->trial.starved ? ERR_MEMORY : make_tables(job, scratch);
 }

@@ -221,6 +221,8 @@ static void get_whole(const Job *job)
 Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {
     const size_t blocks = blocks_of(s->n);
+    if (in.size > 0 && is_sparse(in.data[0]))
+        return symbols_get_sparse(s, in, scratch, err, why);
     Job job = {.s = s, .coder = symbols_coder(s)};
     job.body = NEW(scratch, Bytes, blocks);
     job.why = NEW(scratch, const char *, blocks);

@@ -12,6 +12,7 @@ enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
 enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
 enum { LANES_WHOLE = 3, WHOLE_LANES = 4 }; /* 1, 4, 16, and 4 in one stream of all blocks */
 enum { CLASS_MOST = 7, CLASS_OWN = 8 };    /* leading bits; beside them in form: tables of the blocks' own */
+enum { FORM_SPARSE = 4 };                  /* kind and lanes: planes with lanes, which they have not */
 
 typedef struct {
     int kind, shift; /* never KIND_CLASSES: that is `classes`, whose leading bits are in shift */
@@ -88,6 +89,39 @@ void classes_split(const Symbols *s, int lead, const uint32_t *code, size_t n, u
 /* Codes from symbols and the next open bits. */
 void classes_join(const Symbols *s, int lead, const uint16_t *symbol, size_t n, BitReader *open,
                   uint32_t *code);
+
+/* ---- sparse codes: gaps between those that are not the common one ---- */
+
+enum { GAP_BITS_LEAST = 8, GAP_BITS_MOST = 16 }; /* what the longest gap takes */
+enum { LONG_GAP = 1 << GAP_BITS_MOST };          /* this many, and it goes on */
+
+static inline unsigned gap_bits(uint64_t longest)
+{
+    const unsigned bits = longest ? log2_floor(longest) + 1 : 0;
+    return bits < GAP_BITS_LEAST ? GAP_BITS_LEAST : bits > GAP_BITS_MOST ? GAP_BITS_MOST : bits;
+}
+
+static inline uint8_t sparse_form(unsigned bits)
+{
+    return (uint8_t)(FORM_SPARSE | (bits - GAP_BITS_LEAST) << 4);
+}
+
+/* The others that n codes may have in this form, and gaps. */
+static inline size_t sparse_others(size_t n)
+{
+    return n / 4;
+}
+static inline size_t sparse_gaps(size_t n)
+{
+    return sparse_others(n) + n / LONG_GAP;
+}
+
+static inline bool is_sparse(unsigned form)
+{
+    return (form & 15) == FORM_SPARSE;
+}
+/* Reads a sparse form. */
+Status symbols_get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 
 /* ---- coders ---- */
 

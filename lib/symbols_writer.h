@@ -16,6 +16,7 @@ typedef struct {
     size_t finest;
     uint64_t *spare; /* (the most symbols) counts for now */
     Form form;
+    uint64_t bits;        /* of the form, as near as its costs say */
     uint64_t symbol_bits; /* of all symbols by one table */
     Table *table;         /* one, or one for each block */
     Table trial;          /* to find costs with */
@@ -45,6 +46,9 @@ void symbols_split(const SymbolsJob *job, size_t block, uint16_t *symbol, uint8_
 
 /* All blocks as one; the bytes end the room. */
 Status symbols_write_whole(SymbolsJob *job, Arena *scratch);
+
+/* The sparse form where it is shorter than the one chosen; false in `put`: it is not, and nothing is written. */
+Status symbols_put_sparse(const SymbolsJob *job, Buf *out, Arena *scratch, Error *err, bool *put);
 
 /* The order-0 bound of what the form sends, in bits: symbols by their shares where they have a table, open bits
  * and planes one each. */

@@ -132,7 +132,8 @@ static void what_is_damaged_is_said(void **state)
             check(strstr(why_refused(&s, in), "not as long as said"));
             check(strstr(why_refused(&s, zeros_in(&s, forms[k], bad_table[coder])), "a damaged table"));
         }
-        check(strstr(why_refused(&s, zeros_in(&s, 4, 0)), "form"));
+        check(strstr(why_refused(&s, zeros_in(&s, 4, 0)), "head of sparse symbols"));
+        check(strstr(why_refused(&s, zeros_in(&s, 8, 0)), "form"));
         check(strstr(why_refused(&s, (Bytes){zeros_in(&s, 0, 0).data, 1000}), "planes of another length"));
     }
 }

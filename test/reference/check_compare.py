@@ -181,6 +181,9 @@ def main():
     bench.write_dump("odd.h5", {"zeros": np.zeros(300, np.float32), "empty": np.zeros(0, np.float32),
                                 "spike": np.eye(1, 400, 7, dtype=np.float32)[0], "one": np.ones(1, np.float32),
                                 "constant": np.full((20, 20), -0.125, np.float32)})
+    rng = np.random.default_rng(11)
+    bench.write_dump("rare.h5", {"g": np.where(rng.random(200000) < 0.005, rng.laplace(size=200000), 0).astype(np.float32)})
+    one("rare.h5", ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=2,code=huffman"], 1)
     one(str(small), RANDOM, 1, "-t", "*conv*", "-t", "*bias*")
     one("synth.h5", RANDOM + FIXED, 1, "--seed", "7")
     one("synth.h5", FIXED, 3)

@@ -66,6 +66,8 @@ SPECS = [
 ]
 FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
         "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd", "lowrank"]
+RARE = ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=16,bucket=0,code=rans", "qsgd:bits=2,code=huffman", "qsgd:bits=11,bucket=0,code=huffman",
+        "natural:code=rans", "terngrad:code=rans"]
 TRANSFORMED = ("svd", "wavelet", "hadamard", "dct", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
 
 
@@ -91,6 +93,17 @@ def odd_arrays():
     arrays["large"] = (normal(900) * 1e30).astype(np.float32)
     arrays["minus_zero"] = np.where(np.arange(600) % 3 == 0, -0.0, normal(600)).astype(np.float32)
     return arrays
+
+
+def rare_arrays():
+    """Elements that are nearly all 0: their symbols are gaps, some of which are longer than a block."""
+    rng = np.random.default_rng(9)
+
+    def values(n, share):
+        return np.where(rng.random(n) < share, rng.laplace(size=n), 0).astype(np.float32)
+
+    return {"some": values(200000, 0.005), "few": values(900000, 0.0003), "clusters": np.repeat(values(2000, 0.05), 80),
+            "behind": np.concatenate([np.zeros(300000, np.float32), values(100000, 0.01)])}
 
 
 def rounds(spec):
@@ -151,6 +164,9 @@ def main():
     bench.write_dump("turned.h5", {"step_000001/a": left, "step_000002/a": left[:, ::-1]})  # into other directions
     one("turned.h5", "powersgd")
     one("turned.h5", "ef+powersgd:rank=5")
+    bench.write_dump("rare.h5", rare_arrays())
+    for spec in RARE:
+        one("rare.h5", spec, "--threads", "2")
     for spec in SPECS:
         one("odd.h5", spec)
         one("small.h5", spec, "--seed", str(2**63 - 1))

@@ -173,10 +173,35 @@ def bound(data, n, width, coder):
     return read_bound(data, n, width, coder)[1]
 
 
+def sparse(data, n, width, coder):
+    """The common code, but for others behind gaps."""
+    source = codes.Bytes(data)
+    bits = 8 + (source.byte() >> 4)
+    common, count, size = source.varint(), source.varint(), source.varint()
+    need(bits <= 16, "bits of a gap")
+    need(common < 1 << width, "a common code that is too wide")
+    need(0 < count <= n // 4 + n // BLOCK, "number of gaps")
+    gaps, gap_bound = read_bound(source.take(size), count, bits + 1, coder)
+    ended = gaps < BLOCK
+    places = (np.cumsum(gaps.astype(np.int64) + ended) - 1)[ended]
+    need((gaps < 1 << bits).all() or bits == 16 and gaps.max() == BLOCK, "a gap of more bits")
+    need(ended[-1], "a gap that goes on behind the last")
+    longest = int(np.diff(places, prepend=-1).max()) - 1
+    need(bits == min(max(longest.bit_length(), 8), 16), "bits that the longest gap does not need")
+    need(places[-1] < n and len(places) <= n // 4, "places beyond the codes, or too many")
+    others, other_bound = read_bound(data[source.at:], len(places), width, coder)
+    need((others != common).all(), "a common code among the others")
+    out = np.full(n, common, np.uint32)
+    out[places] = others
+    return out, gap_bound + other_bound
+
+
 def read_bound(data, n, width, coder):
     source = codes.Bytes(data)
     form = source.byte()
     kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
+    if form & 15 == 4:
+        return sparse(data, n, width, coder)
     if form == 0:
         return codes.planes(data[1:], n, width), float(width * n)
     each, lead = BLOCK, None
