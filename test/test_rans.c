@@ -85,16 +85,6 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
-/* To the last of 16 bits behind the point, but for what 16 squarings of 31 bits cut off. */
-static void logarithms_are_cut_off_at_the_last_place(void **state)
-{
-    (void)state;
-    for (uint32_t v = 1; v < 1u << 17; v++) {
-        const double below = ldexp(log2(v), RANS_LOG_BITS) - rans_log2(v);
-        check(below >= 0 && below < 1.01 && (below == 0 || (v & (v - 1)) != 0));
-    }
-}
-
 /* Bits of the best table that is not coarse, and of its symbols. */
 static double plain_bits(const Rans *r, const uint64_t *count)
 {
@@ -340,7 +330,6 @@ static void the_example_of_the_format_page_is_so(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_are_the_best_to_a_thousandth),
-    cmocka_unit_test(logarithms_are_cut_off_at_the_last_place),
     cmocka_unit_test(coarse_tables_save_a_fifth_where_symbols_are_few),
     cmocka_unit_test(rare_symbols_get_finer_shares),
     cmocka_unit_test(no_other_precision_makes_a_short_stream_shorter),
