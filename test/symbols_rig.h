@@ -59,6 +59,12 @@ static inline bool take(const void *data, size_t block, const void *code)
     return true;
 }
 
+static inline Symbols symbols_of(SymbolCoder coder, int width, const Carrier *c)
+{
+    return (Symbols){
+        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
+}
+
 /* From where memory ends. */
 static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
 {
@@ -84,8 +90,7 @@ static inline Buf both_ways(SymbolCoder coder, int width, Carrier *c)
     Error err;
     c->byte_back = NEW(arena, uint8_t, c->n);
     c->word_back = NEW(arena, uint32_t, c->n);
-    Symbols s = {
-        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
+    Symbols s = symbols_of(coder, width, c);
     Buf out = {.cap = symbols_most(c->n, width)}, again = out;
     out.data = NEW(arena, uint8_t, out.cap + 1);
     again.data = NEW(arena, uint8_t, out.cap);

@@ -9,16 +9,6 @@ enum { TWO_BLOCKS = BLOCK + 1000, CLASS_OWN = 8 };
 static uint32_t word[N];
 static uint8_t byte[N];
 
-static Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
-{
-    if (!c->byte_back) {
-        c->byte_back = NEW(arena, uint8_t, c->n);
-        c->word_back = NEW(arena, uint32_t, c->n);
-    }
-    return (Symbols){
-        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
-}
-
 static Carrier zeros(size_t n, int width)
 {
     memset(word, 0, sizeof word);
