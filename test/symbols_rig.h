@@ -59,8 +59,13 @@ static inline bool take(const void *data, size_t block, const void *code)
     return true;
 }
 
-static inline Symbols symbols_of(SymbolCoder coder, int width, const Carrier *c)
+/* With room for what comes back. */
+static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
 {
+    if (!c->byte_back) {
+        c->byte_back = NEW(arena, uint8_t, c->n);
+        c->word_back = NEW(arena, uint32_t, c->n);
+    }
     return (Symbols){
         .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
 }
@@ -88,8 +93,7 @@ static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
 static inline Buf both_ways(SymbolCoder coder, int width, Carrier *c)
 {
     Error err;
-    c->byte_back = NEW(arena, uint8_t, c->n);
-    c->word_back = NEW(arena, uint32_t, c->n);
+    c->byte_back = NULL;
     Symbols s = symbols_of(coder, width, c);
     Buf out = {.cap = symbols_most(c->n, width)}, again = out;
     out.data = NEW(arena, uint8_t, out.cap + 1);

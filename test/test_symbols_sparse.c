@@ -149,7 +149,7 @@ static void the_bound_is_that_of_gaps_and_others(void **state)
         const ArenaMark mark = arena_mark(arena);
         Error err;
         double bits = -1;
-        const Carrier c = rare(width, 1, 200, 1.5, N);
+        Carrier c = rare(width, 1, 200, 1.5, N);
         Symbols s = symbols_of(CODER_HUFFMAN, width, &c);
         Buf b = {.cap = symbols_most(N, width)};
         b.data = NEW(arena, uint8_t, b.cap);
