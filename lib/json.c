@@ -10,7 +10,7 @@
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
 /* Texts are put one behind the other in one buffer: each takes at most what it took in the data, a NUL instead of its
- * closing quote or of what stands before a number. So the buffer may be the data itself. */
+ * closing quote or of what stands before a number. So the buffer may be the data themselves where they begin with a bracket. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text goes */
@@ -319,7 +319,8 @@ Status json_read(const Json **out, const char *data, size_t size, Arena *a, Erro
 Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err)
 {
     Parser p = {.start = data, .at = data, .end = data + size, .to = data, .rows = rows, .a = a, .err = err};
-    return read_all(&p, out);
+    skip_space(&p);
+    return peek(&p) == '{' ? read_all(&p, out) : refuse(&p, "want an object");
 }
 
 const Json *json_member(const Json *object, const char *name)

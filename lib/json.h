@@ -24,9 +24,9 @@ typedef struct Json {
 /* The value in `size` bytes at `data`; it lives in the arena. ERR_CORRUPT with the offset otherwise. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* The same for an object whose member `name` is a long array: its elements are handed over one by one, and stand in no
- * tree; the first array of that name is empty in `out`. An element is gone after its call, but its texts stay: they are
- * put over `data`, which is lost, and behind which a byte must be free. */
+/* The same for an object, and nothing else, whose member `name` is a long array: its elements are handed over one by one,
+ * and stand in no tree; the first array of that name is empty in `out`. An element is gone after its call, but its texts
+ * stay: they are put over `data`, which is lost. */
 typedef struct {
     const char *name;
     Status (*take)(void *of, const Json *element);

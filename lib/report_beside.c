@@ -81,7 +81,7 @@ static const char *key_of(const Join *j, const Csv *t, size_t row, const size_t 
     for (size_t k = 0; k < j->keys; k++) {
         const char *cell = cell_at(t, row, key[k]);
         text_add(&out, k ? "\n" : "");
-        text_add(&out, text_to_real(cell, &v) ? text_double(number, v) : cell);
+        text_add(&out, text_to_real(cell, &v) ? text_double(number, v + 0.0) : cell); /* -0 is 0 */
     }
     return text_done(&out);
 }
@@ -162,7 +162,9 @@ static Status name_columns(Csv *out, const Join *j)
         const char *name = j->other->name[i];
         if (is_key(j, i))
             continue;
-        if (csv_has(j->own, name) && !(name = text_format(j->a, "other %s", name)))
+        while (name && csv_has(out, name))
+            name = text_format(j->a, "other %s", name);
+        if (!name)
             return arena_fail(j->a, j->err);
         out->name[out->columns++] = name;
     }

@@ -58,6 +58,7 @@ static void what_both_have_is_the_others(void **state)
 {
     (void)state;
     check_beside("k,x,y\na,1,2\n", "x,k,z\n3,a,4\n", "k", "k,x,y,other x,z\na,1,2,3,4");
+    check_beside("k,x\na,1\n", "x,other x,k\n2,3,a\n", "k", "k,x,other x,other other x\na,1,2,3");
 }
 
 static void all_fields_have_to_agree(void **state)
@@ -71,8 +72,8 @@ static void all_fields_have_to_agree(void **state)
 static void numbers_agree_by_value_and_texts_by_letters(void **state)
 {
     (void)state;
-    check_beside("k\n0.5\n1e3\n1e3x\nA\n", "k,y\n0.50,p\n1000,q\n1000x,r\na,s\n", "k",
-                 "k,y\n0.5,p\n1e3,q\n1e3x,\nA,");
+    check_beside("k\n0.5\n1e3\n1e3x\nA\n0\n", "k,y\n0.50,p\n1000,q\n1000x,r\na,s\n-0,t\n", "k",
+                 "k,y\n0.5,p\n1e3,q\n1e3x,\nA,\n0,t");
 }
 
 /* "*" alone is what results call everything that was selected. */

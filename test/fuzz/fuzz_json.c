@@ -42,13 +42,13 @@ static Status take(void *next, const Json *element)
     return OK;
 }
 
-/* Handed over one by one they are the tree's, if there is one. */
+/* Handed over one by one they are the tree's, if there is one, and it is an object. */
 static void read_rows(const Json *tree, const uint8_t *data, size_t size, Arena *a)
 {
     const Json *array = json_member(tree, "results"), *v;
     const Json *next = array && array->type == JSON_ARRAY ? array->first : NULL;
     const JsonRows rows = {"results", take, &next};
-    char *text = malloc(size + 1);
+    char *text = malloc(size ? size : 1);
     Error err;
     if (!text)
         return;
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool good = json_read(&v, (const char *)data, size, a, &err) == OK;
     if (good)
         walk(v, false, 0);
-    read_rows(good ? v : NULL, data, size, a);
+    read_rows(good && v->type == JSON_OBJECT ? v : NULL, data, size, a);
     arena_close(a);
     return 0;
 }
