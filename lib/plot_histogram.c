@@ -69,7 +69,6 @@ static const CurveKind curves = {
 };
 
 /* Puts neighbouring bins together until each holds ENOUGH: tails without gaps. */
-
 static void join_bins(const Curves *all, Curve *c)
 {
     double *low = all->column[LOW] + c->row, *high = all->column[HIGH] + c->row;

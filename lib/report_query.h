@@ -11,9 +11,9 @@ typedef struct {
     const char *columns;
     TextList where;   /* FIELD=VALUE or FIELD!=VALUE, all of which hold; with none, the leading rows */
     const char *sort; /* FIELD or FIELD:desc; what does not exist comes last; NULL: as they stand */
-    const char
-        *across; /* FIELD: a row to each value of the first column, the others once for each of FIELD */
-    bool all;    /* every row, not only the leading ones */
+    /* FIELD: a row to each value of the first column, the others once for each of FIELD. */
+    const char *across;
+    bool all; /* every row, not only the leading ones */
 } Query;
 
 /* `kind` NULL: all rows lead, and all columns that hold something are shown. ERR_USAGE names the column that is not

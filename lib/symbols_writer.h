@@ -9,12 +9,11 @@ typedef struct {
     uint8_t *code;   /* all of them, or NULL where they are words: made again when wanted */
     uint32_t *count; /* (blocks, cells) how often each code occurs, less shift_least low bits */
     size_t cells;
-    uint64_t *total; /* (cells) over all blocks */
-    uint32_t
-        *class; /* (blocks, finest) how often each finest class occurs; finest is 0 where there are none */
-    uint64_t *class_total;
+    uint64_t *total;       /* (cells) over all blocks */
+    uint32_t *class;       /* (blocks, finest) how often each finest class occurs; none: finest is 0 */
+    uint64_t *class_total; /* (finest) over all blocks */
     size_t finest;
-    uint64_t *spare; /* (the most symbols) counts for now */
+    uint64_t *spare; /* (the most symbols) counts of the form at work */
     Form form;
     uint64_t bits;        /* of the form, as near as its costs say */
     uint64_t symbol_bits; /* of all symbols by one table */

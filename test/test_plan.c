@@ -37,9 +37,12 @@ static size_t bound(const Call *c)
     return raw_size(c) + 100;
 }
 
+static size_t plans; /* made since a world was opened */
+
 static Status plan(const Step *step, void *records)
 {
     Plan *p = records;
+    plans++;
     for (size_t j = 0; j < step->count; j++) {
         const float *x = step->load(step->data, j, step->call->err);
         if (!x)
@@ -126,6 +129,7 @@ static Status keep(void *data, const Record *r, Error *err)
 
 static void open_world(World *w)
 {
+    plans = 0;
     static const char *const names[VECTORS] = {"a", "b", "c", "d"};
     *w = (World){.a = arena_open(0), .codec = {.ops = &planner}};
     for (size_t i = 0; i < CELLS * VECTORS; i++) {
@@ -153,20 +157,26 @@ static void open_world(World *w)
                         .record = keep};
 }
 
-/* Each tensor's record is its own (encode checks the sum); the plan's 20 ms are the whole step's alone. */
+/* Each tensor's record is its own (encode checks the sum); the plan's 20 ms are the whole step's alone. However slow the
+ * machine is, they are what the whole takes beyond its tensors; and not every tensor takes as long as a nap. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
     (void)state;
     World w;
+    double least = HUGE_VAL;
     open_world(&w);
     check_ok(compare_run(&w.c, &w.failures, w.a, &w.err), &w.err);
     check(w.failures == 0 && w.loads == CELLS * (3 * VECTORS - 1)); /* percentiles, plan, trial */
     for (size_t k = 0; k < CELLS; k++) {
         const double *ms = &w.encode_ms[k * (VECTORS + 1)];
-        for (size_t i = 0; i < VECTORS; i++)
-            check(ms[i] < 15);
-        check(ms[VECTORS] >= 20);
+        double sum = 0;
+        for (size_t i = 0; i < VECTORS; i++) {
+            sum += ms[i];
+            least = fmin(least, ms[i]);
+        }
+        check(ms[VECTORS] - sum > 19.999);
     }
+    check(least < 15);
     check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* a mean per step */
     arena_close(w.a);
 }
@@ -207,7 +217,7 @@ static void a_step_of_raw_tensors_needs_no_plan(void **state)
     for (size_t i = 0; i < w.list.count; i++)
         w.vector[i].raw = true;
     check_ok(compare_run(&w.c, &w.failures, w.a, &w.err), &w.err);
-    check(w.failures == 0 && w.encode_ms[VECTORS] < 15);
+    check(w.failures == 0 && plans == 0);
     arena_close(w.a);
 }
 
