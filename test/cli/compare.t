@@ -126,14 +126,14 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h
 = 0
 
 # a killed run leaves the earlier results, and is resumed to the same figures
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 6000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" -o r.csv & until [ "$(cat r.csv.journal 2>/dev/null | wc -l)" -ge 12 ]; do :; done; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 6000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 12 ]; do :; done 2>/dev/null; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
 > before
 > same
 - *.journal
 = 0
 
 # a stopped run says how to go on
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -c terngrad --repeats 300 -o r.csv & until [ "$(cat r.csv.journal 2>/dev/null | wc -l)" -ge 3 ]; do :; done; kill -TERM $!; wait $!; echo $?; ls
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; ls
 > 130
 > r.csv.journal
 - r.csv
@@ -150,7 +150,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 = 0
 
 # a journal of other settings is not taken up
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd --repeats 300 -o r.csv & until [ "$(cat r.csv.journal 2>/dev/null | wc -l)" -ge 2 ]; do :; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
 2> atomo-bench: r.csv.journal: was begun with another repeats
 2> hint: *
 = 2

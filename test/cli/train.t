@@ -18,7 +18,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 = 0
 
 # killed at any moment and resumed: the checkpoints, records and saved gradients of a run never stopped
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ]; do sleep 0.01; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ]; do :; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; touch b/.step_00000099.h5.1-0.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-9,16 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
 > 2
 > same weights
 > same records
@@ -260,7 +260,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 
 # threads that wait for work sleep soon, unless the user says how they are to wait
 ? test -r /proc/self/environ
-$ said() { atomo-train run --network softmax --max-steps 100000 -q >/dev/null & for i in $(seq 200); do tr '\0' '\n' <"/proc/$!/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)=' && break; sleep 0.05; done; kill $!; wait; }; unset GOMP_SPINCOUNT OMP_WAIT_POLICY; said 2>/dev/null; (export GOMP_SPINCOUNT=7; said 2>/dev/null); (export OMP_WAIT_POLICY=active; said 2>/dev/null)
+$ said() { atomo-train run --network softmax --max-steps 10000000 -q >/dev/null & sh $SRC/test/cli/catches.sh $!; tr '\0' '\n' <"/proc/$!/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)='; kill $!; wait; }; unset GOMP_SPINCOUNT OMP_WAIT_POLICY; said 2>/dev/null; (export GOMP_SPINCOUNT=7; said 2>/dev/null); (export OMP_WAIT_POLICY=active; said 2>/dev/null)
 > GOMP_SPINCOUNT=1000
 > GOMP_SPINCOUNT=7
 > OMP_WAIT_POLICY=active
@@ -268,8 +268,9 @@ $ said() { atomo-train run --network softmax --max-steps 100000 -q >/dev/null & 
 
 # the second start, which that takes, has the name, the exit code and the signals of the first
 ? test -r /proc/self/comm
-$ unset GOMP_SPINCOUNT OMP_WAIT_POLICY; atomo-train bogus; echo "code $?"; atomo-train run --network softmax --max-steps 100000 -q >/dev/null & for i in $(seq 200); do tr '\0' '\n' <"/proc/$!/environ" | grep -q '^GOMP_SPINCOUNT=1000' && break; sleep 0.05; done; cat "/proc/$!/comm"; sleep 0.3; kill -TERM $!; wait $!; echo "code $?"
+$ unset GOMP_SPINCOUNT OMP_WAIT_POLICY; atomo-train bogus; echo "code $?"; atomo-train run --network softmax --max-steps 10000000 -q >/dev/null & sh $SRC/test/cli/catches.sh $!; grep -c GOMP_SPINCOUNT=1000 "/proc/$!/environ"; cat "/proc/$!/comm"; kill -TERM $!; wait $!; echo "code $?"
 > code 2
+> 1
 > atomo-train
 > code 130
 = 0
