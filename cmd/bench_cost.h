@@ -45,6 +45,18 @@ typedef struct {
     size_t done;        /* vectors, for progress */
 } Cost;
 
+/* ---- what was asked for ---- */
+
+Status cost_read(Cost *c);
+
+/* none, fp16, and what was asked for. */
+Status cost_codecs(Cost *c, const Codec ***codec, size_t *count);
+
+/* The median step of a training run; the same for all of its compressors. */
+Status cost_read_compute(Cost *c);
+
+/* ---- what was measured ---- */
+
 /* Codecs must be set; the first is none. */
 Status cost_measure(Cost *c);
 

@@ -68,7 +68,8 @@ static const char details[] =
     "  atomo-bench report compare.csv --all --columns tensor,bytes,second_moment --across compressor\n"
     "  atomo-bench report tune.csv --where chosen=true --columns compressor,lr\n"
     "  atomo-bench report run.csv --speedup -f latex\n"
-    "  atomo-bench report new.json --beside old.json --on compressor --columns compressor,bytes,other bytes\n";
+    "  atomo-bench report new.json --beside old.json --on compressor,tensor,step \\\n"
+    "      --columns 'compressor,bytes,other bytes'\n";
 
 int bench_report(int argc, char **argv)
 {

@@ -17,7 +17,7 @@ void train_job_defaults(TrainJob *j, int argc, char **argv)
     j->workers = 1;
     j->batch = 128;
     j->test_batch = 1000;
-    j->lr = 0.01;
+    j->lr = USUAL_LR;
     j->decay = 1;
     j->momentum = 0.9;
     j->epochs = j->epochs ? j->epochs : 10;

@@ -6,6 +6,8 @@
 #include "../lib/progress.h"
 #include "../lib/report.h"
 
+static const double USUAL_LR = 0.01;
+
 typedef struct {
     /* what the user asked for */
     Common common;

@@ -44,45 +44,6 @@ static const Column usual[STEP_COLUMNS] = {
     [RATE] = {"lr", NULL, 0},
 };
 
-/* ---- targets ---- */
-
-Status records_targets(Records *r, const char *list)
-{
-    for (const char *at = list, *next; at && *at; at = next ? next + 1 : NULL) {
-        char item[32];
-        double accuracy;
-        next = strchr(at, ',');
-        snprintf(item, sizeof item, "%.*s", next ? (int)(next - at < 31 ? next - at : 31) : 31, at);
-        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1))
-            return FAIL(
-                r->job->err, ERR_USAGE,
-                "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
-                list, item);
-        if (r->targets == TARGETS_MOST)
-            return FAIL(r->job->err, ERR_USAGE, "--target-accuracy: more than %d numbers", TARGETS_MOST);
-        r->target[r->targets++].accuracy = accuracy;
-    }
-    return OK;
-}
-
-static Status add_columns(Records *r)
-{
-    memcpy(r->column, usual, sizeof usual);
-    r->columns = STEP_COLUMNS;
-    for (size_t i = 0; i < r->targets; i++)
-        for (size_t k = 0; k < 3; k++) {
-            char number[32];
-            text_double(number, r->target[i].accuracy);
-            const char *name = k == 0   ? text_format(r->job->a, "steps_to_%s", number)
-                               : k == 1 ? text_format(r->job->a, "sim_seconds_to_%s", number)
-                                        : text_format(r->job->a, "bytes_to_%s", number);
-            if (!name)
-                return arena_fail(r->job->a, r->job->err);
-            r->column[r->columns++] = (Column){name, name, 0};
-        }
-    return OK;
-}
-
 /* ---- opening ---- */
 
 static Status open_journal(Records *r)
@@ -108,7 +69,9 @@ Status records_open(Records *r)
     Fact *facts;
     size_t count;
     r->journal.fd = -1;
-    TRY(add_columns(r));
+    memcpy(r->column, usual, sizeof usual);
+    r->columns = STEP_COLUMNS;
+    TRY(targets_columns(r));
     TRY(open_journal(r));
     TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
     _Static_assert((int)TRAIN_FACTS <= (int)FACTS_SPARE, "report_meta leaves room for these");
@@ -131,8 +94,7 @@ Status records_begin(Records *r, const char *compressor)
     r->sim = r->wall = r->bytes = 0;
     r->partial = false;
     r->clock = clock_now();
-    for (size_t i = 0; i < r->targets; i++)
-        r->target[i].reached = false;
+    targets_begin(r);
     return OK;
 }
 
@@ -170,17 +132,6 @@ static void fill(const Records *r, const StepRecord *s, Value *row)
         row[i] = value_none();
 }
 
-static void note_targets(Records *r, const StepRecord *s)
-{
-    for (size_t i = 0; i < r->targets; i++)
-        if (!r->target[i].reached && s->test.accuracy >= r->target[i].accuracy) {
-            r->target[i].reached = true;
-            r->target[i].step = s->step;
-            r->target[i].seconds = r->partial ? NAN : r->sim;
-            r->target[i].bytes = r->partial ? NAN : r->bytes;
-        }
-}
-
 Status records_step(Records *r, const StepRecord *s, Error *err)
 {
     TrainJob *j = r->job;
@@ -192,7 +143,7 @@ Status records_step(Records *r, const StepRecord *s, Error *err)
     r->sim += s->compute + s->encode + s->comm + s->decode;
     r->bytes += s->bytes_up;
     r->last = *s;
-    note_targets(r, s);
+    targets_note(r, s);
     fill(r, s, row);
     const char *line = r->journal.path ? report_json_row(r->column, STEP_COLUMNS, row, j->a) : "";
     const Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
@@ -216,7 +167,7 @@ static Status replay_row(Records *r, const Json *json)
     r->wall = number_of(&row[WALL]);
     r->bytes += number_of(&row[BYTES_UP]);
     r->last = s;
-    note_targets(r, &s);
+    targets_note(r, &s);
     row[RECORD] = value_text("step");
     row[COMPRESSOR] = value_text(r->compressor);
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
@@ -263,13 +214,7 @@ Status records_summary(Records *r, bool failed)
         row[i] = value_none();
     if (failed)
         row[LOSS] = row[TRAIN_ACCURACY] = row[TEST_ACCURACY] = value_none();
-    for (size_t i = 0; i < r->targets; i++) {
-        const Target *t = &r->target[i];
-        Value *at = row + STEP_COLUMNS + 3 * i;
-        at[0] = t->reached ? value_int((int64_t)t->step) : value_none();
-        at[1] = t->reached ? value_real(t->seconds) : value_none();
-        at[2] = t->reached ? value_real(t->bytes) : value_none();
-    }
+    targets_put(r, row);
     return report_row(r->report, row, true, r->job->err);
 }
 

@@ -6,7 +6,8 @@
 
 #include "../lib/report_journal.h"
 
-enum { TARGETS_MOST = 16, STEP_COLUMNS = 16, RECORD_COLUMNS_MOST = STEP_COLUMNS + 3 * TARGETS_MOST };
+enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 16 };
+enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };
 
 typedef struct {
     double accuracy;
@@ -32,8 +33,17 @@ typedef struct {
     bool partial;            /* records of steps before are lost: no totals */
 } Records;
 
+/* ---- accuracies to reach (train_targets.c) ---- */
+
 /* "0.9,0.95" */
 Status records_targets(Records *r, const char *list);
+
+Status targets_columns(Records *r); /* behind those that there are */
+void targets_begin(Records *r);
+void targets_note(Records *r, const StepRecord *step); /* which ones the step reaches */
+void targets_put(const Records *r, Value *row);
+
+/* ---- records ---- */
 
 Status records_open(Records *r);
 Status records_begin(Records *r, const char *compressor);

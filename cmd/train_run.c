@@ -164,6 +164,8 @@ static Status check_resume(const Run *r)
 static Status check_idle(const Run *r)
 {
     const char *idle = r->dump_every ? "--dump-freq" : r->dump_workers ? "--dump-workers" : NULL;
+    if (r->tuned && r->job.lr != USUAL_LR)
+        return FAIL(r->job.err, ERR_USAGE, "--lr and --lr-from: want one of them");
     return idle && !r->dump ? FAIL(r->job.err, ERR_USAGE, "%s: want --dump-gradients FILE.h5 as well", idle)
                             : OK;
 }

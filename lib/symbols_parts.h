@@ -111,6 +111,7 @@ static inline size_t sparse_others(size_t n)
 {
     return n / 4;
 }
+
 static inline size_t sparse_gaps(size_t n)
 {
     return sparse_others(n) + n / LONG_GAP;
@@ -120,6 +121,7 @@ static inline bool is_sparse(unsigned form)
 {
     return (form & 15) == FORM_SPARSE;
 }
+
 /* Reads a sparse form. */
 Status symbols_get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 

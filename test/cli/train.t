@@ -99,6 +99,10 @@ $ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"
 - left*
 = 2
 
+$ atomo-train run --network softmax --lr 0.5 --lr-from a.csv
+2> atomo-train: --lr and --lr-from: want one of them
+= 2
+
 $ printf 'compressor,lr\nnone,0.1\n' >a.csv; printf 'compressor,lr,chosen\nnone,fast,true\n' >b.csv; for f in a.csv b.csv none.csv; do atomo-train run --network softmax --lr-from $f; echo $?; done
 2> atomo-train: a.csv: holds no chosen step sizes
 2> atomo-train: b.csv: a chosen lr is no step size
