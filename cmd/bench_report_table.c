@@ -68,13 +68,31 @@ static Status widen_usual(const ReportOptions *o, Table *t, const ResultKind *ot
     return t->kind.usual ? OK : arena_fail(o->a, o->err);
 }
 
+/* Which of the other's rows lead. NULL where rows of every sort are asked for: then none goes before another. */
+static Status leading_rows(const ReportOptions *o, const ResultKind *kind, const Csv *rows, bool **leads)
+{
+    RowRank *rank = NEW_ZERO(o->a, RowRank, rows->rows);
+    *leads = NULL;
+    if (o->query.all || o->query.where.count)
+        return OK;
+    *leads = NEW(o->a, bool, rows->rows);
+    if (!rank || !*leads)
+        return arena_fail(o->a, o->err);
+    kind->rank(rows, rank);
+    for (size_t i = 0; i < rows->rows; i++)
+        (*leads)[i] = rank[i] == ROW_LEAD;
+    return OK;
+}
+
 static Status put_beside(const ReportOptions *o, Table *t)
 {
     const Csv own = t->rows;
     const ResultKind *kind;
+    bool *leads;
     TRY(load(o, o->beside, &t->other, &kind));
+    TRY(leading_rows(o, kind, &t->other.table, &leads));
     t->schema = kind->schema;
-    if (beside_rows(&t->rows, &own, &t->other.table, o->on, o->a, o->err) != OK)
+    if (beside_rows(&t->rows, &own, &t->other.table, leads, o->on, o->a, o->err) != OK)
         return error_at(o->err, "--beside %s", o->beside);
     return widen_usual(o, t, kind, own.columns);
 }
@@ -108,17 +126,29 @@ static Status put_facts(const ReportOptions *o, const Table *t, ReportSpec *spec
     return sheet_facts(spec, "beside ", t->other.meta, o->a, o->err);
 }
 
+/* A target that no run reached is a column of N/A, not one that is left out. */
+static const char *every_column(const Csv *rows, Arena *a)
+{
+    TextBuf all = {.arena = a};
+    for (size_t i = 0; i < rows->columns; i++)
+        text_addf(&all, "%s%s", i ? "," : "", rows->name[i]);
+    return text_done(&all);
+}
+
 Status report_table_write(ReportOptions *o, const char *path)
 {
     const Common *c = &o->common;
     Table t = {0};
     Csv shown;
+    Query query = o->query;
     if (c->output && text_glob("*.html", c->output)) {
         FAIL(o->err, ERR_USAGE, "%s: a result makes a table; want a directory for a page", path);
         return error_hint(o->err, "name the directory, or -o TABLE.tex (or .md, .csv, .json, .txt)");
     }
     TRY(read_table(o, path, &t));
-    if (query_run(&shown, &o->query, &t.rows, o->speedup ? NULL : &t.kind, o->a, o->err) != OK)
+    if (o->speedup && !o->beside && !query.columns && !(query.columns = every_column(&t.rows, o->a)))
+        return arena_fail(o->a, o->err);
+    if (query_run(&shown, &query, &t.rows, o->speedup ? NULL : &t.kind, o->a, o->err) != OK)
         return error_at(o->err, "%s", path);
     ReportSpec spec = {.schema = t.schema,
                        .format = (Format)c->format,

@@ -10,6 +10,7 @@ enum { ROWS_AT_MOST = 1000000, NONE = 0 };
 
 typedef struct {
     const Csv *own, *other;
+    const bool *leads;                 /* of other's rows, NULL: all alike */
     size_t *own_key, *other_key, keys; /* columns */
     TextMap map;                       /* of other's rows without a pattern */
     size_t *first, *next;              /* per text, per row: another row's number and 1, or NONE */
@@ -120,6 +121,16 @@ static Status index_other(Join *j)
     return OK;
 }
 
+/* Where some of the rows found lead, those alone. */
+static size_t leading(const Join *j, size_t *found, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; j->leads && i < count; i++)
+        if (j->leads[found[i]])
+            found[kept++] = found[i];
+    return kept ? kept : count;
+}
+
 /* The rows that agree, in `found` (other->rows). */
 static Status find_rows(const Join *j, size_t row, size_t *found, size_t *count)
 {
@@ -137,6 +148,7 @@ static Status find_rows(const Join *j, size_t row, size_t *found, size_t *count)
     for (size_t i = 0; i < j->patterns; i++)
         if (agree(j, row, j->pattern[i]))
             found[(*count)++] = j->pattern[i];
+    *count = leading(j, found, *count);
     return OK;
 }
 
@@ -199,9 +211,10 @@ static Status count_rows(const Join *j, size_t *found, size_t *rows)
     return agreed ? OK : FAIL(j->err, ERR_USAGE, "--on: no row of the one beside it agrees with any");
 }
 
-Status beside_rows(Csv *out, const Csv *own, const Csv *other, const char *on, Arena *a, Error *err)
+Status beside_rows(Csv *out, const Csv *own, const Csv *other, const bool *leads, const char *on, Arena *a,
+                   Error *err)
 {
-    Join j = {.own = own, .other = other, .a = a, .err = err};
+    Join j = {.own = own, .other = other, .leads = leads, .a = a, .err = err};
     size_t rows, count, *found = NEW(a, size_t, other->rows);
     *out = (Csv){0};
     if (!found)

@@ -43,7 +43,7 @@ static void check_beside(const char *own, const char *other, const char *on, con
 {
     const Csv left = table(own), right = table(other);
     Csv out;
-    check_ok(beside_rows(&out, &left, &right, on, a, &err), &err);
+    check_ok(beside_rows(&out, &left, &right, NULL, on, a, &err), &err);
     assert_string_equal(plain(&out), want);
 }
 
@@ -87,6 +87,16 @@ static void a_star_within_a_text_of_the_other_is_a_pattern_and_one_alone_is_not(
                  "k,b,y\nsvd:rank=1,2,q\nsvd,1,p");
 }
 
+static void a_row_that_leads_stands_for_those_that_it_sums_up(void **state)
+{
+    (void)state;
+    const Csv left = table("k,x\na,1\nb,2\n"), right = table("k,y\na,10\na,20\nb,30\nb,40\na*,50\n");
+    const bool leads[] = {false, true, false, false, false};
+    Csv out;
+    check_ok(beside_rows(&out, &left, &right, leads, "k", a, &err), &err);
+    assert_string_equal(plain(&out), "k,x,y\na,1,20\nb,2,30\nb,2,40");
+}
+
 /* Against each with each. */
 static void many_rows_are_found_as_few_are(void **state)
 {
@@ -101,7 +111,7 @@ static void many_rows_are_found_as_few_are(void **state)
     }
     const Csv left = table(text_done(&own)), right = table(text_done(&other));
     Csv out;
-    check_ok(beside_rows(&out, &left, &right, "k", a, &err), &err);
+    check_ok(beside_rows(&out, &left, &right, NULL, "k", a, &err), &err);
     size_t at = 0;
     for (size_t i = 0; i < left.rows; i++) {
         const size_t before = at;
@@ -120,7 +130,7 @@ static void check_refused(const char *own, const char *other, const char *on, co
     const Csv left = table(own), right = table(other);
     Csv out;
     err = (Error){0};
-    assert_int_equal(beside_rows(&out, &left, &right, on, a, &err), ERR_USAGE);
+    assert_int_equal(beside_rows(&out, &left, &right, NULL, on, a, &err), ERR_USAGE);
     assert_string_equal(err.text, why);
 }
 
@@ -151,6 +161,7 @@ static const struct CMUnitTest tests[] = {
     BESIDE(all_fields_have_to_agree),
     BESIDE(numbers_agree_by_value_and_texts_by_letters),
     BESIDE(a_star_within_a_text_of_the_other_is_a_pattern_and_one_alone_is_not),
+    BESIDE(a_row_that_leads_stands_for_those_that_it_sums_up),
     BESIDE(many_rows_are_found_as_few_are),
     BESIDE(fields_that_one_lacks_and_rows_that_never_agree_are_refused),
     BESIDE(rows_beyond_all_use_are_refused),

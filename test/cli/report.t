@@ -108,6 +108,12 @@ $ printf 'record,compressor,step,sim_seconds\nsummary,none,9,9\n' >r.csv; atomo-
 2> hint: speed-ups come from atomo-train run --target-accuracy*
 = 1
 
+# an accuracy that no run reached has its column, too
+$ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.65,sim_seconds_to_0.99\nsummary,none,9,9,3,\nsummary,qsgd,9,9,4,\n' >r.csv; atomo-bench report r.csv --speedup -f md
+> | compressor | speed-up to 0.65 | speed-up to 0.99 |
+> | qsgd | 0.75* | N/A |
+= 0
+
 # the tuned step sizes
 $ printf 'compressor,lr,validation_loss,chosen\nnone,0.1,2,false\nnone,0.01,1,true\n' >r.csv; atomo-bench report r.csv --where chosen=true --columns compressor,lr -f csv
 > compressor,lr
@@ -226,6 +232,14 @@ $ printf 'tensor,compressor,repeats,bytes,relative_error,encode_ms\n*,svd:rank=2
 > compressor & payload, kB & published payload, kB & setting*
 > svd:rank=2 & 1.000 & 5.000 & x*
 - *40 B*
+= 0
+
+# on the compressor alone: totals beside totals; tensors where there is no total, or all rows are asked for
+$ printf 'tensor,compressor,repeats,bytes\na,none,2,40\n*,none,2,4000\n' >new.csv; sed 's/4000/900/; s/40$/9/' new.csv >old.csv; grep -v '[*]' old.csv >part.csv; for o in old.csv part.csv 'old.csv --all' 'old.csv --where bytes=4000'; do atomo-bench report new.csv --beside $o --on compressor --columns 'bytes,other bytes' -f csv | tr '\n' ' '; echo .; done
+> bytes,other bytes 4000,900 .
+> bytes,other bytes 4000,9 .
+> bytes,other bytes 40,9 40,900 4000,9 4000,900 .
+> bytes,other bytes 4000,9 4000,900 .
 = 0
 
 $ printf 'tensor,stable_rank\na,1\n' >r.csv; printf 'tensor,stable_rank\nb,1\n' >s.csv; mkdir d; cp r.csv d; for o in 'r.csv --on tensor' 'r.csv --beside s.csv' 'r.csv --beside s.csv --on tensor' 'r.csv --beside s.csv --on step' 'r.csv --beside no.csv --on tensor' 'd --beside r.csv --on tensor'; do atomo-bench report $o; echo "code $?"; done
