@@ -33,7 +33,7 @@ ends(k) = role[k] eq 'least' || role[k] eq 'most'
 
 listed = 2 * (bands > 0)
 do for [k = 1:lines] { listed = listed + (many ? ends(k) : alone ? lines <= 6 || k == 1 || k == lines : pass[k] == 1) }
-words = many ? long + strlen(least_end) : long
+words = many ? long + strlen(least_end) : alone && again ? strlen('no. 99') : long
 heading = again && !many ? alone ? shown_name(name[1]) : 'thick: last in the file, thin: before it' : ''
 
 # One tensor: from light to dark in the order of the file. Several: a colour and dashes each, the last pass strong.

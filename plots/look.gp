@@ -149,7 +149,7 @@ line_of(s, k) = strstrt(s, "\n") == 0 ? s : k == 1 ? s[1 : strstrt(s, "\n") - 1]
 # eval page(tall, entries, long): the terminal, `tall` inches high without the key, and at its foot a key of so many
 # entries, the longest of `long` characters, under the heading. It is set by rows, as columns asked for are no more than
 # fit under the axis. The heading stands in labels: a key's own title would widen its columns, and LaTeX's pictures have
-# no row for it.
+# no row for it. gnuplot breaks a key into columns, wider than the page, that is higher than the axes: then they grow with it.
 wide = 3.35
 line_high = ending eq '.svg' ? 0.113 : 0.102
 key_rows(entries, long) = int(ceil(entries / real(key_columns(long))))
@@ -163,4 +163,5 @@ key(rows, squeeze, tall) = sprintf("set key bottom center at screen 0.5, screen 
 headed(above, tall) = sprintf("do for [k = 1:line_count(heading)] { set label line_of(heading, k) at screen 0.5, screen (%g - (k - 0.5) * %g) center noenhanced font key_font }", above / tall, line_high / tall)
 parts(tall, foot, rows, squeeze) = canvas(tall + foot).'; '.key(rows, squeeze, tall + foot).'; '.\
     headed(foot - 0.02, tall + foot).'; '.sprintf("set bmargin at screen %g", (foot + 0.3) / (tall + foot))
-page(tall, entries, long) = parts(tall, foot(entries, long), key_rows(entries, long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)
+high_enough(tall, rows) = largest(tall, 0.5 + rows * line_high)
+page(tall, entries, long) = parts(high_enough(tall, key_rows(entries, long)), foot(entries, long), key_rows(entries, long), key_columns(long) == 2 && long > 15 ? 15 - long : 0)

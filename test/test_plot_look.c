@@ -97,6 +97,47 @@ static void a_merges_key_has_the_order_of_the_data(void **state)
     check(place_of(f, "<text>not") < place_of(f, "<text>too"));
 }
 
+/* Where the first text that begins so stands, from the left. */
+static double left_of(const char *svg, const char *text)
+{
+    static const char from[] = "translate(";
+    const char *at = svg, *last = NULL, *end = svg + place_of(svg, text_format(a, "<text>%s", text));
+    while ((at = strstr(at, from)) && at < end)
+        last = at += sizeof from - 1;
+    return last ? atof(last) : -1;
+}
+
+static void a_key_of_many_long_names_stays_one_column(void **state)
+{
+    enum { MANY = 30 };
+    TextBuf data = {.arena = a};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    text_add(&data, COST_HEAD);
+    for (int i = 0; i < MANY; i++)
+        text_addf(&data, "a long name of a compressor as long as %d,2,1,1,1,1,4,%d,below,400\n", 100 + i,
+                  i + 1);
+    const char *f = drawn("break-even", text_done(&data), "f.svg");
+    for (int i = 0; i < MANY; i++)
+        check(left_of(f, text_format(a, "a long name of a compressor as long as %d", 100 + i)) ==
+              left_of(f, "a long name of a compressor as long as 100"));
+}
+
+/* The tensor's name stands over the key, not in it. */
+static void steps_of_a_tensor_with_a_long_name_do_not_cover_one_another(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *f =
+        drawn("spectrum",
+              "tensor,index,value\nlayer3.0.downsample.weight,1,4\nlayer3.0.downsample.weight,2,2\n"
+              "layer3.0.downsample.weight,1,3\nlayer3.0.downsample.weight,2,1\n",
+              "f.svg");
+    check(left_of(f, "no. 2") - left_of(f, "no. 1") > 40);
+}
+
 static void sizes_of_messages_are_in_binary_units_below_a_thousand(void **state)
 {
     static const struct {
@@ -282,6 +323,8 @@ static void a_drawing_of_several_files_names_the_one_that_is_wrong(void **state)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(long_names_stay_apart_wherever_they_differ),
     IN_FOLDER(a_merges_key_has_the_order_of_the_data),
+    IN_FOLDER(a_key_of_many_long_names_stays_one_column),
+    IN_FOLDER(steps_of_a_tensor_with_a_long_name_do_not_cover_one_another),
     IN_FOLDER(sizes_of_messages_are_in_binary_units_below_a_thousand),
     IN_FOLDER(computing_without_a_time_is_said_to_be_left_out),
     IN_FOLDER(links_are_named_right_of_the_curves),
