@@ -31,11 +31,13 @@ class Browser:
                 f"--user-data-dir={room}/profile", "--window-size=1280,900"]
         options = {"browserName": "chrome", "goog:chromeOptions": {"args": args},
                    "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
-        for _ in range(100):
+        answer = None
+        while not answer: # until the driver listens, or is gone
             try:
                 answer = self.post("", {"capabilities": {"alwaysMatch": options}})
-                break
             except (urllib.error.URLError, ConnectionError):
+                if self.driver.poll() is not None:
+                    raise
                 time.sleep(0.1)
         self.base += "/" + answer["sessionId"]
 
