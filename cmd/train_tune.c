@@ -81,6 +81,18 @@ static size_t best_of(const Point *p, size_t count)
     return best;
 }
 
+/* The least loss at an end of the grid: a better step size may lie beyond. */
+static void note_end(Tune *t, const char *name, size_t best)
+{
+    const size_t last = (size_t)t->points - 1;
+    if (last > 0 && best == 0)
+        progress_note(&t->job.progress,
+                      "note: %s: the grid's first step size has the least loss; try a lower --lr-low", name);
+    else if (last > 0 && best == last)
+        progress_note(&t->job.progress,
+                      "note: %s: the grid's last step size has the least loss; try a higher --lr-high", name);
+}
+
 static Status run_codec(Tune *t, const Codec *codec)
 {
     TrainJob *j = &t->job;
@@ -94,6 +106,7 @@ static Status run_codec(Tune *t, const Codec *codec)
         TRY(run_point(t, codec, &point[i]));
     }
     const size_t best = best_of(point, count);
+    note_end(t, name, best);
     for (size_t i = 0; i < count; i++) {
         const Value row[COLUMNS] = {
             [COMPRESSOR] = value_text(name),
@@ -197,10 +210,9 @@ int train_command_tune(int argc, char **argv)
         .brief = "the step size for each compressor, by validation loss",
         .details =
             "Trains with each step size of a logarithmic grid, from the same weights on the same batches, "
-            "and "
-            "chooses the one with the least loss on training images that were held out. --lr has no effect. "
+            "and chooses the one with the least loss on training images that were held out. --lr has no effect. "
             "Fields: compressor, lr, steps (fewer where the run diverged), train_loss of the last step, "
-            "validation_loss, validation_accuracy, chosen. A run that diverged has no losses. run --lr-from FILE takes what was chosen.\n",
+            "validation_loss, validation_accuracy, chosen. A run that diverged has no losses. Where an end of the grid is chosen, a note says so. run --lr-from FILE takes what was chosen.\n",
         .options = options,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
     };

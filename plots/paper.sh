@@ -227,7 +227,7 @@ stanzas() { # SUFFIX DUMP TENSOR STEP: a small one for quick runs; of several st
 {
     echo '# Figures and tables of the paper'
     echo
-    echo 'Each under the commands that make it. All results on one page: [report.html](report.html).'
+    echo 'Each under the commands that make it, which NAME.sh holds, too, to be run from the folder where make paper ran. All results on one page: [report.html](report.html).'
     echo
 } >"$out/index.new"
 name='' left=''

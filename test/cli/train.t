@@ -84,6 +84,16 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dat
 > none,*e+*,,,,false
 = 0
 
+# the best at an end of the grid is no best yet, and it says so; one within, or a single one, needs no note
+$ sh $SRC/test/cli/tiny.sh; t="atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 -q"; for g in '--points 2 --lr-low 0.0001 --lr-high 1e38' '--points 2 --lr-low 1e-12 --lr-high 0.0001' '--points 3 --lr-low 1e-12 --lr-high 10000' '--points 1'; do $t $g -o o.csv 2>err; cat err; grep -c true o.csv; done
+> note: none: the grid's first step size has the least loss; try a lower --lr-low
+> 1
+> note: none: the grid's last step size has the least loss; try a higher --lr-high
+> 1
+> 1
+> 1
+= 0
+
 # run takes what tune chose, for each compressor; one that was not tuned is named before anything is trained
 $ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"; printf 'chosen,lr,compressor\nfalse,0.5,none\ntrue,0.25,none\ntrue,0.125,qsgd\n' >hand.csv; atomo-train tune $t --max-steps 5 --points 2 --lr-low 0.0001 --lr-high 1e38 -c sign -o t.json; for f in hand.csv t.json; do atomo-train run $t --max-steps 1 --lr-from $f $(grep -o 'none\|qsgd\|"sign"' $f | tr -d '"' | sort -u | sed 's/^/-c /') -o o.json; grep -o '"lr":[^,}]*\|"compressor":[^,]*' o.json | uniq; done; atomo-train run $t --max-steps 1 --lr-from hand.csv -c none -c qsgd:bits=2 -o left.csv; code=$?; ls left*; exit $code
 > "lr": null
