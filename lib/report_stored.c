@@ -33,16 +33,19 @@ static Status load_text(char **text, size_t *length, const char *path, Arena *a,
     return *text ? OK : arena_fail(a, err);
 }
 
-/* A shape: "64x3x3x3". */
+/* A shape: "64x3x3x3"; "" where the array is none. */
 static const char *shape_of(const Json *array, Arena *a)
 {
     TextBuf out = {.arena = a};
-    for (const Json *v = array->first; v; v = v->next)
+    for (const Json *v = array->first; v; v = v->next) {
+        if (!v->is_whole)
+            return "";
         text_addf(&out, "%s%lld", v == array->first ? "" : "x", (long long)v->whole);
+    }
     return text_done(&out);
 }
 
-/* A value as CSV writes it; what has no such form (null, objects) is "". NULL: out of memory. */
+/* A value as CSV writes it; what has no such form (null, objects, arrays of other things) is "". NULL: out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
     if (!v || v->type == JSON_NULL)

@@ -270,3 +270,9 @@ $ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "stable_rank
 >
 2> atomo-bench: report: r.json: record 2 is no object
 = 1
+
+# of arrays only shapes are values
+$ printf '{"schema": "atomo-inspect/1", "results": [{"tensor": "a", "shape": [3, 4], "stable_rank": [[7]], "n": [1.5], "kind": ["b"]}]}' >r.json; atomo-bench report r.json -f csv --columns tensor,shape,stable_rank,n,kind
+> tensor,shape,stable_rank,n,kind
+> a,3x4,,,*
+= 0
