@@ -154,6 +154,7 @@ static Status flush(Merger *m)
 {
     double seconds;
     const double batches = (double)((m->workers + BATCH - 1) / BATCH);
+    TRY(merge_batch(m)); /* first touches of memory are no part of merging */
     TRY(time_loop(merge_batch, m, m->least / batches, &seconds));
     m->merge += seconds;
     const Buf *out = &m->merged[m->call.round][m->turn];
@@ -232,6 +233,7 @@ static Status take_average(Merger *m)
     if (!m->adds)
         return OK;
     set_worker(m, 0);
+    TRY(decode_merged(m));
     TRY(time_loop(decode_merged, m, m->least, &m->decode));
     mean_take(c, m->b->y, NULL, m->n);
     return OK;
