@@ -179,7 +179,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 = 2
 
 # eval --follow tests each checkpoint once as it comes, and ends with the run; one that has not begun is waited for
-$ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow -q -f csv >o.csv & e=$!; sleep 0.2; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3000 --eval-freq 500 --train-dir d -q >/dev/null; wait $e; code=$?; cut -d, -f 1 o.csv | tr '\n' ' '; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow -q -f csv >o.csv & e=$!; sh $SRC/test/cli/catches.sh $e; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3000 --eval-freq 500 --train-dir d -q >/dev/null; wait $e; code=$?; cut -d, -f 1 o.csv | tr '\n' ' '; exit $code
 > step 500 1000 1500 2000 2500 3000 *
 2>
 = 0
