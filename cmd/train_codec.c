@@ -1,0 +1,123 @@
+/* train_codec.c -- the run of one compressor: its folder, checkpoints, saved gradients and records. */
+#include "train_codec.h"
+
+#include "../lib/nn/checkpoint.h"
+#include "../lib/nn/step_folder.h"
+#include "../lib/nn/train_run.h"
+
+#include <math.h>
+
+static void note(void *data, const char *text)
+{
+    progress_note(&((Run *)data)->job.progress, "note: %s", text);
+}
+
+static Status record(void *data, const StepRecord *s, Error *err)
+{
+    Run *r = data;
+    progress_step(&r->job.progress, r->run * r->job.steps + s->step);
+    return records_step(&r->records, s, err);
+}
+
+/* With several compressors, one folder each. */
+static char *folder_of(const Run *r, const char *compressor)
+{
+    char *dir =
+        r->job.codecs == 1 ? text_copy(r->job.a, r->dir) : text_format(r->job.a, "%s/%s", r->dir, compressor);
+    return dir;
+}
+
+static Status begin_or_resume(Run *r, Trainer *t, const char *dir)
+{
+    if (!dir)
+        return OK;
+    if (!r->job.common.resume)
+        return checkpoint_none_of_others(t, dir, r->job.err);
+    TRY(checkpoint_resume(t, dir, note, r, r->job.err));
+    return trainer_step_done(t) ? records_replay(&r->records, trainer_step_done(t)) : OK;
+}
+
+/* A run that was complete, but whose records are gone, is tested once more. */
+static Status test_again(Run *r, Trainer *t)
+{
+    StepRecord *last = &r->records.last;
+    if (trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
+        return OK;
+    last->step = trainer_step_done(t);
+    last->epoch = (last->step - 1) / trainer_epoch_steps(t) + 1;
+    return trainer_test(t, r->job.setup.test, &last->test, r->job.err);
+}
+
+static Status follow_course(Run *r, Trainer *t, const char *dir)
+{
+    Course c = {.steps = r->job.steps,
+                .every = (size_t)r->every,
+                .dir = dir,
+                .dump_every = (size_t)r->dump_every,
+                .data = r,
+                .record = record,
+                .stopped = cli_stopped};
+    if (r->dump)
+        TRY(gradient_dump_open(&c.dump, r->dump, t, r->dump_workers, r->job.err));
+    const Status status = train_run(t, &c, r->job.err);
+    Error why = {0};
+    if (!c.dump || gradient_dump_close(c.dump, &why) == OK || (status != OK && status != ERR_STOPPED))
+        return status;
+    *r->job.err = why;
+    return why.status;
+}
+
+/* A run that diverges costs itself alone. */
+static Status keep_failure(Run *r, const char *compressor)
+{
+    error_at(r->job.err, "%s", compressor);
+    if (r->job.codecs > 1)
+        progress_note(&r->job.progress, "note: %s", r->job.err->text);
+    if (r->failure.status == OK)
+        r->failure = *r->job.err;
+    return records_summary(&r->records, true);
+}
+
+static Status train(Run *r, Trainer *t, const char *compressor, const char *dir)
+{
+    TRY(records_begin(&r->records, compressor));
+    TRY(begin_or_resume(r, t, dir));
+    TRY(follow_course(r, t, dir));
+    return test_again(r, t);
+}
+
+/* The folder is this run's for as long as it lasts. */
+static Status train_in(Run *r, const char *compressor, const char *dir)
+{
+    TrainJob *j = &r->job;
+    int hold = -1;
+    Trainer *t;
+    TRY(trainer_open(&t, &j->setup, j->err));
+    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+    j->progress.total = j->steps * j->codecs;
+    Status status = dir ? step_folder_hold(&hold, dir, j->a, j->err) : OK;
+    if (status == OK)
+        status = train(r, t, compressor, dir);
+    step_folder_release(hold);
+    trainer_close(t);
+    return status;
+}
+
+Status train_codec(Run *r, size_t k)
+{
+    TrainJob *j = &r->job;
+    const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
+    if (!name || (r->dir && !dir))
+        return arena_fail(j->a, j->err);
+    if (codec_caution(j->codec[k]))
+        progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
+    r->run = k;
+    j->setup.codec = j->codec[k];
+    if (r->tuned)
+        j->setup.sgd.lr = r->rate[k];
+    const Status status = train_in(r, name, dir);
+    if (status == ERR_NUMERIC)
+        return keep_failure(r, name);
+    TRY(status);
+    return records_summary(&r->records, false);
+}
