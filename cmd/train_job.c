@@ -54,7 +54,6 @@ const Option *train_job_options(TrainJob *j, const Option *own)
         OPTION(0, "batch-size", "B", &j->batch, "images to a step, of all workers together", .low = 1,
                .high = 1e6),
         OPTION(0, "test-batch-size", "B", &j->test_batch, "images to a testing pass", .low = 1, .high = 1e6),
-        OPTION(0, "lr", "X", &j->lr, "step size", .low = 0, .high = 1e38),
         OPTION(0, "lr-decay", "X", &j->decay, "what it is multiplied by ...", .low = 0, .high = 1),
         OPTION(0, "lr-decay-steps", "N", &j->decay_steps, "... after each N steps; 0: never", .low = 0,
                .high = 1e9),

@@ -93,6 +93,7 @@ int train_command_run(int argc, char **argv)
         OPTION(0, "train-dir", "DIR", &r.dir, "checkpoints; with several compressors, a folder each"),
         OPTION(0, "eval-freq", "N", &r.every, "steps between tests and checkpoints; 0: after the last alone",
                .low = 0, .high = 1e9),
+        OPTION(0, "lr", "X", &r.job.lr, "step size", .low = 0, .high = 1e38),
         OPTION(0, "lr-from", "FILE", &r.tuned,
                "in place of --lr what tune chose for each compressor, from its result"),
         OPTION(0, "target-accuracy", "LIST", &r.targets, "as 0.9,0.98: steps, time and bytes to each"),

@@ -210,7 +210,7 @@ int train_command_tune(int argc, char **argv)
         .brief = "the step size for each compressor, by validation loss",
         .details =
             "Trains with each step size of a logarithmic grid, from the same weights on the same batches, "
-            "and chooses the one with the least loss on training images that were held out. --lr has no effect. "
+            "and chooses the one with the least loss on training images that were held out. "
             "Fields: compressor, lr, steps (fewer where the run diverged), train_loss of the last step, "
             "validation_loss, validation_accuracy, chosen. A run that diverged has no losses. Where an end of the grid is chosen, a note says so. run --lr-from FILE takes what was chosen.\n",
         .options = options,

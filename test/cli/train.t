@@ -122,6 +122,11 @@ $ printf 'compressor,lr\nnone,0.1\n' >a.csv; printf 'compressor,lr,chosen\nnone,
 - 2
 = 0
 
+# tune tries step sizes, and is given none
+$ atomo-train tune --lr 0.5
+2> atomo-train: tune: unknown option --lr
+= 2
+
 # wrong usage
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --network lenett --dataset mnist --max-steps 1
 2> atomo-train: network lenett: no such network
