@@ -76,7 +76,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- sweep g.h5 --repeats 100 -c
 
 # the figure of a sweep has its fronts
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 2 -c qsgd -c bf16 -c entry -o s.json && atomo-bench plot pareto s.json -o f.svg && grep -o 'front, biased\|front, unbiased\|no bound for a given gradient' f.svg | sort
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 2 -c qsgd -c topk -c entry -o s.json && atomo-bench plot pareto s.json -o f.svg && grep -o 'front, biased\|front, unbiased\|no bound for a given gradient' f.svg | sort
 > front, biased
 > front, unbiased
 > no bound for a given gradient
