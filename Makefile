@@ -35,21 +35,21 @@ LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lm -lpthread
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
 
-# Hot loops are compiled once per instruction set; same bytes from each.
+# Hot loops (*_vec.c) are compiled once per instruction set; same bytes from each.
 ARCH        := $(shell uname -m)
 ISAS        := base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base    :=
 ISA_avx2    := -march=x86-64-v3 -mno-fma
 ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 
-LIB_SRC  := $(sort $(wildcard lib/*.c lib/compress/*.c lib/nn/*.c lib/data/*.c))
-VEC_SRC  := $(sort $(wildcard lib/vec/*.c))
-NN_SRC   := $(sort $(wildcard lib/nn/vec/*.c))
+VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))
+NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
+LIB_SRC  := $(sort $(filter-out %_vec.c,$(shell find lib -name '*.c')))
 PLOT_SRC := build/plot_scripts.c
 PAGE_SRC := build/page_parts.c
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(B)/page_parts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
 BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/bench_*.c)))
-TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/test_*.c)))
+TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/*/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
@@ -76,7 +76,7 @@ $(B)/libatomo.a: $(LIB_OBJ)
 # The gnuplot scripts travel inside the program.
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
+	@{ echo '#include "plot/plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
 	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f)\","; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
 
@@ -88,11 +88,11 @@ $(B)/plot_scripts.o: $(PLOT_SRC)
 as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
 as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
 
-$(PAGE_SRC): page/page.css page/page.js Makefile
+$(PAGE_SRC): lib/page/page.css lib/page/page.js Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "report_page.h"'; for f in css js; do \
-	    echo "const char page_$${f}[] ="; $(call as_text,page/page.$$f); echo '    "";'; \
-	    hash=$$($(call as_hash,page/page.$$f)) && echo "const char page_$${f}_hash[] = \"$$hash\";" || exit 1; done; } >$@
+	@{ echo '#include "page/report_page.h"'; for f in css js; do \
+	    echo "const char page_$${f}[] ="; $(call as_text,lib/page/page.$$f); echo '    "";'; \
+	    hash=$$($(call as_hash,lib/page/page.$$f)) && echo "const char page_$${f}_hash[] = \"$$hash\";" || exit 1; done; } >$@
 
 $(B)/page_parts.o: $(PAGE_SRC)
 	@mkdir -p $(@D)
@@ -121,8 +121,8 @@ endef
 $(foreach i,$(ISAS),$(eval $(call nn_rule,$(i))))
 
 VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
-$(B)/lib/report_meta.o: FLAGS += $(VERSION_FLAGS)
-$(B)/lib/report_meta.o: $(B)/revision
+$(B)/lib/report/report_meta.o: FLAGS += $(VERSION_FLAGS)
+$(B)/lib/report/report_meta.o: $(B)/revision
 
 # Rewritten only when its text changes, so that what it goes into is made anew then and only then.
 $(B)/revision: FORCE
@@ -132,7 +132,7 @@ $(B)/revision: FORCE
 $(B)/test/%: test/%.c $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libatomo.a $(LIBS) -lcmocka
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libatomo.a $(LIBS) -lcmocka
 
 tests: $(TESTS)
 
@@ -140,15 +140,15 @@ tests: $(TESTS)
 # archive takes the place of the archive's.
 GOLDENS := $(if $(filter avx2,$(ISAS)),$(B)/test/golden-most0 $(B)/test/golden-most1)
 
-$(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/kernels.c lib/kernels.h
+$(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
 
-$(GOLDENS): $(B)/test/golden-most%: test/test_golden.c $(B)/kernels-most%.o $(B)/libatomo.a
+$(GOLDENS): $(B)/test/golden-most%: test/codec/test_golden.c $(B)/kernels-most%.o $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
 
 # ---- the two commands of the README ----
 
@@ -209,10 +209,14 @@ paper: deps
 # ---- tests ----
 
 RUNS    := $(TESTS:$(B)/test/%=run-%) $(GOLDENS:$(B)/test/%=run-%)
+ROOMS   := $(sort $(foreach t,$(TESTS:$(B)/test/%=%),$(firstword $(subst /, ,$t))))
 FUZZERS := $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 
-.PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests
+.PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests $(ROOMS:%=check-%)
+
+# The tests of one room: make check-coder
+$(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck
 
@@ -236,7 +240,7 @@ $(REFERENCE:%=reference-%): reference-%:
 $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
 
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 	@$< test/fuzz/corpus/$*
@@ -267,7 +271,7 @@ docs: $(PROGRAMS)
 	$(B)/bin/atomo-bench plot convergence $(B)/docs/run1.csv $(B)/docs/run2.csv $(B)/docs/run3.csv --x bytes -o $(B)/docs/convergence.svg
 	cp $(DOCS_FIGURES:%=$(B)/docs/%.svg) docs/figures/
 
-golden: $(B)/test/test_golden
+golden: $(B)/test/codec/test_golden
 	$< --write
 
 FUZZ_SECONDS ?= 60
@@ -291,7 +295,7 @@ build/fuzz/%.o: %.c
 
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
-	$(Q)$(FUZZ_CC) -o $@ $^ $(LIBS) -lgomp
+	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS) -lgomp
 
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check
@@ -302,24 +306,24 @@ coverage:
 $(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
 
 # A large dump to measure on, where there is one: make bench BIG_DUMP=FILE.h5
 BIG_DUMP := $(wildcard ../shared/data/resnet18-cifar10.h5)
 
 # Ratios to a memcpy, or to a peer, measured in the same run. Peers (h5py, scipy, PyTorch) are skipped where absent.
-bench: all $(B)/test/bench/bench $(B)/test/bench/bench_merge $(B)/test/bench/bench_growth $(B)/test/bench/bench_svd $(B)/test/bench/bench_peers \
-       $(B)/test/bench/bench_networks
-	$(B)/test/bench/bench; $(B)/test/bench/bench_merge; $(B)/test/bench/bench_growth; $(B)/test/bench/bench_svd $(BIG_DUMP); \
-	$(PYTHON) test/bench/peers.py $(B)/test/bench/bench_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
-	$(PYTHON) test/bench/networks.py $(B)/test/bench/bench_networks && exit $$low
+bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/bench/speed_growth $(B)/test/bench/speed_svd $(B)/test/bench/speed_peers \
+       $(B)/test/bench/speed_networks
+	$(B)/test/bench/speed_codecs; $(B)/test/bench/speed_merge; $(B)/test/bench/speed_growth; $(B)/test/bench/speed_svd $(BIG_DUMP); \
+	$(PYTHON) test/bench/peers.py $(B)/test/bench/speed_peers $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
+	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks && exit $$low
 
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200
 
 # ---- the source ----
 
-SOURCES := $(wildcard cmd/*.[ch] lib/*.[ch] lib/*/*.[ch] test/*.[ch] test/*/*.[ch])
+SOURCES := $(shell find cmd lib test -name '*.[ch]')
 
 format:
 	clang-format -i $(SOURCES)

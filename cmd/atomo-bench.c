@@ -1,5 +1,5 @@
 /* atomo-bench.c -- the table of subcommands. */
-#include "bench.h"
+#include "bench_commands.h"
 
 static const Subcommand commands[] = {
     {"doctor", bench_doctor, "what this machine gives, and what to do where something is not right"},

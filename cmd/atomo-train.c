@@ -1,5 +1,5 @@
 /* atomo-train.c -- the table of subcommands. */
-#include "train.h"
+#include "train_commands.h"
 
 static const Subcommand commands[] = {
     {"run", train_command_run, "train, with P simulated workers and a compressor between them"},

@@ -1,5 +1,5 @@
 /* bench_compare.c -- compare FILE.h5 -c SPEC...: apply each compressor, report the metrics. */
-#include "bench.h"
+#include "bench_commands.h"
 
 #include "bench_job.h"
 

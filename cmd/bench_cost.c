@@ -1,5 +1,5 @@
 /* bench_cost.c -- cost FILE.h5 -c SPEC... --workers 2,4,8,16: iteration time under a network model. */
-#include "bench.h"
+#include "bench_commands.h"
 
 #include "bench_cost.h"
 

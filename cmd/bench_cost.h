@@ -3,10 +3,10 @@
 #define ATOMO_BENCH_COST_H
 
 #include "bench_job.h"
-#include "../lib/counts.h"
+#include "base/counts.h"
 
-#include "../lib/cost.h"
-#include "../lib/team.h"
+#include "measure/cost.h"
+#include "dump/team.h"
 
 enum {
     COST_WORKERS_MOST = 4096,

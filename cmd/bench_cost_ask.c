@@ -1,8 +1,8 @@
 /* bench_cost_ask.c -- what cost was asked for: workers, topologies, links, compressors, and what a step computes. */
 #include "bench_cost.h"
 
-#include "../lib/report_stored.h"
-#include "../lib/stats.h"
+#include "report/report_stored.h"
+#include "num/stats.h"
 
 #include <string.h>
 

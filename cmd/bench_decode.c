@@ -1,8 +1,8 @@
 /* bench_decode.c -- decode FILE.atomo -o FILE.h5: what the receivers of the payloads hold. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/archive.h"
-#include "../lib/progress.h"
+#include "measure/archive.h"
+#include "app/progress.h"
 
 typedef struct {
     Common common;

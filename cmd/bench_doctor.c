@@ -1,8 +1,8 @@
 /* bench_doctor.c -- doctor: what this machine gives, and what to do where something is not right. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/doctor.h"
-#include "../lib/report.h"
+#include "app/doctor.h"
+#include "report/report.h"
 
 static Status run(const Common *common, int argc, char **argv, Arena *a, Error *err)
 {

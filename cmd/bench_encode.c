@@ -1,8 +1,8 @@
 /* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: real payloads on the disk. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/archive.h"
-#include "../lib/progress.h"
+#include "measure/archive.h"
+#include "app/progress.h"
 
 typedef struct {
     Common common;

@@ -1,7 +1,7 @@
 /* bench_inspect.c -- inspect FILE.h5: what the tensors of a dump are like. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/inspect.h"
+#include "app/inspect.h"
 
 typedef struct {
     Common common;

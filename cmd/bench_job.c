@@ -1,7 +1,7 @@
 /* bench_job.c -- see bench_job.h. */
 #include "bench_job.h"
 
-#include "../lib/timing.h"
+#include "measure/timing.h"
 
 #include <string.h>
 #include <sys/stat.h>

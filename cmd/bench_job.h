@@ -8,8 +8,9 @@
 #ifndef ATOMO_BENCH_JOB_H
 #define ATOMO_BENCH_JOB_H
 
-#include "../lib/progress.h"
-#include "../lib/report_fields.h"
+#include "app/cli.h"
+#include "app/progress.h"
+#include "report/report_fields.h"
 
 typedef struct Job Job;
 struct Job {

@@ -1,8 +1,8 @@
 /* bench_list.c -- list [CODEC]: what can be compared, and what its keys are. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/codec_doc.h"
-#include "../lib/outfile.h"
+#include "app/codec_doc.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: aggregate many workers' payloads. */
-#include "bench.h"
+#include "bench_commands.h"
 
 #include "bench_job.h"
 
-#include "../lib/counts.h"
-#include "../lib/team.h"
+#include "base/counts.h"
+#include "dump/team.h"
 
 enum { WORKERS_MOST = 1 << 20 };
 

@@ -1,7 +1,7 @@
 /* bench_plot.c -- plot KIND DATA -o FIGURE: figures of results through gnuplot. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/plot.h"
+#include "plot/plot.h"
 
 static Status run(const Common *common, const TextList *arguments, const char *x, Arena *a, Error *err)
 {

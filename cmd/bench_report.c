@@ -1,9 +1,9 @@
 /* bench_report.c -- report DIR: one HTML page of a set of results; report RESULT: a table of one. */
-#include "bench.h"
+#include "bench_commands.h"
 
 #include "bench_report.h"
 
-#include "../lib/report_page.h"
+#include "page/report_page.h"
 
 #include <string.h>
 #include <sys/stat.h>

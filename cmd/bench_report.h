@@ -2,7 +2,8 @@
 #ifndef ATOMO_BENCH_REPORT_H
 #define ATOMO_BENCH_REPORT_H
 
-#include "../lib/report_query.h"
+#include "app/cli.h"
+#include "report/report_query.h"
 
 typedef struct {
     Common common;

@@ -1,9 +1,9 @@
 /* bench_report_table.c -- report RESULT: its rows, another result's beside them, as a table. */
 #include "bench_report.h"
 
-#include "../lib/report_beside.h"
-#include "../lib/report_sheet.h"
-#include "../lib/report_speedup.h"
+#include "report/report_beside.h"
+#include "report/report_sheet.h"
+#include "report/report_speedup.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* bench_solve.c -- compare --equal-bits: codecs at rates that bring them to one size. */
 #include "bench_job.h"
 
-#include "../lib/rate.h"
+#include "compress/rate.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* bench_sweep.c -- sweep FILE.h5 -c CODEC...: vary each codec's rate, report size against error, mark the Pareto
  * front. */
-#include "bench.h"
+#include "bench_commands.h"
 
 #include "bench_job.h"
 
-#include "../lib/rate.h"
+#include "compress/rate.h"
 
 /* Without -c: the ATOMO paper's methods. */
 static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};

@@ -1,7 +1,7 @@
 /* bench_synth.c -- synth -o FILE.h5: a gradient dump with known properties. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/synth.h"
+#include "dump/synth.h"
 
 typedef struct {
     Common common;

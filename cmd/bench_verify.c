@@ -1,8 +1,8 @@
 /* bench_verify.c -- verify FILE.h5: the statements of the paper, checked on this data. */
-#include "bench.h"
+#include "bench_commands.h"
 
-#include "../lib/progress.h"
-#include "../lib/report_verify.h"
+#include "app/progress.h"
+#include "report/report_verify.h"
 
 #include <sys/stat.h>
 

@@ -1,9 +1,9 @@
 /* train_codec.c -- the run of one compressor: its folder, checkpoints, saved gradients and records. */
 #include "train_codec.h"
 
-#include "../lib/nn/checkpoint.h"
-#include "../lib/nn/step_folder.h"
-#include "../lib/nn/train_run.h"
+#include "nn/checkpoint.h"
+#include "nn/step_folder.h"
+#include "nn/training_run.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* train_eval.c -- eval: test the checkpoints of a run, also as they come. */
-#include "train.h"
+#include "train_commands.h"
 
-#include "../lib/nn/checkpoint.h"
-#include "../lib/nn/step_folder.h"
-#include "../lib/progress.h"
-#include "../lib/report.h"
+#include "nn/checkpoint.h"
+#include "nn/step_folder.h"
+#include "app/progress.h"
+#include "report/report.h"
 #include "train_job.h"
 
 #include <string.h>

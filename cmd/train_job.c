@@ -1,8 +1,8 @@
 /* train_job.c -- see train_job.h. */
 #include "train_job.h"
 
-#include "../lib/nn/network_names.h"
-#include "../lib/nn/step_folder.h"
+#include "nn/network_names.h"
+#include "nn/step_folder.h"
 
 #include <string.h>
 

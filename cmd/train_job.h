@@ -2,9 +2,10 @@
 #ifndef ATOMO_TRAIN_JOB_H
 #define ATOMO_TRAIN_JOB_H
 
-#include "../lib/nn/train.h"
-#include "../lib/progress.h"
-#include "../lib/report.h"
+#include "app/cli.h"
+#include "nn/train.h"
+#include "app/progress.h"
+#include "report/report.h"
 
 static const double USUAL_LR = 0.01;
 

@@ -1,7 +1,7 @@
 /* train_rates.c -- see train_rates.h. */
 #include "train_rates.h"
 
-#include "../lib/report_stored.h"
+#include "report/report_stored.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* train_records.c -- see train_records.h. */
 #include "train_records.h"
 
-#include "../lib/timing.h"
+#include "measure/timing.h"
 
 #include <math.h>
 #include <string.h>

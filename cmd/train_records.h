@@ -4,7 +4,7 @@
 
 #include "train_job.h"
 
-#include "../lib/report_journal.h"
+#include "report/report_journal.h"
 
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 16 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + TARGET_COLUMNS * TARGETS_MOST };

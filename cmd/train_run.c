@@ -1,10 +1,10 @@
 /* train_run.c -- run: train, a run to each compressor, all from the same weights on the same batches. */
-#include "train.h"
+#include "train_commands.h"
 
 #include "train_rates.h"
 #include "train_codec.h"
 
-#include "../lib/outfile.h"
+#include "base/outfile.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* train_tune.c -- tune: the paper's search for a step size, a logarithmic grid to each compressor, chosen by the loss on
  * training images that were held out. */
-#include "train.h"
+#include "train_commands.h"
 
 #include "train_job.h"
 

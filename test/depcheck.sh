@@ -1,64 +1,67 @@
 #!/bin/sh
-# depcheck.sh -- fails when a file includes one from a higher layer, or a foreign library where it has no business.
-# Layers from the bottom; a file's layer is that of the first pattern that its name matches.
+# depcheck.sh -- fails when a file includes one of a lower room (lib/README.md lists the rooms), a foreign library is included
+# outside its one room's door, an include is not written from lib/, or two files have one name.
 cd "$(dirname "$0")/.." || exit 1
-awk '
-function rank(file,   i) {
-    sub(/\.[ch]$/, "", file)
-    for (i = 1; i <= layers; i++)
-        if (file ~ ("^(" layer[i] ")$"))
-            return i
-    return 0
+files=$(git ls-files -co --exclude-standard 'lib/*.[ch]' 'cmd/*.[ch]' 'test/*.[ch]' 2>/dev/null || find lib cmd test -name '*.[ch]')
+files=$(for f in $files; do [ -e "$f" ] && echo "$f"; done)
+twice=$(printf '%s\n' $files | sed 's|.*/||' | sort | uniq -d)
+[ -z "$twice" ] || { echo "more than one file is called" $twice; exit 1; }
+rooms=$(sed -n 's/^| `\([a-z/]*\)\/` |.*/\1/p' lib/README.md)
+for d in $(find lib -mindepth 1 -type d); do
+    d=${d#lib/}
+    printf '%s\n' $rooms | grep -qx "$d" || case $d in */vec) ;; *) echo "lib/$d: in no room; add it to lib/README.md"; exit 1 ;; esac
+done
+awk -v rooms="$rooms" '
+function rank(file,   i, best) {
+    if (file ~ /^cmd\//)
+        return count + 1
+    for (i = 1; i <= count; i++)
+        if (index(file, "lib/" room[i] "/") == 1 && (!best || length(room[i]) > length(room[best])))
+            best = i
+    return best
 }
 BEGIN {
-    layer[1] = "lib/(base|error|arena|bytes|bits|text|text_map|counts|cli.*|param|parallel|outfile|libraries|host|csv|checksum|confine)"
-    layer[2] = "lib/(rng|coin|kernels|vec/.*|tensor.*|linalg.*|fourier.*|spectral|select|radix|synth|groups|describe|json|quantise|hadamard|waterfill.*|subset|solve|pareto|cosine|phase|rotor|rotation|short_cosine|lloyd|ladder|thin|kmeans|knots.*|clusters|team|noise|log_series|wavelet)"
-    layer[3] = "lib/(elias|code_table|huffman|rans.*|planes|signs|golomb|indices|levels.*|cluster_index|symbols.*|frame.*)"
-    layer[4] = "lib/(spec|atoms.*|basis|candidates|compressor.*|offers|rate|spectrum|signed_set|sparse|sketch|compress/.*)"
-    layer[5] = "lib/(stats|timing|netcost|cost|metrics.*|compare.*|verify.*|archive)"
-    layer[6] = "lib/(nn|data)/.*"
-    layer[7] = "lib/(report.*|codec_doc|plot.*|progress|doctor.*|program|inspect)"
-    layer[8] = "cmd/.*"
-    layers = 8
-    only["hdf5.h"] = "lib/tensor_hdf5.*"
-    only["cblas.h"] = only["lapacke.h"] = "lib/linalg.*"
-    only["fftw3.h"] = "lib/fourier.*"
+    count = split(rooms, room, "\n")
+    only["hdf5.h"] = "lib/dump/tensor_hdf5.*"
+    only["cblas.h"] = only["lapacke.h"] = "lib/num/linalg.*"
+    only["fftw3.h"] = "lib/num/fourier_transform"
     only["dnnl.h"] = "lib/nn/dnnl.*"
     only["matio.h"] = "lib/data/svhn"
     only["zlib.h"] = "lib/data/files"
+    only["zstd.h"] = only["zstd_errors.h"] = "lib/compress/wrap/zstd"
+    only["blosc.h"] = "lib/compress/wrap/blosc"
     for (i = 1; i < ARGC; i++)
         known[ARGV[i]]
-    only["zstd.h"] = only["zstd_errors.h"] = "lib/compress/zstd"
-    only["blosc.h"] = "lib/compress/blosc"
 }
 FNR == 1 {
-    mine = rank(FILENAME)
+    mine = FILENAME ~ /^test\// ? count + 2 : rank(FILENAME)
     if (!mine) {
-        print FILENAME ": in no layer; add it to test/depcheck.sh"
+        print FILENAME ": in no room; lib/README.md lists them"
         bad = 1
     }
 }
-/^#include "/ {
+/^ *# *include "/ {
     split($0, part, "\"")
-    path = FILENAME
-    sub(/[^\/]*$/, "", path)
-    path = path part[2]
-    while (sub(/[^\/.]+\/\.\.\//, "", path)) {}
-    theirs = rank(path in known ? path : "lib/" part[2])
-    if (theirs > mine) {
-        print FILENAME ":" FNR ": includes " path ", which stands above it"
+    path = "lib/" part[2]
+    if (FILENAME ~ /^cmd\// && ("cmd/" part[2]) in known || FILENAME ~ /^test\// && (("test/" part[2]) in known || part[2] ~ /^\.\.\/cmd\//))
+        next
+    if (!(path in known)) {
+        print FILENAME ":" FNR ": \"" part[2] "\" is not written from lib/"
+        bad = 1
+    } else if (rank(path) > mine) {
+        print FILENAME ":" FNR ": includes " path ", whose room stands below its own in lib/README.md"
         bad = 1
     }
 }
-/^#include </ {
-    header = $2
-    gsub(/[<>]/, "", header)
+/^ *# *include </ {
+    header = $0
+    gsub(/.*<|>.*/, "", header)
     allowed = FILENAME
     sub(/\.[ch]$/, "", allowed)
-    if (header in only && allowed !~ ("^(" only[header] ")$")) {
+    if (header in only && FILENAME ~ /^lib|^cmd/ && allowed !~ ("^(" only[header] ")$")) {
         print FILENAME ":" FNR ": " header " belongs in " only[header] " alone"
         bad = 1
     }
 }
 END { exit bad }
-' $(git ls-files -co --exclude-standard 'lib/*.[ch]' 'cmd/*.[ch]' 2>/dev/null || find lib cmd -name '*.[ch]')
+' $files

@@ -4,7 +4,7 @@
  *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32          coarse below 20 */
 #include "data/files.h"
 #include "data/loaders.h"
-#include "text.h"
+#include "base/text.h"
 
 enum { PIXELS = 3 * 32 * 32, COARSE = 20, PUBLISHED = 10000, FILES = 5 };
 

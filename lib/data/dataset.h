@@ -5,8 +5,8 @@
 #ifndef ATOMO_DATASET_H
 #define ATOMO_DATASET_H
 
-#include "arena.h"
-#include "rng.h"
+#include "base/arena.h"
+#include "base/rng.h"
 
 typedef enum {
     CROP_NONE, /* and no flip */

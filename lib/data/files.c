@@ -1,7 +1,7 @@
 /* files.c -- see files.h. A gzip file says at its end how long it is unpacked; deflate packs at most 1032 to 1, so a
  * length beyond that is refused before memory is asked for. */
 #include "data/files.h"
-#include "text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

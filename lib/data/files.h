@@ -2,7 +2,7 @@
 #ifndef ATOMO_DATA_FILES_H
 #define ATOMO_DATA_FILES_H
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "data/dataset.h"
 
 /* The whole of dir/name, else of dir/name.gz unpacked. `path` is which of them it was. */

@@ -2,7 +2,7 @@
 #ifndef ATOMO_LOADERS_H
 #define ATOMO_LOADERS_H
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "data/dataset.h"
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);

@@ -5,7 +5,7 @@
  * libmatio does not notice everything: lengths and checksums are looked at before it starts.
  *
  *     shared = Answer (HEAD bytes), X, y */
-#include "confine.h"
+#include "base/confine.h"
 #include "data/files.h"
 #include "data/loaders.h"
 

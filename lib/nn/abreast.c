@@ -1,7 +1,7 @@
 /* abreast.c -- turns plain values into ones whose images stand side by side, piece by piece, and back. */
 #include "nn/layers.h"
 
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* build.c -- adds layers to a network: the shapes of their values, their parameters, their memory. */
 #include "nn/build.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>

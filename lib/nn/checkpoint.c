@@ -1,7 +1,7 @@
 /* checkpoint.c -- see checkpoint.h. */
 #include "nn/checkpoint.h"
 
-#include "checksum.h"
+#include "base/checksum.h"
 #include "nn/setup.h"
 #include "nn/step_folder.h"
 #include "nn/train_parts.h"

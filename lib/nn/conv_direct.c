@@ -2,7 +2,7 @@
 #include "nn/layers.h"
 
 #include "nn/loops.h"
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * pass puts them into the order that the primitives ask for. */
 #include "nn/dnnl_piece.h"
 
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <omp.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* dnnl_piece.c -- makes the primitives of a convolution over blocked values. */
 #include "nn/dnnl_piece.h"
 
-#include "kernels.h"
+#include "vec/kernels.h"
 
 #include <omp.h>
 

@@ -4,7 +4,7 @@
  * tables say it all. oneDNN's own reorder takes longer than some of the convolutions. */
 #include "nn/dnnl_piece.h"
 
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* exchange.c -- see exchange.h: one step. */
 #include "nn/exchange_parts.h"
 
-#include "timing.h"
+#include "measure/timing.h"
 
 #include <assert.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #ifndef ATOMO_EXCHANGE_H
 #define ATOMO_EXCHANGE_H
 
-#include "compressor.h"
-#include "groups.h"
+#include "codec/compressor.h"
+#include "dump/groups.h"
 #include "nn/build.h"
 
 typedef struct {

@@ -7,9 +7,9 @@
 #ifndef ATOMO_LAYER_H
 #define ATOMO_LAYER_H
 
-#include "arena.h"
-#include "rng.h"
-#include "tensor.h"
+#include "base/arena.h"
+#include "base/rng.h"
+#include "dump/tensor.h"
 
 enum { PIECE = 16 }; /* images */
 

@@ -1,7 +1,7 @@
 /* linear.c -- a fully connected layer: y = x W' + b. */
 #include "nn/layers.h"
 
-#include "linalg.h"
+#include "num/linalg.h"
 
 #include <assert.h>
 

@@ -5,7 +5,7 @@
 #ifndef ATOMO_LOOPS_H
 #define ATOMO_LOOPS_H
 
-#include "kernels.h"
+#include "vec/kernels.h"
 
 /* Along one axis, the taps of a kernel that meet one output place and where they read the input: tap, tap + tap_step, ...
  * at place at, at + at_step, ... */

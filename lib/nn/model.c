@@ -2,7 +2,8 @@
 #include "nn/model.h"
 
 #include "nn/network_names.h"
-#include "text.h"
+#include "base/text.h"
+#include "num/finite.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef ATOMO_NETWORK_NAMES_H
 #define ATOMO_NETWORK_NAMES_H
 
-#include "base.h"
+#include "base/base.h"
 
 /* data: NULL; NULL behind the last. */
 const char *network_name(const void *data, size_t i);

@@ -2,7 +2,7 @@
  * running statistics move by 0.1 towards the batch's mean and unbiased variance. */
 #include "nn/layers.h"
 
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>

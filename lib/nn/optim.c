@@ -1,7 +1,7 @@
 /* optim.c -- see optim.h. */
 #include "nn/optim.h"
 
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <math.h>
 

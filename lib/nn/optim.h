@@ -2,7 +2,7 @@
 #ifndef ATOMO_OPTIM_H
 #define ATOMO_OPTIM_H
 
-#include "base.h"
+#include "base/base.h"
 
 typedef struct {
     double lr, momentum, weight_decay;

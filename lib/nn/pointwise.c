@@ -1,7 +1,7 @@
 /* pointwise.c -- layers that work element by element, in place: relu, sigmoid, dropout and residual sums. */
 #include "nn/layers.h"
 
-#include "parallel.h"
+#include "base/parallel.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "nn/layers.h"
 
 #include "nn/loops.h"
-#include "parallel.h"
+#include "base/parallel.h"
 
 /* A plane: one channel of the images of a piece, or a group of `lanes` channels of one image. Either way its pixels
  * are as many numbers side by side. */

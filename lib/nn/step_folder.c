@@ -1,7 +1,7 @@
 /* step_folder.c -- see step_folder.h. */
 #include "nn/step_folder.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef ATOMO_STEP_FOLDER_H
 #define ATOMO_STEP_FOLDER_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 char *step_file(const char *dir, size_t step, Arena *a); /* its path */
 

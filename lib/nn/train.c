@@ -2,7 +2,8 @@
 #include "nn/train.h"
 
 #include "nn/train_parts.h"
-#include "timing.h"
+#include "measure/timing.h"
+#include "num/finite.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,10 @@
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
-#include "compressor.h"
+#include "codec/compressor.h"
 #include "data/dataset.h"
-#include "groups.h"
-#include "netcost.h"
+#include "dump/groups.h"
+#include "measure/netcost.h"
 #include "nn/optim.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef ATOMO_VEC_KERNEL_H
 #define ATOMO_VEC_KERNEL_H
 
-#include "vec.h"
+#include "vec/vec.h"
 
 float ISA_NAME(abs_max)(const float *x, size_t n);
 void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares);

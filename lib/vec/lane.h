@@ -2,7 +2,7 @@
 #ifndef ATOMO_LANE_H
 #define ATOMO_LANE_H
 
-#include "vec.h"
+#include "vec/vec.h"
 
 #if !defined(__AVX2__) && defined(__SSE2__)
 #include <emmintrin.h>

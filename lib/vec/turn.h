@@ -5,7 +5,7 @@
 #ifndef ATOMO_TURN_H
 #define ATOMO_TURN_H
 
-#include "vec.h"
+#include "vec/vec.h"
 
 enum {
     DLANES = VEC_BYTES / 8,

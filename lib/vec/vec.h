@@ -3,7 +3,7 @@
 #ifndef ATOMO_VEC_H
 #define ATOMO_VEC_H
 
-#include "../kernels.h"
+#include "vec/kernels.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* rng_stream.c -- the random words of consecutive blocks on stdout, for dieharder and its like (make rng-quality). */
-#include "rng.h"
+#include "base/rng.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef ATOMO_BENCH_YARDSTICK_H
 #define ATOMO_BENCH_YARDSTICK_H
 
-#include "rng.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Input: how large the file claims to be (2 bytes, in units of 64), then messages, each size:u16 and so many
  * bytes. */
-#include "tensor_stream.h"
+#include "dump/tensor_stream.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* fuzz_elias.c -- Elias codes and the streams of levels. Bytes are refused, or they are what writing the
  * numbers back gives: no two streams mean the same. */
-#include "elias.h"
-#include "levels.h"
-#include "planes.h"
+#include "coder/elias.h"
+#include "coder/levels.h"
+#include "coder/planes.h"
 
 #include <stdlib.h>
 

@@ -3,9 +3,10 @@
  *
  * Input: a container; blocks found in it are sealed before it is read. The first bit of the last byte leaves
  * it as it is. */
-#include "checksum.h"
-#include "compressor.h"
-#include "frame.h"
+#include "num/finite.h"
+#include "base/checksum.h"
+#include "codec/compressor.h"
+#include "measure/frame.h"
 
 #include <stdlib.h>
 

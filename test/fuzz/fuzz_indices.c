@@ -1,6 +1,6 @@
 /* fuzz_indices.c -- the reader of index sets: whatever comes in is refused or is an increasing set under n,
  * and what was accepted is written and read back the same. Input: n (four bytes), then the set. */
-#include "indices.h"
+#include "coder/indices.h"
 
 #include <stdlib.h>
 

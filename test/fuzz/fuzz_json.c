@@ -1,6 +1,6 @@
 /* fuzz_json.c -- the JSON reader on any bytes: it refuses, or gives a tree whose numbers are finite and whose
  * members have names. */
-#include "json.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* fuzz_symbols.c -- Huffman and rANS tables and streams. Bytes are refused, or they are what writing what was read
  * gives again, with the same table: no two streams mean the same. */
-#include "huffman.h"
-#include "rans.h"
-#include "symbols.h"
+#include "coder/huffman.h"
+#include "coder/rans.h"
+#include "coder/symbols.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* replay.c -- runs a fuzz target over stored inputs (files or folders of them) and over 20,000 made from addressed
  * random numbers, without a fuzzer: `make check` does this for every target. */
-#include "rng.h"
+#include "base/rng.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef ATOMO_REFERENCE_KNOWN_H
 #define ATOMO_REFERENCE_KNOWN_H
 
-#include "../check.h"
+#include "rig/check.h"
 
 /* NaN where the file has no such line: the value does not exist. */
 static inline double known(const char *group, const char *name)

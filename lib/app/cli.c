@@ -1,0 +1,382 @@
+/* cli.c -- options from a table: the parser. Help is in cli_help.c, main in program.c. */
+#include "app/cli.h"
+
+#include "app/cli_rows.h"
+#include "base/outfile.h"
+#include "base/parallel.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const colors[] = {"auto", "always", "never", NULL};
+
+typedef struct {
+    const Command *command;
+    const Option *rows; /* the command's, then the common ones; ends in {0} */
+    bool *given;        /* one for each row */
+    size_t room;        /* most items a list can get */
+    Arena *a;
+    Error *err;
+} Parser;
+
+/* ---- the table ---- */
+
+enum { COMMON_ROWS = 8, EVERYONE = 0 };
+static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
+
+/* The rows that cli.h's `takes` asks for; returns how many. */
+static size_t common_rows(Common *c, unsigned takes, Option *out)
+{
+    const struct {
+        unsigned takes;
+        Option row;
+    } all[COMMON_ROWS] = {
+        {TAKES_SEED, OPTION(0, "seed", "N", &c->seed, "same seed, same random numbers", .high = 0x1p63)},
+        {TAKES_THREADS, OPTION(0, "threads", "N", &c->threads,
+                               "threads to work with; results do not depend on it", .low = 1, .high = 1024)},
+        {TAKES_FORMAT,
+         OPTION('f', "format", "NAME", &c->format, "how results are written", .choices = report_formats)},
+        {TAKES_OUTPUT, OPTION('o', "output", "FILE", &c->output,
+                              takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending "
+                                                     "(csv, json, md, tex, txt) sets the format"
+                                                   : "write FILE, all or nothing")},
+        {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
+        {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
+        {EVERYONE,
+         OPTION('v', "verbose", NULL, &c->verbose, "say with what settings it works, and what is finished")},
+        {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < COMMON_ROWS; i++)
+        if (all[i].takes == EVERYONE || (all[i].takes & takes))
+            out[count++] = all[i].row;
+    return count;
+}
+
+const Option *cli_rows(const Command *command, Arena *a, size_t *count)
+{
+    size_t own = 0;
+    while (command->options && command->options[own].name)
+        own++;
+    Option *rows = NEW_ZERO(a, Option, own + COMMON_ROWS + 2);
+    if (!rows)
+        return NULL;
+    if (own)
+        memcpy(rows, command->options, own * sizeof *rows);
+    if (command->common)
+        own += common_rows(command->common, command->takes, rows + own);
+    rows[own] = help_row;
+    *count = own + 1;
+    return rows;
+}
+
+static const char *row_name(const void *rows, size_t i)
+{
+    return ((const Option *)rows)[i].name;
+}
+
+/* ---- one value ---- */
+
+static Status out_of_range(Parser *p, const Option *o, const char *value)
+{
+    char range[96];
+    return FAIL(p->err, ERR_USAGE, "%s: --%s %s: want %s", p->command->command, o->name, value,
+                cli_range(o, range));
+}
+
+static Status set_number(Parser *p, const Option *o, const char *value)
+{
+    double real = 0;
+    int64_t whole = 0;
+    if (!(o->type == CLI_INT ? text_to_int(value, &whole) : text_to_real(value, &real)))
+        return out_of_range(p, o, value);
+    if (o->type == CLI_INT)
+        real = (double)whole;
+    if ((o->low != 0 || o->high != 0) && (real < o->low || real > o->high))
+        return out_of_range(p, o, value);
+    if (o->type == CLI_INT)
+        *(int64_t *)o->target = whole;
+    else
+        *(double *)o->target = real;
+    return OK;
+}
+
+static Status set_choice(Parser *p, const Option *o, const char *value)
+{
+    for (int i = 0; o->choices[i]; i++)
+        if (!strcmp(o->choices[i], value)) {
+            *(int *)o->target = i;
+            return OK;
+        }
+    out_of_range(p, o, value);
+    const char *near = text_nearest(value, text_list_name, o->choices);
+    return near ? error_hint(p->err, "did you mean %s?", near) : p->err->status;
+}
+
+static Status add_to_list(Parser *p, const Option *o, const char *value)
+{
+    TextList *list = o->target;
+    if (!p->given[o - p->rows]) {
+        *list = (TextList){NEW(p->a, const char *, p->room), 0};
+        if (!list->item)
+            return arena_fail(p->a, p->err);
+    }
+    list->item[list->count++] = value;
+    return OK;
+}
+
+static Status set_size(Parser *p, const Option *o, const char *value)
+{
+    Bytecount *size = o->target;
+    if (!text_to_size(value, &size->bytes))
+        return out_of_range(p, o, value);
+    return OK;
+}
+
+static Status set(Parser *p, const Option *o, const char *value)
+{
+    Status status = OK;
+    switch (o->type) {
+    case CLI_SWITCH:
+        *(bool *)o->target = true;
+        break;
+    case CLI_INT:
+    case CLI_REAL:
+        status = set_number(p, o, value);
+        break;
+    case CLI_TEXT:
+        *(const char **)o->target = value;
+        break;
+    case CLI_LIST:
+        status = add_to_list(p, o, value);
+        break;
+    case CLI_CHOICE:
+        status = set_choice(p, o, value);
+        break;
+    case CLI_SIZE:
+        status = set_size(p, o, value);
+        break;
+    case CLI_END:
+        break;
+    }
+    p->given[o - p->rows] = true;
+    return status;
+}
+
+/* ---- one argument ---- */
+
+static Status unknown(Parser *p, const char *dashes, const char *name)
+{
+    const char *near = dashes[1] ? text_nearest(name, row_name, p->rows) : NULL;
+    const Command *c = p->command;
+    FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s%s%s%s", c->command, dashes, name,
+         near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
+    return error_hint(p->err, "%s %s --help lists the options", c->program, c->command);
+}
+
+static Status no_value(Parser *p, const Option *o, const char *written)
+{
+    return FAIL(p->err, ERR_USAGE, "%s: %s: the value is missing: want %s", p->command->command, written,
+                o->arg ? o->arg : "a value");
+}
+
+/* "--name", "--name value" or "--name=value"; `next` is the argument behind it and `*used` says it was the value. */
+static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
+{
+    const size_t length = strcspn(arg + 2, "=");
+    const char *value = arg[2 + length] ? arg + 2 + length + 1 : NULL;
+    const Option *o = p->rows;
+    while (o->name && (strlen(o->name) != length || strncmp(o->name, arg + 2, length) != 0))
+        o++;
+    if (!o->name) {
+        const char *name = text_slice(p->a, arg + 2, length);
+        return name ? unknown(p, "--", name) : arena_fail(p->a, p->err);
+    }
+    if (o->type == CLI_SWITCH && value)
+        return FAIL(p->err, ERR_USAGE, "%s: --%s takes no value", p->command->command, o->name);
+    if (o->type == CLI_SWITCH && !o->target) {
+        *help = true;
+        return OK;
+    }
+    if (o->type != CLI_SWITCH && !value) {
+        if (!next)
+            return no_value(p, o, arg);
+        value = next;
+        *used = true;
+    }
+    return set(p, o, value);
+}
+
+/* "-x", "-xyz" (switches), "-x value" or "-xvalue". */
+static Status parse_short(Parser *p, const char *arg, const char *next, bool *used, bool *help)
+{
+    for (const char *letter = arg + 1; *letter; letter++) {
+        const Option *o = p->rows;
+        const char one[3] = {'-', *letter, 0};
+        while (o->name && o->letter != *letter)
+            o++;
+        if (!o->name)
+            return unknown(p, "-", one + 1);
+        if (o->type == CLI_SWITCH && !o->target) {
+            *help = true;
+            return OK;
+        }
+        if (o->type == CLI_SWITCH) {
+            TRY(set(p, o, NULL));
+            continue;
+        }
+        if (letter[1])
+            return set(p, o, letter + 1);
+        *used = next != NULL;
+        return next ? set(p, o, next) : no_value(p, o, one);
+    }
+    return OK;
+}
+
+/* ---- all of them ---- */
+
+static Status count_arguments(Parser *p, const TextList *arguments)
+{
+    const Command *c = p->command;
+    if (arguments->count < (size_t)c->arguments_min)
+        FAIL(p->err, ERR_USAGE, "%s: an argument is missing: want %s", c->command, c->usage);
+    else if (c->arguments_max >= 0 && arguments->count > (size_t)c->arguments_max)
+        FAIL(p->err, ERR_USAGE, "%s: \"%s\" is one argument too many", c->command,
+             arguments->item[c->arguments_max]);
+    else
+        return OK;
+    return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
+}
+
+/* A result in the place of what it came from would destroy that. */
+static Status keep_inputs(Parser *p, const TextList *arguments)
+{
+    struct stat in, out;
+    const char *output = p->command->common ? p->command->common->output : NULL;
+    if (!output || stat(output, &out) != 0 || !S_ISREG(out.st_mode))
+        return OK;
+    for (size_t i = 0; i < arguments->count; i++)
+        if (stat(arguments->item[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is what is read, want another file",
+                        p->command->command, output);
+    return OK;
+}
+
+/* Known before the work begins, not after it. */
+static Status check_output(Parser *p)
+{
+    const char *output = p->command->common ? p->command->common->output : NULL;
+    return output ? outfile_check(output, p->a, p->err) : OK;
+}
+
+static void common_defaults(Common *c)
+{
+    if (c && c->seed == 0)
+        c->seed = 1;
+    if (c && c->threads == 0)
+        c->threads = parallel_cores();
+}
+
+/* "table" where the name has no ending; NULL: no format has such an ending. */
+static const char *format_of(const char *path)
+{
+    static const struct {
+        const char *ending, *format;
+    } endings[] = {{"csv", "csv"}, {"json", "json"}, {"md", "md"}, {"tex", "latex"}, {"txt", "table"}};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    if (!dot || dot == name)
+        return "table";
+    for (size_t i = 0; i < countof(endings); i++)
+        if (!strcmp(dot + 1, endings[i].ending))
+            return endings[i].format;
+    return NULL;
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), end = ending ? strlen(ending) : length;
+    return length > end && !strcmp(path + length - end, ending);
+}
+
+/* Where results go to a file and nobody says in what format, its ending does. */
+static Status choose_format(Parser *p)
+{
+    const Command *command = p->command;
+    Common *c = command->common;
+    if (!c || !(command->takes & TAKES_FORMAT) || !c->output || ends_in(c->output, command->page))
+        return OK;
+    for (const Option *o = p->rows; o->name; o++) {
+        if (o->target != &c->format || p->given[o - p->rows])
+            continue;
+        const char *format = format_of(c->output);
+        if (!format) {
+            FAIL(p->err, ERR_USAGE,
+                 "%s: -o %s: no format has this ending; want .csv, .json, .md, .tex or .txt",
+                 command->command, c->output);
+            return error_hint(p->err, "--format NAME writes to a file of any name");
+        }
+        return set_choice(p, o, format);
+    }
+    return OK;
+}
+
+static void say_settings(const Command *command)
+{
+    const Common *c = command->common;
+    if (!c || !c->verbose)
+        return;
+    fprintf(stderr, "note: %s:", command->command);
+    if (command->takes & TAKES_SEED)
+        fprintf(stderr, " seed %lld,", (long long)c->seed);
+    if (command->takes & TAKES_THREADS)
+        fprintf(stderr, " threads %lld,", (long long)c->threads);
+    fprintf(stderr, " to %s\n", c->output ? c->output : "stdout");
+}
+
+Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
+                 Error *err)
+{
+    size_t rows = 0;
+    common_defaults(command->common);
+    Parser p = {.command = command, .room = (size_t)argc + 1, .a = a, .err = err};
+    p.rows = cli_rows(command, a, &rows);
+    p.given = NEW_ZERO(a, bool, rows + 1);
+    *arguments = (TextList){NEW(a, const char *, p.room), 0};
+    *helped = false;
+    if (!p.rows || !p.given || !arguments->item)
+        return arena_fail(a, err);
+    bool options = true;
+    for (int i = 1; i < argc && !*helped; i++) {
+        bool used = false;
+        if (options && !strcmp(argv[i], "--"))
+            options = false;
+        else if (options && argv[i][0] == '-' && argv[i][1] == '-')
+            TRY(parse_long(&p, argv[i], argv[i + 1], &used, helped));
+        else if (options && argv[i][0] == '-' && argv[i][1])
+            TRY(parse_short(&p, argv[i], argv[i + 1], &used, helped));
+        else
+            arguments->item[arguments->count++] = argv[i];
+        i += used;
+    }
+    if (*helped) {
+        cli_help(command, stdout, a);
+        return OK;
+    }
+    TRY(choose_format(&p));
+    TRY(count_arguments(&p, arguments));
+    TRY(keep_inputs(&p, arguments));
+    say_settings(command);
+    return check_output(&p);
+}
+
+bool cli_color(const Common *common)
+{
+    enum { AUTO, ALWAYS, NEVER };
+    const char *plain = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (common->color != AUTO)
+        return common->color == ALWAYS;
+    return !(plain && *plain) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+}

@@ -1,0 +1,107 @@
+/* cli.h -- one table per command drives parsing and --help.
+ *
+ *     struct { const char *step; TextList tensors; int64_t repeats; bool quiet; } o = {.repeats = 10};
+ *     const Option options[] = {
+ *         OPTION('t', "tensor", "GLOB", &o.tensors, "only tensors whose path matches; repeatable"),
+ *         OPTION(0, "repeats", "N", &o.repeats, "independent repeats", .low = 1, .high = 1e6),
+ *         OPTION('q', "quiet", NULL, &o.quiet, "no progress bar"),
+ *         {0},
+ *     };
+ *
+ * The target's type chooses the parser: bool a switch, int64_t a whole number in [low, high], double a real
+ * in [low, high], const char * text, TextList a repeatable text, int a choice (`choices`), Bytecount a size
+ * ("512M"). What stands in a target before parsing is the default that help shows. */
+#ifndef ATOMO_CLI_H
+#define ATOMO_CLI_H
+
+#include "base/text.h"
+
+#include <stdio.h>
+
+typedef enum { CLI_END, CLI_SWITCH, CLI_INT, CLI_REAL, CLI_TEXT, CLI_LIST, CLI_CHOICE, CLI_SIZE } CliType;
+
+typedef struct {
+    uint64_t bytes;
+} Bytecount;
+
+typedef struct {
+    char letter; /* 0: none */
+    const char *name, *arg;
+    CliType type;
+    void *target;
+    const char *help;
+    double low, high; /* whole numbers and reals; both 0: any */
+    const char *const *choices;
+} Option;
+
+#define CLI_TYPE(target)                                                                                     \
+    _Generic((target), bool *: CLI_SWITCH, int64_t *: CLI_INT, double *: CLI_REAL, const char **: CLI_TEXT,  \
+        TextList *: CLI_LIST, int *: CLI_CHOICE, Bytecount *: CLI_SIZE)
+#define OPTION(short_name, long_name, argument, where, ...)                                                  \
+    {                                                                                                        \
+        .letter = short_name, .name = long_name, .arg = argument, .type = CLI_TYPE(where), .target = where,  \
+        .help = __VA_ARGS__                                                                                  \
+    }
+
+/* What every command has; cli_parse adds their rows to the command's table. */
+typedef struct {
+    int64_t seed, threads; /* 0 before parsing: seed 1, and the cores this process may use */
+    int format; /* index into report_formats; where --format is not given, what output's ending says */
+    bool quiet, verbose;
+    int color;          /* 0 auto, 1 always, 2 never */
+    const char *output; /* -o FILE, NULL: stdout */
+    bool resume;
+} Common;
+
+/* Which of Common's rows a command takes; --quiet, --verbose and --color are everyone's. */
+enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
+
+typedef struct {
+    const char *program, *command;
+    const char *usage, *brief; /* usage: "FILE.h5 [-c SPEC]..." */
+    const char
+        *details; /* paragraphs, a line each; lines that begin with a space are printed as they stand */
+    const Option *options;
+    Common *common;
+    unsigned takes;
+    const char *page;                 /* an ending that -o takes beside formats': ".html"; NULL: none */
+    int arguments_min, arguments_max; /* what is left beside options; -1: any number */
+} Command;
+
+/* Parses argv (argv[0] is the command's name). Positional arguments land in `arguments`. `*helped` is set
+ * when help was printed to stdout and there is nothing else to do. A list's default gives way to the first
+ * item named. */
+Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
+                 Error *err);
+
+/* Whether stdout takes colour: --color, else NO_COLOR, TERM and whether it is a terminal. */
+bool cli_color(const Common *common);
+
+/* Prints the command's help, as --help does. */
+void cli_help(const Command *command, FILE *to, Arena *a);
+
+/* From the call of cli_catch_stop on, which is cli_main's, SIGINT and SIGTERM only make cli_stopped true: the
+ * command finishes what it writes, or leaves nothing of it, and the exit code is 130. A second signal kills. */
+void cli_catch_stop(void);
+bool cli_stopped(void);
+
+/* One subcommand of a program. */
+typedef struct {
+    const char *name;
+    int (*run)(int argc, char **argv); /* exit code */
+    const char *brief;
+} Subcommand;
+
+/* Before cli_main, for work in short parallel steps: libgomp's threads sleep after 1,000 turns of waiting for one
+ * another, unless the user said how they wait. On busy cores spinning costs several times the work itself; on idle ones
+ * a sleeper's wake-up counts in a short call's time, so what measures calls does without. The program starts anew. */
+void cli_sleep_soon(char **argv);
+
+/* The whole of main: --help, --version, the command or the nearest one's name. Ends with stdout flushed and
+ * checked: a full disk or closed pipe there is an error, exit 1. */
+int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
+
+/* Prints "PROGRAM: text" and the hint line to stderr; the exit code that CLI.md gives the status. */
+int cli_report(const char *program, const Error *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* cli_help.c -- --help, from the table that parses. */
+#include "app/cli_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 26 };
+
+/* Whole numbers in full: a double of 2^63 stands for the largest there is. */
+static const char *limit(const Option *o, double v, char out[32])
+{
+    if (o->type == CLI_INT)
+        snprintf(out, 32, "%lld", v >= 0x1p63 ? (long long)INT64_MAX : (long long)v);
+    else
+        text_double(out, v);
+    return out;
+}
+
+const char *cli_range(const Option *o, char out[96])
+{
+    char low[32], high[32];
+    const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
+    const bool open = o->high >= 1e15; /* a limit of the type, not of the option */
+    size_t used = 0;
+    if (o->type == CLI_CHOICE) {
+        for (size_t i = 0; o->choices[i] && used < 96; i++)
+            used += (size_t)snprintf(out + used, 96 - used, "%s%s", i ? "|" : "", o->choices[i]);
+    } else if (o->type == CLI_SIZE) {
+        snprintf(out, 96, "bytes, such as 4096, 512M or 2G");
+    } else if (o->low == 0 && o->high == 0) {
+        snprintf(out, 96, "%s", kind);
+    } else if (open && o->type == CLI_REAL) {
+        snprintf(out, 96, "%s from %s", kind, text_double(low, o->low));
+    } else {
+        snprintf(out, 96, "%s to %s", limit(o, o->low, low), limit(o, o->high, high));
+    }
+    return out;
+}
+
+/* What stands in the target, as text; NULL: nothing worth showing (unset, off, or outside the range). */
+static const char *default_text(const Option *o, Arena *a)
+{
+    char out[32];
+    const double real = o->type == CLI_INT    ? (double)*(const int64_t *)o->target
+                        : o->type == CLI_REAL ? *(const double *)o->target
+                                              : 0;
+    const bool any = o->low == 0 && o->high == 0;
+    switch (o->type) {
+    case CLI_INT:
+        return any || (real >= o->low && real <= o->high) ? text_format(a, "%.0f", real) : NULL;
+    case CLI_REAL:
+        if (isnan(real) || (!any && (real < o->low || real > o->high)))
+            return NULL;
+        return text_copy(a, text_double(out, real));
+    case CLI_TEXT:
+        return *(const char **)o->target;
+    case CLI_CHOICE:
+        return o->choices[*(const int *)o->target];
+    case CLI_SIZE: {
+        const uint64_t bytes = ((const Bytecount *)o->target)->bytes;
+        const bool whole = bytes % (1 << 20) == 0;
+        return bytes ? text_format(a, "%llu%s", (unsigned long long)(whole ? bytes >> 20 : bytes),
+                                   whole ? "M" : "")
+                     : NULL;
+    }
+    default:
+        return NULL;
+    }
+}
+
+/* The help text, then "(range, default D)" where there is something to say. */
+static const char *describe(const Option *o, Arena *a)
+{
+    char range[96] = "";
+    const char *standing = default_text(o, a);
+    const bool ranged = o->type == CLI_CHOICE || o->low != 0 || (o->high != 0 && o->high < 1e15);
+    if (ranged)
+        cli_range(o, range);
+    if (!*range && !standing)
+        return o->help;
+    return text_format(a, "%s (%s%s%s%s)", o->help, range, *range && standing ? ", " : "",
+                       standing ? "default " : "", standing ? standing : "");
+}
+
+/* Prints `text` in lines of WIDTH that begin at column `indent`, the first one being there already. */
+static void print_wrapped(FILE *to, const char *text, size_t indent)
+{
+    size_t column = indent;
+    while (*text) {
+        const size_t word = strcspn(text, " "), gap = column > indent;
+        if (gap && column + gap + word > WIDTH) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (gap) {
+            fputc(' ', to);
+            column++;
+        }
+        fwrite(text, 1, word, to);
+        column += word;
+        text += word + strspn(text + word, " ");
+    }
+    fputc('\n', to);
+}
+
+static void print_option(FILE *to, const Option *o, Arena *a)
+{
+    char letter[5] = "";
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    const int used = fprintf(to, "  %4s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    if (used > INDENT - 2)
+        fprintf(to, "\n%*s", INDENT, "");
+    else
+        fprintf(to, "%*s", INDENT - used, "");
+    const char *text = describe(o, a);
+    print_wrapped(to, text ? text : o->help, INDENT);
+}
+
+static void print_details(FILE *to, const char *details, Arena *a)
+{
+    for (const char *line = details; line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        char *copy = text_slice(a, line, length);
+        if (copy && *copy == ' ')
+            fprintf(to, "%s\n", copy);
+        else if (copy)
+            print_wrapped(to, copy, 0);
+        line += length + (line[length] == '\n');
+    }
+}
+
+void cli_help(const Command *c, FILE *to, Arena *a)
+{
+    size_t count;
+    const Option *rows = cli_rows(c, a, &count);
+    fprintf(to, "usage: %s %s%s%s [OPTION]...\n\n%s\n\noptions:\n", c->program, c->command,
+            c->usage && *c->usage ? " " : "", c->usage ? c->usage : "", c->brief);
+    for (const Option *o = rows; o && o->name; o++)
+        print_option(to, o, a);
+    if (c->details && *c->details) {
+        fputc('\n', to);
+        print_details(to, c->details, a);
+    }
+}

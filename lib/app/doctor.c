@@ -1,0 +1,172 @@
+/* doctor.c -- one function per thing to look at; each adds a finding. */
+#include "app/doctor.h"
+#include "base/host.h"
+#include "vec/kernels.h"
+#include "base/libraries.h"
+#include "num/linalg.h"
+#include "plot/plot.h"
+#include "measure/timing.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+typedef struct {
+    Finding *finding;
+    size_t count;
+    bool (*stopped)(void);
+    Arena *a;
+} Look;
+
+static const double GIB = 1073741824.0;
+
+static void add(Look *l, const char *what, const char *found, const char *advice)
+{
+    assert(l->count < FINDINGS_MAX);
+    l->finding[l->count++] = (Finding){what, found ? found : "unknown", advice};
+}
+
+/* ---- the machine ---- */
+
+static void look_at_cpu(Look *l)
+{
+    const bool slow = !strcmp(kernels()->name, "base");
+    add(l, "cpu", host_cpu(l->a), NULL);
+    add(l, "instruction set", kernels()->name,
+        slow ? "this CPU shows no AVX2: compressors run at a fraction of their speed; in a virtual machine "
+               "pass the host's CPU through"
+             : NULL);
+    add(l, "os", host_os(l->a), NULL);
+}
+
+static void look_at_cores(Look *l)
+{
+    const int usable = parallel_cores();
+    const long present = sysconf(_SC_NPROCESSORS_ONLN);
+    add(l, "cores", text_format(l->a, "%d of %ld usable", usable, present),
+        usable < present
+            ? "the affinity mask hides cores: start without taskset or widen the container's cpuset"
+            : NULL);
+    const char *threads = getenv("OMP_THREAD_LIMIT");
+    if (threads)
+        add(l, "OMP_THREAD_LIMIT", threads, "it can keep --threads from working: unset it");
+}
+
+static void look_at_memory(Look *l)
+{
+    const char *text = host_value("/proc/meminfo", "MemAvailable", ":", l->a);
+    const double free_bytes = text ? 1024 * strtod(text, NULL) : 0;
+    add(l, "memory", text ? text_format(l->a, "%.1f GiB available", free_bytes / GIB) : NULL,
+        text && free_bytes < GIB ? "large tensors may not fit: close programs, or pass --memory to compare"
+                                 : NULL);
+}
+
+static void look_at_limit(Look *l, const char *what, int which, double least, const char *advice)
+{
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)which, &limit) != 0)
+        return;
+    const bool free_of_it = limit.rlim_cur == RLIM_INFINITY;
+    add(l, what, free_of_it ? "none" : text_format(l->a, "%.2f GiB", (double)limit.rlim_cur / GIB),
+        !free_of_it && (double)limit.rlim_cur < least ? advice : NULL);
+}
+
+static void look_at_clock(Look *l)
+{
+    const double step = clock_resolution();
+    char *source =
+        host_value("/sys/devices/system/clocksource/clocksource0/current_clocksource", "", "", l->a);
+    add(l, "clock",
+        text_format(l->a, "%.0f ns steps%s%s", 1e9 * step, source ? ", " : "", source ? source : ""),
+        step > 1e-6 ? "too coarse for short calls: choose tsc in /sys/devices/system/clocksource" : NULL);
+}
+
+static void look_at_disk(Look *l, const char *what, const char *path, const char *advice)
+{
+    struct statvfs fs;
+    if (statvfs(path, &fs) != 0 || access(path, W_OK) != 0) {
+        add(l, what, text_format(l->a, "%s: cannot be written", path), advice);
+        return;
+    }
+    const double left = (double)fs.f_bavail * (double)fs.f_frsize;
+    add(l, what, text_format(l->a, "%s: %.1f GiB free", path, left / GIB), left < 0.25 * GIB ? advice : NULL);
+}
+
+/* ---- the libraries ---- */
+
+static void look_at_blas(Look *l)
+{
+    const BlasInfo blas = linalg_blas_info();
+    const char *wanted = linalg_wanted_core();
+    add(l, "blas", text_format(l->a, "%s", blas.blas),
+        strstr(blas.blas, "openblas") ? NULL : "not OpenBLAS: install libopenblas0-pthread");
+    add(l, "blas kernels", text_format(l->a, "%s, threads: %s", blas.core, blas.threading),
+        wanted ? text_format(l->a, "too slow for this CPU: set OPENBLAS_CORETYPE=%s", wanted) : NULL);
+    add(l, "lapack", text_format(l->a, "%s, %s", library_lapack(l->a), blas.lapack),
+        blas.one_library ? NULL
+                         : "the reference implementation: install libopenblas0-pthread, or choose it with "
+                           "update-alternatives --config liblapack.so.3-x86_64-linux-gnu");
+}
+
+static void look_at_files(Look *l)
+{
+    add(l, "hdf5", library_hdf5(l->a), NULL);
+    const char *plugins = getenv("HDF5_PLUGIN_PATH");
+    if (plugins)
+        add(l, "HDF5_PLUGIN_PATH", plugins, "filters that need a plug-in are refused all the same: unset it");
+    add(l, "fftw", library_fftw(l->a), NULL);
+    add(l, "zstd", library_zstd(l->a), NULL);
+    add(l, "blosc", library_blosc(l->a), NULL);
+}
+
+/* Whether `name` stands among the words of `list`. */
+static bool has_word(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += length) {
+        const bool starts = at == list || at[-1] == ' ' || at[-1] == '\n';
+        if (starts && (at[length] == ' ' || at[length] == '\n' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
+static void look_at_gnuplot(Look *l)
+{
+    static const char *const needed[] = {"pdfcairo", "svg", "pngcairo", "pict2e"};
+    Error err;
+    char *version, *terminals;
+    if (gnuplot_ask(&version, &terminals, l->stopped, l->a, &err) != OK) {
+        add(l, "gnuplot", text_copy(l->a, err.text), "plot needs it: install gnuplot-nox");
+        return;
+    }
+    TextBuf there = {.arena = l->a}, missing = {.arena = l->a};
+    for (size_t i = 0; i < countof(needed); i++)
+        text_addf(has_word(terminals, needed[i]) ? &there : &missing, " %s", needed[i]);
+    add(l, "gnuplot", text_format(l->a, "%s:%s", version, text_done(&there)),
+        missing.size ? text_format(l->a, "it lacks%s: install gnuplot-nox", text_done(&missing)) : NULL);
+}
+
+size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
+{
+    Look l = {.finding = findings, .stopped = stopped, .a = a};
+    const char *temporary = getenv("TMPDIR");
+    look_at_cpu(&l);
+    look_at_cores(&l);
+    look_at_memory(&l);
+    look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GIB,
+                  "OpenBLAS can wait for ever when address space runs out: ulimit -v unlimited");
+    look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GIB, "results may not fit: ulimit -f unlimited");
+    look_at_blas(&l);
+    look_at_files(&l);
+    look_at_gnuplot(&l);
+    look_at_clock(&l);
+    look_at_disk(&l, "temporary files", temporary && *temporary ? temporary : "/tmp",
+                 "plot works there: set TMPDIR to a directory with space");
+    look_at_disk(&l, "this directory", ".",
+                 "results cannot be kept here: go elsewhere, or give -o a path with space");
+    return l.count;
+}

@@ -1,0 +1,127 @@
+/* inspect.c -- a record, a histogram or a spectrum as rows. */
+#include "app/inspect.h"
+
+#include <assert.h>
+#include <math.h>
+
+static Value value_count(size_t n)
+{
+    return value_int((int64_t)n);
+}
+
+/* A spectrum that fails costs the tensor its figures, not the others theirs. */
+static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
+{
+    Error err;
+    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+        t->lost->status != OK)
+        return;
+    *t->lost = err;
+    error_at(t->lost, "%s", t->info->path);
+}
+
+/* ---- one record a tensor ---- */
+
+static const Column record_columns[] = {
+    {"step", "step", 0},
+    {"worker", "worker", 0},
+    {"tensor", "tensor", 0},
+    {"kind", "kind", 0},
+    {"shape", "shape", 0},
+    {"n", "n", 0},
+    {"min", NULL, 0},
+    {"max", NULL, 0},
+    {"mean", "mean", 3},
+    {"std", "std", 3},
+    {"l1", "l1", 4},
+    {"l2", "l2", 4},
+    {"linf", "linf", 4},
+    {"zeros", "zeros", 0},
+    {"nonfinite", "nonfinite", 0},
+    {"stable_rank", "stable rank", 4},
+    {"nuclear_norm", "nuclear", 4},
+    {"theorem6_left", NULL, 0},
+    {"theorem6_right", NULL, 0},
+    {"theorem6_winner", "theorem 6", 0},
+    {"qsgd_budget", "qsgd = s", 4},
+    {"terngrad_budget", "terngrad = s", 4},
+};
+
+static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error *err)
+{
+    const Description *d = &t->about;
+    const TensorInfo *info = t->info;
+    Spectrum s;
+    take_spectrum(&s, t, scratch);
+    const char *winner = s.theorem6_left <= s.theorem6_right ? "svd" : "entry";
+    const bool decided = d->linf > 0 && !isnan(s.theorem6_left);
+    const Value row[] = {
+        info->step_group ? value_int(info->step) : value_none(),
+        info->worker_group ? value_int(info->worker) : value_none(),
+        value_text(info->name),
+        value_text(kind_names[info->kind]),
+        value_shape(&info->shape),
+        value_count(d->n),
+        value_real(d->min),
+        value_real(d->max),
+        value_real(d->mean),
+        value_real(d->std),
+        value_real(d->l1),
+        value_real(d->l2),
+        value_real(d->linf),
+        value_count(d->zeros),
+        value_count(d->nonfinite),
+        value_real(s.stable_rank),
+        value_real(s.nuclear_norm),
+        value_real(s.theorem6_left),
+        value_real(s.theorem6_right),
+        value_text(decided ? winner : NULL),
+        value_real(d->qsgd_budget),
+        value_real(d->terngrad_budget),
+    };
+    static_assert(countof(row) == countof(record_columns), "a value for each column");
+    return report_row(to, row, true, err);
+}
+
+/* ---- the data of figures ---- */
+
+static const Column histogram_columns[] = {
+    {"tensor", "tensor", 0}, {"bin_low", "from", 0}, {"bin_high", "to", 0}, {"count", "count", 0}};
+
+static Status write_histogram(const Inspected *t, Report *to, Arena *scratch, Error *err)
+{
+    Histogram h = {.bins = t->bins, .count = NEW(scratch, uint64_t, t->bins)};
+    if (!h.count)
+        return arena_fail(scratch, err);
+    histogram_fill(&h, t->x, t->about.n);
+    for (size_t b = 0; b < h.bins; b++) {
+        const Value row[] = {value_text(t->info->name), value_real(histogram_edge(&h, b)),
+                             value_real(histogram_edge(&h, b + 1)), value_count((size_t)h.count[b])};
+        TRY(report_row(to, row, true, err));
+    }
+    return OK;
+}
+
+static const Column spectrum_columns[] = {
+    {"tensor", "tensor", 0}, {"index", "index", 0}, {"value", "singular value", 6}};
+
+static Status write_spectrum(const Inspected *t, Report *to, Arena *scratch, Error *err)
+{
+    Spectrum s;
+    take_spectrum(&s, t, scratch);
+    if (!s.value) {
+        const Value none[] = {value_text(t->info->name), value_none(), value_none()};
+        return report_row(to, none, true, err);
+    }
+    for (size_t i = 0; i < s.k; i++) {
+        const Value row[] = {value_text(t->info->name), value_count(i + 1), value_real(s.value[i])};
+        TRY(report_row(to, row, true, err));
+    }
+    return OK;
+}
+
+const InspectView inspect_views[] = {
+    [INSPECT_RECORD] = {write_record, record_columns, countof(record_columns)},
+    [INSPECT_HISTOGRAM] = {write_histogram, histogram_columns, countof(histogram_columns)},
+    [INSPECT_SPECTRUM] = {write_spectrum, spectrum_columns, countof(spectrum_columns)},
+};

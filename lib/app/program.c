@@ -1,0 +1,181 @@
+/* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
+#include "app/cli.h"
+#include "num/linalg.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int cli_report(const char *program, const Error *err)
+{
+    static const int codes[] = {[OK] = 0,          [ERR_USAGE] = 2,  [ERR_IO] = 1,       [ERR_CORRUPT] = 1,
+                                [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
+    fflush(stdout); /* what was finished stands before the message */
+    fprintf(stderr, "%s: %s\n", program, err->text);
+    if (*err->hint)
+        fprintf(stderr, "hint: %s\n", err->hint);
+    return codes[err->status];
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t stop_came; /* the one mutable global: a handler can reach nothing else */
+
+static void note_stop(int signal)
+{
+    (void)signal;
+    stop_came = 1;
+}
+
+void cli_catch_stop(void)
+{
+    struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool cli_stopped(void)
+{
+    return stop_came;
+}
+
+/* ---- streams ---- */
+
+/* A standard stream that the caller closed would be the first file we open: results would land in it. Opened
+ * the wrong way round, it fails as a closed one does. */
+static void fill_standard_streams(void)
+{
+    static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", wrong_way[fd]) != fd)
+            return;
+}
+
+/* The code to exit with, once everything has really been written. */
+static int finish(const char *program, int code)
+{
+    Error err;
+    errno = 0;
+    const bool bad = fflush(stdout) || ferror(stdout);
+    if (cli_stopped()) { /* whatever a command made of calls that the signal broke off */
+        FAIL(&err, ERR_STOPPED, "stopped");
+        return code ? 130 : cli_report(program, &err);
+    }
+    if (!bad || code)
+        return code;
+    FAIL(&err, ERR_IO, "standard output: cannot write: %s", errno ? strerror(errno) : "some of it was lost");
+    return cli_report(program, &err);
+}
+
+/* ---- what libraries read before main ---- */
+
+/* By the path of the program, so that it keeps its name; where that fails, because the file is gone, this one goes on,
+ * slower. No loop: whoever calls this has set a variable that it found unset. */
+static void start_again(char **argv)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = 0;
+    execv(path, argv);
+}
+
+/* OpenBLAS chooses its kernels then; where its choice is several times too slow for this CPU another is named (doctor
+ * tells). A choice that the user made stands. */
+static void choose_blas_kernels(char **argv)
+{
+    const char *wanted = linalg_wanted_core();
+    if (wanted && !getenv("OPENBLAS_CORETYPE") && !setenv("OPENBLAS_CORETYPE", wanted, 1))
+        start_again(argv);
+}
+
+void cli_sleep_soon(char **argv)
+{
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "1000", 1))
+        start_again(argv);
+}
+
+/* ---- the words that are not commands ---- */
+
+static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)
+{
+    fprintf(to, "usage: %s COMMAND [ARGUMENT]...\n\n%s\n\ncommands:\n", program, brief);
+    for (; table->name; table++)
+        fprintf(to, "  %-10s %s\n", table->name, table->brief);
+    fprintf(to, "\n%s COMMAND --help describes a command; --version says what this is.\n", program);
+}
+
+static int print_version(const char *program)
+{
+    Error err;
+    Arena *a = arena_open(0);
+    Fact *facts;
+    size_t count;
+    int code = 0;
+    if (report_about(&facts, &count, a, &err) != OK)
+        code = cli_report(program, &err);
+    for (size_t i = 0; !code && i < count; i++) {
+        const Value *v = &facts[i].value;
+        if (i == 0)
+            printf("%s %s\n", program, v->text);
+        else
+            printf("%-12s %s\n", facts[i].name, v->type == VALUE_TEXT ? v->text : "unknown");
+    }
+    arena_close(a);
+    return code;
+}
+
+static const char *command_name(const void *table, size_t i)
+{
+    return ((const Subcommand *)table)[i].name;
+}
+
+static int unknown_command(const char *program, const Subcommand *table, const char *name)
+{
+    Error err;
+    const char *near = text_nearest(name, command_name, table);
+    FAIL(&err, ERR_USAGE, "unknown command \"%s\"%s%s%s", name, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    error_hint(&err, "%s --help lists the commands", program);
+    return cli_report(program, &err);
+}
+
+static int run_command(const char *program, const Subcommand *table, int argc, char **argv)
+{
+    const Subcommand *command = table;
+    while (command->name && strcmp(command->name, argv[0]) != 0)
+        command++;
+    return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
+}
+
+int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv)
+{
+    fill_standard_streams();
+    choose_blas_kernels(argv);
+    cli_catch_stop();
+    signal(SIGPIPE,
+           SIG_IGN); /* a closed pipe and a file size limit are write errors with a line, not deaths */
+    signal(SIGXFSZ, SIG_IGN);
+    if (argc < 2) {
+        print_commands(program, brief, table, stderr);
+        return 2;
+    }
+    char *first = argv[1];
+    int code = 0;
+    if (!strcmp(first, "--version"))
+        code = print_version(program);
+    else if (!strcmp(first, "--help") || !strcmp(first, "-h") || (!strcmp(first, "help") && argc == 2))
+        print_commands(program, brief, table, stdout);
+    else if (!strcmp(first, "help"))
+        code = run_command(program, table, 2, (char *[]){argv[2], (char[]){"--help"}, NULL});
+    else
+        code = run_command(program, table, argc - 1, argv + 1);
+    return finish(program, code);
+}

@@ -1,0 +1,104 @@
+/* progress.c -- see progress.h. */
+#include "app/progress.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double PATIENCE = 1.0, PERIOD = 0.1; /* seconds before the first drawing, and between two */
+enum { BAR = 20, LINE = 256 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_open(Progress *p, const char *what, uint64_t total, bool quiet)
+{
+    const char *term = getenv("TERM");
+    *p = (Progress){.what = what, .total = total, .started = now()};
+    p->enabled = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+/* "3:07" or "1:02:03" */
+static void put_duration(char out[24], double seconds)
+{
+    const unsigned s = seconds < 359999 ? (unsigned)seconds : 359999;
+    if (s < 3600)
+        snprintf(out, 24, "%u:%02u", s / 60, s % 60);
+    else
+        snprintf(out, 24, "%u:%02u:%02u", s / 3600, s / 60 % 60, s % 60);
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
+}
+
+/* "compare [########------------]  12/30  3.4/s  0:05 left", cut to the terminal: a wrapped bar cannot be wiped. */
+static void draw(Progress *p, double elapsed)
+{
+    char bar[BAR + 1], left[24] = "?", line[LINE];
+    const double share = p->total ? (double)p->done / (double)p->total : 0;
+    const double rate = (double)p->done / elapsed;
+    const size_t full = share < 1 ? (size_t)(share * BAR) : BAR;
+    memset(bar, '-', BAR);
+    memset(bar, '#', full);
+    bar[BAR] = 0;
+    if (p->done && p->done <= p->total)
+        put_duration(left, (double)(p->total - p->done) / rate);
+    snprintf(line, sizeof line, "%s [%s]  %" PRIu64 "/%" PRIu64 "  %.3g/s  %s left", p->what, bar, p->done,
+             p->total, rate, left);
+    const size_t width = terminal_width();
+    if (width < sizeof line)
+        line[width] = 0;
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    p->visible = true;
+}
+
+static void wipe(Progress *p)
+{
+    if (p->visible)
+        fputs("\r\033[K", stderr);
+    p->visible = false;
+}
+
+void progress_step(Progress *p, uint64_t done)
+{
+    p->done = done;
+    if (!p->enabled)
+        return;
+    const double t = now();
+    if (t - p->started < PATIENCE || t - p->drawn < PERIOD)
+        return;
+    p->drawn = t;
+    draw(p, t - p->started);
+}
+
+void progress_note(Progress *p, const char *format, ...)
+{
+    const bool again = p->visible;
+    va_list args;
+    wipe(p);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    if (again)
+        draw(p, now() - p->started);
+}
+
+void progress_close(Progress *p)
+{
+    wipe(p);
+    p->enabled = false;
+}

@@ -1,0 +1,45 @@
+/* arena.h -- memory that is given back all at once.
+ *
+ * Two kinds live in the programs: one that is never rewound (set-up) and one that is rewound per call
+ * (scratch). Blocks are 64-byte aligned and NOT zeroed; under AddressSanitizer what is not taken is poisoned.
+ * An arena reserves address space in growing chunks, so a large take touches no page until it is used. */
+#ifndef ATOMO_ARENA_H
+#define ATOMO_ARENA_H
+
+#include "base/base.h"
+
+typedef struct Arena Arena;
+
+/* Never NULL: an arena that could not be had reports that at its first take. `limit` in bytes, 0: none. */
+Arena *arena_open(size_t limit);
+void arena_close(Arena *a); /* NULL is fine */
+
+/* count * size bytes, or NULL with the size remembered for arena_fail. A count of 0 gives a valid pointer. */
+void *arena_take(Arena *a, size_t count, size_t size);
+void *arena_zeroed(Arena *a, size_t count, size_t size);
+#define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
+#define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
+
+/* The last take failed: ERR_MEMORY with the size that could not be had.   if (!p) return arena_fail(a, err);  */
+Status arena_fail(const Arena *a, Error *err);
+
+/* Everything taken after the mark goes back at rewind. */
+typedef struct {
+    size_t chunk, used;
+} ArenaMark;
+ArenaMark arena_mark(const Arena *a);
+void arena_rewind(Arena *a, ArenaMark mark);
+
+/* An empty arena takes from lent memory (64-byte aligned) first, until it is empty again and gives it back;
+ * what was there is lost. Not for keeps: this is how a large buffer serves while it holds nothing. */
+void arena_lend(Arena *a, void *data, size_t size);
+void arena_unlend(Arena *a);
+
+/* Gives the chunks back that nothing is taken from. Rewinding keeps them, for the next call. */
+void arena_trim(Arena *a);
+
+size_t arena_used(const Arena *a); /* bytes taken now */
+size_t arena_peak(const Arena *a); /* most bytes taken at once since opening or arena_reset_peak */
+void arena_reset_peak(Arena *a);
+
+#endif

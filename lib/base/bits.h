@@ -1,0 +1,90 @@
+/* bits.h -- streams of bits, the first one in the high bit of the first byte.
+ *
+ * Both ends are sticky: a writer that runs out of room drops what follows and stays `full`, a reader that
+ * passes the end reads zeros and stays `bad`, so one check at the end of a stream is enough. The last byte is
+ * padded with zeros, and bits_finish refuses any other padding. */
+#ifndef ATOMO_BITS_H
+#define ATOMO_BITS_H
+
+#include "base/bytes.h"
+
+enum { BITS_MAX = 56 }; /* in one put or get */
+
+typedef struct {
+    uint8_t *at, *end;
+    uint64_t held; /* bits not yet stored, from the top; never 8 or more between calls */
+    unsigned count;
+    bool full;
+} BitWriter;
+
+static inline BitWriter bits_writer(uint8_t *data, size_t size)
+{
+    return (BitWriter){.at = data, .end = data + size};
+}
+
+/* The writer after it has stored the whole bytes that it holds, where fewer than eight bytes of room are
+ * left. By value, so that a writer whose address nobody takes can live in registers. */
+BitWriter bits_spill(BitWriter w);
+
+/* The low `count` bits of v, which has no others; count <= BITS_MAX. */
+static inline void bits_put(BitWriter *w, uint64_t v, unsigned count)
+{
+    w->held |= v << (63 - w->count - count) << 1;
+    w->count += count;
+    if ((size_t)(w->end - w->at) >= 8) {
+        store_u64(w->at, __builtin_bswap64(w->held));
+        w->at += w->count >> 3;
+        w->held <<= w->count & ~7u;
+        w->count &= 7;
+    } else {
+        *w = bits_spill(*w);
+    }
+}
+
+/* Stores the last byte, padded; the stream then ends at w->at. */
+void bits_close(BitWriter *w);
+
+typedef struct {
+    const uint8_t *data;
+    size_t size;
+    uint64_t at; /* in bits */
+    bool bad;
+} BitReader;
+
+static inline BitReader bits_reader(Bytes b)
+{
+    return (BitReader){.data = b.data, .size = b.size};
+}
+
+/* The 64 bits from byte `from` on, zeros behind the end. */
+uint64_t bits_tail(const BitReader *r, uint64_t from);
+
+/* At least the next 57 bits, from the top; zeros behind the end. */
+static inline uint64_t bits_peek(const BitReader *r)
+{
+    const uint64_t from = r->at >> 3;
+    if (r->size >= 8 && from <= r->size - 8)
+        return __builtin_bswap64(load_u64(r->data + from)) << (r->at & 7);
+    return bits_tail(r, from) << (r->at & 7);
+}
+
+static inline void bits_skip(BitReader *r, unsigned count)
+{
+    if (count > 8 * (uint64_t)r->size - r->at)
+        r->bad = true;
+    else
+        r->at += count;
+}
+
+/* The next `count` bits, 0 once bad; count <= BITS_MAX. */
+static inline uint64_t bits_get(BitReader *r, unsigned count)
+{
+    const uint64_t v = bits_peek(r) >> 1 >> (63 - count);
+    bits_skip(r, count);
+    return r->bad ? 0 : v;
+}
+
+/* True when nothing went wrong and only padding is left: fewer than eight bits, all zero. */
+bool bits_finish(const BitReader *r);
+
+#endif

@@ -1,0 +1,227 @@
+/* bytes.h -- views of bytes, and little-endian fields in them.
+ *
+ * Bytes borrows. Buf is a buffer of known capacity that a writer fills: writers assert the capacity (the caller
+ * allocated `bound` bytes), they never grow it. Reader is sticky: after the first field that is not there every
+ * take gives 0 and `bad` stays set, so that a decoder checks once. */
+#ifndef ATOMO_BYTES_H
+#define ATOMO_BYTES_H
+
+#include "base/base.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct {
+    const uint8_t *data;
+    size_t size;
+} Bytes;
+
+typedef struct {
+    uint8_t *data;
+    size_t size, cap;
+} Buf;
+
+static inline Bytes buf_bytes(const Buf *b)
+{
+    return (Bytes){b->data, b->size};
+}
+
+/* ---- fields at an address: little-endian on every machine ---- */
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "big-endian machines need byte swaps in load_* and store_*"
+#endif
+
+static inline uint16_t load_u16(const uint8_t *p)
+{
+    uint16_t v;
+    memcpy(&v, p, 2);
+    return v;
+}
+static inline uint32_t load_u32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+static inline uint64_t load_u64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+static inline float load_f32(const uint8_t *p)
+{
+    float v;
+    memcpy(&v, p, 4);
+    return v;
+}
+static inline double load_f64(const uint8_t *p)
+{
+    double v;
+    memcpy(&v, p, 8);
+    return v;
+}
+static inline void store_u16(uint8_t *p, uint16_t v)
+{
+    memcpy(p, &v, 2);
+}
+static inline void store_u32(uint8_t *p, uint32_t v)
+{
+    memcpy(p, &v, 4);
+}
+static inline void store_u64(uint8_t *p, uint64_t v)
+{
+    memcpy(p, &v, 8);
+}
+static inline void store_f32(uint8_t *p, float v)
+{
+    memcpy(p, &v, 4);
+}
+static inline void store_f64(uint8_t *p, double v)
+{
+    memcpy(p, &v, 8);
+}
+
+/* The bits of a float as an integer, and back. */
+static inline uint32_t float_bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline float bits_float(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+/* ---- appending ---- */
+
+/* `size` more bytes to fill in. */
+static inline uint8_t *buf_room(Buf *b, size_t size)
+{
+    assert(size <= b->cap - b->size);
+    uint8_t *p = b->data + b->size;
+    b->size += size;
+    return p;
+}
+static inline void buf_u8(Buf *b, uint8_t v)
+{
+    *buf_room(b, 1) = v;
+}
+static inline void buf_u32(Buf *b, uint32_t v)
+{
+    store_u32(buf_room(b, 4), v);
+}
+static inline void buf_u64(Buf *b, uint64_t v)
+{
+    store_u64(buf_room(b, 8), v);
+}
+static inline void buf_f32(Buf *b, float v)
+{
+    store_f32(buf_room(b, 4), v);
+}
+static inline void buf_f64(Buf *b, double v)
+{
+    store_f64(buf_room(b, 8), v);
+}
+static inline void buf_copy(Buf *b, const void *data, size_t size)
+{
+    uint8_t *p = buf_room(b, size);
+    if (size)
+        memcpy(p, data, size);
+}
+
+enum { VARINT_MAX = 10 };
+
+/* LEB128: seven bits a byte, low ones first, the high bit says that more follow. */
+static inline void buf_varint(Buf *b, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        buf_u8(b, (uint8_t)(v | 0x80));
+    buf_u8(b, (uint8_t)v);
+}
+static inline size_t varint_size(uint64_t v)
+{
+    size_t n = 1;
+    while (v >>= 7)
+        n++;
+    return n;
+}
+
+/* ---- reading with distrust ---- */
+
+typedef struct {
+    const uint8_t *at, *end;
+    bool bad;
+} Reader;
+
+static inline Reader reader_open(Bytes b)
+{
+    return (Reader){b.data, b.data + b.size, false};
+}
+static inline size_t reader_left(const Reader *r)
+{
+    return (size_t)(r->end - r->at);
+}
+/* The next `size` bytes, or NULL and bad. */
+static inline const uint8_t *take_bytes(Reader *r, size_t size)
+{
+    if (r->bad || size > reader_left(r)) {
+        r->bad = true;
+        return NULL;
+    }
+    const uint8_t *p = r->at;
+    r->at += size;
+    return p;
+}
+static inline uint8_t take_u8(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 1);
+    return p ? *p : 0;
+}
+static inline uint32_t take_u32(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 4);
+    return p ? load_u32(p) : 0;
+}
+static inline uint64_t take_u64(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 8);
+    return p ? load_u64(p) : 0;
+}
+static inline float take_f32(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 4);
+    return p ? load_f32(p) : 0;
+}
+static inline double take_f64(Reader *r)
+{
+    const uint8_t *p = take_bytes(r, 8);
+    return p ? load_f64(p) : 0;
+}
+
+/* Only the shortest form of a number is accepted: one value, one encoding. */
+static inline uint64_t take_varint(Reader *r)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = take_u8(r);
+        if (r->bad || (shift == 63 && byte > 1) || (shift && !byte))
+            break;
+        v |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return v;
+    }
+    r->bad = true;
+    return 0;
+}
+/* True when every field was there and nothing is left over. */
+static inline bool reader_done(const Reader *r)
+{
+    return !r->bad && r->at == r->end;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* coin.h -- the one way to keep an element of magnitude |x| with probability p = min(1, |x| / scale).
+ *
+ * entry, lq, terngrad and 1-bit qsgd all toss this coin with the same words, which is why they decode to the very
+ * same vectors when their scales agree (ATOMO, Theorem 5). "Up iff u < p", where u has 62 random bits: 30 of the
+ * element's word and, where those tie (one time in 2^30), 32 of its continuation, so that p far under 2^-32 is
+ * still met. The vector kernels repeat these lines operation by operation. */
+#ifndef ATOMO_COIN_H
+#define ATOMO_COIN_H
+
+#include "base/rng.h"
+
+#include <math.h>
+
+/* p 2^30 = (|x| * lift) * slope, with lift a power of two that keeps both factors inside float32's normal range. */
+typedef struct {
+    float lift, slope;
+} Coin;
+
+/* scale > 0 and finite: the float32 that travels. */
+static inline Coin coin_make(float scale)
+{
+    const float lift = scale < 0x1p-60f ? 0x1p88f : 1;
+    return (Coin){lift, (float)(0x1p30 / ((double)scale * (double)lift))};
+}
+
+/* p 2^30, at most 2^30. */
+static inline float coin_level(Coin coin, float x)
+{
+    const float t = fabsf(x) * coin.lift * coin.slope;
+    return t < 0x1p30f ? t : 0x1p30f;
+}
+
+static inline bool coin_keep(Coin coin, float x, const RngKey *key, uint32_t i)
+{
+    const float t = coin_level(coin, x);
+    const uint32_t whole = (uint32_t)t, r = rng_word(key, i) >> 2;
+    bool keep = r < whole; /* apart from the rare tie, so that no branch guesses it */
+    if (r == whole)
+        keep = (double)rng_word_more(key, i) * 0x1p-32 < (double)(t - (float)whole);
+    return keep;
+}
+
+#endif

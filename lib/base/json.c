@@ -1,0 +1,334 @@
+/* json.c -- recursive descent, a function for each kind of value. */
+#include "base/json.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
+
+/* Texts are put one behind the other in one buffer: each takes at most what it took in the data, a NUL instead of its
+ * closing quote or of what stands before a number. So the buffer may be the data themselves where they begin with a bracket. */
+typedef struct {
+    const char *start, *at, *end;
+    char *to; /* where the next text goes */
+    int depth;
+    const JsonRows *rows; /* NULL: the tree is to hold all; or they have come */
+    Arena *a;
+    Error *err;
+} Parser;
+
+static Status refuse(const Parser *p, const char *why)
+{
+    return FAIL(p->err, ERR_CORRUPT, "JSON, byte %zu: %s", (size_t)(p->at - p->start), why);
+}
+
+static char peek(const Parser *p)
+{
+    return p->at < p->end ? *p->at : 0;
+}
+
+static bool take(Parser *p, char c)
+{
+    if (p->at == p->end || *p->at != c)
+        return false;
+    p->at++;
+    return true;
+}
+
+static void skip_space(Parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
+        p->at++;
+}
+
+/* ---- text ---- */
+
+/* Four hexadecimal digits; false when they are not there. */
+static bool take_hex(Parser *p, uint32_t *code)
+{
+    *code = 0;
+    for (int i = 0; i < 4; i++) {
+        const char c = peek(p);
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                 : -1;
+        if (digit < 0)
+            return false;
+        *code = *code * 16 + (uint32_t)digit;
+        p->at++;
+    }
+    return true;
+}
+
+/* The code point behind \u, surrogate pairs joined; false for anything that is none. */
+static bool take_code_point(Parser *p, uint32_t *code)
+{
+    uint32_t low;
+    if (!take_hex(p, code) || *code == 0 || (*code >= 0xdc00 && *code < 0xe000))
+        return false;
+    if (*code < 0xd800 || *code >= 0xe000)
+        return true;
+    if (!take(p, '\\') || !take(p, 'u') || !take_hex(p, &low) || low < 0xdc00 || low >= 0xe000)
+        return false;
+    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+    return true;
+}
+
+static char *put_utf8(char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        *to++ = (char)code;
+    } else if (code < 0x800) {
+        *to++ = (char)(0xc0 | code >> 6);
+        *to++ = (char)(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+        *to++ = (char)(0xe0 | code >> 12);
+        *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (char)(0x80 | (code & 0x3f));
+    } else {
+        *to++ = (char)(0xf0 | code >> 18);
+        *to++ = (char)(0x80 | (code >> 12 & 0x3f));
+        *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (char)(0x80 | (code & 0x3f));
+    }
+    return to;
+}
+
+static bool take_escape(Parser *p, char **to)
+{
+    static const char letters[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    uint32_t code;
+    const char c = peek(p);
+    const char *known = c ? strchr(letters, c) : NULL;
+    if (known) {
+        p->at++;
+        *(*to)++ = values[known - letters];
+        return true;
+    }
+    if (!take(p, 'u') || !take_code_point(p, &code))
+        return false;
+    *to = put_utf8(*to, code);
+    return true;
+}
+
+static Status read_string(Parser *p, const char **out)
+{
+    if (!take(p, '"'))
+        return refuse(p, "want a string");
+    char *to = p->to; /* escapes only shrink */
+    while (!take(p, '"')) {
+        if (p->at == p->end)
+            return refuse(p, "the string does not end");
+        const size_t length = text_utf8(p->at, (size_t)(p->end - p->at));
+        if (take(p, '\\')) {
+            if (!take_escape(p, &to))
+                return refuse(p, "no such escape");
+        } else if (length == 0 || (unsigned char)*p->at < 0x20) {
+            return refuse(p, "a string holds a byte that JSON does not allow there");
+        } else {
+            memmove(to, p->at, length);
+            to += length;
+            p->at += length;
+        }
+    }
+    *to = 0;
+    *out = p->to;
+    p->to = to + 1;
+    return OK;
+}
+
+/* ---- numbers ---- */
+
+static bool skip_digits(Parser *p)
+{
+    const char *from = p->at;
+    while (peek(p) >= '0' && peek(p) <= '9')
+        p->at++;
+    return p->at > from;
+}
+
+/* -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)? */
+static bool skip_number(Parser *p, bool *plain)
+{
+    take(p, '-');
+    if (!take(p, '0') && !skip_digits(p))
+        return false;
+    *plain = peek(p) != '.' && peek(p) != 'e' && peek(p) != 'E';
+    if (take(p, '.') && !skip_digits(p))
+        return false;
+    if (take(p, 'e') || take(p, 'E')) {
+        if (!take(p, '+'))
+            take(p, '-');
+        return skip_digits(p);
+    }
+    return true;
+}
+
+static Status read_number(Parser *p, Json *v)
+{
+    char *text = p->to;
+    const char *from = p->at;
+    bool plain;
+    if (!skip_number(p, &plain))
+        return refuse(p, "want a value");
+    const size_t length = (size_t)(p->at - from);
+    if (length > NUMBER_MAX)
+        return refuse(p, "a number of more than 400 characters");
+    memmove(text, from, length);
+    text[length] = 0;
+    v->type = JSON_NUMBER;
+    v->text = text;
+    p->to += length + 1;
+    v->number = strtod(text, NULL);
+    if (!isfinite(v->number))
+        return refuse(p, "a number beyond double");
+    v->is_whole = plain && fabs(v->number) < 0x1p63;
+    if (v->is_whole)
+        v->whole = strtoll(text, NULL, 10);
+    return OK;
+}
+
+/* ---- values ---- */
+
+static Status read_value(Parser *p, Json *v);
+
+/* A member or element, and the comma before it where it is not the first. */
+static Status read_item(Parser *p, Json *item, char close, bool first)
+{
+    if (!first && !take(p, ','))
+        return refuse(p, close == '}' ? "want ',' or '}'" : "want ',' or ']'");
+    skip_space(p);
+    if (close == '}') {
+        TRY(read_string(p, &item->name));
+        skip_space(p);
+        if (!take(p, ':'))
+            return refuse(p, "want ':'");
+    }
+    TRY(read_value(p, item));
+    skip_space(p);
+    return OK;
+}
+
+/* Members or elements up to `close`; the opening bracket is taken. */
+static Status read_items(Parser *p, Json *v, char close)
+{
+    const Json **link = &v->first;
+    if (++p->depth > DEPTH_MAX)
+        return refuse(p, "more than 64 levels deep");
+    skip_space(p);
+    for (bool more = !take(p, close); more; more = !take(p, close)) {
+        Json *item = NEW_ZERO(p->a, Json, 1);
+        if (!item)
+            return arena_fail(p->a, p->err);
+        TRY(read_item(p, item, close, !v->first));
+        *link = item;
+        link = &item->next;
+    }
+    p->depth--;
+    return OK;
+}
+
+static Status hand_elements(Parser *p, const JsonRows *rows)
+{
+    const ArenaMark mark = arena_mark(p->a);
+    skip_space(p);
+    for (bool first = true; !take(p, ']'); first = false) {
+        Json element = {0};
+        TRY(read_item(p, &element, ']', first));
+        TRY(rows->take(rows->of, &element));
+        arena_rewind(p->a, mark);
+    }
+    return OK;
+}
+
+/* The elements of the rows' array, each in memory that the next one takes again. */
+static Status hand_over(Parser *p)
+{
+    const JsonRows *rows = p->rows;
+    Arena *tree = p->a;
+    p->rows = NULL;
+    p->a = arena_open(0);
+    p->depth++;
+    const Status status = hand_elements(p, rows);
+    p->depth--;
+    arena_close(p->a);
+    p->a = tree;
+    return status;
+}
+
+static bool take_word(Parser *p, const char *word)
+{
+    const size_t length = strlen(word);
+    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length))
+        return false;
+    p->at += length;
+    return true;
+}
+
+static Status read_value(Parser *p, Json *v)
+{
+    skip_space(p);
+    if (peek(p) == '"') {
+        v->type = JSON_TEXT;
+        return read_string(p, &v->text);
+    }
+    if (take(p, '{')) {
+        v->type = JSON_OBJECT;
+        return read_items(p, v, '}');
+    }
+    if (take(p, '[')) {
+        v->type = JSON_ARRAY;
+        if (p->rows && p->depth == 1 && v->name && !strcmp(v->name, p->rows->name))
+            return hand_over(p);
+        return read_items(p, v, ']');
+    }
+    if (take_word(p, "null"))
+        return OK;
+    v->on = take_word(p, "true");
+    if (v->on || take_word(p, "false")) {
+        v->type = JSON_BOOL;
+        return OK;
+    }
+    return read_number(p, v);
+}
+
+static Status read_all(Parser *p, const Json **out)
+{
+    Json *v = NEW_ZERO(p->a, Json, 1);
+    if (!v)
+        return arena_fail(p->a, p->err);
+    TRY(read_value(p, v));
+    skip_space(p);
+    if (p->at < p->end)
+        return refuse(p, "something stands behind the value");
+    *out = v;
+    return OK;
+}
+
+Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err)
+{
+    Parser p = {.start = data, .at = data, .end = data + size, .a = a, .err = err};
+    p.to = NEW(a, char, size + 1);
+    return p.to ? read_all(&p, out) : arena_fail(a, err);
+}
+
+Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err)
+{
+    Parser p = {.start = data, .at = data, .end = data + size, .to = data, .rows = rows, .a = a, .err = err};
+    skip_space(&p);
+    return peek(&p) == '{' ? read_all(&p, out) : refuse(&p, "want an object");
+}
+
+const Json *json_member(const Json *object, const char *name)
+{
+    if (!object || object->type != JSON_OBJECT)
+        return NULL;
+    for (const Json *m = object->first; m; m = m->next)
+        if (!strcmp(m->name, name))
+            return m;
+    return NULL;
+}

@@ -1,0 +1,244 @@
+/* outfile.c -- see outfile.h. */
+#include "base/outfile.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static size_t directory_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The path behind symbolic links, which may lead where there is nothing yet. With too many of them it is a
+ * link still, which cannot be opened. */
+static char *resolve(const char *path, Arena *a)
+{
+    enum { LINKS_MAX = 40 };
+    char to[PATH_MAX];
+    char *at = text_copy(a, realpath(path, to) ? to : path);
+    for (int i = 0; at && i < LINKS_MAX; i++) {
+        const ssize_t size = readlink(at, to, sizeof to - 1);
+        if (size < 0)
+            break;
+        to[size] = 0;
+        const int directory = *to == '/' ? 0 : (int)directory_length(at);
+        at = text_format(a, "%.*s%s", directory, at, to);
+    }
+    return at;
+}
+
+static bool same_place(const char *path, const char *other)
+{
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+bool outfile_same(const char *path, const char *other, Arena *a)
+{
+    if (access(path, F_OK) == 0 || access(other, F_OK) == 0)
+        return same_place(path, other);
+    char *one = resolve(path, a), *two = resolve(other, a);
+    if (!one || !two)
+        return false;
+    const size_t up_one = directory_length(one), up_two = directory_length(two);
+    if (strcmp(one + up_one, two + up_two) != 0)
+        return false;
+    one[up_one] = two[up_two] = 0;
+    return same_place(up_one ? one : ".", up_two ? two : ".");
+}
+
+static Status cannot(const OutFile *f, const char *what, Error *err)
+{
+    return FAIL(err, ERR_IO, "%s: cannot %s: %s", f->path, what, strerror(errno));
+}
+
+static Status open_in_place(OutFile *f, Error *err)
+{
+    f->to = fopen(f->target, "we");
+    return f->to ? OK : cannot(f, "write", err);
+}
+
+/* What it is called beside the target until it is renamed: a name that nobody uses. */
+static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
+{
+    const int directory = (int)directory_length(f->target);
+    snprintf(out, PATH_MAX, "%.*s.%.200s.%ld-%d.tmp", directory, f->target, f->target + directory,
+             (long)getpid(), attempt);
+}
+
+enum { ATTEMPTS = 100 };
+
+static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
+{
+    int fd = -1;
+    for (int attempt = 0; fd < 0 && attempt < ATTEMPTS; attempt++) {
+        name_it(f, attempt, name);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* A file without a name, of which a kill leaves nothing, is there as /proc/self/fd/N. Not all file systems have it. */
+static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
+{
+    snprintf(name, PATH_MAX, "%.*s", (int)directory_length(f->target), f->target);
+    const int fd = open(*name ? name : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    if (fd < 0)
+        return fd;
+    snprintf(name, PATH_MAX, "/proc/self/fd/%d", fd);
+    f->nameless = !access(name, F_OK);
+    if (f->nameless)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* A new file beside the target; none but its owner sees what is to be no freer. */
+static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
+{
+    const mode_t mode = f->replaces ? 0600 : 0666;
+    char name[PATH_MAX];
+    int fd = named ? -1 : open_nameless(f, mode, name);
+    if (fd < 0)
+        fd = open_named(f, mode, name);
+    if (fd < 0)
+        return cannot(f, "write", err);
+    f->temporary = text_copy(a, name);
+    f->to = f->temporary ? fdopen(fd, "w") : NULL;
+    if (f->to)
+        return OK;
+    if (f->temporary)
+        cannot(f, "write", err);
+    else
+        arena_fail(a, err);
+    close(fd);
+    if (!f->nameless)
+        unlink(name);
+    return err->status;
+}
+
+static Status open_file(OutFile *f, const char *path, bool named, Arena *a, Error *err)
+{
+    struct stat now;
+    *f = (OutFile){.path = text_copy(a, path), .target = resolve(path, a)};
+    if (!f->path || !f->target)
+        return arena_fail(a, err);
+    f->replaces = stat(f->target, &now) == 0;
+    if (!f->replaces && errno == ELOOP)
+        return cannot(f, "write", err);
+    if (f->replaces && S_ISDIR(now.st_mode))
+        return FAIL(err, ERR_IO, "%s: is a directory, want a file", path);
+    if (f->replaces && !S_ISREG(now.st_mode))
+        return open_in_place(f, err);
+    f->mode = f->replaces ? now.st_mode & 07777 : 0;
+    return open_temporary(f, named, a, err);
+}
+
+Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err)
+{
+    return open_file(f, path, false, a, err);
+}
+
+Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err)
+{
+    return open_file(f, path, true, a, err);
+}
+
+Status outfile_check(const char *path, Arena *a, Error *err)
+{
+    OutFile f;
+    struct stat now;
+    if (stat(path, &now) == 0 && !S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode))
+        return OK;
+    TRY(outfile_open(&f, path, a, err));
+    outfile_abandon(&f);
+    return OK;
+}
+
+/* The directory entry is on the disk too; some file systems cannot, and that is no failure. */
+static void sync_directory(const OutFile *f)
+{
+    char directory[PATH_MAX];
+    const size_t length = directory_length(f->target);
+    if (length >= sizeof directory)
+        return;
+    memcpy(directory, f->target, length);
+    directory[length] = 0;
+    const int fd = open(length ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+void outfile_text(OutFile *f, const char *text)
+{
+    errno = 0;
+    if (fputs(text, f->to) == EOF && !f->failed)
+        f->failed = errno;
+}
+
+/* Into `name`, under which a nameless file is then there, too. */
+static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
+{
+    snprintf(name, PATH_MAX, "%s", f->temporary);
+    for (int attempt = 0; f->nameless && attempt < ATTEMPTS; attempt++) {
+        name_it(f, attempt, name);
+        if (!linkat(AT_FDCWD, f->temporary, AT_FDCWD, name, AT_SYMLINK_FOLLOW))
+            return OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return f->nameless ? cannot(f, "name the finished file", err) : OK;
+}
+
+/* Its bytes are on the disk. */
+static Status flush(OutFile *f, Error *err)
+{
+    if (f->temporary && f->replaces)
+        (void)fchmod(fileno(f->to), f->mode); /* a courtesy */
+    errno = 0;
+    if (!fflush(f->to) && !ferror(f->to) && !(f->temporary && fsync(fileno(f->to))))
+        return OK;
+    const int why = f->failed ? f->failed : errno;
+    return FAIL(err, ERR_IO, "%s: cannot write: %s", f->path, why ? strerror(why) : "some of it was lost");
+}
+
+Status outfile_commit(OutFile *f, Error *err)
+{
+    char name[PATH_MAX] = "";
+    Status status = flush(f, err);
+    if (status == OK && f->temporary)
+        status = give_name(f, name, err);
+    const bool named = f->temporary && (status == OK || !f->nameless);
+    if (fclose(f->to) && status == OK)
+        status = cannot(f, "write", err);
+    f->to = NULL;
+    if (status == OK && f->temporary && rename(name, f->target))
+        status = cannot(f, "rename the finished file", err);
+    if (status != OK && named)
+        unlink(*name ? name : f->temporary);
+    if (status == OK && f->temporary)
+        sync_directory(f);
+    return status;
+}
+
+void outfile_abandon(OutFile *f)
+{
+    if (!f->to)
+        return;
+    fclose(f->to);
+    f->to = NULL;
+    if (f->temporary && !f->nameless)
+        unlink(f->temporary);
+}

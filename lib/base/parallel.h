@@ -1,0 +1,50 @@
+/* parallel.h -- the one door to threads.
+ *
+ * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece
+ * writes to its own place and sums are added in the order of the pieces. So results are equal to the byte for any
+ * number of threads. */
+#ifndef ATOMO_PARALLEL_H
+#define ATOMO_PARALLEL_H
+
+#include "base/base.h"
+
+enum { BLOCK = 1 << 16 }; /* elements in a piece of a large tensor; random numbers are keyed by it too */
+
+static inline size_t blocks_of(size_t n)
+{
+    return n / BLOCK + (n % BLOCK != 0);
+}
+static inline size_t block_size(size_t n, size_t block)
+{
+    size_t left = n - block * BLOCK;
+    return left < BLOCK ? left : BLOCK;
+}
+
+/* The elements of piece p where n of them are cut into `pieces` of whole blocks, as equal as that allows. */
+typedef struct {
+    size_t from, to;
+} Stretch;
+static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
+{
+    const size_t blocks = blocks_of(n), end = blocks * (p + 1) / pieces * BLOCK;
+    return (Stretch){blocks * p / pieces * BLOCK, end < n ? end : n};
+}
+
+/* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
+void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
+
+/* The same, telling the body which thread runs it: `slot` is below parallel_slots(threads, pieces), and no two bodies
+ * that run at once have the same. For scratch that need not be there once per piece. */
+void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
+                        void *data);
+
+static inline size_t parallel_slots(int threads, size_t pieces)
+{
+    const size_t most = threads > 1 ? (size_t)threads : 1;
+    return most < pieces ? most : pieces;
+}
+
+/* How many cores this process may use. */
+int parallel_cores(void);
+
+#endif

@@ -1,0 +1,92 @@
+/* param.h -- a codec's parameters as a table: one line per key drives parsing, checking, canonical printing,
+ * `list`, error messages and docs/compressors.md.
+ *
+ *     typedef struct { int64_t bits, bucket; int norm; } Qsgd;         the field's C type chooses the parser
+ *     static const char *const norms[] = {"l2", "linf", NULL};
+ *     static const Param schema[] = {
+ *         PARAM(Qsgd, bits, "4", 1, 16, "bits of a level", .rate = true, .group = 1),
+ *         PARAM(Qsgd, levels, NULL, 1, 65535, "levels above zero", .group = 1),
+ *         PARAM_OF(Qsgd, norm, "l2", norms, "scale of a bucket"),
+ *         {0},
+ *     };
+ *
+ * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), an array of
+ * char a text of `high` characters at most, of which `choices[0]` says what it looks like, const char * the spec of
+ * another codec, which is the last key and takes all that follows (spec.c reads it). A key whose default is NULL is
+ * unset until it is named: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group
+ * exclude one another: naming one unsets the others. */
+#ifndef ATOMO_PARAM_H
+#define ATOMO_PARAM_H
+
+#include "base/arena.h"
+
+#include <stdio.h>
+
+typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE, PARAM_TEXT, PARAM_SPEC } ParamType;
+
+#define PARAM_NONE INT64_MIN
+
+typedef struct {
+    const char *key, *fallback; /* the default as text, NULL: unset */
+    ParamType type;
+    size_t offset;
+    double low, high; /* both allowed, unless `above` */
+    const char *const *choices;
+    const char *help;
+    int group;
+    bool above;     /* `low` itself is not allowed */
+    bool rate;      /* the key that trades size for error */
+    bool automatic; /* a real that may be "auto", which is NaN */
+    bool fine;      /* a key of the rate's group that does so in finer steps: for hitting a given size */
+} Param;
+
+#define PARAM_TYPE(T, field)                                                                                 \
+    _Generic(((T *)0)->field, int64_t : PARAM_INT, double : PARAM_REAL, bool : PARAM_BOOL, int : PARAM_CHOICE, \
+             char * : PARAM_TEXT, const char * : PARAM_SPEC)
+#define PARAM(T, field, text, lowest, highest, ...)                                                          \
+    {                                                                                                        \
+        .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \
+        .low = lowest, .high = highest, .help = __VA_ARGS__                                                  \
+    }
+#define PARAM_OF(T, field, text, names, ...)                                                                 \
+    {                                                                                                        \
+        .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \
+        .choices = names, .help = __VA_ARGS__                                                                \
+    }
+#define PARAM_WORDS(T, field, forms, ...)                                                                    \
+    {                                                                                                        \
+        .key = #field, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field), .choices = forms,         \
+        .high = sizeof(((T *)0)->field) - 1, .help = __VA_ARGS__                                             \
+    }
+#define PARAM_SWITCH(T, field, text, ...) PARAM_OF(T, field, text, NULL, __VA_ARGS__)
+
+/* Fills `params` with the defaults. */
+void param_defaults(const Param *schema, void *params);
+
+/* Parses "key=value,key=value" (may be empty) over the defaults. `owner` names the codec in messages. */
+Status param_parse(const Param *schema, void *params, const char *owner, const char *keys, Error *err);
+
+/* Sets one key from text. */
+Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
+                 Error *err);
+
+/* ":key=value,..." for every key that differs from its default, in schema order; "" when none does. */
+char *param_text(const Param *schema, const void *params, Arena *a);
+
+/* A key's value as text (NULL: unset), and its range or choices as people read it: "1 to 16", "l2|linf". */
+const char *param_value(const Param *p, const void *params, char out[32]);
+const char *param_range(const Param *p, char out[96]);
+
+bool param_is_default(const Param *p, const void *params); /* an unset key counts as one */
+
+const Param *param_find(const Param *schema, const char *key); /* NULL: no such key */
+const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
+const Param *param_fine(const Param *schema);                  /* the fine key, or the rate key */
+
+/* A number's value; NaN where it is unset. `p` is a whole number or a real. */
+double param_number(const Param *p, const void *params);
+
+/* Which keys such a text names: bit i for schema[i]. */
+uint64_t param_named(const Param *schema, const char *keys);
+
+#endif

@@ -1,0 +1,308 @@
+/* text.c -- see text.h. */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *text_slice(Arena *a, const char *s, size_t length)
+{
+    char *copy = NEW(a, char, length + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, s, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *text_copy(Arena *a, const char *s)
+{
+    return text_slice(a, s, strlen(s));
+}
+
+char *text_format(Arena *a, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    char *s = NEW(a, char, (size_t)length + 1);
+    if (s)
+        vsnprintf(s, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return s;
+}
+
+void text_add_bytes(TextBuf *t, const char *s, size_t length)
+{
+    if (t->failed)
+        return;
+    if (length >= t->cap - t->size) { /* one byte stays for the NUL */
+        const size_t cap = 2 * (t->size + length) + 64;
+        char *data = NEW(t->arena, char, cap);
+        t->failed = !data;
+        if (t->failed)
+            return;
+        if (t->size)
+            memcpy(data, t->data, t->size);
+        t->data = data;
+        t->cap = cap;
+    }
+    memcpy(t->data + t->size, s, length);
+    t->size += length;
+}
+
+void text_add(TextBuf *t, const char *s)
+{
+    text_add_bytes(t, s, strlen(s));
+}
+
+void text_addf(TextBuf *t, const char *format, ...)
+{
+    char few[256];
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const size_t length = (size_t)vsnprintf(few, sizeof few, format, args);
+    if (length < sizeof few) {
+        text_add_bytes(t, few, length);
+    } else {
+        char *many = NEW(t->arena, char, length + 1);
+        t->failed |= !many;
+        if (many) {
+            vsnprintf(many, length + 1, format, again);
+            text_add_bytes(t, many, length);
+        }
+    }
+    va_end(again);
+    va_end(args);
+}
+
+char *text_done(TextBuf *t)
+{
+    text_add_bytes(t, "", 0); /* makes room for the NUL of an empty text */
+    if (t->failed)
+        return NULL;
+    t->data[t->size] = 0;
+    return t->data;
+}
+
+size_t text_utf8(const char *text, size_t left)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    const size_t length = left == 0     ? 0
+                          : s[0] < 0x80 ? 1
+                          : s[0] < 0xc2 ? 0
+                          : s[0] < 0xe0 ? 2
+                          : s[0] < 0xf0 ? 3
+                          : s[0] < 0xf5 ? 4
+                                        : 0;
+    if (length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    const bool overlong = length > 2 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90));
+    const bool surrogate = length == 3 && s[0] == 0xed && s[1] >= 0xa0;
+    const bool beyond = length == 4 && s[0] == 0xf4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+/* So many digits of v, but "1000" rather than "1e+03" below ten million: there a value that needs no more
+ * digits is a whole number, and exact. */
+static void put_digits(char out[32], int digits, double v)
+{
+    int whole = 1; /* digits before the point */
+    for (double size = fabs(v); size >= 10 && whole < 8; size /= 10)
+        whole++;
+    snprintf(out, 32, "%.*g", whole < 8 && digits < whole ? whole : digits, v);
+}
+
+char *text_double(char out[32], double v)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        put_digits(out, digits, v);
+        if (strtod(out, NULL) == v)
+            break;
+    }
+    return out;
+}
+
+char *text_float(char out[32], float v)
+{
+    for (int digits = 1; digits <= 9; digits++) {
+        put_digits(out, digits, (double)v);
+        if (strtof(out, NULL) == v)
+            break;
+    }
+    return out;
+}
+
+bool text_to_int(const char *s, int64_t *v)
+{
+    char *end;
+    errno = 0;
+    const long long parsed = strtoll(s, &end, 10);
+    if (end == s || *end || errno || isspace((unsigned char)*s) || *s == '+')
+        return false;
+    *v = parsed;
+    return true;
+}
+
+bool text_to_real(const char *s, double *v)
+{
+    char *end;
+    const double parsed = strtod(s, &end);
+    const bool hex = strpbrk(s, "xX") != NULL;
+    if (end == s || *end || isspace((unsigned char)*s) || *s == '+' || hex || isnan(parsed) ||
+        (isinf(parsed) && !strpbrk(s, "iI")))
+        return false;
+    *v = parsed;
+    return true;
+}
+
+bool text_to_size(const char *s, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    if (!isdigit((unsigned char)*s) || strpbrk(s, "xX"))
+        return false;
+    double v = strtod(s, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit) {
+        v = ldexp(v, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    if (unit && !strncmp(end, "iB", 2))
+        end += 2;
+    else if (*end == 'B')
+        end++;
+    if (*end || v >= 0x1p53)
+        return false;
+    *bytes = (uint64_t)v;
+    return true;
+}
+
+/* Whether two characters differ, case aside. */
+static bool differ(char a, char b)
+{
+    return tolower((unsigned char)a) != tolower((unsigned char)b);
+}
+
+/* Optimal string alignment distance; anything above `most` may come out as most + 1. */
+static size_t distance(const char *s, const char *t, size_t most)
+{
+    enum { LONGEST = 63 };
+    const size_t m = strlen(s), n = strlen(t);
+    if (m > LONGEST || n > LONGEST || (m > n ? m - n : n - m) > most)
+        return most + 1;
+    size_t d[LONGEST + 1][LONGEST + 1];
+    for (size_t i = 0; i <= m; i++)
+        d[i][0] = i;
+    for (size_t j = 0; j <= n; j++)
+        d[0][j] = j;
+    for (size_t i = 1; i <= m; i++)
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = d[i - 1][j - 1] + differ(s[i - 1], t[j - 1]);
+            if (d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && !differ(s[i - 1], t[j - 2]) && !differ(s[i - 2], t[j - 1]) &&
+                d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[m][n];
+}
+
+const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data)
+{
+    const char *nearest = NULL, *candidate;
+    size_t most = strlen(s) / 3 + 1;
+    for (size_t i = 0; (candidate = name(data, i)); i++) {
+        const size_t d = distance(s, candidate, most);
+        if (d < most || (d == most && !nearest)) {
+            most = d;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+const char *text_names(char *out, size_t size, const char *(*name)(const void *data, size_t i),
+                       const void *data)
+{
+    const char *each;
+    size_t used = 0;
+    *out = 0;
+    for (size_t i = 0; used < size && (each = name(data, i)); i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", each);
+    return out;
+}
+
+const char *text_list_name(const void *names, size_t i)
+{
+    return ((const char *const *)names)[i];
+}
+
+static bool same(char p, char c)
+{
+    return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
+}
+
+/* Matches one character against the class that opens at p ('[' already seen); *past is set behind its ']'. */
+static bool in_class(const char *p, char c, const char **past)
+{
+    const bool negated = *p == '!' || *p == '^';
+    bool hit = false;
+    p += negated;
+    for (const char *first = p; *p && (*p != ']' || p == first); p++) {
+        char low = *p;
+        if (p[1] == '-' && p[2] && p[2] != ']')
+            p += 2;
+        hit |= low <= c && c <= *p;
+    }
+    *past = *p ? p + 1 : p;
+    return hit != negated;
+}
+
+bool text_glob(const char *p, const char *s)
+{
+    const char *star = NULL, *retry = NULL;
+    while (*s) {
+        const char *past = p + 1;
+        if (*p == '*') {
+            star = p++;
+            retry = s;
+            continue;
+        }
+        if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
+            p = past;
+            s++;
+        } else if (star) { /* let the last star swallow one more */
+            p = star + 1;
+            s = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*p == '*')
+        p++;
+    return !*p;
+}
+
+bool text_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, length) && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}

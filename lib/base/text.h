@@ -1,0 +1,61 @@
+/* text.h -- small things about strings: copies in an arena, nearest names, numbers that read back. */
+#ifndef ATOMO_TEXT_H
+#define ATOMO_TEXT_H
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+
+typedef struct {
+    const char **item;
+    size_t count;
+} TextList;
+
+/* Copies in the arena; NULL when it is out of memory. */
+char *text_copy(Arena *a, const char *s);
+char *text_slice(Arena *a, const char *s, size_t length);
+char *text_format(Arena *a, const char *format, ...) PRINTF(2);
+
+/* A text that grows in an arena. Sticky: once the arena is out of memory every add is ignored and text_done
+ * is NULL. */
+typedef struct {
+    Arena *arena;
+    char *data;
+    size_t size, cap;
+    bool failed;
+} TextBuf;
+
+void text_add(TextBuf *t, const char *s);
+void text_add_bytes(TextBuf *t, const char *s, size_t length);
+void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
+char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
+
+/* How many of the `left` bytes at s the UTF-8 character there takes; 0: it is none (overlong forms and surrogates
+ * are none). */
+size_t text_utf8(const char *s, size_t left);
+
+/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
+char *text_double(char out[32], double v);
+char *text_float(char out[32], float v); /* reads back as the same float */
+
+/* Whole-string parses: false on anything left over, overflow or nothing there. Reals accept "inf". */
+bool text_to_int(const char *s, int64_t *v);
+bool text_to_real(const char *s, double *v);
+bool text_to_size(const char *s,
+                  uint64_t *bytes); /* "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
+
+/* The name nearest to `s` (edit distance with transpositions, at most a third of its length + 1), or NULL.
+ * name(data, i) gives the candidates, NULL after the last. */
+const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data);
+/* "a, b, c": all of those names, or as many as `out` has room for. */
+const char *text_names(char *out, size_t size, const char *(*name)(const void *data, size_t i),
+                       const void *data);
+const char *text_list_name(const void *names, size_t i); /* for a NULL-ended const char *[] */
+
+/* Whether `name` is one of the names in `list`, which has commas between them; NULL is an empty list. */
+bool text_listed(const char *list, const char *name);
+
+/* Glob with *, ?, [..] over the whole string, in which '.' and '/' are equal and '*' crosses both. */
+bool text_glob(const char *pattern, const char *s);
+
+#endif

@@ -1,9 +1,0 @@
-/* checksum.h -- XXH64 (Collet, 2014): 64 bits that change when the data do; no defence against intent. */
-#ifndef ATOMO_CHECKSUM_H
-#define ATOMO_CHECKSUM_H
-
-#include "bytes.h"
-
-uint64_t checksum(Bytes data, uint64_t seed);
-
-#endif

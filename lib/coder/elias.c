@@ -1,0 +1,109 @@
+/* elias.c -- gamma, delta and omega codes. Decoding is bounded: a length beyond 64 bits is refused, not
+ * followed. */
+#include "coder/elias.h"
+
+unsigned gamma_bits(uint64_t v)
+{
+    return 2 * log2_floor(v) + 1;
+}
+
+unsigned delta_bits(uint64_t v)
+{
+    return gamma_bits(log2_floor(v) + 1) + log2_floor(v);
+}
+
+unsigned omega_bits(uint64_t v)
+{
+    unsigned bits = 1;
+    for (; v > 1; v = log2_floor(v))
+        bits += log2_floor(v) + 1;
+    return bits;
+}
+
+/* The low `count` bits of v, up to 64 of them. */
+static void put_long(BitWriter *w, uint64_t v, unsigned count)
+{
+    if (count > 32) {
+        bits_put(w, v >> 32 & ((UINT64_C(1) << (count - 32)) - 1), count - 32);
+        count = 32;
+    }
+    bits_put(w, v & ((UINT64_C(1) << count) - 1), count);
+}
+
+static uint64_t get_long(BitReader *r, unsigned count)
+{
+    const uint64_t high = count > 32 ? bits_get(r, count - 32) << 32 : 0;
+    return high | bits_get(r, count > 32 ? 32 : count);
+}
+
+void gamma_put(BitWriter *w, uint64_t v)
+{
+    put_long(w, 0, log2_floor(v));
+    put_long(w, v, log2_floor(v) + 1);
+}
+
+void delta_put(BitWriter *w, uint64_t v)
+{
+    gamma_put(w, log2_floor(v) + 1);
+    put_long(w, v, log2_floor(v));
+}
+
+static void put_groups(BitWriter *w, uint64_t v)
+{
+    if (v == 1)
+        return;
+    put_groups(w, log2_floor(v));
+    put_long(w, v, log2_floor(v) + 1);
+}
+
+void omega_put(BitWriter *w, uint64_t v)
+{
+    put_groups(w, v);
+    bits_put(w, 0, 1);
+}
+
+static uint64_t refuse(BitReader *r)
+{
+    r->bad = true;
+    return 0;
+}
+
+uint64_t gamma_get(BitReader *r)
+{
+    unsigned zeros = 0;
+    while (!r->bad && bits_get(r, 1) == 0)
+        if (++zeros > 63)
+            return refuse(r);
+    const uint64_t v = UINT64_C(1) << zeros | get_long(r, zeros);
+    return r->bad ? 0 : v;
+}
+
+uint64_t delta_get(BitReader *r)
+{
+    const uint64_t length = gamma_get(r);
+    if (length == 0 || length > 64)
+        return refuse(r);
+    const uint64_t v = UINT64_C(1) << (length - 1) | get_long(r, (unsigned)length - 1);
+    return r->bad ? 0 : v;
+}
+
+uint64_t omega_get(BitReader *r)
+{
+    uint64_t v = 1;
+    while (bits_get(r, 1)) {
+        if (v > 63)
+            return refuse(r);
+        v = UINT64_C(1) << v | get_long(r, (unsigned)v);
+    }
+    return r->bad ? 0 : v;
+}
+
+CodeWord omega_word(uint32_t v)
+{
+    CodeWord word = {0, 1};
+    for (; v > 1; v = log2_floor(v)) {
+        word.bits |= (uint64_t)v << word.length;
+        word.length += log2_floor(v) + 1;
+    }
+    return word;
+}

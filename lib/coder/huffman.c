@@ -1,0 +1,325 @@
+/* huffman.c -- building Huffman codes, their tables, and the streams. */
+#include "coder/huffman.h"
+
+#include "coder/code_table.h"
+
+#include <stdlib.h>
+
+enum { FIRST_LENGTH = 8 }; /* what the table's first length is told from */
+
+bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
+{
+    assert(alphabet >= 1 && alphabet <= HUFFMAN_ALPHABET);
+    *h = (Huffman){.alphabet = alphabet, .room = a};
+    h->length = NEW_ZERO(a, uint8_t, alphabet);
+    h->code = NEW_ZERO(a, uint32_t, alphabet);
+    h->order = NEW_ZERO(a, uint16_t, alphabet);
+    return h->length && h->code && h->order;
+}
+
+/* ---- lengths ---- */
+
+enum { SYMBOL_BITS = 16 }; /* a symbol and its count in one word, count above */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The symbols that occur, the rarest first; ties in the order of symbols. */
+static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *leaf)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < h->alphabet; s++)
+        if (count[s])
+            leaf[n++] = count[s] << SYMBOL_BITS | s;
+    qsort(leaf, n, sizeof *leaf, by_number);
+    return n;
+}
+
+/* Joins the two lightest nodes n - 1 times: the leaves, sorted, are one queue and the joined nodes, whose
+ * weights rise by themselves, the other. Node k < n is a leaf, n + k the k-th joined one. Returns the longest
+ * way down; depth[k] is that of node k. */
+static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, uint32_t *parent,
+                            uint8_t *depth)
+{
+    uint32_t l = 0, j = 0;
+    for (uint32_t made = 0; made < n - 1; made++) {
+        joined[made] = 0;
+        for (int side = 0; side < 2; side++) {
+            const bool take_leaf = l < n && (j == made || leaf[l] >> SYMBOL_BITS <= joined[j]);
+            joined[made] += take_leaf ? leaf[l] >> SYMBOL_BITS : joined[j];
+            parent[take_leaf ? l++ : n + j++] = n + made;
+        }
+    }
+    depth[2 * n - 2] = 0;
+    for (uint32_t k = 2 * n - 2; k-- > 0;)
+        depth[k] = (uint8_t)(depth[parent[k]] + 1);
+    return depth[0]; /* no leaf is deeper than the lightest */
+}
+
+static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
+{
+    uint64_t *joined = NEW(h->room, uint64_t, n);
+    uint32_t *parent = NEW(h->room, uint32_t, 2 * (size_t)n);
+    uint8_t *depth = NEW(h->room, uint8_t, 2 * (size_t)n);
+    if (!joined || !parent || !depth)
+        return false;
+    const uint64_t low = (UINT64_C(1) << SYMBOL_BITS) - 1;
+    while (leaf_depths(leaf, n, joined, parent, depth) > HUFFMAN_LONGEST)
+        for (uint32_t i = 0; i < n; i++)
+            leaf[i] = ((leaf[i] >> SYMBOL_BITS) + 1) / 2 << SYMBOL_BITS | (leaf[i] & low);
+    for (uint32_t i = 0; i < n; i++)
+        h->length[leaf[i] & low] = depth[i];
+    return true;
+}
+
+/* ---- codes from lengths ---- */
+
+/* Numbers the codes; false when they are not complete: a code more or a code less would fit. */
+static bool number_codes(Huffman *h)
+{
+    uint64_t next = 0;
+    uint32_t place = 0;
+    for (unsigned l = 1; l <= HUFFMAN_LONGEST; l++) {
+        next <<= 1;
+        h->first[l] = (uint32_t)next;
+        h->place[l] = place;
+        next += h->count[l];
+        place += h->count[l];
+        if (next > UINT64_C(1) << l)
+            return false;
+    }
+    if (next != UINT64_C(1) << HUFFMAN_LONGEST)
+        return false;
+    uint32_t used[HUFFMAN_LONGEST + 1] = {0};
+    for (uint32_t s = 0; s < h->alphabet; s++) {
+        const unsigned l = h->length[s];
+        if (l == 0)
+            continue;
+        h->code[s] = h->first[l] + used[l];
+        h->order[h->place[l] + used[l]++] = (uint16_t)s;
+    }
+    return true;
+}
+
+static void forget(Huffman *h)
+{
+    h->present = 0;
+    memset(h->count, 0, sizeof h->count);
+    memset(h->length, 0, h->alphabet);
+}
+
+bool huffman_build(Huffman *h, const uint64_t *count)
+{
+    const ArenaMark mark = arena_mark(h->room);
+    uint64_t *leaf = NEW(h->room, uint64_t, h->alphabet);
+    forget(h);
+    if (!leaf)
+        return false;
+    h->present = sort_symbols(h, count, leaf);
+    if (h->present)
+        h->order[0] = (uint16_t)(leaf[0] & (HUFFMAN_ALPHABET - 1));
+    bool good = true;
+    if (h->present > 1) {
+        good = find_lengths(h, leaf, h->present);
+        for (uint32_t s = 0; s < h->alphabet; s++)
+            h->count[h->length[s]]++;
+        h->count[0] = 0;
+        good = good && number_codes(h);
+    }
+    arena_rewind(h->room, mark);
+    return good;
+}
+
+uint64_t huffman_bits(const Huffman *h, const uint64_t *count)
+{
+    uint64_t bits = 0;
+    for (uint32_t s = 0; s < h->alphabet; s++)
+        bits += count[s] * h->length[s];
+    return bits;
+}
+
+unsigned huffman_longest(const Huffman *h)
+{
+    unsigned l = HUFFMAN_LONGEST;
+    while (l > 0 && !h->count[l])
+        l--;
+    return l;
+}
+
+/* ---- the table ---- */
+
+static bool has_code(const Huffman *h, uint32_t s)
+{
+    return h->length[s] || (h->present == 1 && h->order[0] == s);
+}
+
+/* Bits of the table, which is written where there is a writer. */
+static uint64_t walk_table(const Huffman *h, BitWriter *w)
+{
+    TableWalk t = {.w = w, .before = FIRST_LENGTH};
+    walk_start(&t, h->present);
+    for (uint32_t s = 0; s < h->alphabet; s++) {
+        if (!has_code(h, s))
+            continue;
+        walk_symbol(&t, s);
+        if (h->present > 1)
+            walk_step(&t, h->length[s]);
+    }
+    return t.bits;
+}
+
+uint64_t huffman_table_bits(const Huffman *h)
+{
+    return walk_table(h, NULL);
+}
+
+void huffman_table_put(const Huffman *h, BitWriter *w)
+{
+    walk_table(h, w);
+}
+
+bool huffman_table_get(Huffman *h, BitReader *r)
+{
+    TableScan t = {.r = r, .alphabet = h->alphabet, .before = FIRST_LENGTH};
+    uint32_t present, symbol;
+    forget(h);
+    h->look = NULL;
+    if (!scan_start(&t, h->alphabet, &present))
+        return false;
+    for (uint32_t i = 0; i < present; i++) {
+        unsigned length = 0;
+        if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
+            return false;
+        h->order[0] = (uint16_t)symbol; /* the only one's, or numbered below */
+        h->length[symbol] = (uint8_t)length;
+        h->count[length]++;
+    }
+    h->count[0] = 0;
+    h->present = present;
+    return present < 2 || number_codes(h);
+}
+
+/* ---- streams ---- */
+
+void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *w)
+{
+    BitWriter local = *w;
+    size_t i = 0;
+    if (h->present < 2)
+        return;
+    for (; i + 2 <= n; i += 2) {
+        const unsigned a = h->length[symbol[i]], b = h->length[symbol[i + 1]];
+        if (a + b <= BITS_MAX - 8) {
+            bits_put(&local, (uint64_t)h->code[symbol[i]] << b | h->code[symbol[i + 1]], a + b);
+        } else {
+            bits_put(&local, h->code[symbol[i]], a);
+            bits_put(&local, h->code[symbol[i + 1]], b);
+        }
+    }
+    if (i < n)
+        bits_put(&local, h->code[symbol[i]], h->length[symbol[i]]);
+    *w = local;
+}
+
+/* The symbol whose code begins the 64 bits, and its length; present > 1. */
+static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
+{
+    unsigned l = 1;
+    while ((bits >> (64 - l)) - h->first[l] >= h->count[l]) /* complete codes: some length fits */
+        l++;
+    *length = l;
+    return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];
+}
+
+/* An entry: three symbols of 16 bits from the low end, then the bits that those there take:8, and their
+ * number:8; 0 where the first code is longer than a look. */
+enum { ENTRY_BITS = 48, ENTRY_COUNT = 56 };
+
+static uint64_t look_entry(const uint64_t *single, uint32_t bits)
+{
+    uint64_t entry = 0;
+    unsigned used = 0, count = 0;
+    for (; count < 3; count++) {
+        const uint64_t next = single[bits << used & ((1u << HUFFMAN_LOOK) - 1)];
+        const unsigned length = (unsigned)(next >> SYMBOL_BITS);
+        if (length == 0 || used + length > HUFFMAN_LOOK)
+            break;
+        entry |= (next & (HUFFMAN_ALPHABET - 1)) << 16 * count;
+        used += length;
+    }
+    return entry | (uint64_t)used << ENTRY_BITS | (uint64_t)count << ENTRY_COUNT;
+}
+
+bool huffman_ready(Huffman *h)
+{
+    uint64_t *look = NEW(h->room, uint64_t, 1 << HUFFMAN_LOOK);
+    if (!look)
+        return false;
+    uint64_t single[1 << HUFFMAN_LOOK] = {0}; /* symbol and length of the code that begins the bits */
+    for (unsigned l = 1; l <= HUFFMAN_LOOK && h->present > 1; l++)
+        for (uint32_t i = 0; i < h->count[l]; i++) {
+            const uint32_t from = (h->first[l] + i) << (HUFFMAN_LOOK - l);
+            for (uint32_t k = 0; k < 1u << (HUFFMAN_LOOK - l); k++)
+                single[from + k] = h->order[h->place[l] + i] | (uint64_t)l << SYMBOL_BITS;
+        }
+    for (uint32_t bits = 0; bits < 1u << HUFFMAN_LOOK; bits++)
+        look[bits] = look_entry(single, bits);
+    h->look = look;
+    return true;
+}
+
+static uint16_t one_symbol(const Huffman *h, BitReader *r)
+{
+    unsigned length;
+    const uint16_t symbol = first_symbol(h, bits_peek(r), &length);
+    bits_skip(r, length);
+    return symbol;
+}
+
+/* Looks while a whole word of bits is there to be read: four to the word. */
+static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
+{
+    enum { LOOKS = 4, MOST = 3 * LOOKS };
+    const uint64_t *look = h->look, last = 8 * (uint64_t)(r->size - 8);
+    uint64_t at = r->at;
+    size_t i = 0;
+    while (i + MOST <= n && at <= last) {
+        uint64_t bits = __builtin_bswap64(load_u64(r->data + (at >> 3))) << (at & 7);
+        for (int k = 0; k < LOOKS; k++) {
+            const uint64_t entry = look[bits >> (64 - HUFFMAN_LOOK)];
+            if (__builtin_expect(entry == 0, 0)) {
+                r->at = at;
+                symbol[i++] = one_symbol(h, r);
+                at = r->at;
+                if (r->bad)
+                    return i;
+                break;
+            }
+            memcpy(symbol + i, &entry, sizeof entry); /* the fourth is overwritten, or lies in the slack */
+            i += entry >> ENTRY_COUNT;
+            const unsigned used = entry >> ENTRY_BITS & 0xff;
+            bits <<= used;
+            at += used;
+        }
+    }
+    r->at = at;
+    return i;
+}
+
+bool huffman_get(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
+{
+    size_t i = 0;
+    if (h->present < 2) {
+        for (; i < n && h->present; i++)
+            symbol[i] = h->order[0];
+        return i == n;
+    }
+    if (h->look && r->size >= 8)
+        i = look_symbols(h, r, n, symbol);
+    for (; i < n && !r->bad; i++)
+        symbol[i] = one_symbol(h, r);
+    return !r->bad;
+}

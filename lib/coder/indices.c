@@ -1,0 +1,113 @@
+/* indices.c -- Golomb gaps or a bitmap, whichever is shorter. */
+#include "coder/indices.h"
+
+#include <math.h>
+
+enum { BITMAP = 255 };
+
+static size_t bitmap_bytes(size_t n)
+{
+    return n / 8 + (n % 8 != 0);
+}
+
+size_t indices_bound(size_t n)
+{
+    return VARINT_MAX + 1 + bitmap_bytes(n);
+}
+
+static void put_bitmap(const Indices *set, size_t n, Buf *out)
+{
+    uint8_t *map = buf_room(out, bitmap_bytes(n));
+    memset(map, 0, bitmap_bytes(n));
+    for (size_t r = 0; r < set->runs; r++) {
+        size_t count;
+        const size_t *index = set->run(set, r, &count);
+        for (size_t i = 0; i < count; i++)
+            map[index[i] / 8] |= (uint8_t)(1u << index[i] % 8);
+    }
+}
+
+void indices_put(const Indices *set, size_t n, Buf *out)
+{
+    buf_varint(out, set->count);
+    if (set->count == 0 || set->count == n)
+        return;
+    uint64_t bits;
+    const GolombCode code = golomb_best(set, &bits);
+    const bool gaps = bits <= n;
+    buf_u8(out, gaps ? code : BITMAP);
+    if (gaps)
+        golomb_put(code, set, bits, out);
+    else
+        put_bitmap(set, n, out);
+}
+
+/* True when the map has exactly set->count bits, all under n. */
+static bool get_bitmap(Reader *in, size_t n, Places *set)
+{
+    const size_t bytes = bitmap_bytes(n);
+    const uint8_t *map = take_bytes(in, bytes);
+    size_t found = 0;
+    for (size_t at = 0; map && at < bytes; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, map + at, bytes - at < 8 ? bytes - at : 8);
+        if (8 * at % BLOCK == 0)
+            set->before[8 * at / BLOCK] = found;
+        for (; word; word &= word - 1) {
+            const size_t i = 8 * at + (size_t)__builtin_ctzll(word);
+            if (i >= n || found == set->count)
+                return false;
+            set->at[found++] = (uint16_t)(i % BLOCK);
+        }
+    }
+    set->before[blocks_of(n)] = found;
+    return map && found == set->count;
+}
+
+static void get_all(size_t n, Places *set)
+{
+    for (size_t b = 0; b <= blocks_of(n); b++)
+        set->before[b] = b * BLOCK < n ? b * BLOCK : n;
+    for (size_t i = 0; i < n; i++)
+        set->at[i] = (uint16_t)(i % BLOCK);
+}
+
+static bool get_body(Reader *in, size_t n, Places *set)
+{
+    if (set->count == 0 || set->count == n) {
+        memset(set->before, 0, (blocks_of(n) + 1) * sizeof *set->before);
+        if (set->count)
+            get_all(n, set);
+        return true;
+    }
+    const uint8_t form = take_u8(in);
+    if (form == BITMAP)
+        return get_bitmap(in, n, set);
+    return form < GOLOMB_CODES && golomb_get(in, form, n, set);
+}
+
+bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set)
+{
+    const uint64_t k = take_varint(in);
+    *set = (Places){0};
+    /* A gap takes at least one bit, a member of a bitmap too; only the whole set is free. */
+    if (in->bad || k > n || (k < n && k / 8 > reader_left(in))) {
+        in->bad = true;
+        return false;
+    }
+    set->at = NEW(scratch, uint16_t, k);
+    set->before = NEW(scratch, size_t, blocks_of(n) + 1);
+    if (!set->at || !set->before)
+        return false;
+    set->count = k;
+    in->bad |= !get_body(in, n, set);
+    return !in->bad;
+}
+
+double indices_mean_bits(double n, double count)
+{
+    double body = 0;
+    if (count > 0 && count < n)
+        body = 8 + 4 + fmin(n, count * golomb_mean_bits(count / n)); /* 4: padding, on average */
+    return 8 * (double)varint_size((uint64_t)count) + body;
+}

@@ -1,0 +1,179 @@
+/* levels.c -- sizes of the streams, and the table in front of them. The streams themselves: levels_streams.h.
+ */
+#include "coder/levels_streams.h"
+
+size_t levels_room(size_t n, uint32_t s)
+{
+    return level_bits(s) > CODE_BYTE_BITS ? 4 * n : n;
+}
+
+static size_t table_bytes(const Levels *l)
+{
+    return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
+}
+
+/* A non-zero level at every place is the worst for the sparse stream too: no gap saves more than it costs. */
+size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
+{
+    const Levels l = {.n = n, .run = run, .s = s};
+    const size_t longest = run < BLOCK ? run : BLOCK, runs = n / run + 1 + blocks_of(n);
+    uint64_t bits = (uint64_t)n * (omega_bits(s + 1) + 1);
+    if (form == LEVELS_SPARSE)
+        bits = (uint64_t)n * (2 + (s > 1 ? omega_bits(s) : 0)) + (uint64_t)runs * omega_bits(longest + 1);
+    return table_bytes(&l) + (size_t)(bits / 8) + blocks_of(n);
+}
+
+/* How many bits longer an omega code gets where its number reaches 2^k. */
+static unsigned omega_step(unsigned k)
+{
+    return k ? omega_bits(UINT64_C(1) << k) - omega_bits((UINT64_C(1) << k) - 1) : 1;
+}
+
+LevelsSize levels_measure(const Levels *l, size_t block)
+{
+    Census c;
+    memset(&c, 0, sizeof c);
+    uint64_t sparse = 0, dense = block_size(l->n, block), seen = 0;
+    const size_t start = block * BLOCK, end = start + block_size(l->n, block);
+    for (size_t i = start, to; i < end; i = to) {
+        to = run_end(l, i, end);
+        if (levels_wide(l))
+            kernels()->census32((const uint32_t *)l->code + (i - l->first), to - i, l->bits, &c);
+        else
+            kernels()->census8((const uint8_t *)l->code + (i - l->first), to - i, l->bits, &c);
+        sparse += omega_bits(1 + c.level[0] - seen);
+        seen = c.level[0];
+    }
+    for (unsigned k = 0; k < countof(c.gap); k++) {
+        sparse += omega_step(k) * (c.gap[k] + (l->s > 1 ? c.level[k] : 0));
+        dense += k ? omega_step(k) * c.next[k] : 0;
+    }
+    return (LevelsSize){{sparse + seen, dense + seen}};
+}
+
+static size_t stream_bytes(const LevelsSize *size, LevelsForm form)
+{
+    return (size_t)((size->bits[form] + 7) / 8);
+}
+
+size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form)
+{
+    size_t bytes = table_bytes(l);
+    for (size_t b = 0; b < blocks_of(l->n); b++)
+        bytes += stream_bytes(&size[b], form);
+    return bytes;
+}
+
+/* ---- writing ---- */
+
+typedef struct {
+    const Levels *l;
+    LevelsForm form;
+    const LevelsStream *stream;
+    const StreamWords *words;
+    uint8_t *out;
+} PutJob;
+
+static void put_block(void *data, size_t block)
+{
+    const PutJob *job = data;
+    BitWriter w = bits_writer(job->out + job->stream[block].at, job->stream[block].size);
+    uint32_t code[BLOCK];
+    Levels l = *job->l;
+    if (!l.code) {
+        l.code = code;
+        l.first = block * BLOCK;
+        l.make(l.data, block, code);
+    }
+    if (job->form == LEVELS_SPARSE)
+        sparse_put(&l, job->words, block, &w);
+    else
+        dense_put(&l, job->words, block, &w);
+    bits_close(&w);
+    assert(!w.full && w.at == w.end);
+}
+
+void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
+                uint8_t *out)
+{
+    size_t at = table_bytes(l);
+    for (size_t b = 0; b < blocks_of(l->n); b++) {
+        stream[b] = (LevelsStream){.at = at, .size = stream_bytes(&size[b], form)};
+        at += stream[b].size;
+        if (table_bytes(l))
+            store_u32(out + 4 * b, (uint32_t)stream[b].size);
+    }
+    StreamWords words;
+    stream_words(l, form, &words);
+    PutJob job = {l, form, stream, &words, out};
+    parallel_for(threads, blocks_of(l->n), put_block, &job);
+}
+
+/* ---- reading: four blocks at a time, so that their streams' look-ups overlap ---- */
+
+typedef struct {
+    Levels l;
+    LevelsForm form;
+    LevelsStream *stream;
+    const uint32_t *table;
+    Bytes in;
+} GetJob;
+
+static size_t pieces_of(size_t blocks)
+{
+    return (blocks + LANES_MAX - 1) / LANES_MAX;
+}
+
+static void get_blocks(void *data, size_t piece)
+{
+    const GetJob *job = data;
+    const Levels *l = &job->l;
+    const size_t first = l->first / BLOCK + piece * LANES_MAX, left = blocks_of(l->n) - first;
+    const size_t lanes = left < LANES_MAX ? left : LANES_MAX;
+    Lane lane[LANES_MAX];
+    for (size_t i = 0; i < lanes; i++) {
+        const LevelsStream *s = &job->stream[first + i];
+        lane[i] = lane_open(l, first + i, (Bytes){job->in.data + s->at, s->size});
+    }
+    const bool good = job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
+                                                 : dense_get(l, job->table, lane, lanes);
+    for (size_t i = 0; i < lanes && good; i++)
+        l->take(l->data, first + i, lane[i].code);
+    job->stream[first].bad = !good;
+}
+
+/* Where each stream stands; false when their lengths do not add up to what is there. */
+static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
+{
+    uint64_t at = table_bytes(l);
+    if (in.size < at)
+        return false;
+    for (size_t b = 0; b < blocks_of(l->n); b++) {
+        stream[b] = (LevelsStream){.at = (size_t)at, .size = at ? load_u32(in.data + 4 * b) : in.size};
+        at += stream[b].size;
+    }
+    return at == in.size;
+}
+
+bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in)
+{
+    _Static_assert(LEVELS_AT_ONCE % LANES_MAX == 0, "whole pieces");
+    uint32_t table[1 << LOOK_BITS];
+    const size_t blocks = blocks_of(l->n);
+    if (!find_streams(l, stream, in))
+        return false;
+    const bool look = l->n >= LOOK_FROM;
+    if (look)
+        stream_table(l, form, table);
+    GetJob job = {*l, form, stream, look ? table : NULL, in};
+    job.l.code = room;
+    bool good = true;
+    for (size_t b = 0; b < blocks && good; b += LEVELS_AT_ONCE) {
+        const size_t some = blocks - b < LEVELS_AT_ONCE ? blocks - b : LEVELS_AT_ONCE;
+        job.l.first = b * BLOCK;
+        parallel_for(threads, pieces_of(some), get_blocks, &job);
+        for (size_t i = 0; i < some; i += LANES_MAX)
+            good &= !stream[b + i].bad;
+    }
+    return good;
+}

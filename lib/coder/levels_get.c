@@ -1,0 +1,210 @@
+/* levels_get.c -- bits to levels. Four streams are read in turn, one look-up for each gap, sign and level;
+ * what the table does not know, and the last bytes of a stream, are read bit by bit with every check. */
+#include "coder/levels_streams.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { LENGTH_MASK = 15, GAP_SHIFT = 4, GAP_MASK = 1023, CODE_SHIFT = 14 };
+
+/* ---- the table ---- */
+
+static void table_add(uint32_t *table, CodeWord word, uint32_t gap, uint32_t code)
+{
+    const unsigned left = LOOK_BITS - word.length;
+    for (uint32_t i = 0; i < 1u << left; i++)
+        table[(word.bits << left) + i] = word.length | gap << GAP_SHIFT | code << CODE_SHIFT;
+}
+
+static CodeWord with(CodeWord a, CodeWord b)
+{
+    return (CodeWord){a.bits << b.length | b.bits, a.length + b.length};
+}
+
+static void sparse_table(const Levels *l, uint32_t *table)
+{
+    for (uint32_t gap = 1; omega_bits(gap) < LOOK_BITS; gap++)
+        for (uint32_t level = 1; level <= l->s; level++) {
+            const CodeWord last = l->s == 1 ? (CodeWord){0, 0} : omega_word(level), first = omega_word(gap);
+            if (first.length + 1 + last.length > LOOK_BITS)
+                break;
+            for (uint32_t sign = 0; sign < 2; sign++)
+                table_add(table, with(with(first, (CodeWord){sign, 1}), last), gap, level | sign << l->bits);
+        }
+}
+
+static void dense_table(const Levels *l, uint32_t *table)
+{
+    table_add(table, omega_word(1), 1, 0);
+    for (uint32_t level = 1; level <= l->s && omega_bits(level + 1) < LOOK_BITS; level++)
+        for (uint32_t sign = 0; sign < 2; sign++)
+            table_add(table, with(omega_word(level + 1), (CodeWord){sign, 1}), 1, level | sign << l->bits);
+}
+
+void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
+{
+    memset(table, 0, sizeof *table << LOOK_BITS);
+    if (form == LEVELS_SPARSE)
+        sparse_table(l, table);
+    else
+        dense_table(l, table);
+}
+
+/* ---- one entry ---- */
+
+Lane lane_open(const Levels *l, size_t block, Bytes stream)
+{
+    const size_t start = block * BLOCK, n = block_size(l->n, block);
+    char *code = (char *)l->code + levels_room(start - l->first, l->s);
+    memset(code, 0, levels_wide(l) ? 4 * n : n);
+    return (Lane){.r = bits_reader(stream), .code = code, .start = start, .n = n};
+}
+
+INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
+{
+    if (wide)
+        ((uint32_t *)lane->code)[i] = code;
+    else
+        ((uint8_t *)lane->code)[i] = (uint8_t)code;
+}
+
+/* A non-zero level at next + gap - 1. */
+INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
+{
+    if (__builtin_expect(gap > lane->run_end - lane->next, 0))
+        return false;
+    lane->next += (size_t)gap;
+    lane->left--;
+    set_code(lane, lane->next - 1, code, wide);
+    return true;
+}
+
+static bool sparse_slow(const Levels *l, Lane *lane)
+{
+    const uint64_t gap = omega_get(&lane->r);
+    const uint32_t sign = (uint32_t)bits_get(&lane->r, 1);
+    const uint64_t level = l->s == 1 ? 1 : omega_get(&lane->r);
+    if (lane->r.bad || level > l->s)
+        return false;
+    return place(lane, gap, (uint32_t)level | sign << l->bits, levels_wide(l));
+}
+
+static bool dense_slow(const Levels *l, Lane *lane)
+{
+    const uint64_t more = omega_get(&lane->r);
+    const uint32_t sign = more > 1 ? (uint32_t)bits_get(&lane->r, 1) : 0;
+    if (lane->r.bad || more > (uint64_t)l->s + 1)
+        return false;
+    return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
+}
+
+/* One entry by the table; eight bytes can be read where the stream stands. */
+INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
+{
+    const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);
+    const uint32_t e = table[bits >> (64 - LOOK_BITS)];
+    if (__builtin_expect(e == 0, 0))
+        return form == LEVELS_SPARSE ? sparse_slow(l, lane) : dense_slow(l, lane);
+    lane->r.at += e & LENGTH_MASK;
+    return place(lane, form == LEVELS_SPARSE ? e >> GAP_SHIFT & GAP_MASK : 1, e >> CODE_SHIFT, wide);
+}
+
+/* How many entries, none longer than 64 bits, may be looked up without minding the stream's end. */
+INLINE size_t safe_entries(const Lane *lane)
+{
+    const size_t at = (size_t)(lane->r.at >> 3) + 8;
+    const size_t safe = at < lane->r.size ? (lane->r.size - at) / 8 : 0;
+    return safe < lane->left ? safe : lane->left;
+}
+
+/* The next `count` entries of four lanes, then of one. Copies, so that the lanes live in registers. */
+INLINE bool look_four(const Levels *l, const uint32_t *table, Lane *lane, size_t count, bool wide,
+                      LevelsForm form)
+{
+    Lane a = lane[0], b = lane[1], c = lane[2], d = lane[3];
+    bool good = true;
+    for (; count && good; count--) {
+        good = look(l, table, &a, wide, form);
+        good &= look(l, table, &b, wide, form);
+        good &= look(l, table, &c, wide, form);
+        good &= look(l, table, &d, wide, form);
+    }
+    lane[0] = a, lane[1] = b, lane[2] = c, lane[3] = d;
+    return good;
+}
+
+INLINE bool look_one(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
+{
+    Lane a = *lane;
+    bool good = true;
+    for (size_t count = table ? safe_entries(&a) : 0; count && good; count--)
+        good = look(l, table, &a, wide, form);
+    *lane = a;
+    return good;
+}
+
+/* ---- runs ---- */
+
+/* Begins runs until one has levels or the block ends; false on a count that cannot be. */
+static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
+{
+    while (lane->left == 0 && lane->run_end < lane->n) {
+        const size_t start = lane->run_end;
+        lane->next = start;
+        lane->run_end = form == LEVELS_DENSE
+                            ? lane->n
+                            : run_end(l, lane->start + start, lane->start + lane->n) - lane->start;
+        const uint64_t more = form == LEVELS_DENSE ? lane->n + 1 : omega_get(&lane->r);
+        if (lane->r.bad || more - 1 > lane->run_end - start)
+            return false;
+        lane->left = (size_t)(more - 1);
+    }
+    return true;
+}
+
+INLINE bool finish_lane(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
+{
+    for (; lane->left;) {
+        if (!look_one(l, table, lane, wide, form))
+            return false;
+        while (lane->left && (!table || safe_entries(lane) == 0))
+            if (!(form == LEVELS_SPARSE ? sparse_slow(l, lane) : dense_slow(l, lane)))
+                return false;
+        if (lane->left == 0 && !begin_runs(l, lane, form))
+            return false;
+    }
+    return bits_finish(&lane->r);
+}
+
+INLINE bool get_lanes(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes, bool wide,
+                      LevelsForm form)
+{
+    for (;;) {
+        size_t count = SIZE_MAX;
+        for (size_t i = 0; i < lanes; i++) {
+            if (!begin_runs(l, &lane[i], form))
+                return false;
+            const size_t safe = safe_entries(&lane[i]);
+            count = safe < count ? safe : count;
+        }
+        if (lanes < LANES_MAX || !table || count == 0)
+            break;
+        if (!look_four(l, table, lane, count, wide, form))
+            return false;
+    }
+    for (size_t i = 0; i < lanes; i++)
+        if (!finish_lane(l, table, &lane[i], wide, form))
+            return false;
+    return true;
+}
+
+bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
+{
+    return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_SPARSE)
+                          : get_lanes(l, table, lane, lanes, false, LEVELS_SPARSE);
+}
+
+bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
+{
+    return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_DENSE)
+                          : get_lanes(l, table, lane, lanes, false, LEVELS_DENSE);
+}

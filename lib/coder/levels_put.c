@@ -1,0 +1,176 @@
+/* levels_put.c -- levels to bits: ready-made code words, merged two by two before they are put. */
+#include "coder/levels_streams.h"
+
+enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };
+
+static uint64_t packed(CodeWord word)
+{
+    return word.bits << LENGTH_BITS | word.length;
+}
+
+static inline uint64_t joined(uint64_t a, uint64_t b)
+{
+    const unsigned length = b & LENGTH_MASK;
+    return ((a >> LENGTH_BITS) << length | b >> LENGTH_BITS) << LENGTH_BITS | ((a & LENGTH_MASK) + length);
+}
+
+static inline void put_word(BitWriter *w, uint64_t word)
+{
+    bits_put(w, word >> LENGTH_BITS, word & LENGTH_MASK);
+}
+
+/* Two words with one put where they fit; each fits by itself. */
+static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
+{
+    if (__builtin_expect((a & LENGTH_MASK) + (b & LENGTH_MASK) <= BITS_MAX - LENGTH_BITS, 1)) {
+        put_word(w, joined(a, b));
+    } else {
+        put_word(w, a);
+        put_word(w, b);
+    }
+}
+
+/* What follows a gap: the sign and, if there is a choice, the level. */
+static uint64_t sparse_word(const Levels *l, uint32_t code)
+{
+    const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
+    const uint64_t first = (uint64_t)sign << LENGTH_BITS | 1;
+    return l->s == 1 || level == 0 ? first : joined(first, packed(omega_word(level)));
+}
+
+static uint64_t dense_word(const Levels *l, uint32_t code)
+{
+    const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
+    const uint64_t first = packed(omega_word(level + 1));
+    return level ? joined(first, (uint64_t)sign << LENGTH_BITS | 1) : first;
+}
+
+static void pair_words(const Levels *l, StreamWords *words)
+{
+    for (uint32_t gap = 1; gap < PAIR_GAPS; gap++)
+        for (uint32_t code = 0; code < 2u << l->bits; code++)
+            words->pair[gap << PAIR_BITS | code] = (uint32_t)joined(words->gap[gap], words->code[code]);
+}
+
+void stream_words(const Levels *l, LevelsForm form, StreamWords *words)
+{
+    words->ready = l->bits <= WORD_BITS && l->n >= l->s;
+    words->paired = form == LEVELS_SPARSE && l->bits < PAIR_BITS && l->n >= PAIRS_FROM;
+    for (uint32_t code = 0; words->ready && code < 2u << l->bits; code++)
+        words->code[code] = form == LEVELS_DENSE ? dense_word(l, code) : sparse_word(l, code);
+    for (uint32_t gap = 1; form == LEVELS_SPARSE && gap < GAP_WORDS; gap++)
+        words->gap[gap] = packed(omega_word(gap));
+    if (words->paired)
+        pair_words(l, words);
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint32_t code_at(const Levels *l, size_t i, bool wide)
+{
+    return wide ? ((const uint32_t *)l->code)[i - l->first] : ((const uint8_t *)l->code)[i - l->first];
+}
+
+/* ---- sparse ---- */
+
+static inline uint64_t entry_word(const Levels *l, const StreamWords *words, size_t gap, uint32_t code)
+{
+    const uint64_t first = gap < GAP_WORDS ? words->gap[gap] : packed(omega_word((uint32_t)gap));
+    return joined(first, words->ready ? words->code[code] : sparse_word(l, code));
+}
+
+static void put_wide_run(const Levels *l, const StreamWords *words, const uint32_t *code, size_t n,
+                         BitWriter *w)
+{
+    uint16_t at[BLOCK + ROOM_BEHIND];
+    const size_t count = kernels()->places32(code, n, at);
+    put_word(w, packed(omega_word((uint32_t)count + 1)));
+    size_t before = SIZE_MAX; /* the place one before the run's first */
+    for (size_t i = 0; i < count; i++) {
+        put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));
+        before = at[i];
+    }
+}
+
+static inline uint64_t entry_at(const Levels *l, const StreamWords *words, const uint32_t *entry)
+{
+    const size_t gap = (entry[0] >> ENTRY_SHIFT) - (entry[-1] >> ENTRY_SHIFT);
+    const uint32_t code = entry[0] & ((1u << ENTRY_SHIFT) - 1);
+    if (words->paired && __builtin_expect(gap < PAIR_GAPS, 1))
+        return words->pair[gap << PAIR_BITS | code];
+    return entry_word(l, words, gap, code);
+}
+
+static BitWriter put_some(const Levels *l, const StreamWords *words, const uint32_t *entry, size_t count,
+                          BitWriter w)
+{
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2)
+        put_two(&w, entry_at(l, words, entry + i), entry_at(l, words, entry + i + 1));
+    if (i < count)
+        put_word(&w, entry_at(l, words, entry + i));
+    return w;
+}
+
+/* What the kernel leaves is put here, a few entries, before it is asked again. */
+static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
+{
+    enum { FEW = 64 };
+    uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
+    const size_t count = kernels()->entries8(code, n, entry);
+    put_word(w, packed(omega_word((uint32_t)count + 1)));
+    room[0] = 0; /* the place one before the run's first */
+    for (size_t i = 0, some; i < count; i += some) {
+        i += kernels()->put_entries(entry + i, count - i, l->bits, w);
+        some = count - i < FEW ? count - i : FEW;
+        *w = put_some(l, words, entry + i, some, *w);
+    }
+}
+
+void sparse_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
+{
+    const size_t start = block * BLOCK, end = start + block_size(l->n, block);
+    for (size_t i = start, to; i < end; i = to) {
+        to = run_end(l, i, end);
+        if (levels_wide(l))
+            put_wide_run(l, words, (const uint32_t *)l->code + (i - l->first), to - i, w);
+        else
+            put_run(l, words, (const uint8_t *)l->code + (i - l->first), to - i, w);
+    }
+}
+
+/* ---- dense ---- */
+
+INLINE uint64_t level_word(const Levels *l, const StreamWords *words, size_t i, bool wide)
+{
+    return words->ready ? words->code[code_at(l, i, wide)] : dense_word(l, code_at(l, i, wide));
+}
+
+INLINE void put_levels(const Levels *l, const StreamWords *words, size_t i, size_t end, BitWriter *w,
+                       bool wide)
+{
+    for (; i + 4 <= end; i += 4) {
+        const uint64_t a = level_word(l, words, i, wide), b = level_word(l, words, i + 1, wide),
+                       c = level_word(l, words, i + 2, wide), d = level_word(l, words, i + 3, wide);
+        const uint64_t total = (a & LENGTH_MASK) + (b & LENGTH_MASK) + (c & LENGTH_MASK) + (d & LENGTH_MASK);
+        if (__builtin_expect(total <= BITS_MAX - LENGTH_BITS, 1)) {
+            put_word(w, joined(joined(a, b), joined(c, d)));
+        } else {
+            put_two(w, a, b);
+            put_two(w, c, d);
+        }
+    }
+    for (; i < end; i++)
+        put_word(w, level_word(l, words, i, wide));
+}
+
+void dense_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
+{
+    BitWriter local = *w;
+    const size_t start = block * BLOCK, end = start + block_size(l->n, block);
+    if (levels_wide(l))
+        put_levels(l, words, start, end, &local, true);
+    else
+        put_levels(l, words, start, end, &local, false);
+    *w = local;
+}

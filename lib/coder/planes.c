@@ -1,0 +1,178 @@
+/* planes.c -- whole groups by the kernels, the shorter last one here. */
+#include "coder/planes.h"
+
+static size_t tail_bytes(size_t n)
+{
+    return (n % PLANE_GROUP + 7) / 8;
+}
+
+size_t planes_size(size_t n, int width)
+{
+    return (n / PLANE_GROUP * 8 + tail_bytes(n)) * (size_t)width;
+}
+
+/* The last group's words cut to the bytes that hold its codes, and back. */
+static void cut_words(const uint8_t *word, size_t bytes, int width, uint8_t *out)
+{
+    for (int k = 0; k < width; k++)
+        memcpy(out + (size_t)k * bytes, word + 8 * k, bytes);
+}
+
+static bool fill_words(const uint8_t *in, size_t codes, int width, uint8_t *word)
+{
+    const size_t bytes = (codes + 7) / 8;
+    uint64_t seen = 0;
+    for (int k = 0; k < width; k++) {
+        uint8_t one[8] = {0};
+        memcpy(one, in + (size_t)k * bytes, bytes);
+        memcpy(word + 8 * k, one, 8);
+        seen |= load_u64(one);
+    }
+    return codes == PLANE_GROUP || seen >> codes == 0;
+}
+
+void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out)
+{
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
+    kernels()->pack8(code, groups, width, out);
+    if (whole == n)
+        return;
+    uint8_t last[PLANE_GROUP] = {0}, word[8 * PLANES_MAX];
+    memcpy(last, code + whole, n - whole);
+    kernels()->pack8(last, 1, width, word);
+    cut_words(word, tail_bytes(n), width, out + planes_size(whole, width));
+}
+
+void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out)
+{
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
+    kernels()->pack32(code, groups, width, out);
+    if (whole == n)
+        return;
+    uint32_t last[PLANE_GROUP] = {0};
+    uint8_t word[8 * PLANES_MAX];
+    memcpy(last, code + whole, (n - whole) * sizeof *code);
+    kernels()->pack32(last, 1, width, word);
+    cut_words(word, tail_bytes(n), width, out + planes_size(whole, width));
+}
+
+bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code)
+{
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
+    kernels()->unpack8(in, groups, width, code);
+    if (whole == n)
+        return true;
+    uint8_t last[PLANE_GROUP], word[8 * PLANES_MAX];
+    const bool clean = fill_words(in + planes_size(whole, width), n - whole, width, word);
+    kernels()->unpack8(word, 1, width, last);
+    memcpy(code + whole, last, n - whole);
+    return clean;
+}
+
+bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code)
+{
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
+    kernels()->unpack32(in, groups, width, code);
+    if (whole == n)
+        return true;
+    uint32_t last[PLANE_GROUP];
+    uint8_t word[8 * PLANES_MAX];
+    const bool clean = fill_words(in + planes_size(whole, width), n - whole, width, word);
+    kernels()->unpack32(word, 1, width, last);
+    memcpy(code + whole, last, (n - whole) * sizeof *code);
+    return clean;
+}
+
+/* ---- trits ---- */
+
+/* ---- adding ---- */
+
+/* sum += one, plane by plane with ripple carry; whether a code of `one` is above `most`, which is the carry out of
+ * code + (2^width - 1 - most). */
+static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int width, uint32_t most)
+{
+    uint64_t carry = 0, above = 0;
+    for (int k = 0; k < width; k++) {
+        const uint64_t a = sum[k], b = one[k], half = a ^ b;
+        sum[k] = half ^ carry;
+        carry = (a & b) | (carry & half);
+        above = most >> k & 1 ? above & b : above | b;
+    }
+    for (int k = width; k < planes; k++) {
+        const uint64_t a = sum[k];
+        sum[k] = a ^ carry;
+        carry &= a;
+    }
+    return above;
+}
+
+/* One group, of fewer codes where the vectors end. */
+static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
+{
+    uint64_t sum[PLANES_MAX] = {0}, above = 0;
+    bool clean = true;
+    for (size_t w = 0; w < count; w++) {
+        uint64_t one[PLANES_MAX];
+        uint8_t word[8 * PLANES_MAX];
+        clean &= fill_words(in[w].planes + planes_size(at, in[w].width), codes, in[w].width, word);
+        for (int k = 0; k < in[w].width; k++)
+            one[k] = load_u64(word + 8 * k);
+        above |= add_group(sum, width, one, in[w].width, in[w].most);
+    }
+    uint8_t word[8 * PLANES_MAX];
+    for (int k = 0; k < width; k++)
+        store_u64(word + 8 * k, sum[k]);
+    cut_words(word, (codes + 7) / 8, width, out + planes_size(at, width));
+    return clean && !above;
+}
+
+bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out)
+{
+    bool above = false, good = true;
+    size_t at = PLANE_GROUP *
+                kernels()->add_planes(in, count, from / PLANE_GROUP, to / PLANE_GROUP, width, out, &above);
+    for (; at < to; at += PLANE_GROUP)
+        good &= add_one(in, count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, width, out);
+    return good && !above;
+}
+
+size_t trits_size(size_t n)
+{
+    return n / TRIT_GROUP * (TRIT_GROUP / 5) + (n % TRIT_GROUP + 4) / 5;
+}
+
+void trits_put(const uint8_t *code, size_t n, uint8_t *out)
+{
+    const size_t groups = n / TRIT_GROUP, m = n % TRIT_GROUP, q = (m + 4) / 5;
+    kernels()->pack_trits(code, groups, out);
+    code += n - m;
+    out += groups * (TRIT_GROUP / 5);
+    for (size_t j = 0; j < q; j++) {
+        unsigned sum = 0;
+        for (size_t i = 5; i-- > 0;) {
+            const unsigned c = j + q * i < m ? code[j + q * i] : 0;
+            sum = sum * 3 + c - (c >> 1);
+        }
+        out[j] = (uint8_t)sum;
+    }
+}
+
+bool trits_get(const uint8_t *in, size_t n, uint8_t *code)
+{
+    const size_t groups = n / TRIT_GROUP, m = n % TRIT_GROUP, q = (m + 4) / 5;
+    bool clean = kernels()->unpack_trits(in, groups, code);
+    code += n - m;
+    in += groups * (TRIT_GROUP / 5);
+    for (size_t j = 0; j < q; j++) {
+        unsigned left = in[j];
+        for (size_t i = 0; i < 5; i++, left /= 3) {
+            const unsigned trit = left % 3;
+            if (j + q * i < m)
+                code[j + q * i] = (uint8_t)(trit + (trit >> 1));
+            else
+                clean &= trit == 0;
+        }
+        clean &= left == 0;
+    }
+    return clean;
+}

@@ -1,0 +1,164 @@
+/* rans_stream.c -- rANS streams from end to end; whole rows of sixteen lanes are in vec/rans.c. */
+#include "vec/kernels.h"
+#include "coder/rans.h"
+
+#include <stddef.h>
+
+/* ---- what is looked up ---- */
+
+static void fill_slices(const Rans *r, uint32_t *slice)
+{
+    uint32_t start = 0;
+    memset(slice, 0, RANS_BYTES * sizeof *slice);
+    for (uint32_t k = 0; k < r->present; k++) {
+        slice[rans_byte(r, k)] = (uint32_t)r->frequency[k] << 16 | start;
+        start += r->frequency[k];
+    }
+}
+
+static bool is_fine(const Rans *r)
+{
+    return r->precision > RANS_PRECISION;
+}
+
+void rans_writer(RansWriter *w, const Rans *r)
+{
+    w->rans = r;
+    fill_slices(r, w->slice);
+}
+
+void rans_reader(RansReader *reader, const Rans *r)
+{
+    reader->rans = r;
+    uint32_t slot = 0;
+    if (is_fine(r))
+        fill_slices(r, reader->slice);
+    for (uint32_t k = 0; k < r->present && r->present > 1; k++)
+        for (uint32_t i = 0; i < r->frequency[k]; i++, slot++) {
+            if (is_fine(r))
+                reader->fine[slot] = (uint8_t)rans_byte(r, k);
+            else
+                reader->slot[slot] = rans_byte(r, k) << 24 | (uint32_t)r->frequency[k] << 12 | i;
+        }
+}
+
+size_t rans_reader_size(const Rans *r)
+{
+    const RansReader *all = NULL;
+    return offsetof(RansReader, slot) + (is_fine(r) ? sizeof all->fine : sizeof all->slot);
+}
+
+/* ---- streams ---- */
+
+static const uint32_t FIRST_STATE = 1u << 16;
+
+/* One symbol into a lane's state; returns where the words begin now. */
+static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
+{
+    const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
+    const int precision = w->rans->precision;
+    uint32_t x = *state;
+    if (x >= f << (32 - precision)) {
+        at -= 2;
+        store_u16(at, (uint16_t)x);
+        x >>= 16;
+    }
+    *state = (x / f << precision) + x % f + start;
+    return at;
+}
+
+size_t rans_put(const RansWriter *w, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *end)
+{
+    uint32_t state[RANS_LANES];
+    uint8_t *at = end;
+    if (w->rans->present < 2)
+        return 0;
+    for (unsigned lane = 0; lane < lanes; lane++)
+        state[lane] = FIRST_STATE;
+    const unsigned mask = lanes - 1;
+    const size_t rows = lanes == RANS_LANES ? n / RANS_LANES : 0;
+    for (size_t i = n; i > rows * RANS_LANES; i--)
+        at = push(w, byte[i - 1], &state[(i - 1) & mask], at);
+    if (rows)
+        at = kernels()->rans_put(w->slice, w->rans->precision, byte, rows, state, at);
+    at -= 4 * lanes;
+    for (unsigned lane = 0; lane < lanes; lane++)
+        store_u32(at + 4 * lane, state[lane]);
+    return (size_t)(end - at);
+}
+
+bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
+{
+    bool good = true;
+    *l = (RansLanes){.lanes = lanes};
+    for (unsigned lane = 0; lane < lanes && r->rans->present > 1; lane++) {
+        l->state[lane] = take_u32(in);
+        good &= l->state[lane] >= FIRST_STATE;
+    }
+    return good && !in->bad;
+}
+
+/* The next symbol of a lane; false when a word is wanted and none is left. */
+static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
+{
+    const int precision = r->rans->precision;
+    const uint32_t slot = *state & ((1u << precision) - 1);
+    uint32_t x = *state >> precision;
+    if (is_fine(r->rans)) {
+        *byte = r->fine[slot];
+        x = (r->slice[*byte] >> 16) * x + slot - (r->slice[*byte] & 0xffff);
+    } else {
+        const uint32_t entry = r->slot[slot];
+        *byte = (uint8_t)(entry >> 24);
+        x = (entry >> 12 & 0xfff) * x + (entry & 0xfff);
+    }
+    if (x < FIRST_STATE) {
+        if (in->end - in->at < 2)
+            return false;
+        x = x << 16 | load_u16(in->at);
+        in->at += 2;
+    }
+    *state = x;
+    return true;
+}
+
+/* Rows of all lanes, as many as can be read at once. */
+static size_t pull_rows(const RansReader *r, RansLanes *l, Reader *in, size_t rows, uint8_t *byte)
+{
+    const int precision = r->rans->precision;
+    return is_fine(r->rans) ? kernels()->rans_get_fine(r->fine, r->slice, precision, byte, rows, l->state,
+                                                       &in->at, in->end)
+                            : kernels()->rans_get(r->slot, precision, byte, rows, l->state, &in->at, in->end);
+}
+
+bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte)
+{
+    if (r->rans->present < 2) {
+        if (n && r->rans->present)
+            memset(byte, (int)rans_byte(r->rans, 0), n);
+        return n == 0 || r->rans->present;
+    }
+    const unsigned mask = l->lanes - 1;
+    size_t i = 0;
+    if (l->lanes == RANS_LANES)
+        i = RANS_LANES * pull_rows(r, l, in, n / RANS_LANES, byte);
+    for (; i < n; i++)
+        if (!pull(r, &l->state[i & mask], in, &byte[i]))
+            return false;
+    return true;
+}
+
+bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in)
+{
+    bool good = reader_left(in) == 0;
+    for (unsigned lane = 0; lane < l->lanes && r->rans->present > 1; lane++)
+        good &= l->state[lane] == FIRST_STATE;
+    return good;
+}
+
+bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, size_t n, uint8_t *byte)
+{
+    Reader in = reader_open(bytes);
+    RansLanes l;
+    return rans_open(r, &l, lanes, &in) && rans_pull(r, &l, &in, n, byte) && rans_ended(r, &l, &in);
+}

@@ -1,0 +1,201 @@
+/* atoms.c -- a draw as bytes, and back. */
+#include "compress/atoms/atoms.h"
+
+#include "compress/atoms/atoms_side.h"
+#include "base/parallel.h"
+
+#include <math.h>
+
+size_t atoms_bound(size_t n)
+{
+    return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
+}
+
+/* ---- writing ---- */
+
+static void put_values(const AtomSide *s, size_t blocks, Buf *out)
+{
+    for (size_t b = 0; b < blocks; b++) {
+        const AtomPiece p = atoms_kept(s->draw, b, s->room);
+        for (size_t i = 0; i < p.count; i++)
+            if (fabsf(p.value[i]) > s->draw->tau)
+                buf_f32(out, p.value[i]);
+    }
+}
+
+static void put_signs(const AtomSide *s, size_t blocks, uint8_t *sign)
+{
+    size_t k = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        const AtomPiece p = atoms_kept(s->draw, b, s->room);
+        for (size_t i = 0; i < p.count; i++)
+            if (!(fabsf(p.value[i]) > s->draw->tau)) {
+                sign[k / 8] |= (uint8_t)((p.value[i] < 0) << k % 8);
+                k++;
+            }
+    }
+}
+
+static Status put_heavy(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
+{
+    TRY(side_put(c, s, true, count, out));
+    put_values(s, blocks_of(n), out);
+    streams_floats(c->streams, count);
+    return OK;
+}
+
+static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
+{
+    const size_t bytes = count / 8 + (count % 8 != 0);
+    TRY(side_put(c, s, false, count, out));
+    if (count) {
+        buf_f32(out, s->draw->tau);
+        uint8_t *sign = buf_room(out, bytes);
+        memset(sign, 0, bytes);
+        put_signs(s, blocks_of(n), sign);
+    }
+    streams_bits(c->streams, (double)count);
+    streams_floats(c->streams, count > 0);
+    return OK;
+}
+
+static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
+{
+    AtomSide s;
+    TRY(side_open(c, draw, n, &s));
+    const size_t heavy = side_count_heavy(&s);
+    assert(!coder->light || heavy == 0);
+    buf_u8(out, PAYLOAD_METHOD);
+    if (!coder->light)
+        TRY(put_heavy(c, &s, heavy, n, out));
+    return put_light(c, &s, draw->count - heavy, n, out);
+}
+
+static bool goes_raw(const Call *c, const AtomCoder *coder, const AtomDraw *d, size_t n)
+{
+    const double bits =
+        coder->light ? 8 + atoms_light_bits(n, d->light) : atoms_bits(n, (double)d->heavy, d->light);
+    return bits >= 8 * (double)raw_size(c);
+}
+
+Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_t n, const float *raw,
+                    Buf *out)
+{
+    AtomDraw draw;
+    TRY(atoms_open(c, &coder->plan, x, n, &draw));
+    if (goes_raw(c, coder, &draw, n))
+        return raw_put(c, raw, out);
+    TRY(atoms_toss(&coder->plan, &draw));
+    return put(c, coder, &draw, n, out);
+}
+
+double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n)
+{
+    AtomDraw draw;
+    AtomMoments m;
+    if (atoms_open(c, &coder->plan, x, n, &draw) != OK)
+        return NAN;
+    if (goes_raw(c, coder, &draw, n))
+        return 0;
+    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(c, draw.tau, x, n, &m);
+}
+
+ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m)
+{
+    AtomDraw draw;
+    *m = (AtomMoments){0};
+    if (coder->plan.draw == DRAW_SYSTEMATIC || atoms_open(c, &coder->plan, x, n, &draw) != OK)
+        return DEPENDENT;
+    if (!goes_raw(c, coder, &draw, n) && isnan(atoms_spread(c, draw.tau, x, n, m)))
+        return DEPENDENT;
+    return ATOMWISE;
+}
+
+/* ---- reading ---- */
+
+/* Kept atoms of one kind, as read: value i is value[i], or +-tau where value is NULL. */
+typedef struct {
+    Places set;
+    const uint8_t *value, *sign;
+    float tau;
+} Atoms;
+
+typedef struct {
+    Atoms heavy, light;
+    size_t n;
+    float *x;
+} Estimate;
+
+/* A block is cleared and filled while it is in the cache. */
+static void fill_block(void *data, size_t block)
+{
+    const Estimate *e = data;
+    const Atoms h = e->heavy, l = e->light;
+    float *const x = e->x + block * BLOCK;
+    const uint32_t tau = float_bits(l.tau);
+    memset(x, 0, block_size(e->n, block) * sizeof *x);
+    for (size_t k = l.set.before[block]; k < l.set.before[block + 1]; k++)
+        x[l.set.at[k]] = bits_float(tau | (uint32_t)(l.sign[k / 8] >> k % 8 & 1) << 31);
+    for (size_t k = h.set.count ? h.set.before[block] : 0; h.set.count && k < h.set.before[block + 1]; k++)
+        x[h.set.at[k]] = load_f32(h.value + 4 * k);
+}
+
+/* OK with in->bad set when the bytes are wrong. */
+static Status take_set(const Call *c, Reader *in, size_t n, Atoms *atoms)
+{
+    if (!indices_get(in, n, c->scratch, &atoms->set) && !in->bad)
+        return arena_fail(c->scratch, c->err);
+    return OK;
+}
+
+static Status take_heavy(const Call *c, Reader *in, size_t n, Atoms *heavy)
+{
+    TRY(take_set(c, in, n, heavy));
+    heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->set.count);
+    for (size_t k = 0; !in->bad && k < heavy->set.count; k++) {
+        const float v = load_f32(heavy->value + 4 * k);
+        if (!isfinite(v) || v == 0)
+            return payload_bad(c, "%g as an atom's coefficient, want a finite number that is not 0",
+                               (double)v);
+    }
+    return OK;
+}
+
+static Status take_light(const Call *c, Reader *in, size_t n, Atoms *light)
+{
+    TRY(take_set(c, in, n, light));
+    if (in->bad || light->set.count == 0)
+        return OK;
+    light->tau = take_f32(in);
+    light->sign = take_bytes(in, light->set.count / 8 + (light->set.count % 8 != 0));
+    if (!in->bad && !(light->tau > 0 && isfinite(light->tau)))
+        return payload_bad(c, "common magnitude %g, want a finite number above 0", (double)light->tau);
+    if (!in->bad && light->set.count % 8 && light->sign[light->set.count / 8] >> light->set.count % 8)
+        return payload_bad(c, "padding behind the signs is not zero");
+    return OK;
+}
+
+/* No atom in both lists, and the heavy ones above the level: what encoders write. */
+static Status check_lists(const Call *c, const Atoms *heavy, const Atoms *light, size_t n)
+{
+    for (size_t h = 0; h < heavy->set.count && light->set.count; h++)
+        if (!(fabsf(load_f32(heavy->value + 4 * h)) > light->tau))
+            return payload_bad(c, "a coefficient under the common magnitude travels as a float");
+    return sides_apart(c, &heavy->set, &light->set, n);
+}
+
+Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes bytes, size_t n, float *x)
+{
+    Reader in = reader_open(bytes);
+    Estimate e = {.n = n, .x = x};
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
+    if (!coder->light)
+        TRY(take_heavy(c, &in, n, &e.heavy));
+    if (!in.bad)
+        TRY(take_light(c, &in, n, &e.light));
+    if (!reader_done(&in))
+        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(check_lists(c, &e.heavy, &e.light, n));
+    parallel_for(c->threads, blocks_of(n), fill_block, &e);
+    return OK;
+}

@@ -1,0 +1,293 @@
+/* atoms_draw.c -- tosses the atoms' coins, or marches through them with one offset. */
+#include "compress/atoms/atoms.h"
+
+#include "compress/atoms/candidates.h"
+#include "vec/kernels.h"
+#include "base/parallel.h"
+
+#include <math.h>
+
+const char *const atom_probs[] = {"optimal", "clip", NULL};
+const char *const atom_empty[] = {"send", "resample", NULL};
+const char *const atom_draws[] = {"independent", "systematic", NULL};
+
+/* Of the candidates, those whose coin says so at the level that travels. */
+static void toss(const Candidates *d, size_t block, AtomPiece *p)
+{
+    const RngKey key = rng_key(&d->rng, USE_COIN, block);
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        p->at[count] = p->at[i];
+        p->value[count] = p->value[i];
+        count += coin_keep(d->coin, p->value[i], &key, p->at[i]);
+    }
+    p->count = count;
+}
+
+static void toss_block(void *data, size_t block)
+{
+    const Candidates *d = data;
+    toss(d, block, &d->piece[block]);
+}
+
+static void sift_and_toss(const Candidates *d, size_t block, AtomPiece *slot)
+{
+    candidates_sift(d, block, slot);
+    toss(d, block, slot);
+}
+
+static Status draw_independent(Candidates *d)
+{
+    if (d->dense)
+        return candidates_collect(d, sift_and_toss);
+    parallel_for(d->call->threads, d->blocks, toss_block, d);
+    return OK;
+}
+
+/* ---- systematic draws ---- */
+
+/* p in 2^-64; p = 1 does not count, as it moves the running total by a whole. */
+static inline uint64_t mass_of(float level)
+{
+    return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
+}
+
+/* The block's total of p, modulo 1, and whether one of its elements has p = 1. */
+typedef struct {
+    Candidates *d;
+    bool *sure;
+} Weighing;
+
+static void weigh_block(void *data, size_t block)
+{
+    const Weighing *w = data;
+    const Candidates *d = w->d;
+    const float *x = d->x + block * BLOCK;
+    const size_t size = block_size(d->n, block);
+    uint64_t mass = 0;
+    bool sure = false;
+    for (size_t i = 0; i < size; i++) {
+        const float level = coin_level(d->coin, x[i]);
+        mass += mass_of(level);
+        sure |= level >= 0x1p30f;
+    }
+    d->mass[block] = mass;
+    w->sure[block] = sure;
+}
+
+/* Element i is kept when a whole number plus the offset falls into its share of the running total of p. */
+static void march(const Candidates *d, size_t block, AtomPiece *s)
+{
+    const size_t size = block_size(d->n, block);
+    const float *x = d->x + block * BLOCK;
+    const uint64_t offset = d->offset;
+    uint64_t passed = d->mass[block];
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        const float level = coin_level(d->coin, x[i]);
+        const uint64_t share = mass_of(level);
+        s->at[count] = (uint32_t)i;
+        s->value[count] = x[i];
+        count += level >= 0x1p30f || offset - passed < share;
+        passed += share;
+    }
+    s->count = count;
+    s->sum = d->piece[block].sum;
+}
+
+static Status draw_systematic(Candidates *d, bool never_empty)
+{
+    bool *sure = NEW(d->call->scratch, bool, d->blocks), any = false;
+    unsigned __int128 total = 0;
+    d->mass = NEW(d->call->scratch, uint64_t, d->blocks);
+    if (!d->mass || !sure)
+        return arena_fail(d->call->scratch, d->call->err);
+    parallel_for(d->call->threads, d->blocks, weigh_block, &(Weighing){d, sure});
+    for (size_t b = 0; b < d->blocks; b++) {
+        const uint64_t mass = d->mass[b];
+        d->mass[b] = (uint64_t)total;
+        total += mass;
+        any |= sure[b];
+    }
+    d->offset = rng_u64(&d->rng, USE_ATOM, 0);
+    if (never_empty && !any && total >> 64 == 0) /* less than one atom in all: an offset that meets it */
+        d->offset = (uint64_t)(d->offset * total >> 64);
+    return candidates_collect(d, march);
+}
+
+/* ---- draws that must not be empty ---- */
+
+static double chance(const Candidates *d, size_t i)
+{
+    return (double)coin_level(d->coin, d->x[i]) * 0x1p-30;
+}
+
+static void toss_behind_first(const Candidates *d, size_t block, AtomPiece *s)
+{
+    const size_t size = block_size(d->n, block);
+    const RngKey key = rng_key(&d->rng, USE_COIN, block);
+    s->count = 0;
+    s->sum = d->piece[block].sum;
+    for (size_t i = 0; i < size; i++) {
+        const size_t at = block * BLOCK + i;
+        if (at == d->first || (at > d->first && coin_keep(d->coin, d->x[at], &key, (uint32_t)i))) {
+            s->at[s->count] = (uint32_t)i;
+            s->value[s->count++] = d->x[at];
+        }
+    }
+}
+
+/* Drawing until something is kept, without the loop: the first one kept is i with chance p_i times that of
+ * none before it, given that there is one; those behind it toss coins as ever. An empty draw says that no p
+ * is 1. */
+static Status draw_again(Candidates *d)
+{
+    double none = 0, passed = 0; /* logarithms of the chance of none at all, of none so far */
+    for (size_t i = 0; i < d->n; i++)
+        none += log1p(-chance(d, i));
+    d->rng = rng_below(&d->rng, 1);
+    const double target = log1p(rng_unit(&d->rng, USE_ATOM, 0) * expm1(none));
+    d->first = d->n;
+    for (size_t i = 0; i < d->n && (d->first == d->n || passed >= target); i++)
+        if (d->x[i] != 0) {
+            passed += log1p(-chance(d, i));
+            d->first = i;
+        }
+    return candidates_collect(d, toss_behind_first);
+}
+
+/* ---- the whole ---- */
+
+/* What of a block is above the level. */
+typedef struct {
+    size_t count;
+    double sum;
+} Heavy;
+
+typedef struct {
+    const Candidates *d;
+    float tau;
+    Heavy *heavy; /* (blocks) */
+} Scale;
+
+static void scale_block(void *data, size_t block)
+{
+    const Scale *s = data;
+    const Candidates *d = s->d;
+    AtomPiece *p = &d->piece[block];
+    const float *x = d->dense ? d->x + block * BLOCK : p->value;
+    const size_t n = d->dense ? block_size(d->n, block) : p->count;
+    Heavy h = {0};
+    for (size_t i = 0; i < n; i++) {
+        const bool heavy = fabsf(x[i]) > s->tau;
+        h.count += heavy;
+        h.sum += heavy ? fabs((double)x[i]) : 0;
+    }
+    s->heavy[block] = h;
+    if (d->dense)
+        p->sum = kernels()->sum_magnitudes(x, n);
+}
+
+Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw)
+{
+    Candidates *d = NEW(c->scratch, Candidates, 1);
+    double above = 0, all = 0;
+    if (!d)
+        return arena_fail(c->scratch, c->err);
+    *draw = (AtomDraw){.from = d};
+    TRY(candidates_open(d, c, x, n));
+    TRY(candidates_of_plan(d, plan, &draw->tau));
+    Scale s = {d, draw->tau, NEW(c->scratch, Heavy, d->blocks)};
+    if (!s.heavy)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, d->blocks, scale_block, &s);
+    for (size_t b = 0; b < d->blocks; b++) {
+        draw->heavy += s.heavy[b].count;
+        above += s.heavy[b].sum;
+        all += d->piece[b].sum;
+    }
+    draw->light = draw->tau > 0 ? fmax(0, all - above) / (double)draw->tau : 0;
+    return OK;
+}
+
+static size_t count_kept(const Candidates *d)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < d->blocks; b++)
+        count += d->piece[b].count;
+    return count;
+}
+
+Status atoms_toss(const AtomPlan *plan, AtomDraw *draw)
+{
+    Candidates *d = draw->from;
+    const bool never_empty = plan->empty == EMPTY_RESAMPLE;
+    TRY(plan->draw == DRAW_SYSTEMATIC ? draw_systematic(d, never_empty) : draw_independent(d));
+    draw->count = count_kept(d);
+    if (never_empty && draw->count == 0 && draw->light > 0) {
+        TRY(draw_again(d));
+        draw->count = count_kept(d);
+    }
+    return OK;
+}
+
+AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
+{
+    const Candidates *d = draw->from;
+    if (!d->dense)
+        return d->piece[block];
+    const float *x = d->x + block * BLOCK;
+    const uint64_t *bits = d->kept + block * BLOCK / 64;
+    room.count = 0;
+    for (size_t w = 0; w < (block_size(d->n, block) + 63) / 64; w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1) {
+            const size_t i = 64 * w + (size_t)__builtin_ctzll(left);
+            room.at[room.count] = (uint32_t)i;
+            room.value[room.count++] = x[i];
+        }
+    return room;
+}
+
+/* ---- the closed form ---- */
+
+typedef struct {
+    double variance;
+    AtomMoments moments;
+} Part;
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double tau;
+    Part *part; /* (blocks) */
+} Spread;
+
+static void spread_block(void *data, size_t block)
+{
+    const Spread *s = data;
+    const float *x = s->x + block * BLOCK;
+    Part sum = {0};
+    for (size_t i = 0; i < block_size(s->n, block); i++) {
+        const double lambda = fabs((double)x[i]), v = lambda <= s->tau ? lambda * (s->tau - lambda) : 0;
+        sum.variance += v;
+        sum.moments.squares += v * v;
+        sum.moments.weighted += v * lambda * lambda;
+    }
+    s->part[block] = sum;
+}
+
+double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m)
+{
+    Spread s = {x, n, (double)tau, NEW(c->scratch, Part, blocks_of(n))};
+    double sum = 0;
+    *m = (AtomMoments){0};
+    if (!s.part)
+        return NAN;
+    parallel_for(c->threads, blocks_of(n), spread_block, &s);
+    for (size_t b = 0; b < blocks_of(n); b++) {
+        sum += s.part[b].variance;
+        m->squares += s.part[b].moments.squares;
+        m->weighted += s.part[b].moments.weighted;
+    }
+    return sum;
+}

@@ -1,0 +1,147 @@
+/* basis.c -- through the basis, and back. */
+#include "compress/atoms/basis.h"
+
+#include "vec/kernels.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+static const Basis *basis_of(const Call *c)
+{
+    return c->self->ops->basis;
+}
+
+size_t basis_bound(const Call *c)
+{
+    return atoms_bound(c->shape->n);
+}
+
+/* ---- range ---- */
+
+double basis_lift(float largest)
+{
+    int exponent;
+    if (largest == 0 || (largest >= 0x1p-40f && largest <= 0x1p40f))
+        return 1;
+    frexp((double)largest, &exponent);
+    return ldexp(1, -exponent);
+}
+
+bool basis_scale(const float *from, size_t n, double lift, float *to)
+{
+    bool in = true;
+    for (size_t i = 0; i < n; i++) {
+        const double v = (double)from[i] * lift;
+        in &= fabs(v) <= (double)FLT_MAX;
+        to[i] = in ? (float)v : 0;
+    }
+    return in;
+}
+
+/* |x|_2 <= sqrt(n) m, so |coef|_1 <= n m and the level is at most n m / budget. An estimate has at most n
+ * coefficients, none above the larger of the level and |x|_2. */
+bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
+{
+    const double side = sqrt((double)n), most = (double)largest * side;
+    const double level = plan->budget > 0 ? most * side / plan->budget : (double)plan->tau;
+    return side * fmax(most, level) <= (double)FLT_MAX / 4;
+}
+
+/* ---- encoding ---- */
+
+static Status forward(const Call *c, const float *x, float *coef)
+{
+    const size_t n = c->shape->n;
+    const double lift = basis_lift(kernels()->abs_max(x, n));
+    if (lift == 1)
+        return basis_of(c)->forward(c, x, coef);
+    const ArenaMark mark = arena_mark(c->scratch);
+    float *lifted = NEW(c->scratch, float, n);
+    if (!lifted)
+        return arena_fail(c->scratch, c->err);
+    basis_scale(x, n, lift, lifted);
+    TRY(basis_of(c)->forward(c, lifted, coef));
+    arena_rewind(c->scratch, mark);
+    if (!basis_scale(coef, n, 1 / lift, coef))
+        return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
+    return OK;
+}
+
+/* Decodes what is about to be sent. */
+static Status check_range(const Call *c, Bytes payload)
+{
+    float *x = NEW(c->scratch, float, c->shape->n);
+    if (!x)
+        return arena_fail(c->scratch, c->err);
+    const Status status = basis_decode(c, payload, x);
+    if (status != ERR_CORRUPT)
+        return status;
+    return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
+}
+
+Status basis_encode(const Call *c, const float *x, Buf *out)
+{
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
+    const size_t n = c->shape->n, start = out->size;
+    const ArenaMark mark = arena_mark(c->scratch);
+    float *coef = NEW(c->scratch, float, n);
+    if (!coef)
+        return arena_fail(c->scratch, c->err);
+    TRY(forward(c, x, coef));
+    TRY(atoms_encode(c, &coder, coef, n, x, out));
+    if (out->data[start] == PAYLOAD_RAW || basis_in_range(&coder.plan, n, kernels()->abs_max(x, n)))
+        return OK;
+    arena_rewind(c->scratch, mark);
+    return check_range(c, (Bytes){out->data + start, out->size - start});
+}
+
+/* ---- decoding ---- */
+
+Status basis_decode(const Call *c, Bytes in, float *x)
+{
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
+    const size_t n = c->shape->n;
+    float *coef = NEW(c->scratch, float, n);
+    if (!coef)
+        return arena_fail(c->scratch, c->err);
+    const ArenaMark mark = arena_mark(c->scratch);
+    TRY(atoms_decode(c, &coder, in, n, coef));
+    arena_rewind(c->scratch, mark);
+    const double lift = basis_lift(kernels()->abs_max(coef, n));
+    if (lift != 1)
+        basis_scale(coef, n, lift, coef);
+    TRY(basis_of(c)->inverse(c, coef, x));
+    if (lift != 1 && !basis_scale(x, n, 1 / lift, x))
+        return payload_bad(c, "a value is beyond float32");
+    return OK;
+}
+
+/* ---- closed forms ---- */
+
+double basis_variance(const Call *c, const float *x)
+{
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
+    float *coef = NEW(c->scratch, float, c->shape->n);
+    if (!coef || forward(c, x, coef) != OK)
+        return NAN;
+    return atoms_variance(c, &coder, coef, c->shape->n);
+}
+
+Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    float *coef = NEW(c->scratch, float, c->shape->n);
+    if (!coef)
+        return arena_fail(c->scratch, c->err);
+    TRY(forward(c, x, coef));
+    return atoms_curve(c, coef, c->shape->n, point, count);
+}
+
+ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m)
+{
+    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
+    float *coef = NEW(c->scratch, float, c->shape->n);
+    if (!coef || forward(c, x, coef) != OK)
+        return DEPENDENT;
+    return atoms_law(c, &coder, coef, c->shape->n, m);
+}

@@ -1,0 +1,356 @@
+/* candidates.c -- level and candidates in one pass, when the tensor is large enough to sample and few are to
+ * be kept.
+ *
+ * A level t guessed from a sample, and lowered a little, is almost surely under the true level tau. So one
+ * pass that adds up |x| and keeps the candidates of t holds all that is needed: every element above t, for
+ * solving tau exactly, and a superset of the candidates of tau. Where the guess was too high a linear-time
+ * search replaces it. Where many are to be kept, lists would outgrow the tensor: tau is solved over the
+ * elements themselves, and nothing is held. What comes out is the same either way: tau is solved by an
+ * iteration that sees only elements above the levels it passes through, in an order that does not depend on t. */
+#include "compress/atoms/candidates.h"
+
+#include "vec/kernels.h"
+#include "base/parallel.h"
+#include "num/waterfill.h"
+
+#include <float.h>
+#include <math.h>
+
+enum {
+    SAMPLE = 1 << 14,
+    SAMPLED_FROM = 4 * SAMPLE, /* shorter tensors are searched whole, and held as lists */
+    SLACK = 16,                /* what coin_sift may write behind a block's last candidate */
+    ROUNDS = 64
+};
+
+/* A draw is dense when it is expected to keep more than this share: the lists of a sparse one are under 2
+ * bytes for each element of the tensor then. */
+#define DENSE 0.125
+
+/* The level at which every non-zero element has p = 1. */
+static Coin coin_of(float tau)
+{
+    return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
+}
+
+/* ---- candidates, a wave of blocks at a time ---- */
+
+void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
+{
+    const RngKey key = rng_key(&d->rng, USE_COIN, block);
+    slot->count = kernels()->coin_sift(d->x + block * BLOCK, block_size(d->n, block), d->coin, &key, slot->at,
+                                       slot->value, &slot->sum);
+}
+
+/* Turns a slot into bits. */
+static void mark_slot(Candidates *d, size_t slot)
+{
+    const AtomPiece *s = &d->slot[slot];
+    const size_t block = d->wave + slot;
+    uint64_t *bits = d->kept + block * BLOCK / 64;
+    memset(bits, 0, (block_size(d->n, block) + 63) / 64 * sizeof *bits);
+    for (size_t i = 0; i < s->count; i++)
+        bits[s->at[i] / 64] |= UINT64_C(1) << s->at[i] % 64;
+    d->piece[block].count = s->count;
+}
+
+static void fill_slot(void *data, size_t slot)
+{
+    Candidates *d = data;
+    d->filler(d, d->wave + slot, &d->slot[slot]);
+    if (d->dense)
+        mark_slot(d, slot);
+}
+
+/* Moves a slot's candidates to memory of their own size. */
+static bool settle_slot(Candidates *d, size_t slot)
+{
+    const AtomPiece *s = &d->slot[slot];
+    AtomPiece *p = &d->piece[d->wave + slot];
+    p->at = NEW(d->call->scratch, uint32_t, s->count);
+    p->value = NEW(d->call->scratch, float, s->count);
+    if (!p->at || !p->value)
+        return false;
+    memcpy(p->at, s->at, s->count * sizeof *p->at);
+    memcpy(p->value, s->value, s->count * sizeof *p->value);
+    p->count = s->count;
+    p->sum = s->sum;
+    return true;
+}
+
+Status candidates_collect(Candidates *d, BlockDraw *filler)
+{
+    d->filler = filler;
+    if (d->dense && !d->kept && !(d->kept = NEW(d->call->scratch, uint64_t, d->blocks * (BLOCK / 64))))
+        return arena_fail(d->call->scratch, d->call->err);
+    for (d->wave = 0; d->wave < d->blocks; d->wave += WAVE) {
+        const size_t left = d->blocks - d->wave, slots = left < WAVE ? left : WAVE;
+        parallel_for(d->call->threads, slots, fill_slot, d);
+        for (size_t slot = 0; slot < slots && !d->dense; slot++)
+            if (!settle_slot(d, slot))
+                return arena_fail(d->call->scratch, d->call->err);
+    }
+    return OK;
+}
+
+static Status sift(Candidates *d, double level)
+{
+    d->coin = coin_of((float)level);
+    return candidates_collect(d, candidates_sift);
+}
+
+static double sum_all(const Candidates *d)
+{
+    double sum = 0;
+    for (size_t b = 0; b < d->blocks; b++)
+        sum += d->piece[b].sum;
+    return sum;
+}
+
+Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
+{
+    const size_t room = (n < BLOCK ? n : BLOCK) + SLACK;
+    *d = (Candidates){.call = c, .x = x, .n = n, .blocks = blocks_of(n), .rng = c->rng};
+    d->piece = NEW_ZERO(c->scratch, AtomPiece, d->blocks);
+    if (!d->piece)
+        return arena_fail(c->scratch, c->err);
+    for (size_t slot = 0; slot < WAVE && slot < d->blocks; slot++) {
+        d->slot[slot].at = NEW(c->scratch, uint32_t, room);
+        d->slot[slot].value = NEW(c->scratch, float, room);
+        if (!d->slot[slot].at || !d->slot[slot].value)
+            return arena_fail(c->scratch, c->err);
+    }
+    return OK;
+}
+
+/* ---- the level ---- */
+
+/* Element i of a stratified sample. */
+static float sampled(const Candidates *d, uint32_t i)
+{
+    const size_t stride = d->n / SAMPLE;
+    return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+}
+
+/* 0.9 of the level that the sample suggests; 0 when it suggests none. */
+static double guess_level(const Candidates *d, double budget)
+{
+    const ArenaMark mark = arena_mark(d->call->scratch);
+    float *sample = NEW(d->call->scratch, float, SAMPLE);
+    Level level = {0};
+    for (uint32_t i = 0; sample && i < SAMPLE; i++)
+        sample[i] = sampled(d, i);
+    if (sample)
+        waterfill_floats(sample, SAMPLE, budget / (double)d->n * SAMPLE, 1, d->call->scratch, &level);
+    arena_rewind(d->call->scratch, mark);
+    return 0.9 * level.tau;
+}
+
+/* Whether more than a share DENSE is kept at the level, as far as the sample tells. */
+static bool keeps_many(const Candidates *d, Coin coin)
+{
+    double sum = 0;
+    for (uint32_t i = 0; d->n >= SAMPLED_FROM && i < SAMPLE; i++)
+        sum += (double)coin_level(coin, sampled(d, i)) * 0x1p-30;
+    return sum > DENSE * SAMPLE;
+}
+
+/* Elements that may stand above the level still to be found: magnitudes in a list that shrinks, or all of x. */
+typedef struct {
+    float *list;
+    size_t count;
+    const float *x;
+    float under; /* of x: those above it have been taken */
+} Live;
+
+/* Takes those above the level out; returns how many, `*sum` is what they add up to, in order. */
+static size_t take_listed(Live *live, double level, double *sum)
+{
+    size_t rest = 0;
+    double more = 0;
+    const size_t all = live->count;
+    for (size_t i = 0; i < all; i++) {
+        const bool over = (double)live->list[i] > level;
+        more += over ? (double)live->list[i] : 0;
+        live->list[rest] = live->list[i];
+        rest += !over;
+    }
+    live->count = rest;
+    *sum = more;
+    return all - rest;
+}
+
+enum { ROW = 16 };
+
+static inline bool any_between(const float row[ROW], float above, float most)
+{
+    int any = 0;
+    for (int i = 0; i < ROW; i++)
+        any |= (fabsf(row[i]) > above) & (fabsf(row[i]) <= most);
+    return any;
+}
+
+static size_t take_whole(Live *live, double level, double *sum)
+{
+    const float nearest = (float)level, under = live->under, *const x = live->x;
+    const float above =
+        (double)nearest > level ? nextafterf(nearest, 0) : nearest; /* floats beyond it are beyond level */
+    size_t taken = 0;
+    double more = 0;
+    for (size_t i = 0; i < live->count; i += ROW) {
+        const size_t some = live->count - i < ROW ? live->count - i : ROW;
+        const bool any = some < ROW || any_between(x + i, above, under);
+        for (size_t j = i; any && j < i + some; j++) {
+            const float v = fabsf(x[j]);
+            const bool in = v > above && v <= under;
+            more += in ? (double)v : 0;
+            taken += in;
+        }
+    }
+    live->under = above;
+    *sum = more;
+    return taken;
+}
+
+typedef enum { SOLVED, TOO_HIGH, ILL } Solved;
+
+/* The level from the candidates of a coin at `from`: tau = (|x|_1 - those above tau) / (s - how many),
+ * repeated until no more are above it; each round's level is higher than the next one's. TOO_HIGH when a
+ * round passes under `from`; ILL where the subtraction would cost more than three digits or the rounds do not end. */
+static Solved solve(double all, double s, double from, Live *live, double *tau)
+{
+    double above = 0, more;
+    size_t heavy = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        const double tail = all - above;
+        if (tail < all * 0x1p-10)
+            return ILL;
+        const double level = tail / (s - (double)heavy);
+        if (level < from * (1 + 1e-6))
+            return TOO_HIGH;
+        const size_t taken = (live->list ? take_listed : take_whole)(live, level, &more);
+        if (taken == 0) {
+            *tau = level;
+            return SOLVED;
+        }
+        above += more;
+        heavy += taken;
+    }
+    return ILL;
+}
+
+static void sum_block(void *data, size_t block)
+{
+    const Candidates *d = data;
+    d->piece[block].sum = kernels()->sum_magnitudes(d->x + block * BLOCK, block_size(d->n, block));
+}
+
+static Solved solve_whole(const Candidates *d, double s, double *tau)
+{
+    Live live = {.count = d->n, .x = d->x, .under = FLT_MAX};
+    parallel_for(d->call->threads, d->blocks, sum_block, (void *)(uintptr_t)d);
+    return solve(sum_all(d), s, 0, &live, tau);
+}
+
+static Status sift_and_solve(Candidates *d, double s, double from, double *tau, Solved *solved)
+{
+    TRY(sift(d, from));
+    const double least = (double)(float)from * (1 - 1e-6);
+    const ArenaMark mark = arena_mark(d->call->scratch);
+    size_t total = 0;
+    for (size_t b = 0; b < d->blocks; b++)
+        total += d->piece[b].count;
+    Live live = {.list = NEW(d->call->scratch, float, total)};
+    if (!live.list)
+        return arena_fail(d->call->scratch, d->call->err);
+    for (size_t b = 0; b < d->blocks; b++)
+        for (size_t i = 0; i < d->piece[b].count; i++) {
+            live.list[live.count] = fabsf(d->piece[b].value[i]);
+            live.count += (double)live.list[live.count] >= least;
+        }
+    *solved = solve(sum_all(d), s, from, &live, tau);
+    arena_rewind(d->call->scratch, mark);
+    return OK;
+}
+
+static Status search_level(const Candidates *d, double s, Level *level)
+{
+    if (!waterfill_floats(d->x, d->n, s, d->call->threads, d->call->scratch, level))
+        return arena_fail(d->call->scratch, d->call->err);
+    return OK;
+}
+
+static Status sample_and_solve(Candidates *d, double s, double *tau, Solved *solved)
+{
+    const double guess = guess_level(d, s);
+    Level level;
+    *solved = TOO_HIGH;
+    if (guess > 0 && guess < (double)FLT_MAX)
+        TRY(sift_and_solve(d, s, guess, tau, solved));
+    if (*solved != TOO_HIGH)
+        return OK;
+    TRY(search_level(d, s, &level));
+    *tau = level.tau;
+    TRY(sift_and_solve(d, s, fmin(fmax(0.999 * level.tau, (double)FLT_TRUE_MIN), (double)FLT_MAX), tau,
+                       solved));
+    return OK;
+}
+
+/* The level of a budget, Algorithm 1; `ready` when the candidates at hand are those of tau or lower. */
+static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
+{
+    Solved solved = ILL;
+    Level level;
+    if (d->n >= SAMPLED_FROM && s < (double)d->n) {
+        if (s > DENSE * (double)d->n)
+            solved = solve_whole(d, s, tau);
+        else
+            TRY(sample_and_solve(d, s, tau, &solved));
+        *ready = solved == SOLVED && s <= DENSE * (double)d->n;
+    }
+    if (solved == SOLVED)
+        return OK;
+    TRY(search_level(d, s, &level));
+    *tau = level.tau;
+    return OK;
+}
+
+/* The released coder's: p = min(1, s |x| / |x|_1). */
+static double clipped_level(const Candidates *d, double s)
+{
+    double sum = 0;
+    for (size_t b = 0; b < d->blocks; b++)
+        sum += kernels()->sum_magnitudes(d->x + b * BLOCK, block_size(d->n, b));
+    return sum / s;
+}
+
+static Status find_level(Candidates *d, const AtomPlan *plan, double *tau, bool *ready)
+{
+    *ready = false;
+    *tau = (double)plan->tau;
+    if (plan->budget > 0 && plan->probs == PROBS_CLIP)
+        *tau = clipped_level(d, plan->budget);
+    else if (plan->budget > 0)
+        return level_of_budget(d, plan->budget, tau, ready);
+    else if (plan->bits > 0)
+        *tau = atoms_level_of_bits(d->x, d->n, plan->bits, d->call->threads, d->call->scratch);
+    else if (plan->eps > 0)
+        *tau = waterfill_of_variance(d->x, d->n, plan->eps, d->call->threads, d->call->scratch);
+    return isnan(*tau) ? arena_fail(d->call->scratch, d->call->err) : OK;
+}
+
+Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau)
+{
+    double level;
+    bool ready;
+    TRY(find_level(d, plan, &level, &ready));
+    if (level > (double)FLT_MAX)
+        return FAIL(d->call->err, ERR_NUMERIC, "%s: the atoms' common magnitude %.3g is beyond float32",
+                    d->call->self->ops->name, level);
+    *tau = (float)level;
+    d->dense = !ready && keeps_many(d, coin_of(*tau));
+    if (!ready && !d->dense)
+        TRY(sift(d, level));
+    d->coin = coin_of(*tau);
+    return OK;
+}

@@ -1,0 +1,71 @@
+/* dct.c -- ATOMO in the cosine basis: the coefficients of an orthonormal DCT-II are the atoms. The payload is
+ * atoms.h's, of the coefficients in place of the elements. */
+#include "compress/atoms/basis.h"
+#include "num/cosine.h"
+
+typedef struct {
+    double ratio;
+    int64_t dims;
+    int probs, empty, draw;
+} Dct;
+
+static const Param schema[] = {
+    BASIS_PARAMS(Dct),
+    PARAM(Dct, dims, "1", 1, 2, "the tensor as one line, or as svd's matrix, both ways"),
+    {0},
+};
+
+static AtomPlan plan(const Call *c)
+{
+    const Dct *o = c->self->params;
+    return BASIS_PLAN(o, c);
+}
+
+static void view(const Call *c, size_t *rows, size_t *cols)
+{
+    const Dct *o = c->self->params;
+    *rows = 1;
+    *cols = c->shape->n;
+    if (o->dims == 2)
+        matrix_view(c->shape, RESHAPE_PAPER, rows, cols);
+}
+
+static Status forward(const Call *c, const float *x, float *coef)
+{
+    size_t rows, cols;
+    view(c, &rows, &cols);
+    return cosine_forward(x, rows, cols, coef, c->threads, c->scratch, c->err);
+}
+
+static Status inverse(const Call *c, float *coef, float *x)
+{
+    size_t rows, cols;
+    view(c, &rows, &cols);
+    return cosine_back(coef, rows, cols, x, c->threads, c->scratch, c->err);
+}
+
+static const Basis basis = {plan, forward, inverse};
+
+static unsigned traits(const Codec *codec)
+{
+    const Dct *o = codec->params;
+    return RANDOM | (o->empty == EMPTY_SEND ? UNBIASED : 0);
+}
+
+const Compressor compressor_dct = {
+    .name = "dct",
+    .brief = "ATOMO over the coefficients of a cosine transform",
+    .formula = "y = DCT-II of g, orthonormal; keep y_k with p_k = min(1, |y_k| / tau), sum p = ratio n\n"
+               "decode y_k / p_k and transform back; variance tau T1 - T2 over |y_k| <= tau, as for entry",
+    .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1; Makhoul, IEEE Trans. ASSP 28, 1980",
+    .params = schema,
+    .params_size = sizeof(Dct),
+    .traits = traits,
+    .basis = &basis,
+    .bound = basis_bound,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
+    .moments = basis_moments,
+    .curve = basis_curve,
+};

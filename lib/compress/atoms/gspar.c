@@ -1,0 +1,73 @@
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a variance,
+ * which is ATOMO's problem over the entries turned round, or that density itself, which is ATOMO's. Either way
+ * p_i = min(1, |g_i| / tau); the payload is atoms.h's. */
+#include "compress/atoms/atoms.h"
+
+typedef struct {
+    double density, eps;
+} Gspar;
+
+static const Param schema[] = {
+    PARAM(Gspar, density, "0.01", 0, 1, "expected elements as a share of all", .above = true, .rate = true,
+          .group = 1),
+    PARAM(Gspar, eps, NULL, 0, 1e15, "variance as a share of |g|^2: as few elements as it takes",
+          .above = true, .group = 1),
+    {0},
+};
+
+static AtomCoder coder(const Call *c)
+{
+    const Gspar *g = c->self->params;
+    if (g->eps > 0)
+        return (AtomCoder){.plan = {.eps = g->eps}};
+    return (AtomCoder){.plan = {.budget = g->density * (double)c->shape->n}};
+}
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | RANDOM | EXACT_BYTES;
+}
+
+static size_t bound(const Call *c)
+{
+    return atoms_bound(c->shape->n);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const AtomCoder a = coder(c);
+    return atoms_encode(c, &a, x, c->shape->n, x, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const AtomCoder a = coder(c);
+    return atoms_decode(c, &a, in, c->shape->n, x);
+}
+
+static double variance(const Call *c, const float *x)
+{
+    const AtomCoder a = coder(c);
+    return atoms_variance(c, &a, x, c->shape->n);
+}
+
+const Compressor compressor_gspar = {
+    .name = "gspar",
+    .brief = "the least expected density for a variance; the dual of ATOMO over the entries",
+    .formula =
+        "keep g_i with p_i = min(1, |g_i| / tau); decode g_i / p_i\n"
+        "density: tau such that sum p = density n, the limit of the paper's greedy iteration, and what\n"
+        "entry:ratio=density draws: variance tau T1 - T2, T1 = sum |g|, T2 = sum g^2 over |g_i| <= tau\n"
+        "eps: the least sum p with E |decoded|^2 <= (1 + eps) |g|^2: tau = (eps |g|^2 + T2) / T1,\n"
+        "variance eps |g|^2, to float32 rounding of tau",
+    .paper = "Wangni, Wang, Liu, Zhang: Gradient Sparsification for Communication-Efficient Distributed\n"
+             "Optimization, NeurIPS 2018",
+    .params = schema,
+    .params_size = sizeof(Gspar),
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .variance = variance,
+};

@@ -1,0 +1,61 @@
+/* hadamard.c -- ATOMO in the Walsh-Hadamard basis: every atom is spread over a whole block of elements, so a draw's
+ * error is too, and no element waits for its turn. The payload is atoms.h's. */
+#include "num/hadamard_transform.h"
+#include "compress/atoms/basis.h"
+
+typedef struct {
+    double ratio;
+    int probs, empty, draw;
+} Hadamard;
+
+static const Param schema[] = {
+    BASIS_PARAMS(Hadamard),
+    {0},
+};
+
+static AtomPlan plan(const Call *c)
+{
+    const Hadamard *h = c->self->params;
+    return BASIS_PLAN(h, c);
+}
+
+static Status forward(const Call *c, const float *x, float *coef)
+{
+    hadamard_of(x, coef, c->shape->n, c->threads);
+    return OK;
+}
+
+static Status inverse(const Call *c, float *coef, float *x)
+{
+    hadamard_of(coef, x, c->shape->n, c->threads);
+    return OK;
+}
+
+static const Basis basis = {plan, forward, inverse};
+
+static unsigned traits(const Codec *codec)
+{
+    const Hadamard *h = codec->params;
+    return RANDOM | EXACT_BYTES | (h->empty == EMPTY_SEND ? UNBIASED : 0);
+}
+
+const Compressor compressor_hadamard = {
+    .name = "hadamard",
+    .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
+    .formula =
+        "blocks of 2^L elements, the powers of two that make up n, the largest first; in each\n"
+        "c_k = 2^(-L/2) sum_i (-1)^popcount(i & k) g_i; keep c_k with p_k = min(1, |c_k| / tau), sum p = ratio n\n"
+        "decode the same transform of c_k / p_k; variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 over |c_k| <= tau",
+    .paper =
+        "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
+    .params = schema,
+    .params_size = sizeof(Hadamard),
+    .traits = traits,
+    .basis = &basis,
+    .bound = basis_bound,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
+    .moments = basis_moments,
+    .curve = basis_curve,
+};

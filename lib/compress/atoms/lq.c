@@ -1,0 +1,143 @@
+/* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, where it is
+ * balanced by definition (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf TernGrad. The payload is
+ * a light list (atoms.h) whose common magnitude is N. */
+#include "compress/atoms/atoms.h"
+#include "vec/kernels.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    double q;
+} Lq;
+
+static const Param schema[] = {
+    PARAM(Lq, q, "2", 0, INFINITY, "which norm is the scale", .above = true),
+    {0},
+};
+
+/* pow is not the same to the last bit on every machine; the other norms are. */
+static unsigned traits(const Codec *codec)
+{
+    const double q = ((const Lq *)codec->params)->q;
+    return UNBIASED | RANDOM | (q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0);
+}
+
+static size_t bound(const Call *c)
+{
+    return atoms_bound(c->shape->n);
+}
+
+/* ---- the norm ---- */
+
+typedef struct {
+    double sum; /* of |x|, x^2 or (|x| / largest)^q */
+    float largest;
+} Part;
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double q, largest; /* of the whole, once it is known */
+    Part *part;        /* (blocks) */
+} Norm;
+
+static void measure_block(void *data, size_t block)
+{
+    const Norm *s = data;
+    const float *x = s->x + block * BLOCK;
+    Part *p = &s->part[block];
+    const size_t n = block_size(s->n, block);
+    p->largest = kernels()->abs_max(x, n);
+    if (s->q == 1)
+        p->sum = kernels()->sum_magnitudes(x, n);
+    if (s->q == 2)
+        p->sum = kernels()->sum_squares(x, n);
+}
+
+static void power_block(void *data, size_t block)
+{
+    const Norm *s = data;
+    const float *x = s->x + block * BLOCK;
+    double sum = 0;
+    for (size_t i = 0; i < block_size(s->n, block); i++)
+        sum += pow(fabs((double)x[i]) / s->largest, s->q);
+    s->part[block].sum = sum;
+}
+
+static double add_parts(const Norm *s)
+{
+    double sum = 0;
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        sum += s->part[b].sum;
+    return sum;
+}
+
+/* |x|_q, a quasi-norm under q = 1; relative to the largest where powers could overflow. NaN without memory. */
+static double norm(const Call *c, const float *x)
+{
+    const size_t blocks = blocks_of(c->shape->n);
+    Norm s = {.x = x, .n = c->shape->n, .q = ((const Lq *)c->self->params)->q};
+    s.part = NEW(c->scratch, Part, blocks);
+    if (!s.part)
+        return NAN;
+    parallel_for(c->threads, blocks, measure_block, &s);
+    for (size_t b = 0; b < blocks; b++)
+        s.largest = fmax(s.largest, (double)s.part[b].largest);
+    if (s.largest == 0 || isinf(s.q))
+        return s.largest;
+    if (s.q == 1)
+        return fmax(add_parts(&s), s.largest);
+    if (s.q == 2)
+        return fmax(sqrt(add_parts(&s)), s.largest);
+    parallel_for(c->threads, blocks, power_block, &s);
+    return fmax(s.largest * pow(add_parts(&s), 1 / s.q), s.largest);
+}
+
+static Status scale_of(const Call *c, const float *x, AtomCoder *coder)
+{
+    const double scale = norm(c, x);
+    if (isnan(scale))
+        return arena_fail(c->scratch, c->err);
+    if (scale > (double)FLT_MAX)
+        return FAIL(c->err, ERR_NUMERIC, "lq: the norm %.3g is beyond float32", scale);
+    *coder = (AtomCoder){.plan.tau = (float)scale, .light = true};
+    return OK;
+}
+
+/* ---- the codec ---- */
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    AtomCoder coder;
+    TRY(scale_of(c, x, &coder));
+    return atoms_encode(c, &coder, x, c->shape->n, x, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const AtomCoder coder = {.light = true};
+    return atoms_decode(c, &coder, in, c->shape->n, x);
+}
+
+static double variance(const Call *c, const float *x)
+{
+    AtomCoder coder;
+    return scale_of(c, x, &coder) == OK ? atoms_variance(c, &coder, x, c->shape->n) : NAN;
+}
+
+const Compressor compressor_lq = {
+    .name = "lq",
+    .brief = "signs times the l_q norm, kept with p = |g_i| / |g|_q: ATOMO at the budget |g|_1 / |g|_q",
+    .formula = "N = |g|_q; decode N sign(g_i) with p_i = |g_i| / N, else 0\n"
+               "variance |g|_1 |g|_q - |g|_2^2",
+    .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
+    .params = schema,
+    .params_size = sizeof(Lq),
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .variance = variance,
+};

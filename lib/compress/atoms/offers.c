@@ -1,0 +1,221 @@
+/* offers.c -- see offers.h. */
+#include "compress/atoms/offers.h"
+
+#include <math.h>
+
+enum { JUMPS_MOST = 16 };
+
+/* What saves less than this share of the variance is not worth a bit: atoms made of rounding errors. */
+#define NOTHING 1e-9
+
+/* ---- one tensor ---- */
+
+static const CurvePoint *corner(const Offers *o, size_t k)
+{
+    return &o->item[o->corner[k]].at;
+}
+
+/* Variance saved for each bit on the way from one point to another. */
+static double saving(const CurvePoint *from, const CurvePoint *to)
+{
+    return (from->variance - to->variance) / (to->bits - from->bits);
+}
+
+/* Corner k's, k > 0; falls with k. */
+static double saving_at(const Offers *o, size_t k)
+{
+    return saving(corner(o, k - 1), corner(o, k));
+}
+
+static void find_corners(Offers *o)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const CurvePoint *p = &o->item[i].at;
+        while (o->corners && p->bits <= corner(o, o->corners - 1)->bits &&
+               p->variance < corner(o, o->corners - 1)->variance)
+            o->corners--;
+        if (o->corners && p->variance >= corner(o, o->corners - 1)->variance * (1 - NOTHING))
+            continue;
+        while (o->corners > 1 && saving_at(o, o->corners - 1) <= saving(corner(o, o->corners - 1), p))
+            o->corners--;
+        o->corner[o->corners++] = i;
+    }
+}
+
+Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
+                   Arena *a, Error *err)
+{
+    size_t next[OFFER_CODECS] = {0};
+    while (count[0] && next[1] < count[1] && curve[1][next[1]].bits < curve[0][0].bits &&
+           curve[1][next[1]].variance > 0)
+        next[1]++;
+    *o = (Offers){.item = NEW(a, Offer, count[0] + count[1]), .corner = NEW(a, size_t, count[0] + count[1])};
+    if (!o->item || !o->corner)
+        return arena_fail(a, err);
+    while (next[0] < count[0] || next[1] < count[1]) {
+        const bool second =
+            next[0] == count[0] || (next[1] < count[1] && curve[1][next[1]].bits < curve[0][next[0]].bits);
+        o->item[o->count++] = (Offer){curve[second][next[second]], second};
+        next[second]++;
+    }
+    find_corners(o);
+    return OK;
+}
+
+/* The last corner up to which every bit saves mu or more. */
+static size_t corner_of(const Offers *o, double mu)
+{
+    size_t low = 0, high = o->corners; /* corner low will do, corner high will not */
+    while (high - low > 1) {
+        const size_t mid = (low + high) / 2;
+        if (saving_at(o, mid) >= mu)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Between two neighbours on a codec's curve; the level of the vector itself is nobody's neighbour. */
+static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
+{
+    const double share = (bits - a->bits) / (b->bits - a->bits);
+    if (b->level == 0 || !(share > 0))
+        return *a;
+    return (CurvePoint){a->level + share * (b->level - a->level), bits,
+                        a->variance + share * (b->variance - a->variance)};
+}
+
+/* The least variance for at most so many bits, which pay for item 0. */
+static Offer best_within(const Offers *o, double bits)
+{
+    Offer best = o->item[0];
+    for (int codec = 0; codec < OFFER_CODECS; codec++) {
+        const Offer *last = NULL, *next = NULL;
+        for (size_t i = 0; i < o->count && !next; i++)
+            if (o->item[i].codec == codec) {
+                if (o->item[i].at.bits <= bits)
+                    last = &o->item[i];
+                else
+                    next = &o->item[i];
+            }
+        if (!last)
+            continue;
+        const Offer offer = {next ? between(&last->at, &next->at, bits) : last->at, codec};
+        best = offer.at.variance < best.at.variance ? offer : best;
+    }
+    return best;
+}
+
+/* ---- all tensors ---- */
+
+/* Tensors whose choice is made stand aside. */
+typedef struct {
+    const Offers *o; /* (tensors) */
+    size_t tensors;
+    const bool *made; /* (tensors) */
+} Market;
+
+static bool is_open(const Market *m, size_t j)
+{
+    return !m->made[j];
+}
+
+static double bits_of(const Market *m, double mu)
+{
+    double bits = 0;
+    for (size_t j = 0; j < m->tensors; j++)
+        if (is_open(m, j))
+            bits += corner(&m->o[j], corner_of(&m->o[j], mu))->bits;
+    return bits;
+}
+
+/* The multiplier that spends `bits`, as closely as doubles tell: the least one that does not spend more, and
+ * the greatest that does or would if it could. */
+typedef struct {
+    double dear, cheap;
+} Multiplier;
+
+static Multiplier find_multiplier(const Market *m, double bits)
+{
+    double low = -1000, high = 1000; /* log2: variances from 2^-300 to 2^300, up to 2^70 bits */
+    for (int i = 0; i < 100; i++) {
+        const double mid = (low + high) / 2;
+        if (bits_of(m, exp2(mid)) > bits)
+            low = mid;
+        else
+            high = mid;
+    }
+    return (Multiplier){exp2(high), exp2(low)};
+}
+
+/* What a way of spending comes to. */
+typedef struct {
+    double bits, variance;
+    size_t cut;    /* the tensor that could not have its next corner; tensors: there is none */
+    size_t corner; /* the one it has */
+} Spent;
+
+/* Corners are taken while they fit; the tensor whose next one does not has what is left. */
+static Spent spend(const Market *m, double bits, Offer *chosen)
+{
+    const Multiplier mu = find_multiplier(m, bits);
+    double left = bits - bits_of(m, mu.dear);
+    Spent spent = {.cut = m->tensors};
+    for (size_t j = 0; j < m->tensors; j++) {
+        const Offers *o = &m->o[j];
+        if (!is_open(m, j))
+            continue;
+        size_t k = corner_of(o, mu.dear);
+        const size_t end = corner_of(o, mu.cheap);
+        while (k < end && corner(o, k + 1)->bits - corner(o, k)->bits <= left) {
+            left -= corner(o, k + 1)->bits - corner(o, k)->bits;
+            k++;
+        }
+        chosen[j] = o->item[o->corner[k]];
+        if (k < end && left > 0 && spent.cut == m->tensors) {
+            spent.cut = j;
+            spent.corner = k;
+            chosen[j] = best_within(o, corner(o, k)->bits + left);
+            left -= chosen[j].at.bits - corner(o, k)->bits;
+        }
+        spent.bits += chosen[j].at.bits;
+        spent.variance += chosen[j].at.variance;
+    }
+    return spent;
+}
+
+/* With tensor j at its corner k the others have the rest. Infinite where that is not enough for them. */
+static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
+{
+    const CurvePoint *p = corner(&m->o[j], k);
+    const Spent spent = spend(m, bits - p->bits, chosen);
+    return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
+}
+
+/* A hull may jump, from one codec to another or from atoms to floats. Where the tensor that the budget cuts
+ * would stand high above its hull, it is given one end of the jump if that makes the whole better, and the
+ * others share the rest; among these another one may be cut. */
+Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
+{
+    bool *made = NEW_ZERO(a, bool, tensors);
+    const Market m = {o, tensors, made};
+    if (!made)
+        return arena_fail(a, err);
+    for (size_t rounds = 0;; rounds++) {
+        const Spent spent = spend(&m, bits, chosen);
+        const size_t j = spent.cut, k = spent.corner;
+        if (j == tensors || rounds == JUMPS_MOST)
+            return OK;
+        made[j] = true;
+        const double below = variance_with(&m, bits, j, k, chosen);
+        const double above = variance_with(&m, bits, j, k + 1, chosen);
+        if (spent.variance <= fmin(below, above)) {
+            made[j] = false;
+            spend(&m, bits, chosen);
+            return OK;
+        }
+        chosen[j] = o[j].item[o[j].corner[below < above ? k : k + 1]];
+        bits -= chosen[j].at.bits;
+    }
+}

@@ -1,0 +1,174 @@
+/* spectrum.c -- a matrix's frequencies as atoms, through fourier.h. */
+#include "compress/atoms/spectrum.h"
+
+#include "compress/atoms/basis.h"
+#include "num/fourier_transform.h"
+#include "vec/kernels.h"
+#include "base/parallel.h"
+#include "num/phase.h"
+
+#include <float.h>
+#include <math.h>
+
+Spectrum spectrum_shape(size_t rows, size_t cols)
+{
+    const bool turned = rows > cols;
+    Spectrum s = {.turned = turned, .rows = turned ? cols : rows, .cols = turned ? rows : cols};
+    if (rows == 0 || cols == 0)
+        return (Spectrum){0};
+    s.room = fourier_room(s.cols);
+    s.edge = s.rows / 2 + 1;
+    s.middle = (s.cols - 1) / 2;
+    s.atoms = s.edge * (s.cols % 2 ? 1 : 2) + s.rows * s.middle;
+    return s;
+}
+
+static size_t elements(const Spectrum *s)
+{
+    return s->rows * s->cols;
+}
+
+Frequency spectrum_frequency(const Spectrum *s, size_t atom)
+{
+    const bool inner = atom >= s->edge && atom - s->edge < s->rows * s->middle;
+    if (inner) {
+        const size_t i = atom - s->edge;
+        return (Frequency){i / s->middle * s->room + 2 * (i % s->middle + 1), false};
+    }
+    const bool last = atom >= s->edge;
+    const size_t j = last ? atom - s->edge - s->rows * s->middle : atom;
+    return (Frequency){j * s->room + (last ? s->cols : 0), j == 0 || 2 * j == s->rows};
+}
+
+/* ---- the tensor's elements in rows with room, and back ---- */
+
+static void load(const Spectrum *s, const float *x, double lift)
+{
+    for (size_t j = 0; j < s->rows && !s->turned; j++)
+        basis_scale(x + j * s->cols, s->cols, lift, s->data + j * s->room);
+    for (size_t i = 0; i < s->cols && s->turned; i++)
+        for (size_t j = 0; j < s->rows; j++)
+            s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
+}
+
+/* False when a value is beyond float32. */
+static bool store(const Spectrum *s, double lift, float *x)
+{
+    bool in = true;
+    for (size_t j = 0; j < s->rows && !s->turned; j++)
+        in &= basis_scale(s->data + j * s->room, s->cols, lift, x + j * s->cols);
+    for (size_t i = 0; i < s->cols && s->turned; i++)
+        for (size_t j = 0; j < s->rows; j++) {
+            const double v = (double)s->data[j * s->room + i] * lift;
+            in &= fabs(v) <= (double)FLT_MAX;
+            x[i * s->rows + j] = in ? (float)v : 0;
+        }
+    return in;
+}
+
+/* ---- forward ---- */
+
+typedef struct {
+    const Spectrum *s;
+    float *gauge;
+    size_t blocks; /* of a row's middle */
+} Measure;
+
+static void measure_piece(void *data, size_t piece)
+{
+    const Measure *m = data;
+    const Spectrum *s = m->s;
+    const size_t j = piece / m->blocks, block = piece % m->blocks, from = block * BLOCK;
+    const float scale = (float)sqrt(2 / (double)elements(s));
+    phase_gauges(s->data + j * s->room + 2 + 2 * from, block_size(s->middle, block), scale,
+                 m->gauge + s->edge + j * s->middle + from);
+}
+
+/* A column of the edge; the partners behind its middle are scaled for company. */
+static void measure_edge(const Spectrum *s, size_t first, size_t k, float *gauge)
+{
+    const double n = (double)elements(s);
+    for (size_t j = 0; j < s->rows; j++) {
+        float *z = s->data + j * s->room + 2 * k, unread;
+        const bool real = j == 0 || 2 * j == s->rows;
+        z[1] = real ? 0 : z[1];
+        phase_gauges(z, 1, (float)sqrt((real ? 1 : 2) / n), j < s->edge ? &gauge[first + j] : &unread);
+    }
+}
+
+static void measure(const Call *c, const Spectrum *s, float *gauge)
+{
+    const Measure m = {s, gauge, blocks_of(s->middle)};
+    parallel_for(c->threads, s->rows * m.blocks, measure_piece, (void *)(uintptr_t)&m);
+    measure_edge(s, 0, 0, gauge);
+    if (s->cols % 2 == 0)
+        measure_edge(s, s->edge + s->rows * s->middle, s->cols / 2, gauge);
+}
+
+static Status transform(const Call *c, const Spectrum *s, FourierWay way)
+{
+    Fourier f;
+    const ArenaMark mark = arena_mark(c->scratch);
+    TRY(fourier_open(&f, s->rows, s->cols, FOURIER_MATRIX, way, s->data, c->scratch, c->err));
+    fourier_run(&f, s->data);
+    fourier_close(&f);
+    arena_rewind(c->scratch, mark);
+    return OK;
+}
+
+Status spectrum_of(const Call *c, const float *x, Spectrum *s, float *gauge)
+{
+    const double lift = basis_lift(kernels()->abs_max(x, elements(s)));
+    s->data = NEW(c->scratch, float, s->rows * s->room);
+    if (!s->data)
+        return arena_fail(c->scratch, c->err);
+    if (s->atoms == 0)
+        return OK;
+    load(s, x, lift);
+    TRY(transform(c, s, FOURIER_FORWARD));
+    measure(c, s, gauge);
+    if (lift == 1)
+        return OK;
+    if (!basis_scale(gauge, s->atoms, 1 / lift, gauge))
+        return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
+    basis_scale(s->data, s->rows * s->room, 1 / lift, s->data);
+    return OK;
+}
+
+/* ---- back ---- */
+
+Status spectrum_clear(const Call *c, Spectrum *s)
+{
+    s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
+    return s->data ? OK : arena_fail(c->scratch, c->err);
+}
+
+/* What the inverse transform, which is not scaled, has to find. */
+double spectrum_factor(const Spectrum *s, Frequency f, double lift)
+{
+    return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
+}
+
+/* Partners at the edges, where both stand in the data. */
+static void mirror(const Spectrum *s, size_t k)
+{
+    for (size_t j = 1; 2 * j < s->rows; j++) {
+        const float *z = s->data + j * s->room + 2 * k;
+        float *partner = s->data + (s->rows - j) * s->room + 2 * k;
+        partner[0] = z[0];
+        partner[1] = -z[1];
+    }
+}
+
+Status spectrum_back(const Call *c, Spectrum *s, double lift, float *x, bool *in)
+{
+    *in = true;
+    if (s->atoms == 0)
+        return OK;
+    mirror(s, 0);
+    if (s->cols % 2 == 0)
+        mirror(s, s->cols / 2);
+    TRY(transform(c, s, FOURIER_BACK));
+    *in = store(s, 1 / lift, x);
+    return OK;
+}

@@ -1,0 +1,225 @@
+/* svd.c -- spectral ATOMO: a matrix's singular vectors are the atoms, and few are sent (Wang et al., NeurIPS 2018).
+ *
+ * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so
+ * the mean is A. Which and how likely: svd_plan.h; how they travel: svd_payload.h. */
+#include "compress/atoms/svd_payload.h"
+
+#include <float.h>
+#include <math.h>
+
+static const char *const methods[] = {"gram", "gesdd", NULL}; /* as SpectralMethod counts */
+
+enum { VBITS = 8 }; /* the default */
+
+static const Param schema[] = {
+    PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
+    PARAM_OF(Svd, reshape, "paper", reshape_names, "how a tensor becomes a matrix"),
+    PARAM_OF(Svd, method, "gram", methods,
+             "eigenvectors of A'A, or LAPACK's gesdd: slow, 16 to 40 bytes an element"),
+    PARAM_OF(Svd, vectors, "f32", vector_forms, "singular vectors as floats, or rounded without bias"),
+    PARAM(Svd, vbits, "8", 1, 16, "bits of a level, where vectors=qsgd"),
+    ATOM_PARAMS(Svd),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    const Svd *o = codec->params;
+    return (o->empty == EMPTY_SEND ? UNBIASED : 0) | RANDOM;
+}
+
+static Status check(const Codec *codec, Error *err)
+{
+    const Svd *o = codec->params;
+    if (o->vectors == VECTORS_QSGD || o->vbits == VBITS)
+        return OK;
+    FAIL(err, ERR_USAGE, "svd: vbits=%lld without vectors=qsgd", (long long)o->vbits);
+    return error_hint(err, "svd:vectors=qsgd,vbits=%lld", (long long)o->vbits);
+}
+
+static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
+{
+    TRY(svd_plan_open(c, x, plan));
+    return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
+}
+
+/* Sums the atoms into x; false when a value is beyond float32. */
+static bool add_up(const Call *c, const SvdAtoms *a, float *x)
+{
+    linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
+    return svd_ceiling(a) <= (double)FLT_MAX / 2 || first_nonfinite(x, c->shape->n, NULL) == c->shape->n;
+}
+
+/* Decodes what is about to be sent. */
+static Status check_range(const Call *c, Bytes payload)
+{
+    SvdAtoms a;
+    float *x = NEW(c->scratch, float, c->shape->n);
+    if (!x)
+        return arena_fail(c->scratch, c->err);
+    Call quiet = *c;
+    Error unread;
+    quiet.err = &unread;
+    const Status status = svd_get(&quiet, payload, &a);
+    if (status == ERR_MEMORY)
+        return arena_fail(c->scratch, c->err);
+    if (status == OK && add_up(c, &a, x))
+        return OK;
+    return FAIL(c->err, ERR_NUMERIC, "svd: a decoded value would be beyond float32");
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    SvdPlan plan;
+    TRY(make_plan(c, x, &plan));
+    if (plan.raw)
+        return raw_put(c, x, out);
+    size_t *kept = NEW(c->scratch, size_t, plan.s.k);
+    double most = 0;
+    if (!kept)
+        return arena_fail(c->scratch, c->err);
+    const size_t start = out->size, count = svd_draw(c, &plan, kept);
+    TRY(svd_put(c, &plan, kept, count, out));
+    for (size_t i = 0; i < count; i++)
+        most += plan.s.lambda[kept[i]] / plan.p[kept[i]];
+    return most <= (double)FLT_MAX / 4 ? OK : check_range(c, (Bytes){out->data + start, out->size - start});
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    SvdAtoms a;
+    TRY(svd_get(c, in, &a));
+    return add_up(c, &a, x) ? OK : payload_bad(c, "a value is beyond float32");
+}
+
+/* ---- closed forms ---- */
+
+/* A plan, and what rounding adds to its atoms' vectors. */
+typedef struct {
+    SvdPlan plan;
+    VectorNoise *left, *right; /* (k) */
+} Noisy;
+
+static Status make_noisy(const Call *c, const float *x, Noisy *n)
+{
+    TRY(make_plan(c, x, &n->plan));
+    n->left = NEW(c->scratch, VectorNoise, n->plan.s.k);
+    n->right = NEW(c->scratch, VectorNoise, n->plan.s.k);
+    return n->left && n->right ? svd_noise(c, &n->plan, n->left, n->right) : arena_fail(c->scratch, c->err);
+}
+
+/* Sum of lambda^2 ((1 + w)(1 + w') / p - 1). The atoms are orthogonal, so coins that depend on one another
+ * change nothing. */
+static double variance(const Call *c, const float *x)
+{
+    Noisy n;
+    double sum = 0;
+    if (make_noisy(c, x, &n) != OK)
+        return NAN;
+    for (size_t i = 0; i < n.plan.s.k; i++) {
+        const double lambda = n.plan.s.lambda[i], p = n.plan.p[i], w = n.left[i].noise, w1 = n.right[i].noise;
+        sum += p > 0 ? lambda * lambda * ((1 - p + (w + w1 + w * w1)) / p) : 0;
+    }
+    return n.plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
+}
+
+/* The covariance of an atom's error, in units of lambda^2 and with q = 1/p, is uu' x ((q - 1) vv' + q D') + q D
+ * x (vv' + D'), x the product of Kronecker, D and D' those of the rounding of u and v. `squares` sums the traces
+ * of these matrices' squares, `weighted` the variances of the estimate's part along the atom. */
+static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
+{
+    const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
+    const double rounding = u->squares + v->squares + u->squares * v->squares +
+                            2 * (u->along * v->along + u->squares * v->along + u->along * v->squares);
+    m->squares += lambda2 * lambda2 * (coin * coin + 2 * coin * q * along + q * q * rounding);
+    m->weighted += lambda2 * lambda2 * (coin + q * along);
+}
+
+/* Atoms come and go, and are rounded, independently. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    Noisy n;
+    if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC || make_noisy(c, x, &n) != OK)
+        return DEPENDENT;
+    *m = (AtomMoments){0};
+    for (size_t i = 0; i < n.plan.s.k && !n.plan.raw; i++)
+        if (n.plan.p[i] > 0)
+            add_atom(n.plan.s.lambda[i] * n.plan.s.lambda[i], n.plan.p[i], &n.left[i], &n.right[i], m);
+    return ATOMWISE;
+}
+
+/* ---- what every level costs and leaves ---- */
+
+/* The closed form with the noise that rounding is expected to add, which needs no vectors. */
+static double expected_variance(const SvdPlan *plan)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan->s.k && !plan->raw; i++) {
+        const double lambda = plan->s.lambda[i], p = plan->p[i];
+        sum += p > 0 ? lambda * lambda * (plan->atom_noise / p - 1) : 0;
+    }
+    return sum;
+}
+
+static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
+{
+    while (*count && point[*count - 1].bits >= added.bits) /* dearer, and no better */
+        (*count)--;
+    point[(*count)++] = added;
+}
+
+static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *point, size_t *count)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    TRY(svd_plan_level(c, plan, level));
+    const double bits = plan->raw ? 8 * (double)raw_size(c) : plan->bits;
+    add_point(point, count, (CurvePoint){level, bits, expected_variance(plan)});
+    arena_rewind(c->scratch, mark);
+    return OK;
+}
+
+/* From the level that spends a thousandth of an atom, as one is a large part of a small budget, to the one
+ * that keeps all, 16 to the octave; then level 0, the tensor itself where atoms are rounded. */
+static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    SvdPlan plan;
+    double top = 0, least = INFINITY;
+    TRY(svd_plan_open(c, x, &plan));
+    for (size_t i = 0; i < plan.s.k; i++) {
+        top += 1024 * plan.s.lambda[i];
+        least = plan.s.lambda[i] > 0 ? fmin(least, plan.s.lambda[i]) : least;
+    }
+    *count = 0;
+    plan.raw = false;
+    for (int i = 0; top * exp2(-i / 16.0) > least && !plan.raw && i < CURVE_MOST - 2; i++)
+        TRY(add_level(c, &plan, top * exp2(-i / 16.0), point, count));
+    if (plan.atom_noise <= 1 || top <= 0)
+        return add_level(c, &plan, 0, point, count);
+    if (!plan.raw)
+        TRY(add_level(c, &plan, least, point, count));
+    add_point(point, count, (CurvePoint){0, 8 * (double)raw_size(c), 0});
+    return OK;
+}
+
+const Compressor compressor_svd = {
+    .name = "svd",
+    .brief = "spectral ATOMO: few singular vectors, sampled",
+    .formula =
+        "A = sum lambda_i u_i v_i'; atom i is sent as lambda_i u_i / p_i and v_i with probability p_i\n"
+        "p_i = min(1, lambda_i / tau), sum p = rank (Algorithm 1); variance sum lambda_i^2 (1/p_i - 1)\n"
+        "vectors=bf16|qsgd: u^ and v^ are rounded without bias and independently, so u^ v^' is unbiased;\n"
+        "variance sum lambda_i^2 ((1 + w_i)(1 + w'_i) / p_i - 1), w = E |u^ - u|^2 / |u|^2, w' = that of v.\n"
+        "qsgd: l2 norms of 512 elements, s = 2^vbits - 1 levels, Elias codes; w + w' is near 85 / s^2 for\n"
+        "long vectors and stays however high the rank",
+    .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
+    .params = schema,
+    .params_size = sizeof(Svd),
+    .traits = traits,
+    .bound = svd_payload_most,
+    .encode = encode,
+    .decode = decode,
+    .check = check,
+    .variance = variance,
+    .moments = moments,
+    .curve = curve,
+};

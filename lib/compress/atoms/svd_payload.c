@@ -1,0 +1,205 @@
+/* svd_payload.c -- see svd_payload.h. */
+#include "compress/atoms/svd_payload.h"
+
+#include <math.h>
+
+size_t svd_payload_most(const Call *c)
+{
+    size_t rows, cols;
+    svd_view(c, &rows, &cols);
+    const size_t most = rows < cols ? rows : cols;
+    return 1 + VARINT_MAX + most * (vectors_most(rows) + vectors_most(cols));
+}
+
+/* The largest |x|; infinite when any is NaN or infinite. Without their signs floats order as integers do. */
+static double largest(const float *x, size_t n)
+{
+    int32_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t bits = (int32_t)(float_bits(x[i]) & 0x7fffffff);
+        most = bits > most ? bits : most;
+    }
+    const float value = bits_float((uint32_t)most);
+    return isfinite(value) ? (double)value : INFINITY;
+}
+
+double svd_ceiling(const SvdAtoms *a)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->count; i++)
+        sum += largest(a->left + i * a->rows, a->rows) * largest(a->right + i * a->cols, a->cols);
+    return sum;
+}
+
+/* ---- atoms as floats ---- */
+
+/* Where the vectors of some atoms go, rows and cols floats each. */
+typedef struct {
+    uint8_t **left, **right;
+} Places;
+
+static Status places_take(const Call *c, size_t count, Places *p)
+{
+    p->left = NEW(c->scratch, uint8_t *, count);
+    p->right = NEW(c->scratch, uint8_t *, count);
+    return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
+}
+
+/* The atoms index[0 .. count-1], as they travel when they are sent. */
+static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count, const Places *p)
+{
+    double *scale = NEW(c->scratch, double, count);
+    const bool turned = plan->s.a.turned;
+    if (!scale)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < count; i++)
+        scale[i] = 1 / plan->p[index[i]];
+    return spectral_atoms(&plan->s, index, scale, count, turned ? p->right : p->left,
+                          turned ? p->left : p->right, c->scratch, c->err);
+}
+
+/* Atoms that are rounded are made a few at a time. */
+enum { AT_ONCE = 64 };
+
+typedef struct {
+    Places to;
+    float *left, *right; /* (AT_ONCE, rows), (AT_ONCE, cols) */
+} Few;
+
+static Status few_take(const Call *c, const SvdPlan *plan, size_t count, Few *f)
+{
+    const size_t most = count < AT_ONCE ? count : AT_ONCE;
+    f->left = NEW(c->scratch, float, most * plan->rows);
+    f->right = NEW(c->scratch, float, most * plan->cols);
+    if (!f->left || !f->right)
+        return arena_fail(c->scratch, c->err);
+    TRY(places_take(c, most, &f->to));
+    for (size_t i = 0; i < most; i++) {
+        f->to.left[i] = (uint8_t *)(f->left + i * plan->rows);
+        f->to.right[i] = (uint8_t *)(f->right + i * plan->cols);
+    }
+    return OK;
+}
+
+/* ---- writing ---- */
+
+/* Floats are made where they travel. */
+static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
+{
+    Places to;
+    TRY(places_take(c, count, &to));
+    for (size_t i = 0; i < count; i++) {
+        to.left[i] = buf_room(out, plan->rows * sizeof(float));
+        to.right[i] = buf_room(out, plan->cols * sizeof(float));
+    }
+    streams_floats(c->streams, count * (plan->rows + plan->cols));
+    return make_atoms(c, plan, kept, count, &to);
+}
+
+static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
+{
+    const Vectors *v = &plan->vectors;
+    Few f;
+    TRY(few_take(c, plan, count, &f));
+    for (size_t from = 0; from < count; from += AT_ONCE) {
+        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
+        TRY(make_atoms(c, plan, kept + from, some, &f.to));
+        for (size_t i = 0; i < some; i++) {
+            const uint64_t address = 2 * (uint64_t)kept[from + i];
+            TRY(vectors_put(v, c, address, f.left + i * plan->rows, plan->rows, out));
+            TRY(vectors_put(v, c, address + 1, f.right + i * plan->cols, plan->cols, out));
+        }
+    }
+    return OK;
+}
+
+Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
+{
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_varint(out, count);
+    streams_bits(c->streams, 8 * (double)varint_size(count));
+    return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
+}
+
+/* ---- what rounding adds ---- */
+
+Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right)
+{
+    const size_t k = plan->s.k;
+    size_t *sent = NEW(c->scratch, size_t, k), count = 0;
+    Few f;
+    if (!sent)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < k; i++) {
+        left[i] = right[i] = (VectorNoise){0};
+        if (plan->p[i] > 0 && !plan->raw)
+            sent[count++] = i;
+    }
+    if (!plan->vectors.codec)
+        return OK;
+    TRY(few_take(c, plan, count, &f));
+    for (size_t from = 0; from < count; from += AT_ONCE) {
+        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
+        TRY(make_atoms(c, plan, sent + from, some, &f.to));
+        for (size_t i = 0; i < some; i++) {
+            const size_t atom = sent[from + i];
+            left[atom] = vectors_noise(&plan->vectors, c, f.left + i * plan->rows, plan->rows);
+            right[atom] = vectors_noise(&plan->vectors, c, f.right + i * plan->cols, plan->cols);
+        }
+    }
+    return OK;
+}
+
+/* ---- reading ---- */
+
+static Status atoms_take(const Call *c, SvdAtoms *a)
+{
+    a->left = NEW(c->scratch, float, a->count * a->rows);
+    a->right = NEW(c->scratch, float, a->count * a->cols);
+    return a->left && a->right ? OK : arena_fail(c->scratch, c->err);
+}
+
+static Status get_vector(const Vectors *v, const Call *c, Reader *r, size_t atom, bool unit, size_t n,
+                         float *x)
+{
+    size_t size;
+    const uint8_t *data = vectors_take(v, r, n, &size);
+    if (!data)
+        return payload_bad(c, "atom %zu is cut short", atom);
+    const Bytes payload = {data, size};
+    if (vectors_get(v, c, payload, n, x) != OK)
+        return error_at(c->err, "svd payload: atom %zu", atom);
+    if (!isfinite(largest(x, n)))
+        return payload_bad(c, "atom %zu is not finite", atom);
+    if (unit && !vectors_unit(v, payload, x, n))
+        return payload_bad(c, "atom %zu has no vector of length one", atom);
+    return OK;
+}
+
+Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
+{
+    const Svd *o = c->self->params;
+    Reader r = reader_open(in);
+    const uint8_t kind = take_u8(&r);
+    const uint64_t count = take_varint(&r);
+    Vectors v;
+    *a = (SvdAtoms){0};
+    svd_view(c, &a->rows, &a->cols);
+    const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
+    TRY(payload_kind(c, kind, PAYLOAD_METHOD));
+    if (r.bad)
+        return payload_bad(c, "no count of atoms");
+    if (count > most)
+        return payload_bad(c, "%llu atoms, want at most %zu", (unsigned long long)count, most);
+    TRY(vectors_open(c, (VectorForm)o->vectors, o->vbits, &v));
+    if (!v.codec && reader_left(&r) != count * each)
+        return payload_bad(c, "%zu bytes of atoms, want %zu", reader_left(&r), (size_t)count * each);
+    a->count = (size_t)count;
+    TRY(atoms_take(c, a));
+    for (size_t i = 0; i < a->count; i++) {
+        const bool right = a->rows >= a->cols; /* has length one */
+        TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
+        TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));
+    }
+    return reader_done(&r) ? OK : payload_bad(c, "%zu bytes behind the last atom", reader_left(&r));
+}

@@ -1,0 +1,213 @@
+/* svd_vectors.c -- see svd_vectors.h. */
+#include "compress/atoms/svd_vectors.h"
+#include "coder/elias.h"
+#include "vec/kernels.h"
+#include "base/text.h"
+
+#include <math.h>
+
+const char *const vector_forms[] = {"f32", "bf16", "qsgd", NULL};
+
+enum { BUCKET_SIZE = 512 }; /* qsgd's own default */
+
+Status vectors_open(const Call *c, VectorForm form, int64_t bits, Vectors *v)
+{
+    *v = (Vectors){.form = form, .s = (UINT32_C(1) << bits) - 1};
+    if (form == VECTORS_F32)
+        return OK;
+    const char *spec = form == VECTORS_BF16 ? "bf16:rounding=stochastic"
+                                            : text_format(c->scratch, "qsgd:bits=%lld,bucket=%d",
+                                                          (long long)bits, BUCKET_SIZE);
+    return spec ? codec_open(&v->codec, spec, c->scratch, c->err) : arena_fail(c->scratch, c->err);
+}
+
+static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
+{
+    Call inner = *c;
+    inner.self = v->codec;
+    inner.shape = shape;
+    inner.state = NULL;
+    inner.streams = NULL;
+    return inner;
+}
+
+/* qsgd's own rule: its form might be no shorter. */
+static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
+{
+    const Shape shape = shape_vector(n);
+    const Call inner = call_for(v, c, &shape);
+    return inner.self->ops->bound(&inner) >= raw_size(&inner);
+}
+
+/* ---- what to expect ---- */
+
+/* Means over one element of a random direction, which is |Z| t steps long with Z from N(0, 1). */
+typedef struct {
+    double density;  /* the chance of a level that is not 0 */
+    double rounding; /* f (1 - f): variance in steps */
+    double dense;    /* bits of omega(level + 1), and of a sign */
+    double sparse;   /* bits of omega(level), and of a sign, where the level is not 0 */
+} LevelMeans;
+
+static void add_level(LevelMeans *m, double chance, uint32_t level, uint32_t s)
+{
+    m->density += level ? chance : 0;
+    m->dense += chance * (omega_bits(level + 1) + (level > 0));
+    m->sparse += level ? chance * (1 + (s > 1 ? omega_bits(level) : 0)) : 0;
+}
+
+static LevelMeans level_means(double t, uint32_t s)
+{
+    enum { POINTS = 256 };
+    LevelMeans m = {0};
+    double weight[POINTS], total = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        const double z = 6 * ((double)i + 0.5) / POINTS;
+        total += weight[i] = exp(-z * z / 2);
+    }
+    for (size_t i = 0; i < POINTS; i++) {
+        const double steps = fmin(6 * ((double)i + 0.5) / POINTS * t, s), w = weight[i] / total;
+        const uint32_t level = (uint32_t)steps;
+        const double f = steps - level;
+        add_level(&m, w * (1 - f), level, s);
+        add_level(&m, w * f, level + 1, s);
+        m.rounding += w * f * (1 - f);
+    }
+    return m;
+}
+
+/* Bits of omega(gap) on average, gaps as places of this density in a run have them. */
+static double gap_bits(double density, double run)
+{
+    double bits = 0, chance = density;
+    for (uint32_t gap = 1; gap <= run; gap++, chance *= 1 - density)
+        bits += chance * omega_bits(gap);
+    return bits;
+}
+
+static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
+{
+    if (goes_as_floats(v, c, n))
+        return (VectorCost){8 * (double)(varint_size(1 + 4 * n) + 1 + 4 * n), 0};
+    const size_t buckets = (n + BUCKET_SIZE - 1) / BUCKET_SIZE;
+    const double run = (double)n / (double)buckets;
+    const LevelMeans m = level_means(v->s / sqrt(run), v->s);
+    const double sparse =
+        m.sparse + m.density * gap_bits(m.density, run) + omega_bits(1 + (uint64_t)(run * m.density)) / run;
+    const double levels = (double)n * fmin(sparse, m.dense);
+    const size_t head = 2 + 4 * buckets; /* kind, form and norms */
+    return (VectorCost){levels + 8 * (double)(head + varint_size(head + (size_t)levels / 8)),
+                        run * m.rounding / ((double)v->s * v->s)};
+}
+
+VectorCost vectors_cost(const Vectors *v, const Call *c, size_t n)
+{
+    /* bf16: a step is 2^-7 of a power of two, and x^2 is 2.16 times that power's square on average. */
+    if (v->form == VECTORS_BF16)
+        return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
+    return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
+}
+
+/* ---- a vector's bytes ---- */
+
+size_t vectors_most(size_t n)
+{
+    return VARINT_MAX + 1 + 4 * n;
+}
+
+Status vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out)
+{
+    const Shape shape = shape_vector(n);
+    const ArenaMark mark = arena_mark(c->scratch);
+    Call inner = call_for(v, c, &shape);
+    Streams streams = {0};
+    inner.rng = rng_below(&c->rng, index);
+    inner.streams = c->streams ? &streams : NULL;
+    Buf payload = {.cap = codec_bound(&inner)};
+    payload.data = NEW(c->scratch, uint8_t, payload.cap);
+    if (!payload.data)
+        return arena_fail(c->scratch, c->err);
+    if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* which bf16 itself would clip */
+        return FAIL(c->err, ERR_NUMERIC, "svd: a vector is beyond bf16");
+    TRY(codec_encode(&inner, x, &payload));
+    buf_varint(out, payload.size);
+    buf_copy(out, payload.data, payload.size);
+    streams_bits(c->streams, streams.entropy_bits + 8 * (double)varint_size(payload.size));
+    arena_rewind(c->scratch, mark);
+    return OK;
+}
+
+const uint8_t *vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size)
+{
+    const uint64_t bytes = v->codec ? take_varint(r) : 4 * n;
+    *size = (size_t)bytes;
+    return r->bad ? NULL : take_bytes(r, (size_t)bytes);
+}
+
+Status vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x)
+{
+    const Shape shape = shape_vector(n);
+    const Call inner = call_for(v, c, &shape);
+    if (v->codec)
+        return codec_decode(&inner, payload, x);
+    memcpy(x, payload.data, 4 * n);
+    return OK;
+}
+
+/* qsgd's norms are those of the vector that was rounded; bf16 moves a value by less than 2^-7 of itself. */
+bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
+{
+    const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
+    const size_t count = norms ? (n + BUCKET_SIZE - 1) / BUCKET_SIZE : n;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double value = (double)(norms ? load_f32(payload.data + 1 + 4 * i) : x[i]);
+        sum += value * value;
+    }
+    return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
+}
+
+/* ---- what rounding adds: (up - |x|)(|x| - down) for the neighbours of each element ---- */
+
+static void add_element(VectorNoise *sum, double x, double noise)
+{
+    sum->noise += noise;
+    sum->along += noise * x * x;
+    sum->squares += noise * noise;
+}
+
+/* A value's lower neighbour is its upper half; the step is 2^-7 of its power of two. */
+static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = float_bits(x[i]) & 0x7fffffff, power = bits & 0x7f800000;
+        const double value = (double)bits_float(bits), part = value - (double)bits_float(bits & 0xffff0000);
+        const double step = (double)bits_float(power ? power : 0x00800000) * 0x1p-7;
+        add_element(sum, value, part * (step - part));
+    }
+}
+
+static void qsgd_noise(double s, const float *x, size_t n, VectorNoise *sum)
+{
+    for (size_t from = 0; from < n; from += BUCKET_SIZE) {
+        const size_t some = n - from < BUCKET_SIZE ? n - from : BUCKET_SIZE;
+        const double norm = (double)(float)sqrt(kernels()->sum_squares(x + from, some)), step = norm / s;
+        for (size_t i = from; i < from + some && norm > 0; i++) {
+            const double t = fmin(s * fabs((double)x[i]) / norm, s), f = t - (double)(int32_t)t;
+            add_element(sum, (double)x[i], step * step * (f * (1 - f)));
+        }
+    }
+}
+
+VectorNoise vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n)
+{
+    VectorNoise sum = {0};
+    const double squares = kernels()->sum_squares(x, n);
+    if (v->form == VECTORS_BF16)
+        bf16_noise(x, n, &sum);
+    else if (v->form == VECTORS_QSGD && !goes_as_floats(v, c, n))
+        qsgd_noise(v->s, x, n, &sum);
+    if (sum.noise == 0)
+        return sum;
+    return (VectorNoise){sum.noise / squares, sum.along / squares / squares, sum.squares / squares / squares};
+}

@@ -1,0 +1,69 @@
+/* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a bump of one width at one place, so it fits
+ * gradients whose neighbours move together. The payload is atoms.h's. */
+#include "num/wavelet_transform.h"
+#include "compress/atoms/basis.h"
+
+typedef struct {
+    double ratio;
+    int family;
+    int64_t levels;
+    int probs, empty, draw;
+} Wavelet;
+
+static const Param schema[] = {
+    BASIS_PARAMS(Wavelet),
+    PARAM_OF(Wavelet, family, "haar", wavelet_families, "filters: Haar, Daubechies' of 4 and of 8 taps"),
+    PARAM(Wavelet, levels, "0", 0, 64, "how often smooths are split again, 0: down to one"),
+    {0},
+};
+
+static AtomPlan plan(const Call *c)
+{
+    const Wavelet *w = c->self->params;
+    return BASIS_PLAN(w, c);
+}
+
+static Status forward(const Call *c, const float *x, float *coef)
+{
+    const Wavelet *w = c->self->params;
+    if (!wavelet(w->family, (int)w->levels, x, coef, c->shape->n, c->threads, c->scratch))
+        return arena_fail(c->scratch, c->err);
+    return OK;
+}
+
+static Status inverse(const Call *c, float *coef, float *x)
+{
+    const Wavelet *w = c->self->params;
+    wavelet_back(w->family, (int)w->levels, coef, x, c->shape->n, c->threads);
+    return OK;
+}
+
+static const Basis basis = {plan, forward, inverse};
+
+static unsigned traits(const Codec *codec)
+{
+    const Wavelet *w = codec->params;
+    return RANDOM | EXACT_BYTES | (w->empty == EMPTY_SEND ? UNBIASED : 0);
+}
+
+const Compressor compressor_wavelet = {
+    .name = "wavelet",
+    .brief = "ATOMO in an orthonormal wavelet basis, of any length",
+    .formula =
+        "a level: m values to h = floor(m/2) smooths sum_t s_t x_(2k+t mod 2h) and h details, d_t = (-1)^t s_(T-1-t);\n"
+        "an odd last value stays as it is; the next level splits the smooths. Orthonormal at every length\n"
+        "keep coefficient c_k with p_k = min(1, |c_k| / tau), sum p = ratio n; decode the inverse of c_k / p_k\n"
+        "variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 over |c_k| <= tau",
+    .paper =
+        "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Daubechies, Comm. Pure Appl. Math. 41, 1988",
+    .params = schema,
+    .params_size = sizeof(Wavelet),
+    .traits = traits,
+    .basis = &basis,
+    .bound = basis_bound,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
+    .moments = basis_moments,
+    .curve = basis_curve,
+};

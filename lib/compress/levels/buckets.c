@@ -1,0 +1,181 @@
+/* buckets.c -- see buckets.h. */
+#include "compress/levels/buckets.h"
+
+#include <math.h>
+
+/* ---- what spec and shape say ---- */
+
+static void quantise(const void *data, size_t block, void *code);
+static bool dequantise(const void *data, size_t block, const void *code);
+
+void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
+{
+    const size_t n = c->shape->n, size = bucket ? (size_t)bucket : n ? n : 1;
+    *b = (Buckets){.c = c,
+                   .law = c->self->ops->law,
+                   .n = n,
+                   .bucket = size,
+                   .buckets = n / size + (n % size != 0),
+                   .head_size = c->self->ops->law->size,
+                   .s = s};
+    b->codes = (Codes){
+        .c = c, .kind = kind, .s = s, .run = size, .data = b, .quantise = quantise, .dequantise = dequantise};
+    b->wide = codes_wide(&b->codes);
+}
+
+void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
+{
+    buckets_open(b, c, bucket, s, kind);
+    b->codes.unsigned_levels = true;
+    b->wide = codes_wide(&b->codes);
+}
+
+static size_t most_bytes(const Buckets *b)
+{
+    return 1 + b->head_size * b->buckets + codes_most(&b->codes);
+}
+
+static bool goes_raw(const Buckets *b)
+{
+    return most_bytes(b) >= raw_size(b->c);
+}
+
+/* ---- heads ---- */
+
+/* Long buckets are summed block by block. */
+float buckets_norm(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t b = 0; b < blocks_of(n); b++)
+        sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
+    return (float)sqrt(sum);
+}
+
+Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
+{
+    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
+}
+
+double rounding_variance(double v, double top, uint32_t s)
+{
+    const double t = fmin(v * s / top, s), f = t - floor(t);
+    return f * (1 - f);
+}
+
+static void find(const Buckets *b, size_t bucket, uint8_t *head)
+{
+    const size_t start = bucket * b->bucket;
+    b->law->find(b, b->x + start, codes_run_end(&b->codes, start, b->n) - start, head);
+}
+
+static void find_head(void *data, size_t bucket)
+{
+    const Buckets *b = data;
+    find(b, bucket, b->head + b->head_size * bucket);
+}
+
+/* ---- a block's codes ---- */
+
+/* A bucket's head is found where it is needed, while the bucket is in the cache, and stored by the block in which
+ * the bucket begins. */
+static void quantise(const void *data, size_t block, void *code)
+{
+    const Buckets *b = data;
+    const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
+    const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
+    for (size_t i = from, end; i < to; i = end) {
+        uint8_t own[BUCKET_HEAD_MOST], *head = b->head + b->head_size * (i / b->bucket);
+        end = codes_run_end(&b->codes, i, to);
+        if (!b->known) {
+            head = i % b->bucket ? own : head;
+            find(b, i / b->bucket, head);
+        }
+        b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK),
+                         (char *)code + (i - from) * width);
+    }
+}
+
+static bool dequantise(const void *data, size_t block, const void *code)
+{
+    const Buckets *b = data;
+    const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
+    bool good = true;
+    for (size_t i = from, end; i < to; i = end) {
+        end = codes_run_end(&b->codes, i, to);
+        good &= b->law->dequantise(b, b->sent + b->head_size * (i / b->bucket),
+                                   (const char *)code + (i - from) * width, end - i, b->decoded + i);
+    }
+    return good;
+}
+
+/* ---- the hooks ---- */
+
+size_t buckets_bound(const Call *c)
+{
+    Buckets b;
+    c->self->ops->law->open(&b, c);
+    return goes_raw(&b) ? raw_size(c) : most_bytes(&b);
+}
+
+Status buckets_encode(const Call *c, const float *x, Buf *out)
+{
+    Buckets b;
+    c->self->ops->law->open(&b, c);
+    if (goes_raw(&b))
+        return raw_put(c, x, out);
+    buf_u8(out, PAYLOAD_METHOD);
+    b.x = x;
+    b.head = buf_room(out, b.head_size * b.buckets);
+    b.known = b.law->find_all || b.bucket > BLOCK;
+    if (b.law->find_all)
+        TRY(b.law->find_all(&b, b.head));
+    else if (b.known)
+        parallel_for(c->threads, b.buckets, find_head, &b);
+    TRY(codes_put(&b.codes, out));
+    for (size_t i = 0; i < b.buckets; i++)
+        if (!b.law->good(&b, b.head + b.head_size * i))
+            return FAIL(c->err, ERR_NUMERIC, "%s: the %s of bucket %zu is beyond float32", c->self->ops->name,
+                        b.law->name, i);
+    streams_floats(c->streams, b.head_size / 4 * b.buckets);
+    return c->streams ? codes_report(&b.codes) : OK;
+}
+
+Status buckets_decode(const Call *c, Bytes in, float *x)
+{
+    Buckets b;
+    Reader r = reader_open(in);
+    c->self->ops->law->open(&b, c);
+    TRY(payload_kind(c, take_u8(&r), goes_raw(&b) ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    b.decoded = x;
+    b.sent = take_bytes(&r, b.head_size * b.buckets);
+    if (!b.sent)
+        return payload_bad(c, "%zu bytes, want %zu %ss", in.size, b.buckets, b.law->name);
+    for (size_t i = 0; i < b.buckets; i++)
+        if (!b.law->good(&b, b.sent + b.head_size * i))
+            return b.law->refuse(&b, i, b.sent + b.head_size * i);
+    return codes_get(&b.codes, &r);
+}
+
+double buckets_variance(const Call *c, const float *x)
+{
+    Buckets b;
+    double total = 0;
+    uint8_t own[BUCKET_HEAD_MOST], *all = NULL;
+    c->self->ops->law->open(&b, c);
+    b.x = x;
+    if (goes_raw(&b))
+        return 0;
+    if (b.law->find_all) {
+        all = NEW(c->scratch, uint8_t, b.head_size * b.buckets);
+        if (!all || b.law->find_all(&b, all) != OK)
+            return NAN;
+    }
+    for (size_t i = 0; i < b.buckets; i++) {
+        const uint8_t *head = all ? all + b.head_size * i : own;
+        const size_t start = i * b.bucket;
+        if (!all)
+            find(&b, i, own);
+        total += b.law->variance(&b, head, x + start, codes_run_end(&b.codes, start, b.n) - start);
+    }
+    return total;
+}

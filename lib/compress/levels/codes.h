@@ -1,0 +1,46 @@
+/* codes.h -- the part of a payload that holds signed levels, for every quantiser that sends some.
+ *
+ *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
+ *     elias-sparse|-dense  that stream
+ *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
+ *     huffman, rans        levels and signs as one symbol (symbols.h)
+ *
+ * The quantiser gives two functions that work on a block of 2^16 elements; everything else is here. */
+#ifndef ATOMO_CODES_H
+#define ATOMO_CODES_H
+
+#include "codec/compressor.h"
+#include "coder/levels.h"
+#include "coder/symbols.h"
+
+typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED, CODE_HUFFMAN, CODE_RANS } CodeKind;
+
+typedef struct {
+    const Call *c;
+    CodeKind kind;
+    bool unsigned_levels; /* no signs, and no sign plane; not with Elias codes */
+    uint32_t s;           /* the highest level */
+    size_t run;           /* elements that share a scale: the sparse stream's runs */
+    const void *data;
+    void (*quantise)(const void *data, size_t block, void *code);
+    bool (*dequantise)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
+} Codes;
+
+/* Whether codes are 32-bit words rather than bytes. */
+bool codes_wide(const Codes *codes);
+
+/* The end of the run that holds i, or `to`. */
+size_t codes_run_end(const Codes *codes, size_t i, size_t to);
+
+bool codes_all_zero(const void *code, size_t size); /* size > 0 */
+
+/* The most bytes that codes_put writes, whatever the levels are. */
+size_t codes_most(const Codes *codes);
+
+Status codes_put(const Codes *codes, Buf *out);
+Status codes_get(const Codes *codes, Reader *r); /* takes all that is left */
+
+/* Tells c->streams about levels and signs, where codes_put has not (symbols); quantises again. */
+Status codes_report(const Codes *codes);
+
+#endif

@@ -1,0 +1,251 @@
+/* half.c -- fp16 and bf16: 16 bits an element, IEEE binary16 or the upper half of float32.
+ *
+ *     kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
+ *
+ * Nearest rounds to even; stochastic takes one of the two neighbours so that the mean is kept, denormals
+ * included. Magnitudes beyond the largest finite half (65504, or 2^127 (2 - 2^-7)) become it, with either
+ * rounding.
+ *
+ * Payloads that were rounded to nearest merge, as an all-reduce of halves adds them: to halves of the mean, which
+ * none of its parts can overflow, rounded once more for each merge on the way. Decoded, that is the mean times the
+ * workers. Stochastic ones do not: who rounds a sum would have to draw. */
+#include "codec/compressor.h"
+#include "vec/kernels.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    int rounding;
+} Half;
+
+enum { NEAREST, STOCHASTIC };
+static const char *const roundings[] = {"nearest", "stochastic", NULL};
+
+static const Param schema[] = {
+    PARAM_OF(Half, rounding, "nearest", roundings, "to even, or to a neighbour so that the mean is kept"),
+    {0},
+};
+
+extern const Compressor compressor_fp16, compressor_bf16;
+
+typedef struct {
+    int lowest, fraction; /* the exponent under which the quantum stays, and bits behind the point */
+    double most;
+} Format;
+static const Format fp16 = {-14, 10, 65504}, bf16 = {-126, 7, 0x1.fep127};
+
+static bool is_bf16(const Codec *codec)
+{
+    return codec->ops == &compressor_bf16;
+}
+static bool is_random(const Codec *codec)
+{
+    return ((const Half *)codec->params)->rounding == STOCHASTIC;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    return EXACT_BYTES | (is_random(codec) ? UNBIASED | RANDOM : (unsigned)MERGEABLE);
+}
+
+static size_t bound(const Call *c)
+{
+    return 1 + 2 * c->shape->n;
+}
+
+typedef struct {
+    uint64_t workers;
+    const uint8_t *half; /* (n x 2) */
+} Halves;
+
+typedef struct {
+    const Call *c;
+    const float *x;
+    float *decoded;
+    uint8_t *out;
+    const Halves *in; /* (payloads) */
+    size_t payloads;
+    uint64_t workers; /* of all payloads */
+    uint8_t *fault;   /* (blocks) */
+} Job;
+
+enum { NO_FAULT, NOT_FINITE, TOO_LARGE };
+
+static void encode_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const Codec *codec = job->c->self;
+    const Kernels *k = kernels();
+    const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
+    const float *x = job->x + block * BLOCK;
+    uint8_t *out = job->out + 2 * block * BLOCK;
+    const size_t n = block_size(job->c->shape->n, block);
+    if (is_random(codec))
+        (is_bf16(codec) ? k->bf16_random : k->fp16_random)(x, n, key, 0, out);
+    else
+        (is_bf16(codec) ? k->bf16_nearest : k->fp16_nearest)(x, n, out);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const size_t n = c->shape->n;
+    if (n == 0)
+        return raw_put(c, x, out);
+    buf_u8(out, PAYLOAD_METHOD);
+    Job job = {.c = c, .x = x, .out = buf_room(out, 2 * n)};
+    parallel_for(c->threads, blocks_of(n), encode_block, &job);
+    streams_bits(c->streams, 16 * (double)n);
+    return OK;
+}
+
+static Status take_halves(const Call *c, Bytes in, Halves *h)
+{
+    const size_t n = c->shape->n;
+    const unsigned own = n ? PAYLOAD_METHOD : PAYLOAD_RAW;
+    Reader r = reader_open(in);
+    const unsigned kind = take_u8(&r);
+    *h = (Halves){kind == PAYLOAD_MERGED ? take_varint(&r) : 1, take_bytes(&r, 2 * n)};
+    TRY(is_random(c->self) ? payload_kind(c, kind, own) : payload_kind_or_merged(c, kind, own));
+    if (!reader_done(&r) || h->workers == 0)
+        return payload_bad(c, "%zu bytes, want %zu halves", in.size, n);
+    return OK;
+}
+
+/* False when one is not finite. */
+static bool floats_of(const Job *job, const Halves *h, size_t from, size_t n, float *x)
+{
+    const Kernels *k = kernels();
+    return (is_bf16(job->c->self) ? k->bf16_floats : k->fp16_floats)(h->half + 2 * from, n, x);
+}
+
+static Status run(Job *job, void (*one)(void *data, size_t block))
+{
+    const Call *c = job->c;
+    const size_t blocks = blocks_of(c->shape->n);
+    job->fault = NEW_ZERO(c->scratch, uint8_t, blocks);
+    if (!job->fault)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, one, job);
+    for (size_t b = 0; b < blocks; b++) {
+        if (job->fault[b] == NOT_FINITE)
+            return payload_bad(c, "an element of block %zu is not finite", b);
+        if (job->fault[b] == TOO_LARGE)
+            return FAIL(c->err, ERR_NUMERIC, "%s: a sum in block %zu is beyond float32", c->self->ops->name,
+                        b);
+    }
+    return OK;
+}
+
+static void decode_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->c->shape->n, block), from = block * BLOCK;
+    float *x = job->decoded + from;
+    if (!floats_of(job, job->in, from, n, x))
+        job->fault[block] = NOT_FINITE;
+    for (size_t i = 0; i < n && job->workers > 1; i++) {
+        x[i] = (float)((double)x[i] * (double)job->workers);
+        if (!isfinite(x[i]))
+            job->fault[block] = NOT_FINITE;
+    }
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    Halves h;
+    TRY(take_halves(c, in, &h));
+    Job job = {.c = c, .in = &h, .workers = h.workers, .decoded = x};
+    return run(&job, decode_block);
+}
+
+enum { STRIP = 2048 }; /* sums of them stay in the first cache */
+
+/* Means lie between their parts and so are finite halves. */
+static void merge_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const Kernels *k = kernels();
+    const size_t end = block * BLOCK + block_size(job->c->shape->n, block);
+    float x[STRIP];
+    double sum[STRIP];
+    for (size_t from = block * BLOCK; from < end; from += STRIP) {
+        const size_t n = end - from < STRIP ? end - from : STRIP;
+        memset(sum, 0, sizeof sum);
+        for (size_t p = 0; p < job->payloads; p++) {
+            const double weight = (double)job->in[p].workers;
+            if (!floats_of(job, &job->in[p], from, n, x))
+                job->fault[block] = NOT_FINITE;
+            for (size_t i = 0; i < n; i++)
+                sum[i] += weight * (double)x[i];
+        }
+        for (size_t i = 0; i < n; i++) {
+            x[i] = (float)(sum[i] / (double)job->workers);
+            if (!job->fault[block] && !(fabs(sum[i]) <= (double)FLT_MAX))
+                job->fault[block] = TOO_LARGE;
+        }
+        (is_bf16(job->c->self) ? k->bf16_nearest : k->fp16_nearest)(x, n, job->out + 2 * from);
+    }
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    Halves *h = NEW(c->scratch, Halves, count);
+    uint64_t workers = 0;
+    if (!h)
+        return arena_fail(c->scratch, c->err);
+    for (size_t p = 0; p < count; p++) {
+        TRY(take_halves(c, in[p], &h[p]));
+        TRY(payload_add_workers(c, h[p].workers, &workers));
+    }
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, workers);
+    Job job = {.c = c, .in = h, .payloads = count, .workers = workers, .out = buf_room(out, 2 * c->shape->n)};
+    return run(&job, merge_block);
+}
+
+/* Stochastic: sum of (up - |x|)(|x| - down) over the neighbours; unknown once a value is beyond the largest.
+ */
+static double variance(const Call *c, const float *x)
+{
+    const Format *f = is_bf16(c->self) ? &bf16 : &fp16;
+    double sum = 0;
+    for (size_t i = 0; i < c->shape->n; i++) {
+        const double v = fabs((double)x[i]);
+        if (v > f->most || !is_random(c->self))
+            return NAN;
+        if (v == 0)
+            continue;
+        const int exponent = ilogb(v) > f->lowest ? ilogb(v) : f->lowest;
+        const double quantum = ldexp(1, exponent - f->fraction), part = fmod(v, quantum);
+        sum += part * (quantum - part);
+    }
+    return sum;
+}
+
+#define HOOKS                                                                                                \
+    .params = schema, .params_size = sizeof(Half), .traits = traits, .bound = bound, .encode = encode,       \
+    .decode = decode, .merge = merge, .variance = variance
+
+const Compressor compressor_fp16 = {
+    .name = "fp16",
+    .brief = "half precision, IEEE binary16",
+    .formula = "x^ = x rounded to 11 bits of precision, quantum 2^-24 under 2^-14;\n"
+               "magnitudes over 65504 become 65504 (and stochastic rounding is then biased).\n"
+               "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"
+               "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"
+               "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.",
+    .paper = "IEEE 754-2008; the usual baseline (Horovod, PyTorch DDP hooks)",
+    HOOKS,
+};
+
+const Compressor compressor_bf16 = {
+    .name = "bf16",
+    .brief = "half precision, the upper half of float32",
+    .formula = "x^ = x rounded to 8 bits of precision with float32's exponents.\n"
+               "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"
+               "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"
+               "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.",
+    .paper = "bfloat16; the usual baseline (PyTorch DDP hooks)",
+    HOOKS,
+};

@@ -1,0 +1,279 @@
+/* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): whole numbers, rounded stochastically at a scale that
+ * all workers share, so that they add up as they travel. The payload is sums.h's with one scale.
+ *
+ * The scale is the largest magnitude of any worker, which becomes the largest number: nothing is clipped, and the
+ * mean is kept. A level is rounded as quantise.h has it, and its code is the level above the lowest. */
+#include "compress/levels/codes.h"
+#include "compress/levels/sums.h"
+
+#include <math.h>
+
+typedef struct {
+    int64_t bits;
+    bool share;
+} Intsgd;
+
+static const Param schema[] = {
+    PARAM(Intsgd, bits, "8", 2, 16, "bits of a number: from -s to s, s = 2^(bits - 1) - 1", .rate = true),
+    PARAM_SWITCH(Intsgd, share, "on",
+                 "one scale for all workers, sent in a round of its own; off: cannot merge"),
+    {0},
+};
+
+static const Intsgd *params_of(const Codec *codec)
+{
+    return codec->params;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
+}
+
+static int rounds(const Codec *codec)
+{
+    return params_of(codec)->share ? 2 : 1;
+}
+
+typedef struct {
+    const Call *c;
+    const float *x;
+    float scale;
+    uint32_t s;
+    Codes codes;
+    Sums sums;
+    Total total; /* decoding */
+    float *decoded;
+    bool *bad; /* of each block */
+} Job;
+
+static void quantise(const void *data, size_t block, void *code);
+
+static void open_job(Job *job, const Call *c)
+{
+    const Intsgd *p = params_of(c->self);
+    const size_t n = c->shape->n;
+    const uint32_t s = (UINT32_C(1) << (p->bits - 1)) - 1;
+    *job = (Job){.c = c, .s = s};
+    job->sums = (Sums){.c = c, .scales = 1, .bits = (int)p->bits, .top = 2 * s, .shared = p->share};
+    job->sums.raw = 5 + (p->share ? 1u : 0u) + sums_codes_size(&job->sums) >= raw_size(c);
+    job->codes = (Codes){.c = c,
+                         .kind = CODE_FIXED,
+                         .unsigned_levels = true,
+                         .s = 2 * s + 1,
+                         .run = n ? n : 1,
+                         .data = job,
+                         .quantise = quantise};
+}
+
+static size_t bound(const Call *c)
+{
+    Job job;
+    open_job(&job, c);
+    return sums_bound(&job.sums);
+}
+
+/* ---- the scale ---- */
+
+typedef struct {
+    const float *x;
+    size_t n;
+    float *most;
+} Largest;
+
+static void find_block(void *data, size_t block)
+{
+    const Largest *l = data;
+    l->most[block] = kernels()->abs_max(l->x + block * BLOCK, block_size(l->n, block));
+}
+
+/* The largest number's value must be a float32, too. */
+static Status own_scale(const Job *job, const float *x, float *scale)
+{
+    const Call *c = job->c;
+    const size_t blocks = blocks_of(c->shape->n);
+    Largest l = {x, c->shape->n, NEW(c->scratch, float, blocks + 1)};
+    if (!l.most)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, find_block, &l);
+    *scale = 0;
+    for (size_t b = 0; b < blocks; b++)
+        *scale = l.most[b] > *scale ? l.most[b] : *scale;
+    const Dequantiser d = dequantiser_make(*scale, job->s);
+    return isfinite(dequantise_code(&d, job->s))
+               ? OK
+               : FAIL(c->err, ERR_NUMERIC, "intsgd: the scale %g is beyond float32", (double)*scale);
+}
+
+/* ---- a block ---- */
+
+/* Level and sign to the level above -s. */
+#define ABOVE_LOWEST(TYPE)                                                                                   \
+    static void above_lowest_##TYPE(TYPE *code, size_t n, uint32_t s, int sign)                              \
+    {                                                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            const uint32_t level = code[i] & s;                                                              \
+            code[i] = (TYPE)(code[i] >> sign ? s - level : s + level);                                       \
+        }                                                                                                    \
+    }
+ABOVE_LOWEST(uint8_t)
+ABOVE_LOWEST(uint32_t)
+
+static void quantise(const void *data, size_t block, void *code)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->c->shape->n, block);
+    const float *x = job->x + block * BLOCK;
+    const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
+    const bool wide = codes_wide(&job->codes);
+    if (job->scale == 0)
+        memset(code, 0, wide ? 4 * n : n);
+    else if (job->s == 1)
+        kernels()->toss8(x, n, coin_make(job->scale), key, 0, code);
+    else if (wide)
+        kernels()->quantise32(x, n, quantiser_make(job->scale, job->s), key, 0, code);
+    else
+        kernels()->quantise8(x, n, quantiser_make(job->scale, job->s), key, 0, code);
+    if (wide)
+        above_lowest_uint32_t(code, n, job->s, level_bits(job->s));
+    else
+        above_lowest_uint8_t(code, n, job->s, level_bits(job->s));
+}
+
+enum { PIECE = 4096 };
+
+/* A zero scale allows no number but zero. */
+static bool values(const Job *job, size_t from, size_t n, float *x)
+{
+    const Dequantiser d = dequantiser_make(job->scale, job->s);
+    const int32_t zero = (int32_t)(job->s * (uint32_t)job->total.workers);
+    uint32_t sum[PIECE];
+    int32_t most = 0;
+    if (!sums_get(&job->total, from, n, sum))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t number = (int32_t)sum[i] - zero, size = number < 0 ? -number : number;
+        most = size > most ? size : most;
+        x[i] = (float)number * d.unit * d.drop;
+    }
+    return isfinite((float)most * d.unit * d.drop) && (most == 0 || job->scale > 0);
+}
+
+static void dequantise(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t start = block * BLOCK, end = start + block_size(job->c->shape->n, block);
+    for (size_t i = start; i < end; i += PIECE)
+        job->bad[block] |= !values(job, i, end - i < PIECE ? end - i : PIECE, job->decoded + i);
+}
+
+/* ---- the hooks ---- */
+
+static Status put_scale(const Job *job, const float *x, Buf *out)
+{
+    float scale;
+    TRY(own_scale(job, x, &scale));
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_f32(out, scale);
+    streams_floats(job->c->streams, 1);
+    return OK;
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    Job job;
+    const uint8_t *scale;
+    open_job(&job, c);
+    if (sums_scale_round(&job.sums))
+        return job.sums.raw ? OK : put_scale(&job, x, out);
+    if (job.sums.raw)
+        return raw_put(c, x, out);
+    job.x = x;
+    if (job.sums.shared) {
+        TRY(sums_heard(&job.sums, &scale));
+        job.scale = load_f32(scale);
+        buf_u8(out, PAYLOAD_METHOD);
+    } else {
+        TRY(put_scale(&job, x, out));
+        job.scale = load_f32(out->data + out->size - 4);
+    }
+    TRY(codes_put(&job.codes, out));
+    return c->streams ? codes_report(&job.codes) : OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    Job job;
+    const uint8_t *scale;
+    const size_t blocks = blocks_of(c->shape->n);
+    open_job(&job, c);
+    TRY(sums_open(&job.sums, in, &scale, &job.total));
+    if (!scale)
+        return sums_floats(&job.sums, &job.total, x);
+    job.scale = load_f32(scale);
+    job.decoded = x;
+    job.bad = NEW_ZERO(c->scratch, bool, blocks);
+    if (!job.bad)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, dequantise, &job);
+    for (size_t b = 0; b < blocks; b++)
+        if (job.bad[b])
+            return payload_bad(c, "numbers that no encoder writes, in block %zu", b);
+    return OK;
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    Job job;
+    open_job(&job, c);
+    return sums_merge(&job.sums, in, count, out);
+}
+
+/* (M/s)^2 sum f (1 - f), f = frac(s |x| / M), for the own scale or the one that was heard. */
+static double variance(const Call *c, const float *x)
+{
+    Job job;
+    float own;
+    const uint8_t *heard;
+    open_job(&job, c);
+    if (job.sums.raw)
+        return 0;
+    if (own_scale(&job, x, &own) != OK)
+        return NAN;
+    job.scale = own;
+    if (job.sums.shared && c->round == 1 && c->heard) {
+        if (sums_heard(&job.sums, &heard) != OK || load_f32(heard) < own)
+            return NAN;
+        job.scale = load_f32(heard);
+    }
+    double sum = 0;
+    const double unit = (double)job.scale / job.s;
+    for (size_t i = 0; i < c->shape->n && unit > 0; i++) {
+        const double t = fabs((double)x[i]) / unit, f = t - floor(t);
+        sum += f * (1 - f);
+    }
+    return unit * unit * sum;
+}
+
+const Compressor compressor_intsgd = {
+    .name = "intsgd",
+    .brief = "stochastically rounded integers at a shared scale, which add up undecoded",
+    .formula =
+        "k_i = floor(a x_i) + [u_i < a x_i - floor(a x_i)],   x^_i = k_i / a,   a = s / M,\n"
+        "s = 2^(bits - 1) - 1, M the largest magnitude of all workers (share=on, found in a first round)\n"
+        "or of one: nothing is clipped. (The paper's a follows the length of the last steps, and clips.)\n"
+        "E x^ = x;  E |x^ - x|^2 = sum f (1 - f) / a^2,  f = frac(a |x_i|).\n"
+        "share=on: the sum of W workers' numbers is theirs undecoded, ceil(log2 W) bits wider;\n"
+        "bits + ceil(log2 W) may be 24. Raw where the shape says that it would not be larger.",
+    .paper = "Mishchenko, Wang, Kovalev, Richtarik: IntSGD: Adaptive Floatless Compression of Stochastic\n"
+             "Gradients, ICLR 2022",
+    .params = schema,
+    .params_size = sizeof(Intsgd),
+    .traits = traits,
+    .rounds = rounds,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+    .variance = variance,
+};

@@ -1,0 +1,153 @@
+/* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level
+ * quantiser of Suresh, Yu, Kumar, McMahan 2017, and CGX's. The payload is buckets.h's with planes of `bits` bits; a
+ * head is
+ *
+ *     low:32  high:32 */
+#include "compress/levels/buckets.h"
+
+#include <math.h>
+
+typedef struct {
+    int64_t bits, bucket;
+    int rounding;
+} Minmax;
+
+enum { NEAREST, STOCHASTIC };
+static const char *const roundings[] = {"nearest", "stochastic", NULL};
+
+static const Param schema[] = {
+    PARAM(Minmax, bits, "4", 1, 16, "bits of a level: 2^bits levels, both ends included", .rate = true),
+    PARAM(Minmax, bucket, "512", 0, 1 << 24, "elements that share a range, 0: the whole tensor"),
+    PARAM_OF(Minmax, rounding, "nearest", roundings, "to the nearest level, or so that the mean is kept"),
+    {0},
+};
+
+static bool is_random(const Codec *codec)
+{
+    return ((const Minmax *)codec->params)->rounding == STOCHASTIC;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    return EXACT_BYTES | (is_random(codec) ? UNBIASED | RANDOM : 0u);
+}
+
+/* ---- a bucket ---- */
+
+typedef struct {
+    float low, high, width; /* width: high - low, rounded once */
+} Range;
+
+static Range range_load(const uint8_t *at)
+{
+    const float low = load_f32(at), high = load_f32(at + 4);
+    return (Range){low, high, (float)((double)high - (double)low)};
+}
+
+static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
+{
+    float low, high;
+    (void)b;
+    kernels()->range(x, n, &low, &high);
+    store_f32(head, low);
+    store_f32(head + 4, high);
+}
+
+/* What an encoder writes: finite numbers in order, zeros without a sign, a width that is a float32. */
+static bool good(const Buckets *b, const uint8_t *head)
+{
+    const Range r = range_load(head);
+    (void)b;
+    return isfinite(r.low) && isfinite(r.high) && isfinite(r.width) && r.low <= r.high &&
+           !(r.low == 0 && signbit(r.low)) && !(r.high == 0 && signbit(r.high));
+}
+
+static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
+{
+    const Range r = range_load(head);
+    return payload_bad(b->c, "bucket %zu goes from %g to %g", bucket, (double)r.low, (double)r.high);
+}
+
+static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
+                     uint32_t first, void *code)
+{
+    const Range r = range_load(head);
+    if (r.width == 0 || !isfinite(r.width)) {
+        memset(code, 0, b->wide ? 4 * n : n);
+        return;
+    }
+    const Quantiser q = quantiser_make(r.width, b->s);
+    key = is_random(b->c->self) ? key : NULL;
+    if (b->wide)
+        kernels()->grade32(x, n, r.low, q, key, first, code);
+    else
+        kernels()->grade8(x, n, r.low, q, key, first, code);
+}
+
+static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
+{
+    const Range r = range_load(head);
+    const Dequantiser d = dequantiser_make(r.width, b->s);
+    if (b->wide)
+        kernels()->graded32(code, n, r.low, r.high, d, x);
+    else
+        kernels()->graded8(code, n, r.low, r.high, d, x);
+    return r.width > 0 || codes_all_zero(code, b->wide ? 4 * n : n);
+}
+
+/* Stochastic: D^2 sum f (1 - f), f = frac((x - low) / D), D = (high - low) / s. */
+static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
+{
+    const Range r = range_load(head);
+    const double width = (double)r.width;
+    double sum = 0;
+    if (!is_random(b->c->self))
+        return NAN;
+    for (size_t i = 0; i < n && width > 0; i++)
+        sum += rounding_variance((double)x[i] - (double)r.low, width, b->s);
+    return width / b->s * (width / b->s) * sum;
+}
+
+static void open(Buckets *b, const Call *c)
+{
+    const Minmax *p = c->self->params;
+    buckets_open_unsigned(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, CODE_FIXED);
+}
+
+static const BucketLaw law = {
+    .open = open,
+    .size = 8,
+    .name = "range",
+    .find = find,
+    .good = good,
+    .refuse = refuse,
+    .quantise = quantise,
+    .dequantise = dequantise,
+    .variance = bucket_variance,
+};
+
+const Compressor compressor_minmax = {
+    .name = "minmax",
+    .brief = "uniform levels between each bucket's extremes",
+    .formula = "Each bucket of consecutive elements has low = min x, high = max x and 2^bits levels, both "
+               "ends included:\n"
+               "  x^_i = low + D k_i,   D = (high - low) / s,   s = 2^bits - 1,\n"
+               "  t = (x_i - low) / D;  nearest: k_i = floor(t + 1/2);  stochastic: k_i = floor(t) + 1 with\n"
+               "  probability f = t - floor(t), else floor(t).\n"
+               "stochastic: E x^ = x;  E |x^ - x|^2 = sum over buckets D^2 sum f (1 - f), at most D^2 / 4 an "
+               "element.\n"
+               "nearest: |x^_i - x_i| <= D / 2.\n"
+               "bits an element and 64 a bucket. Raw where that would not be smaller.",
+    .paper =
+        "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017;\n"
+        "Markov, Ramezani-Kebrya, Alistarh: CGX: Adaptive System Support for Communication-Efficient\n"
+        "Deep Learning, Middleware 2022",
+    .params = schema,
+    .params_size = sizeof(Minmax),
+    .traits = traits,
+    .law = &law,
+    .bound = buckets_bound,
+    .encode = buckets_encode,
+    .decode = buckets_decode,
+    .variance = buckets_variance,
+};

@@ -1,0 +1,237 @@
+/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element becomes
+ * one of the two powers of two round it, so that its mean is kept.
+ *
+ *     code=fixed   kind:8  { exponent:8 } x n  signs, planes of width 1 (planes.h)
+ *     code=rans    kind:8  symbols of 9 bits: exponent, sign above it (symbols.h)
+ *
+ * A float's mantissa is the probability of the next power: it is carried into the exponent field by adding 23
+ * random bits. Below 2^-126, where the field is 0, the same addition tosses between 0 and 2^-126. With code=rans
+ * raw floats travel where the shape alone allows a payload that is no smaller. */
+#include "codec/compressor.h"
+#include "vec/kernels.h"
+#include "coder/planes.h"
+#include "coder/symbols.h"
+
+#include <math.h>
+
+typedef struct {
+    int code;
+} Natural;
+
+enum { CODE_FIXED, CODE_RANS, SIGN_BIT = 8, SYMBOL_BITS };
+static const char *const code_names[] = {"fixed", "rans", NULL};
+
+static const Param schema[] = {
+    PARAM_OF(Natural, code, "fixed", code_names, "how exponents and signs travel"),
+    {0},
+};
+
+static bool by_symbols(const Call *c)
+{
+    return ((const Natural *)c->self->params)->code == CODE_RANS;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | RANDOM | EXACT_BYTES;
+}
+
+static size_t method_bytes(const Call *c)
+{
+    const size_t n = c->shape->n;
+    return 1 + (by_symbols(c) ? symbols_most(n, SYMBOL_BITS) : n + planes_size(n, 1));
+}
+
+static bool goes_raw(const Call *c)
+{
+    return c->shape->n == 0 || (by_symbols(c) && method_bytes(c) >= raw_size(c));
+}
+
+static size_t bound(const Call *c)
+{
+    return goes_raw(c) ? raw_size(c) : method_bytes(c);
+}
+
+typedef struct {
+    const Call *c;
+    const float *x;
+    float *decoded;
+    uint8_t *power, *signs;
+    const uint8_t *in_power, *in_signs;
+    bool *bad; /* for each block */
+} Job;
+
+static void encode_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
+    const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
+    uint8_t sign[BLOCK];
+    job->bad[block] = !kernels()->powers(job->x + i, n, key, job->power + i, sign);
+    planes_put8(sign, n, 1, job->signs + planes_size(i, 1));
+}
+
+static void decode_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
+    uint8_t sign[BLOCK];
+    job->bad[block] = !planes_get8(job->in_signs + planes_size(i, 1), n, 1, sign) ||
+                      !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
+}
+
+/* A block's exponents and signs as symbols, and back. */
+static void make_symbols(const void *data, size_t block, void *code)
+{
+    const Job *job = data;
+    const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
+    const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
+    uint8_t sign[BLOCK];
+    uint32_t *symbol = code;
+    job->bad[block] = !kernels()->powers(job->x + i, n, key, job->power + i, sign);
+    for (size_t k = 0; k < n; k++)
+        symbol[k] = (uint32_t)(job->power[i + k] | sign[k] << SIGN_BIT);
+}
+
+static bool take_symbols(const void *data, size_t block, const void *code)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->c->shape->n, block);
+    const uint32_t *symbol = code;
+    uint8_t power[BLOCK], sign[BLOCK];
+    for (size_t k = 0; k < n; k++) {
+        power[k] = (uint8_t)symbol[k];
+        sign[k] = (uint8_t)(symbol[k] >> SIGN_BIT);
+    }
+    return kernels()->power_floats(power, sign, n, job->decoded + block * BLOCK);
+}
+
+static Symbols symbols_of(const Job *job)
+{
+    return (Symbols){.coder = CODER_RANS,
+                     .n = job->c->shape->n,
+                     .width = SYMBOL_BITS,
+                     .threads = job->c->threads,
+                     .data = job,
+                     .make = make_symbols,
+                     .take = take_symbols};
+}
+
+static Status put_symbols(Job *job, Buf *out)
+{
+    const Call *c = job->c;
+    double entropy = 0;
+    Symbols s = symbols_of(job);
+    s.entropy = c->streams ? &entropy : NULL;
+    job->power = NEW(c->scratch, uint8_t, c->shape->n);
+    if (!job->power)
+        return arena_fail(c->scratch, c->err);
+    TRY(symbols_put(&s, out, c->scratch, c->err));
+    streams_bits(c->streams, entropy);
+    return OK;
+}
+
+static void put_fixed(Job *job, Buf *out)
+{
+    const size_t n = job->c->shape->n;
+    job->power = buf_room(out, n);
+    job->signs = buf_room(out, planes_size(n, 1));
+    parallel_for(job->c->threads, blocks_of(n), encode_block, job);
+}
+
+static void report(const Call *c, const uint8_t *power)
+{
+    uint64_t count[256] = {0};
+    for (size_t i = 0; i < c->shape->n; i++)
+        count[power[i]]++;
+    streams_symbols(c->streams, count, countof(count));
+    streams_bits(c->streams, (double)(c->shape->n - count[0]));
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const size_t blocks = blocks_of(c->shape->n);
+    if (goes_raw(c))
+        return raw_put(c, x, out);
+    Job job = {.c = c, .x = x, .bad = NEW(c->scratch, bool, blocks)};
+    if (!job.bad)
+        return arena_fail(c->scratch, c->err);
+    buf_u8(out, PAYLOAD_METHOD);
+    if (by_symbols(c))
+        TRY(put_symbols(&job, out));
+    else
+        put_fixed(&job, out);
+    for (size_t b = 0; b < blocks; b++)
+        if (job.bad[b])
+            return FAIL(c->err, ERR_NUMERIC,
+                        "natural: the power of two above an element of block %zu is beyond float32", b);
+    if (c->streams && !by_symbols(c))
+        report(c, job.power);
+    return OK;
+}
+
+static Status get_fixed(Job *job, Bytes in)
+{
+    const Call *c = job->c;
+    const size_t n = c->shape->n, blocks = blocks_of(n);
+    if (in.size != bound(c))
+        return payload_bad(c, "%zu bytes, want %zu", in.size, bound(c));
+    job->in_power = in.data + 1;
+    job->in_signs = in.data + 1 + n;
+    job->bad = NEW(c->scratch, bool, blocks);
+    if (!job->bad)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, decode_block, job);
+    for (size_t b = 0; b < blocks; b++)
+        if (job->bad[b])
+            return payload_bad(c, "an exponent of 255, a sign of zero or set padding bits in block %zu", b);
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    TRY(payload_kind(c, in.data[0], goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    Job job = {.c = c, .decoded = x};
+    if (!by_symbols(c))
+        return get_fixed(&job, in);
+    const Symbols s = symbols_of(&job);
+    const char *why;
+    const Status status = symbols_get(&s, (Bytes){in.data + 1, in.size - 1}, c->scratch, c->err, &why);
+    return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
+}
+
+/* Sum of (up - |x|)(|x| - down) over the powers on either side, 0 and 2^-126 being the lowest. */
+static double variance(const Call *c, const float *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->shape->n && !goes_raw(c); i++) {
+        const double v = fabs((double)x[i]);
+        if (v > 0x1p127)
+            return NAN;
+        const double down = v < 0x1p-126 ? 0 : ldexp(1, ilogb(v)), up = down > 0 ? 2 * down : 0x1p-126;
+        sum += (up - v) * (v - down);
+    }
+    return sum;
+}
+
+const Compressor compressor_natural = {
+    .name = "natural",
+    .brief = "each element one of the two powers of two round it",
+    .formula =
+        "x^_i = sgn(x_i) 2^(e+1) with probability m - 1, else sgn(x_i) 2^e,   |x_i| = 2^e m, 1 <= m < 2;\n"
+        "|x_i| under 2^-126 becomes 2^-126 with probability |x_i| / 2^-126, else 0.\n"
+        "E x^ = x;  E |x^ - x|^2 = sum 4^e (m - 1)(2 - m) <= |x|^2 / 8 down to 2^-126.\n"
+        "fixed: 9 bits an element, the exponent as float32 has it, and the sign; rans: their entropy,\n"
+        "by shares in a table of the tensor or of each 2^16 elements, whichever is shorter.\n"
+        "Refused where an |x_i| is beyond 2^127: the power above is no float32.",
+    .paper = "Horvath, Ho, Horvath, Sahu, Canini, Richtarik: Natural Compression for Distributed Deep\n"
+             "Learning, MSML 2022 (arXiv 1905.10988, 2019)",
+    .params = schema,
+    .params_size = sizeof(Natural),
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .variance = variance,
+};

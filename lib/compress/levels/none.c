@@ -1,0 +1,68 @@
+/* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison. */
+#include "codec/compressor.h"
+#include "compress/lowrank/addends.h"
+
+#include <float.h>
+#include <math.h>
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES;
+}
+
+static size_t bound(const Call *c)
+{
+    return 4 * c->shape->n;
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    buf_copy(out, x, 4 * c->shape->n);
+    streams_floats(c->streams, c->shape->n);
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    if (in.size != 4 * c->shape->n)
+        return payload_bad(c, "%zu bytes, want %zu", in.size, 4 * c->shape->n);
+    if (in.size)
+        memcpy(x, in.data, in.size);
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const uint8_t **values = NEW(c->scratch, const uint8_t *, count);
+    if (!values)
+        return arena_fail(c->scratch, c->err);
+    for (size_t w = 0; w < count; w++) {
+        if (in[w].size != 4 * c->shape->n)
+            return payload_bad(c, "%zu bytes, want %zu", in[w].size, 4 * c->shape->n);
+        values[w] = in[w].data;
+    }
+    return addends_sum(c, values, count, c->shape->n, 1, (double)FLT_MAX, "element",
+                       buf_room(out, 4 * c->shape->n));
+}
+
+static double variance(const Call *c, const float *x)
+{
+    (void)c, (void)x;
+    return 0;
+}
+
+const Compressor compressor_none = {
+    .name = "none",
+    .brief = "raw float32",
+    .bare = true,
+    .formula = "g as it is, 32 bits an element; merging adds",
+    .paper = "the yardstick",
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+    .variance = variance,
+};

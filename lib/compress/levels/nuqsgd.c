@@ -1,0 +1,118 @@
+/* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a norm for each bucket, and
+ * for each element a sign and a level of those that double, rounded stochastically (ladder.h). The payload is
+ * buckets.h's with planes of bits + 1 bits, the sign last; a head is
+ *
+ *     norm:32 */
+#include "compress/levels/buckets.h"
+
+#include <math.h>
+
+typedef struct {
+    int64_t bits, bucket;
+} Nuqsgd;
+
+static const Param schema[] = {
+    PARAM(Nuqsgd, bits, "4", 1, LADDER_BITS_MAX, "bits of a level: 2^bits - 1 levels above zero",
+          .rate = true),
+    PARAM(Nuqsgd, bucket, "8192", 0, 1 << 24, "elements that share a norm, 0: the whole tensor"),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | RANDOM | EXACT_BYTES;
+}
+
+/* ---- a bucket ---- */
+
+static int bits_of(const Buckets *b)
+{
+    return (int)((const Nuqsgd *)b->c->self->params)->bits;
+}
+
+static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
+{
+    (void)b;
+    store_f32(head, buckets_norm(x, n));
+}
+
+static bool good(const Buckets *b, const uint8_t *head)
+{
+    (void)b;
+    return isfinite(load_f32(head)) && !signbit(load_f32(head));
+}
+
+static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
+                     uint32_t first, void *code)
+{
+    const float norm = load_f32(head);
+    if (norm == 0 || !isfinite(norm))
+        memset(code, 0, n);
+    else if (b->s == 1)
+        kernels()->toss8(x, n, coin_make(norm), *key, first, code);
+    else
+        kernels()->climb(x, n, ladder_make(norm, bits_of(b)), *key, first, code);
+}
+
+static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
+{
+    const float norm = load_f32(head);
+    return kernels()->descend(code, n, ladder_make(norm, bits_of(b)), x) &&
+           (norm > 0 || codes_all_zero(code, n));
+}
+
+/* Sum of (up - |x|)(|x| - low) over the neighbouring levels, with the float32 norm that travels. */
+static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
+{
+    const double norm = (double)load_f32(head), lowest = ldexp(norm, 1 - (int)b->s);
+    double sum = 0;
+    for (size_t i = 0; i < n && norm > 0; i++) {
+        const double v = fmin(fabs((double)x[i]), norm);
+        const double low = v < lowest ? 0 : ldexp(lowest, ilogb(v / lowest));
+        sum += ((low > 0 ? 2 * low : lowest) - v) * (v - low);
+    }
+    return sum;
+}
+
+static void open(Buckets *b, const Call *c)
+{
+    const Nuqsgd *p = c->self->params;
+    buckets_open(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, CODE_FIXED);
+}
+
+static const BucketLaw law = {
+    .open = open,
+    .size = 4,
+    .name = "norm",
+    .find = find,
+    .good = good,
+    .refuse = buckets_refuse_norm,
+    .quantise = quantise,
+    .dequantise = dequantise,
+    .variance = bucket_variance,
+};
+
+const Compressor compressor_nuqsgd = {
+    .name = "nuqsgd",
+    .brief = "a norm for each bucket, levels that double",
+    .formula =
+        "Each bucket of consecutive elements has the norm N = |x|_2 and levels above zero that double:\n"
+        "  l_k = N 2^(k - s),  k = 1 ... s,  s = 2^bits - 1;  l_0 = 0.\n"
+        "For l_k <= |x_i| <= l_(k+1): x^_i = sgn(x_i) l_(k+1) with probability (|x_i| - l_k) / (l_(k+1) - "
+        "l_k),\n"
+        "else sgn(x_i) l_k.\n"
+        "E x^ = x;  E |x^ - x|^2 = sum (l_(k+1) - |x_i|)(|x_i| - l_k): at most |x_i|^2 / 8 above l_1.\n"
+        "bits + 1 bits an element and 32 a bucket. Raw where that would not be smaller.",
+    .paper =
+        "Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy: NUQSGD: Provably Communication-Efficient\n"
+        "Data-Parallel SGD via Nonuniform Quantization, JMLR 22, 2021",
+    .params = schema,
+    .params_size = sizeof(Nuqsgd),
+    .traits = traits,
+    .law = &law,
+    .bound = buckets_bound,
+    .encode = buckets_encode,
+    .decode = buckets_decode,
+    .variance = buckets_variance,
+};

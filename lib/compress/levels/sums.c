@@ -1,0 +1,233 @@
+/* sums.c -- see sums.h. */
+#include "compress/levels/sums.h"
+
+#include "compress/lowrank/addends.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { PIECE = 4096, WIDE = 8 };
+
+size_t sums_codes_size(const Sums *s)
+{
+    return planes_size(s->c->shape->n, s->bits);
+}
+
+size_t sums_bound(const Sums *s)
+{
+    if (sums_scale_round(s))
+        return s->raw ? 0 : 1 + 4 * s->scales;
+    return s->raw ? raw_size(s->c) : 1 + (s->shared ? 0 : 4 * s->scales) + sums_codes_size(s);
+}
+
+/* ---- scales ---- */
+
+static Status scales_check(const Sums *s, const uint8_t *scale)
+{
+    for (size_t i = 0; i < s->scales; i++) {
+        const float v = load_f32(scale + 4 * i);
+        if (!isfinite(v) || signbit(v))
+            return payload_bad(s->c, "scale %zu is %g", i, (double)v);
+    }
+    return OK;
+}
+
+/* A payload of round 0, merged or not. */
+static Status scales_get(const Sums *s, Bytes in, uint64_t *workers, const uint8_t **scale)
+{
+    Reader r = reader_open(in);
+    const unsigned kind = take_u8(&r);
+    *workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
+    *scale = take_bytes(&r, 4 * s->scales);
+    if (!reader_done(&r) || (kind != PAYLOAD_METHOD && kind != PAYLOAD_MERGED) || *workers == 0)
+        return payload_bad(s->c, "%zu bytes that are not %zu scales", in.size, s->scales);
+    return scales_check(s, *scale);
+}
+
+Status sums_heard(const Sums *s, const uint8_t **scale)
+{
+    uint64_t workers;
+    return scales_get(s, s->c->heard[0], &workers, scale);
+}
+
+static Status merge_scales(const Sums *s, const Bytes *in, size_t count, Buf *out)
+{
+    uint64_t total = 0, workers;
+    float *most = NEW_ZERO(s->c->scratch, float, s->scales + 1);
+    if (!most)
+        return arena_fail(s->c->scratch, s->c->err);
+    for (size_t w = 0; w < count; w++) {
+        const uint8_t *scale;
+        TRY(scales_get(s, in[w], &workers, &scale));
+        TRY(payload_add_workers(s->c, workers, &total));
+        for (size_t i = 0; i < s->scales; i++)
+            most[i] = fmaxf(most[i], load_f32(scale + 4 * i));
+    }
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    for (size_t i = 0; i < s->scales; i++)
+        buf_f32(out, most[i]);
+    return OK;
+}
+
+/* ---- codes ---- */
+
+static int width_of(const Sums *s, uint64_t workers)
+{
+    int width = s->bits;
+    while (width <= SUMS_WIDEST && workers > UINT64_C(1) << (width - s->bits))
+        width++;
+    return width;
+}
+
+static Status too_many(const Sums *s, uint64_t workers)
+{
+    FAIL(s->c->err, ERR_NUMERIC, "%s: %llu workers, want at most %d", s->c->self->ops->name,
+         (unsigned long long)workers, 1 << (SUMS_WIDEST - s->bits));
+    return error_hint(s->c->err, "fewer bits: they and the workers' log2, rounded up, may come to %d",
+                      SUMS_WIDEST);
+}
+
+Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, Total *t)
+{
+    const Call *c = s->c;
+    const size_t n = c->shape->n;
+    Reader r = reader_open(in);
+    const unsigned own = s->raw ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
+    const bool merged = s->shared && kind == PAYLOAD_MERGED;
+    if (sums_scale_round(s) || (kind != own && !merged))
+        return payload_bad(c, "kind %u in round %d, want %u%s in the last", kind, c->round, own,
+                           s->shared ? " or 2" : "");
+    *t = (Total){.workers = merged ? take_varint(&r) : 1};
+    t->width = width_of(s, t->workers);
+    *scale = NULL;
+    if (r.bad || t->workers == 0 || (!s->raw && t->width > SUMS_WIDEST))
+        return payload_bad(c, "the sum of %llu workers", (unsigned long long)t->workers);
+    if (!s->raw && s->shared) {
+        TRY(sums_heard(s, scale));
+    } else if (!s->raw) {
+        *scale = take_bytes(&r, 4 * s->scales);
+        if (!*scale)
+            return payload_bad(c, "%zu bytes, want %zu scales", in.size, s->scales);
+        TRY(scales_check(s, *scale));
+    }
+    t->most = s->raw ? 0 : s->top * (uint32_t)t->workers;
+    t->planes = take_bytes(&r, s->raw ? 4 * n : planes_size(n, t->width));
+    return reader_done(&r) ? OK : payload_bad(c, "%zu bytes, which %zu elements do not take", in.size, n);
+}
+
+static bool get_piece(const Total *t, size_t from, size_t n, uint32_t *sum)
+{
+    const uint8_t *in = t->planes + planes_size(from, t->width);
+    uint8_t narrow[PIECE];
+    uint32_t most = 0;
+    bool good;
+    if (t->width > WIDE) {
+        good = planes_get32(in, n, t->width, sum);
+    } else {
+        good = planes_get8(in, n, t->width, narrow);
+        for (size_t i = 0; i < n; i++)
+            sum[i] = narrow[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        most = sum[i] > most ? sum[i] : most;
+    return good && most <= t->most;
+}
+
+bool sums_get(const Total *t, size_t from, size_t n, uint32_t *sum)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i += PIECE)
+        good &= get_piece(t, from + i, n - i < PIECE ? n - i : PIECE, sum + i);
+    return good;
+}
+
+/* ---- merging the last round ---- */
+
+typedef struct {
+    size_t n, count;
+    const Total *in;
+    int width;
+    PlaneSet *part; /* the planes of each */
+    uint8_t *out;
+    bool *bad;
+} Job;
+
+static void add_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t from = block * BLOCK;
+    job->bad[block] =
+        !planes_add(job->part, job->count, from, from + block_size(job->n, block), job->width, job->out);
+}
+
+static Status add_codes(const Sums *s, Job *job, Buf *out)
+{
+    const Call *c = s->c;
+    job->out = buf_room(out, planes_size(job->n, job->width));
+    job->bad = NEW_ZERO(c->scratch, bool, blocks_of(job->n));
+    job->part = NEW(c->scratch, PlaneSet, job->count);
+    if (!job->bad || !job->part)
+        return arena_fail(c->scratch, c->err);
+    for (size_t w = 0; w < job->count; w++)
+        job->part[w] = (PlaneSet){job->in[w].planes, job->in[w].width, job->in[w].most};
+    parallel_for(c->threads, blocks_of(job->n), add_block, job);
+    for (size_t b = 0; b < blocks_of(job->n); b++)
+        if (job->bad[b])
+            return payload_bad(c, "codes that no encoder writes, in block %zu", b);
+    return OK;
+}
+
+static Status add_floats(const Sums *s, const Job *job, Buf *out)
+{
+    const uint8_t **values = NEW(s->c->scratch, const uint8_t *, job->count);
+    if (!values)
+        return arena_fail(s->c->scratch, s->c->err);
+    for (size_t w = 0; w < job->count; w++)
+        values[w] = job->in[w].planes;
+    return addends_sum(s->c, values, job->count, job->n, 1, (double)FLT_MAX, "element",
+                       buf_room(out, 4 * job->n));
+}
+
+Status sums_floats(const Sums *s, const Total *t, float *x)
+{
+    const size_t n = s->c->shape->n;
+    if (n)
+        memcpy(x, t->planes, 4 * n);
+    const size_t bad = first_nonfinite(x, n, NULL);
+    return bad == n ? OK : payload_bad(s->c, "element %zu is not finite", bad);
+}
+
+static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
+{
+    const Call *c = s->c;
+    Total *part = NEW(c->scratch, Total, count + 1);
+    uint64_t total = 0;
+    if (!part)
+        return arena_fail(c->scratch, c->err);
+    for (size_t w = 0; w < count; w++) {
+        const uint8_t *scale;
+        TRY(sums_open(s, in[w], &scale, &part[w]));
+        TRY(payload_add_workers(c, part[w].workers, &total));
+    }
+    Job job = {.n = c->shape->n, .count = count, .in = part, .width = width_of(s, total)};
+    if (!s->raw && job.width > SUMS_WIDEST)
+        return too_many(s, total);
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    return s->raw ? add_floats(s, &job, out) : add_codes(s, &job, out);
+}
+
+Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out)
+{
+    if (!s->shared)
+        return FAIL(s->c->err, ERR_USAGE, "%s: with share=off each worker has scales of its own",
+                    s->c->self->ops->name);
+    if (!sums_scale_round(s))
+        return merge_last(s, in, count, out);
+    for (size_t w = 0; s->raw && w < count; w++)
+        if (in[w].size)
+            return payload_bad(s->c, "%zu bytes, want none", in[w].size);
+    return s->raw ? OK : merge_scales(s, in, count, out);
+}

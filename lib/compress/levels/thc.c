@@ -1,0 +1,253 @@
+/* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu
+ * 2024): a rotation that all workers share, then levels between ends that they share, too, so that levels add up as
+ * they travel. The payload is sums.h's with a scale for each block (blocks.h): the largest norm of any worker's.
+ *
+ * After the rotation coordinates are close to normal, so the ends are a multiple of the norm; what lies beyond is
+ * clipped, which is the bias of the method. */
+#include "vec/kernels.h"
+#include "compress/rotated/blocks.h"
+#include "compress/levels/sums.h"
+
+#include <math.h>
+
+typedef struct {
+    int64_t bits;
+    bool share;
+} Thc;
+
+enum { BITS_MOST = 8 };
+
+static const Param schema[] = {
+    PARAM(Thc, bits, "4", 1, BITS_MOST, "bits of a coordinate: 2^bits levels", .rate = true),
+    PARAM_SWITCH(Thc, share, "on", "norms for all workers, sent in a round of their own; off: cannot merge"),
+    {0},
+};
+
+/* Where a standard normal number is beyond with probability 1/32, as in the paper, and from five bits on with a
+ * quarter of that for each bit: the error of clipping falls as that of rounding does. */
+static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
+                                          2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
+
+static const Thc *params_of(const Codec *codec)
+{
+    return codec->params;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    return RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
+}
+
+static int rounds(const Codec *codec)
+{
+    return params_of(codec)->share ? 2 : 1;
+}
+
+typedef struct {
+    int bits;
+    uint32_t steps;
+    const uint8_t *norm; /* of each block: the largest */
+    Total total;
+} Job;
+
+static Sums sums_of(const Call *c)
+{
+    const Thc *p = params_of(c->self);
+    const size_t n = c->shape->n;
+    const bool raw = n < ROTATION_SHORTEST;
+    return (Sums){.c = c,
+                  .scales = raw ? 0 : blocks_count(n),
+                  .bits = (int)p->bits,
+                  .top = (1u << p->bits) - 1,
+                  .shared = p->share,
+                  .raw = raw};
+}
+
+static size_t bound(const Call *c)
+{
+    const Sums s = sums_of(c);
+    return sums_bound(&s);
+}
+
+/* ---- norms: blocks of four bytes ---- */
+
+static size_t norm_bytes(const void *data, size_t n)
+{
+    (void)data, (void)n;
+    return 4;
+}
+
+static Verdict encode_norm(const Blocks *s, const Block *b, const float *x, uint8_t *out)
+{
+    (void)s;
+    const float norm = (float)sqrt(kernels()->sum_squares(x, b->n));
+    store_f32(out, norm);
+    return isfinite(norm) ? FINE : BEYOND;
+}
+
+static size_t count_norm(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
+{
+    (void)data, (void)n, (void)in, (void)count;
+    return 1;
+}
+
+/* ---- levels ---- */
+
+static size_t level_bytes(const void *data, size_t n)
+{
+    const Job *job = data;
+    return planes_size(n, job->total.width);
+}
+
+/* Half the width of the range, times the lift. */
+static float end_of(const Job *job, const Block *b, float *lift)
+{
+    const double norm = (double)load_f32(job->norm + 4 * b->index);
+    *lift = blocks_lift(norm);
+    return (float)((double)ends[job->bits] * norm * (double)*lift / sqrt((double)b->n));
+}
+
+static Verdict encode_levels(const Blocks *s, const Block *b, const float *x, uint8_t *out)
+{
+    const Job *job = s->data;
+    float z[BLOCK_MOST], lift;
+    uint8_t code[BLOCK_MOST];
+    const float end = end_of(job, b, &lift);
+    rotation_turn(&b->rotation, x, b->n, lift, z);
+    blocks_round(s, b, -end, end, job->steps, z, code);
+    planes_put8(code, b->n, job->bits, out);
+    return load_f32(job->norm + 4 * b->index) > 0x1p100f ? FAR : FINE;
+}
+
+static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
+{
+    const Job *job = data;
+    uint8_t code[BLOCK_MOST];
+    if (planes_get8(in, n, job->bits, code))
+        for (size_t i = 0; i < n; i++)
+            count[0][code[i]]++;
+    return 0;
+}
+
+/* A sum k of W levels is (2 k - W steps) times half a step. Blocks without a norm have but the lowest. */
+static Verdict decode_levels(const Blocks *s, const Block *b, const uint8_t *in, float *y)
+{
+    (void)in; /* they stand in job->total */
+    const Job *job = s->data;
+    uint32_t sum[BLOCK_MOST], any = 0;
+    float lift;
+    const float end = end_of(job, b, &lift), half = end / (float)job->steps;
+    const int32_t middle = (int32_t)(job->total.workers * job->steps);
+    if (!sums_get(&job->total, b->piece * BLOCK + b->rotation.at, b->n, sum))
+        return BAD_CODES;
+    for (size_t i = 0; i < b->n; i++) {
+        any |= sum[i];
+        y[i] = (float)(2 * (int32_t)sum[i] - middle) * half;
+    }
+    if (end == 0) {
+        memset(y, 0, b->n * sizeof *y);
+        return any ? BAD_ZEROS : FINE;
+    }
+    rotation_turn_back(&b->rotation, y, b->n);
+    return lift == 1 || blocks_drop(y, b->n, lift) ? FINE : BEYOND;
+}
+
+/* ---- the hooks ---- */
+
+static Blocks norm_blocks(const Call *c)
+{
+    return (Blocks){.c = c,
+                    .rng = &c->rng_shared,
+                    .rounds = 1,
+                    .bytes = norm_bytes,
+                    .encode = encode_norm,
+                    .count = count_norm};
+}
+
+static Blocks level_blocks(const Call *c, const Job *job)
+{
+    return (Blocks){.c = c,
+                    .rng = &c->rng_shared,
+                    .rounds = 1,
+                    .data = job,
+                    .bytes = level_bytes,
+                    .encode = encode_levels,
+                    .decode = decode_levels,
+                    .count = count_levels};
+}
+
+static Status put_norms(const Call *c, const float *x, Buf *out)
+{
+    const Blocks norms = norm_blocks(c);
+    buf_u8(out, PAYLOAD_METHOD);
+    return blocks_put(&norms, x, out);
+}
+
+static Status put_levels(const Sums *s, const uint8_t *norm, const float *x, Buf *out)
+{
+    const Job job = {
+        .bits = s->bits, .steps = s->top, .norm = norm, .total = {1, s->bits, s->top, out->data + out->size}};
+    const Blocks levels = level_blocks(s->c, &job);
+    return blocks_put(&levels, x, out);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Sums s = sums_of(c);
+    const uint8_t *norm = out->data + out->size + 1;
+    if (s.raw)
+        return sums_scale_round(&s) ? OK : raw_put(c, x, out);
+    if (sums_scale_round(&s))
+        return put_norms(c, x, out);
+    if (s.shared) {
+        TRY(sums_heard(&s, &norm));
+        buf_u8(out, PAYLOAD_METHOD);
+    } else {
+        TRY(put_norms(c, x, out));
+    }
+    return put_levels(&s, norm, x, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const Sums s = sums_of(c);
+    Job job = {.bits = s.bits, .steps = s.top};
+    TRY(sums_open(&s, in, &job.norm, &job.total));
+    if (!job.norm)
+        return sums_floats(&s, &job.total, x);
+    const Blocks levels = level_blocks(c, &job);
+    return blocks_get(&levels, (Bytes){job.total.planes, planes_size(c->shape->n, job.total.width)}, x);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const Sums s = sums_of(c);
+    return sums_merge(&s, in, count, out);
+}
+
+const Compressor compressor_thc = {
+    .name = "thc",
+    .brief = "shared rotation, clipped and rounded to uniform levels that add up undecoded",
+    .formula =
+        "z = R x, R the rotation of rotated, shared by all workers; in each block of d coordinates 2^bits\n"
+        "levels stand evenly from -T to T, D apart, T = t N / sqrt(d), N the largest |x|_2 of all workers'\n"
+        "blocks (share=on, found in a first round) or one's own:\n"
+        "  c_i = -T + D (l + [u_i < f]),   l + f = (min(max(z_i, -T), T) + T) / D;   x^ = R' c\n"
+        "t = 2.154: P(|Z| > t) = p = 1/32 for a normal Z; from 5 bits on a quarter of that for each bit.\n"
+        "Biased by clipping: about 1 - p of x comes back, E <x^, x> = (1 - p) |x|^2 for normal z under one's\n"
+        "own norm, and E |x^ - x|^2 = sum D^2 f (1 - f) + sum over clipped z of (|z| - T)^2; the second sum\n"
+        "is 0.0073 |x|^2 at p = 1/32, and averaging over workers does not lessen it.\n"
+        "share=on: the sum of W workers' levels is theirs undecoded, ceil(log2 W) bits wider;\n"
+        "bits + ceil(log2 W) may be 24. Raw under 64 elements.",
+    .paper =
+        "Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu: THC: Accelerating Distributed Deep Learning\n"
+        "Using Tensor Homomorphic Compression, NSDI 2024",
+    .params = schema,
+    .params_size = sizeof(Thc),
+    .traits = traits,
+    .rounds = rounds,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+};

@@ -1,0 +1,173 @@
+/* lowrank.c -- a matrix M as M Q Q', Q drawn once for all workers: unbiased and linear (Vogels, Karimireddy,
+ * Jaggi 2019, who compare PowerSGD with it).
+ *
+ *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, vector after vector; merged as addends.h has it
+ *
+ * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' = 1, and follows from the random
+ * address: only P travels. Tensors of rank 0 and 1 go as floats, as do those that would be no shorter. */
+#include "compress/lowrank/addends.h"
+#include "vec/kernels.h"
+#include "num/linalg.h"
+#include "num/thin.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    int64_t rank;
+} Lowrank;
+
+static const Param schema[] = {
+    PARAM(Lowrank, rank, "2", 1, 65536, "columns of Q", .rate = true),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS;
+}
+
+/* ---- sizes ---- */
+
+typedef struct {
+    size_t rows, cols, rank;
+    bool raw;
+} View;
+
+static View view_of(const Call *c)
+{
+    const Lowrank *p = c->self->params;
+    View v = {.rank = (size_t)p->rank, .raw = true};
+    if (c->shape->rank < 2 || c->shape->n == 0)
+        return v;
+    matrix_view(c->shape, RESHAPE_ROWS, &v.rows, &v.cols);
+    v.raw = v.rank >= v.cols;
+    return v;
+}
+
+static size_t bound(const Call *c)
+{
+    const View v = view_of(c);
+    return v.raw ? raw_size(c) : 1 + 4 * v.rank * v.rows;
+}
+
+/* ---- the draw ---- */
+
+/* (rank, cols), in scratch; NULL: no memory. */
+static float *draw(const Call *c, const View *v)
+{
+    float *q = NEW(c->scratch, float, v->rank * v->cols);
+    if (q)
+        thin_normal(&c->rng_shared, 0, v->rank * v->cols, 1 / sqrt((double)v->rank), c->threads, q);
+    return q;
+}
+
+/* No element of P Q' is above the sum over k of |P_k| |Q_k|, in their largest elements. */
+static bool decodes_finite(const View *v, const float *p, const float *q)
+{
+    double sum = 0;
+    for (size_t k = 0; k < v->rank; k++)
+        sum += (double)kernels()->abs_max(p + k * v->rows, v->rows) *
+               (double)kernels()->abs_max(q + k * v->cols, v->cols);
+    return sum <= (double)FLT_MAX / 2;
+}
+
+/* ---- the hooks ---- */
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const View v = view_of(c);
+    if (v.raw)
+        return raw_put(c, x, out);
+    float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
+    if (!q || !p)
+        return arena_fail(c->scratch, c->err);
+    thin_right(x, v.rows, v.cols, q, v.rank, c->threads, p);
+    if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !decodes_finite(&v, p, q))
+        return FAIL(c->err, ERR_NUMERIC, "lowrank: what is decoded would be beyond float32");
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_copy(out, p, 4 * v.rank * v.rows);
+    streams_floats(c->streams, v.rank * v.rows);
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const View v = view_of(c);
+    if (v.raw)
+        return addends_get(c, in, PAYLOAD_RAW, c->shape->n, x);
+    float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
+    if (!q || !p)
+        return arena_fail(c->scratch, c->err);
+    TRY(addends_get(c, in, PAYLOAD_METHOD, v.rank * v.rows, p));
+    if (!decodes_finite(&v, p, q))
+        return payload_bad(c, "values beyond float32");
+    linalg_outer(p, q, v.rank, v.rows, v.cols, c->threads, x);
+    return OK;
+}
+
+/* Sums are checked against the largest number that Q could have: 9 standard deviations are beyond 53 bits. */
+static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+{
+    const View v = view_of(c);
+    return v.raw ? addends_merge(c, in, n, PAYLOAD_RAW, c->shape->n, FLT_MAX, out)
+                 : addends_merge(c, in, n, PAYLOAD_METHOD, v.rank * v.rows,
+                                 FLT_MAX / (18 * sqrt((double)v.rank)), out);
+}
+
+static double squares_of(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+static double variance(const Call *c, const float *x)
+{
+    const View v = view_of(c);
+    return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * squares_of(x, c->shape->n);
+}
+
+/* Rows share Q. With K = M M', elements (i, j) and (i', j') of the error have the covariance
+ * (K_ii' [j = j'] + M_ij' M_i'j) / rank: what the moments stand for are tr C^2 = ((cols + 2) |K|^2 + |M|^4) /
+ * rank^2 and x' C x = 2 |K|^2 / rank. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    const View v = view_of(c);
+    const double g = squares_of(x, c->shape->n), rank = (double)v.rank;
+    *m = (AtomMoments){0, 0};
+    if (v.raw)
+        return ATOMWISE;
+    const Tall a = tall_of(x, v.rows, v.cols);
+    double *gram = NEW(c->scratch, double, a.cols *a.cols), fourth = 0;
+    if (!gram || linalg_gram(&a, c->threads, gram, c->scratch, c->err) != OK)
+        return DEPENDENT;
+    for (size_t i = 0; i < a.cols * a.cols; i++)
+        fourth += gram[i] * gram[i];
+    m->squares = (((double)v.cols + 2) * fourth + g * g) / (rank * rank);
+    m->weighted = 2 * fourth / rank;
+    return ATOMWISE;
+}
+
+const Compressor compressor_lowrank = {
+    .name = "lowrank",
+    .brief = "a matrix times a random one of low rank and its transpose",
+    .formula =
+        "M^ = (M Q) Q',  Q cols x rank,  Q_jk ~ N(0, 1/rank),  the same for all workers and never sent.\n"
+        "M is the tensor, first axis by the rest. E Q Q' = 1, so E M^ = M, and E |M^ - M|^2 = (cols + 1)/rank |M|^2.\n"
+        "Payloads add; as Q is shared, averaging over workers does not lessen the variance of their mean.\n"
+        "32 rank rows bits. Tensors of rank 0 and 1 travel as floats, as do those of no more than rank columns.",
+    .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
+             "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
+    .params = schema,
+    .params_size = sizeof(Lowrank),
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+    .variance = variance,
+    .moments = moments,
+};

@@ -1,0 +1,236 @@
+/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): a matrix as P Q', from one step of a power iteration
+ * that goes on from gradient step to gradient step.
+ *
+ *     round 0    P = M orth(Q of the step before)        kind:8  { p:f32 } x rank rows
+ *     round 1    Q = M' orth(P heard)                    kind:8  { q:f32 } x rank cols
+ *
+ * and so on, two rounds for each of `iters` iterations, each from the Q heard in the round before; vector stands
+ * after vector. M ~ orth(P) Q' with the last ones. Every round is linear in M, so payloads add (addends.h), and
+ * what all workers hear is what one would have had with the sum of their matrices.
+ *
+ * State: the Q heard last, 0 before the first step. Directions that it does not have, then or where M has less
+ * than `rank`, are drawn, the same for all workers (thin.h). Tensors of rank 0 and 1, and those whose rounds
+ * together would be no shorter, travel as floats in the last round; the others are then empty. */
+#include "compress/lowrank/addends.h"
+#include "vec/kernels.h"
+#include "num/linalg.h"
+#include "num/thin.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { ITERS_MAX = ROUNDS_MAX / 2 };
+
+typedef struct {
+    int64_t rank, iters;
+    bool warm;
+    int reshape;
+} Powersgd;
+
+static const Param schema[] = {
+    PARAM(Powersgd, rank, "2", 1, 65536, "rank of what is sent", .rate = true),
+    PARAM_SWITCH(Powersgd, warm, "on", "each step goes on from the Q that was heard in the one before"),
+    PARAM(Powersgd, iters, "1", 1, ITERS_MAX, "power iterations a step, of two rounds each"),
+    PARAM_OF(Powersgd, reshape, "rows", reshape_names,
+             "the matrix: first axis by the rest, the paper's, or most nearly square"),
+    {0},
+};
+
+static const Powersgd *params_of(const Codec *codec)
+{
+    return codec->params;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return LINEAR | MERGEABLE | RANDOM | EXACT_BYTES;
+}
+
+static int rounds(const Codec *codec)
+{
+    return (int)(2 * params_of(codec)->iters);
+}
+
+/* ---- sizes ---- */
+
+typedef struct {
+    size_t rows, cols, rank;
+    bool raw;
+} View;
+
+static View view_of(const Call *c)
+{
+    const Powersgd *p = params_of(c->self);
+    View v = {.rank = (size_t)p->rank, .raw = true};
+    if (c->shape->rank < 2 || c->shape->n == 0)
+        return v;
+    matrix_view(c->shape, (Reshape)p->reshape, &v.rows, &v.cols);
+    if (v.rank < v.rows && v.rank < v.cols)
+        v.raw = (size_t)p->iters * (2 + 4 * v.rank * (v.rows + v.cols)) >= raw_size(c);
+    return v;
+}
+
+static bool is_last(const Call *c, int round)
+{
+    return round == rounds(c->self) - 1;
+}
+
+/* Floats in one round: P in the even ones, Q in the odd ones. */
+static size_t count_of(const View *v, int round)
+{
+    return v->rank * (round % 2 ? v->cols : v->rows);
+}
+
+static size_t bound(const Call *c)
+{
+    const View v = view_of(c);
+    if (v.raw)
+        return is_last(c, c->round) ? raw_size(c) : 0;
+    return 1 + 4 * count_of(&v, c->round);
+}
+
+/* ---- factors ---- */
+
+/* The factor heard in a round, which ends up in scratch. */
+static Status heard_factor(const Call *c, const View *v, int round, float **x)
+{
+    *x = NEW(c->scratch, float, count_of(v, round));
+    if (!*x)
+        return arena_fail(c->scratch, c->err);
+    return addends_get(c, c->heard[round], PAYLOAD_METHOD, count_of(v, round), *x);
+}
+
+static Status first_factor(const Call *c, const View *v, float **x)
+{
+    const size_t count = count_of(v, 1);
+    *x = NEW_ZERO(c->scratch, float, count);
+    if (!*x)
+        return arena_fail(c->scratch, c->err);
+    if (params_of(c->self)->warm && c->state)
+        memcpy(*x, c->state, count * sizeof(float));
+    return OK;
+}
+
+/* The orthonormal vectors that a round multiplies M by. */
+static Status basis_for(const Call *c, const View *v, int round, float **x)
+{
+    const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
+    TRY(round ? heard_factor(c, v, round - 1, x) : first_factor(c, v, x));
+    return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
+}
+
+/* No element of orth(P) is above 1, so no element of orth(P) Q' is above this. */
+static bool decodes_finite(const View *v, const float *q)
+{
+    double sum = 0;
+    for (size_t k = 0; k < v->rank; k++)
+        sum += (double)kernels()->abs_max(q + k * v->cols, v->cols);
+    return sum <= (double)FLT_MAX / 2;
+}
+
+/* ---- the hooks ---- */
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const View v = view_of(c);
+    float *basis;
+    if (v.raw)
+        return is_last(c, c->round) ? raw_put(c, x, out) : OK;
+    TRY(basis_for(c, &v, c->round, &basis));
+    const size_t count = count_of(&v, c->round);
+    float *product = NEW(c->scratch, float, count);
+    if (!product)
+        return arena_fail(c->scratch, c->err);
+    if (c->round % 2 == 0)
+        thin_right(x, v.rows, v.cols, basis, v.rank, c->threads, product);
+    else
+        TRY(thin_left(x, v.rows, v.cols, basis, v.rank, c->threads, product, c->scratch, c->err));
+    if (first_nonfinite(product, count, NULL) < count ||
+        (is_last(c, c->round) && !decodes_finite(&v, product)))
+        return FAIL(c->err, ERR_NUMERIC, "powersgd: a projection is beyond float32");
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_copy(out, product, 4 * count);
+    streams_floats(c->streams, count);
+    return OK;
+}
+
+/* Of the earlier rounds only the last P counts, but what no encoder writes is refused in each. */
+static Status decode_factors(const Call *c, const View *v, Bytes in, float *x)
+{
+    const int last = rounds(c->self) - 1;
+    float *p, *q = NEW(c->scratch, float, count_of(v, last));
+    if (!q)
+        return arena_fail(c->scratch, c->err);
+    for (int round = 0; round < last - 1; round++) {
+        const ArenaMark mark = arena_mark(c->scratch);
+        TRY(heard_factor(c, v, round, &p));
+        arena_rewind(c->scratch, mark);
+    }
+    TRY(addends_get(c, in, PAYLOAD_METHOD, count_of(v, last), q));
+    if (!decodes_finite(v, q))
+        return payload_bad(c, "values beyond float32");
+    TRY(basis_for(c, v, last, &p));
+    linalg_outer(p, q, v->rank, v->rows, v->cols, c->threads, x);
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const View v = view_of(c);
+    TRY(payload_last_round(c));
+    return v.raw ? addends_get(c, in, PAYLOAD_RAW, c->shape->n, x) : decode_factors(c, &v, in, x);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+{
+    const View v = view_of(c);
+    const bool last = is_last(c, c->round);
+    if (v.raw) {
+        for (size_t w = 0; w < n && !last; w++)
+            if (in[w].size)
+                return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
+        return last ? addends_merge(c, in, n, PAYLOAD_RAW, c->shape->n, FLT_MAX, out) : OK;
+    }
+    return addends_merge(c, in, n, PAYLOAD_METHOD, count_of(&v, c->round),
+                         last ? FLT_MAX / (2 * (double)v.rank) : FLT_MAX, out);
+}
+
+static size_t state_size(const Call *c)
+{
+    const View v = view_of(c);
+    return params_of(c->self)->warm && !v.raw ? count_of(&v, 1) * sizeof(float) : 0;
+}
+
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    const View v = view_of(c);
+    (void)x, (void)sent, (void)agreed;
+    return state_size(c) ? addends_get(c, c->heard[c->round], PAYLOAD_METHOD, count_of(&v, 1), state) : OK;
+}
+
+const Compressor compressor_powersgd = {
+    .name = "powersgd",
+    .brief = "low rank, from power iterations that go on from step to step",
+    .formula =
+        "P = M Q0,  P^ = orth(P),  Q = M' P^,  M^ = P^ Q',  Q0 = orth(Q of the step before).\n"
+        "P is one round and Q another. Both are linear in M: workers' payloads add, and P^ is that of the sum.\n"
+        "M^ is M projected on rank directions, so |M^ - M| <= |M|; biased, meant for ef+.\n"
+        "warm=on: where gradients change slowly, Q comes to span their first right singular vectors. In\n"
+        "the first step, with warm=off, and where a direction is missing, Q0 is drawn, the same for all workers.\n"
+        "iters: that many times P and Q in a step, each P from orth(Q) of the one before: 2 iters rounds,\n"
+        "all of which count as bytes. 32 rank iters (rows + cols) bits and a byte a round.\n"
+        "Tensors of rank 0 and 1 travel as floats, and those that would not be smaller.",
+    .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
+             "Distributed Optimization, NeurIPS 2019",
+    .params = schema,
+    .params_size = sizeof(Powersgd),
+    .traits = traits,
+    .rounds = rounds,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+    .state_size = state_size,
+    .settle = settle,
+};

@@ -1,0 +1,173 @@
+/* rate.c -- see rate.h. */
+#include "compress/rate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- where it stands ---- */
+
+static bool find(Rate *r, const Codec *codec, const Param *(*key_of)(const Param *schema))
+{
+    for (; codec; codec = codec->inner) {
+        *r = (Rate){codec, key_of(codec->ops->params)};
+        if (r->key)
+            return true;
+    }
+    return false;
+}
+
+bool rate_find(Rate *r, const Codec *codec)
+{
+    return find(r, codec, param_rate);
+}
+
+bool rate_find_fine(Rate *r, const Codec *codec)
+{
+    return find(r, codec, param_fine);
+}
+
+/* The key itself, and those that exclude it. */
+static bool stands_for(const Param *p, const Param *key)
+{
+    return p == key || (key->group && p->group == key->group);
+}
+
+bool rate_named(const Rate *r)
+{
+    const Param *schema = r->stage->ops->params;
+    for (const Param *p = schema; p->key; p++)
+        if (stands_for(p, r->key) && r->stage->named >> (p - schema) & 1)
+            return true;
+    return false;
+}
+
+double rate_value(const Rate *r)
+{
+    double value = NAN;
+    for (const Param *p = r->stage->ops->params; p->key; p++)
+        if (stands_for(p, r->key) && (p->type == PARAM_INT || p->type == PARAM_REAL) &&
+            !isnan(param_number(p, r->stage->params)))
+            value = param_number(p, r->stage->params);
+    return value;
+}
+
+void rate_range(const Rate *r, double *low, double *high, double *start)
+{
+    const double least = r->key->type == PARAM_INT ? 1 : 1e-12;
+    *low = fmax(r->key->low, least);
+    *high = r->key->high;
+    if (!r->key->fallback || !text_to_real(r->key->fallback, start))
+        *start = r->key->type == PARAM_INT ? 16 : 0.01;
+    *start = fmin(fmax(*start, *low), *high);
+}
+
+/* ---- the same spec with another ---- */
+
+/* The chain down to the stage anew, what it wraps as it was. */
+static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
+{
+    Codec *first = NEW(a, Codec, 1);
+    if (!first)
+        return NULL;
+    *first = *codec;
+    if (codec == stage)
+        *copied = first;
+    else
+        first->inner = copy_down_to(codec->inner, stage, copied, a);
+    return codec == stage || first->inner ? first : NULL;
+}
+
+Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double value, Arena *a, Error *err)
+{
+    const Compressor *ops = r->stage->ops;
+    char text[32];
+    Codec *stage = NULL, *first = copy_down_to(codec, r->stage, &stage, a);
+    void *params = NEW_ZERO(a, char, ops->params_size + 1);
+    if (!first || !params)
+        return arena_fail(a, err);
+    memcpy(params, r->stage->params, ops->params_size);
+    stage->params = params;
+    stage->named |= UINT64_C(1) << (r->key - ops->params);
+    const bool whole = r->key->type == PARAM_INT && value == floor(value) && fabs(value) < 1e15;
+    if (whole)
+        snprintf(text, sizeof text, "%.0f", value); /* never with an exponent */
+    else
+        text_double(text, value);
+    TRY(param_set(ops->params, params, ops->name, r->key->key, text, err));
+    for (const Codec *c = first; c; c = c->inner)
+        if (c->ops->check)
+            TRY(c->ops->check(c, err));
+    *out = first;
+    return OK;
+}
+
+/* ---- several ---- */
+
+/* By what a key counts: bits and ranks, levels, shares, and real-valued bits and ranks. */
+static const struct {
+    ParamType type;
+    double usual, high; /* for defaults and upper ends up to these */
+    const char *values;
+} grids[] = {
+    {PARAM_INT, 8, INFINITY, "1,2,3,4,6,8"},
+    {PARAM_INT, INFINITY, INFINITY, "2,4,8,16,32,64,128,256"},
+    {PARAM_REAL, INFINITY, 1, "0.001,0.003,0.01,0.03,0.1,0.3"},
+    {PARAM_REAL, INFINITY, INFINITY, "0.25,0.5,1,2,3,4,6,8"},
+};
+
+const char *rate_grid(const Rate *r)
+{
+    double usual;
+    if (!r->key->fallback || !text_to_real(r->key->fallback, &usual))
+        return NULL;
+    for (size_t i = 0; i < countof(grids); i++)
+        if (r->key->type == grids[i].type && usual <= grids[i].usual && r->key->high <= grids[i].high)
+            return grids[i].values;
+    return NULL;
+}
+
+static Status add(CodecSet *set, const Codec *codec, Error *err)
+{
+    if (set->count == set->cap)
+        return FAIL(err, ERR_USAGE, "the rates come to more than %zu codecs", set->cap);
+    set->codec[set->count++] = codec;
+    return OK;
+}
+
+Status rate_spread(CodecSet *set, const Codec *codec, const char *values, size_t *left_out, Arena *a,
+                   Error *err)
+{
+    Rate r;
+    char range[96];
+    const size_t before = set->count;
+    *left_out = 0;
+    if (!rate_find(&r, codec) || rate_named(&r))
+        return add(set, codec, err);
+    const char *grid = values ? values : rate_grid(&r);
+    if (!grid)
+        return add(set, codec, err);
+    for (const char *at = grid, *end; at; at = *end ? end + 1 : NULL) {
+        Error why;
+        double value;
+        const Codec *one;
+        end = at + strcspn(at, ",");
+        const char *text = text_slice(a, at, (size_t)(end - at));
+        if (!text)
+            return arena_fail(a, err);
+        if (!text_to_real(text, &value))
+            return FAIL(err, ERR_USAGE, "--rates: \"%s\" is no number", text);
+        const Status status = rate_set(&one, codec, &r, value, a, &why);
+        if (status == ERR_MEMORY)
+            return arena_fail(a, err);
+        if (status == OK)
+            TRY(add(set, one, err));
+        else
+            ++*left_out;
+    }
+    if (set->count == before && !values)
+        return add(set, codec, err);
+    if (set->count == before)
+        return FAIL(err, ERR_USAGE, "--rates: none is a %s of %s: want %s", r.key->key, codec_text(codec, a),
+                    param_range(r.key, range));
+    return OK;
+}

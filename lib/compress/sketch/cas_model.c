@@ -1,0 +1,172 @@
+/* cas_model.c -- what a spec of the cluster-aware sketch says of a shape, and the learning of its clusters. */
+#include "compress/sketch/cas.h"
+
+#include <math.h>
+
+/* ---- what the spec says ---- */
+
+/* The most clusters of a sign that a spec of so many bits looks at: Huffman codes take less than log2 of how many
+ * there are, fixed ones that to a whole number, and a bitmap a bit for each. */
+static size_t clusters_for(double bits, int index)
+{
+    size_t k = 1;
+    while (k < SIDE_MOST && (index == INDEX_BITMAP  ? 2.0 * (double)(k + 1)
+                             : index == INDEX_FIXED ? ceil(log2_whole(2 * (k + 1)))
+                                                    : log2_whole(2 * (k + 1)) - 0.5) <= bits)
+        k++;
+    return k;
+}
+
+static size_t clusters_of(const Codec *codec)
+{
+    const Cas *p = codec->params;
+    return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits, p->index);
+}
+
+/* The sizes from the spec; returns how many, 0 where one is no number of buckets. */
+static size_t read_sizes(const char *text, uint64_t size[CLUSTERS_MOST])
+{
+    size_t count = 0;
+    for (const char *at = text; *at; count++) {
+        uint64_t v = 0;
+        const char *digit = at;
+        for (; *digit >= '0' && *digit <= '9' && v < UINT64_C(1) << 30; digit++)
+            v = 10 * v + (uint64_t)(*digit - '0');
+        if (count == CLUSTERS_MOST || digit == at || (*digit && (*digit != ':' || !digit[1])) || v < 1 ||
+            v > UINT64_C(1) << 30)
+            return 0;
+        size[count] = v;
+        at = *digit ? digit + 1 : digit;
+    }
+    return count;
+}
+
+Status cas_check(const Codec *codec, Error *err)
+{
+    const Cas *p = codec->params;
+    uint64_t size[CLUSTERS_MOST];
+    const size_t k = clusters_of(codec), count = read_sizes(p->sizes, size);
+    if (p->sizes[0] && p->allocate != BY_HAND)
+        return FAIL(err, ERR_USAGE, "cas: sizes=%s without allocate=manual", p->sizes);
+    if (p->sizes[0] && count != k && count != 2 * k)
+        return FAIL(err, ERR_USAGE, "cas: sizes=%s: want %zu or %zu numbers of buckets, from 1 to 2^30",
+                    p->sizes, k, 2 * k);
+    if (p->buckets && (p->sizes[0] || !isnan(p->bits)))
+        return FAIL(err, ERR_USAGE, "cas: buckets=%lld, and %s says how many there are",
+                    (long long)p->buckets, p->sizes[0] ? "sizes" : "bits");
+    if (p->sizes[0] && !isnan(p->bits))
+        return FAIL(err, ERR_USAGE, "cas: bits and sizes both say how many buckets there are");
+    return OK;
+}
+
+static uint64_t sizes_sum(const Cas *p, size_t k)
+{
+    uint64_t size[CLUSTERS_MOST], sum = 0;
+    const size_t count = read_sizes(p->sizes, size);
+    for (size_t j = 0; j < count; j++)
+        sum += count == k ? 2 * size[j] : size[j];
+    return sum;
+}
+
+CasLimits cas_limits(const Call *c)
+{
+    const Cas *p = cas_params(c);
+    const size_t n = c->shape->n, k = clusters_of(c->self);
+    CasLimits l = {.clusters = 2 * k};
+    l.buckets = p->sizes[0]       ? sizes_sum(p, k)
+                : !isnan(p->bits) ? (uint64_t)(p->bits / 32 * (double)n)
+                : p->buckets      ? (uint64_t)p->buckets
+                                  : n / 100;
+    l.buckets = l.buckets < l.clusters ? l.clusters : l.buckets > UINT32_MAX ? UINT32_MAX : l.buckets;
+    l.bytes =
+        3 + 8 * l.clusters + 4 * (size_t)l.buckets + index_most((IndexForm)p->index, n, (uint32_t)l.clusters);
+    l.raw = n < (uint64_t)p->min || l.bytes >= raw_size(c);
+    if (l.raw)
+        l.bytes = raw_size(c);
+    return l;
+}
+
+/* ---- learning ---- */
+
+/* From zero outwards on either side, or all from the lowest on; clusters that there are not keep theirs. */
+static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
+{
+    uint64_t size[CLUSTERS_MOST];
+    const size_t count = read_sizes(p->sizes, size);
+    for (size_t j = 0; j < model_clusters(m); j++) {
+        const size_t outwards = j < m->minus ? m->minus - 1 - j : j - m->minus;
+        const size_t at = count == k ? outwards : j < m->minus ? k - 1 - outwards : k + outwards;
+        m->cluster[j].buckets = (uint32_t)size[at];
+    }
+}
+
+/* Bits of an element in the index, as the sample has it. */
+static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
+{
+    const Cas *p = cas_params(c);
+    const size_t clusters = model_clusters(m), n = c->shape->n;
+    *bits = 8 * (double)index_most((IndexForm)p->index, n, (uint32_t)clusters) / (double)n;
+    if (p->index != INDEX_HUFFMAN)
+        return OK;
+    return index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
+}
+
+/* As many clusters as leave a little of `bits` for buckets, of which there are as many as it is. */
+#define INDEX_SHARE 0.97
+
+static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
+                             ClusterStats *s, uint64_t *budget)
+{
+    const double bits = cas_params(c)->bits, n = (double)c->shape->n;
+    double index;
+    for (;;) {
+        TRY(clusters_train(m, s, spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+        TRY(index_cost(c, m, s, &index));
+        if (spec->clusters == 1 || index <= INDEX_SHARE * bits)
+            break;
+        spec->clusters -= 1 + spec->clusters / 8;
+    }
+    const double left = ((bits - index) * n - 8 * (3 + 8 * (double)model_clusters(m))) / 32;
+    *budget = left > 0 ? (uint64_t)left : 0;
+    return OK;
+}
+
+static void weigh(const Cas *p, const ClusterModel *m, const ClusterStats *s, double *weight)
+{
+    double most = 0;
+    for (size_t j = 0; j < model_clusters(m); j++)
+        most = fmax(most, fabs((double)m->cluster[j].centre));
+    for (size_t j = 0; j < model_clusters(m); j++)
+        weight[j] = p->allocate == BY_DENSITY   ? s->share[j]
+                    : p->allocate == BY_HAND    ? 1
+                    : p->allocate == BY_ENTROPY ? s->entropy[j]
+                    : most > 0                  ? s->entropy[j] * (fabs((double)m->cluster[j].centre) / most)
+                                                : 0;
+}
+
+Status cas_learn(const Call *c, const float *x, ClusterModel *m)
+{
+    const Cas *p = cas_params(c);
+    const CasLimits l = cas_limits(c);
+    ClusterSpec spec = {l.clusters / 2, (size_t)p->sample, (size_t)p->bins, p->percentile};
+    ClusterStats s;
+    uint64_t budget = l.buckets;
+    double weight[CLUSTERS_MOST];
+    if (isnan(p->bits))
+        TRY(clusters_train(m, &s, &spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+    else
+        TRY(learn_for_bits(c, x, &spec, m, &s, &budget));
+    if (p->sizes[0]) {
+        share_by_hand(m, p, spec.clusters);
+        return OK;
+    }
+    weigh(p, m, &s, weight);
+    clusters_share(m, weight, budget < l.buckets ? budget : l.buckets);
+    return OK;
+}
+
+bool cas_fits(const ClusterModel *m, const CasLimits *l)
+{
+    return model_good(m) && m->minus <= l->clusters / 2 && m->plus <= l->clusters / 2 &&
+           model_buckets(m) <= l->buckets;
+}

@@ -1,0 +1,151 @@
+/* cas_table.c -- see cas_table.h. */
+#include "compress/sketch/cas_table.h"
+
+#include "vec/kernels.h"
+
+enum { RUN = 2048, PIECES_MOST = 8 };
+
+void table_open(CasTable *s, const Call *c, const ClusterModel *m)
+{
+    *s = (CasTable){.c = c, .n = c->shape->n, .clusters = model_clusters(m)};
+    model_thresholds(m, s->above);
+    for (size_t j = 0; j < s->clusters; j++) {
+        s->size[j] = m->cluster[j].buckets;
+        s->from[j] = (uint32_t)s->buckets;
+        s->buckets += s->size[j];
+    }
+}
+
+typedef struct {
+    const CasTable *s;
+    size_t pieces;
+    const float *x;
+    uint8_t *code_out;
+    const uint8_t *code;
+    double *sums;     /* (pieces x buckets) */
+    uint64_t *counts; /* (pieces x buckets) */
+    const float *mean;
+    const double *wide;
+    float *y;
+    double *onto;
+} Job;
+
+/* Few enough that the pieces' tables take no more than 8 bytes an element in all. */
+static size_t pieces_of(const CasTable *s)
+{
+    const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
+    const size_t pieces = blocks < PIECES_MOST ? blocks : PIECES_MOST;
+    return room < 1 || pieces < 1 ? 1 : room < pieces ? room : pieces;
+}
+
+typedef void Visit(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
+
+/* Whole blocks, run by run: their codes, where x is there to give them, and then their slots. */
+static void walk(const Job *job, size_t piece, size_t from, size_t to, Visit *visit)
+{
+    const Kernels *k = kernels();
+    const CasTable *s = job->s;
+    uint32_t slot[RUN];
+    RngKey key = {0};
+    for (size_t i = from, count; i < to; i += count) {
+        count = to - i < RUN ? to - i : RUN;
+        if (i % BLOCK == 0)
+            key = rng_key(&s->c->rng_shared, USE_ATOM, i / BLOCK);
+        if (job->x)
+            k->stretches(job->x + i, count, s->above, s->clusters - 1, job->code_out + i);
+        k->cluster_slots(key, (uint32_t)(i % BLOCK), count, job->code + i, s->clusters, s->from, s->size,
+                         slot);
+        visit(job, piece, i, count, slot);
+    }
+}
+
+/* ---- sums and counts ---- */
+
+static void add_values(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+{
+    double *sum = job->sums + piece * job->s->buckets;
+    const float *x = job->x + i;
+    for (size_t k = 0; k < count; k++)
+        sum[slot[k]] += (double)x[k];
+}
+
+static void add_ones(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+{
+    uint64_t *sum = job->counts + piece * job->s->buckets;
+    (void)i;
+    for (size_t k = 0; k < count; k++)
+        sum[slot[k]]++;
+}
+
+static void add_piece(void *data, size_t piece)
+{
+    const Job *job = data;
+    const Stretch s = stretch_of(job->s->n, job->pieces, piece);
+    walk(job, piece, s.from, s.to, job->sums ? add_values : add_ones);
+}
+
+Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
+{
+    const ArenaMark mark = arena_mark(s->c->scratch);
+    Job job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
+    job.sums = NEW_ZERO(s->c->scratch, double, job.pieces * s->buckets);
+    if (!job.sums)
+        return arena_fail(s->c->scratch, s->c->err);
+    parallel_for(s->c->threads, job.pieces, add_piece, &job);
+    memcpy(sum, job.sums, s->buckets * sizeof *sum);
+    for (size_t p = 1; p < job.pieces; p++)
+        for (size_t b = 0; b < s->buckets; b++)
+            sum[b] += job.sums[p * s->buckets + b];
+    arena_rewind(s->c->scratch, mark);
+    return OK;
+}
+
+Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
+{
+    const ArenaMark mark = arena_mark(s->c->scratch);
+    Job job = {.s = s, .pieces = pieces_of(s), .code = code};
+    job.counts = NEW_ZERO(s->c->scratch, uint64_t, job.pieces * s->buckets);
+    if (!job.counts)
+        return arena_fail(s->c->scratch, s->c->err);
+    parallel_for(s->c->threads, job.pieces, add_piece, &job);
+    for (size_t p = 0; p < job.pieces; p++)
+        for (size_t b = 0; b < s->buckets; b++)
+            count[b] += job.counts[p * s->buckets + b];
+    arena_rewind(s->c->scratch, mark);
+    return OK;
+}
+
+/* ---- back ---- */
+
+static void give_means(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+{
+    (void)piece;
+    for (size_t k = 0; k < count; k++)
+        job->y[i + k] = job->mean[slot[k]];
+}
+
+static void add_means(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+{
+    (void)piece;
+    for (size_t k = 0; k < count; k++)
+        job->onto[i + k] += job->wide[slot[k]];
+}
+
+static void spread_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t from = block * BLOCK;
+    walk(job, 0, from, from + block_size(job->s->n, block), job->y ? give_means : add_means);
+}
+
+void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x)
+{
+    Job job = {.s = s, .code = code, .mean = mean, .y = x};
+    parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
+}
+
+void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum)
+{
+    Job job = {.s = s, .code = code, .wide = mean, .onto = sum};
+    parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
+}

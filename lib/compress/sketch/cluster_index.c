@@ -1,0 +1,399 @@
+/* cluster_index.c -- see cluster_index.h. */
+#include "compress/sketch/cluster_index.h"
+
+#include "coder/huffman.h"
+#include "base/parallel.h"
+#include "coder/planes.h"
+
+typedef struct {
+    const ClusterIndex *index;
+    uint8_t *code; /* only read when putting */
+    uint8_t *out;
+    const uint8_t *in;
+    uint32_t *count; /* (blocks x clusters) */
+    uint64_t *at;    /* (blocks + 1) where each block's stream begins */
+    bool *bad;       /* (blocks) */
+    Huffman huffman;
+    uint64_t word[256], longest; /* of all looks; the most bits of one */
+} Job;
+
+static int width_of(uint32_t clusters)
+{
+    int width = 1;
+    while ((clusters - 1) >> width)
+        width++;
+    return width;
+}
+
+static size_t bitmap_size(size_t n)
+{
+    return n / 8 + (n % 8 != 0);
+}
+
+/* A table's bits: a count of at most 17, then for each cluster a gap of at most 17 and a step of at most 11. A code
+ * for all blocks is no longer in sum than fixed width. */
+static size_t huffman_most(size_t n, uint32_t clusters)
+{
+    const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
+    return (17 + 28 * (size_t)clusters) / 8 + 1 + n / 8 * width + (n % 8 * width) / 8 + 1 + 5 * blocks;
+}
+
+size_t index_most(IndexForm form, size_t n, uint32_t clusters)
+{
+    return form == INDEX_HUFFMAN ? huffman_most(n, clusters)
+           : form == INDEX_FIXED ? planes_size(n, width_of(clusters))
+                                 : clusters * bitmap_size(n);
+}
+
+/* ---- counts ---- */
+
+/* How many of n codes are c: in bytes, as long as these hold them. */
+enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
+static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
+{
+    uint32_t count = 0;
+    size_t i = 0;
+    while (i + ABREAST <= n) {
+        const size_t end = n - i < BATCH ? n - n % ABREAST : i + BATCH;
+        uint8_t part[ABREAST] = {0};
+        for (; i < end; i += ABREAST)
+            for (size_t l = 0; l < ABREAST; l++)
+                part[l] = (uint8_t)(part[l] + (code[i + l] == c));
+        for (size_t l = 0; l < ABREAST; l++)
+            count += part[l];
+    }
+    for (; i < n; i++)
+        count += code[i] == c;
+    return count;
+}
+
+static void count_each(const uint8_t *code, size_t n, uint32_t clusters, uint32_t *count)
+{
+    uint32_t part[4][INDEX_MOST] = {{0}};
+    for (size_t i = 0; i < n; i++) /* equal neighbours would wait for one another */
+        part[i % 4][code[i]]++;
+    for (uint32_t c = 0; c < clusters; c++)
+        count[c] = part[0][c] + part[1][c] + part[2][c] + part[3][c];
+}
+
+static void count_block(void *data, size_t block)
+{
+    const Job *job = data;
+    const uint32_t clusters = job->index->clusters;
+    const size_t n = block_size(job->index->n, block);
+    const uint8_t *code = job->code + block * BLOCK;
+    uint32_t *count = job->count + block * clusters;
+    if (clusters > FEW)
+        count_each(code, n, clusters, count);
+    for (uint32_t c = 0; c < clusters && clusters <= FEW; c++)
+        count[c] = count_equal(code, n, (uint8_t)c);
+}
+
+static Status count_all(Job *job, uint64_t count[INDEX_MOST])
+{
+    const ClusterIndex *index = job->index;
+    const size_t blocks = blocks_of(index->n), clusters = index->clusters;
+    job->count = NEW(index->scratch, uint32_t, blocks * clusters);
+    if (!job->count)
+        return arena_fail(index->scratch, index->err);
+    parallel_for(index->threads, blocks, count_block, job);
+    for (size_t c = 0; c < clusters; c++) {
+        count[c] = 0;
+        for (size_t b = 0; b < blocks; b++)
+            count[c] += job->count[b * clusters + c];
+    }
+    return OK;
+}
+
+Status index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST])
+{
+    Job job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
+    return count_all(&job, count);
+}
+
+Status index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch, Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    uint64_t count[INDEX_MOST], total = 0;
+    Huffman h;
+    for (uint32_t c = 0; c < clusters; c++)
+        total += count[c] = (uint64_t)(share[c] * 0x1p40);
+    if (!huffman_open(&h, clusters, scratch) || !huffman_build(&h, count))
+        return arena_fail(scratch, err);
+    *bits = total ? (double)huffman_bits(&h, count) / (double)total : 0;
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+/* ---- fixed ---- */
+
+static void put_fixed(void *data, size_t block)
+{
+    const Job *job = data;
+    const int width = width_of(job->index->clusters);
+    planes_put8(job->code + block * BLOCK, block_size(job->index->n, block), width,
+                job->out + planes_size(block * BLOCK, width));
+}
+
+static void get_fixed(void *data, size_t block)
+{
+    const Job *job = data;
+    const int width = width_of(job->index->clusters);
+    const size_t n = block_size(job->index->n, block);
+    uint8_t *code = job->code + block * BLOCK, most = 0;
+    job->bad[block] = !planes_get8(job->in + planes_size(block * BLOCK, width), n, width, code);
+    for (size_t i = 0; i < n; i++)
+        most = code[i] > most ? code[i] : most;
+    job->bad[block] |= most >= job->index->clusters;
+}
+
+/* ---- bitmap ---- */
+
+static void put_bitmap(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->index->n, block), row = bitmap_size(job->index->n);
+    const uint8_t *code = job->code + block * BLOCK;
+    for (uint32_t c = 0; c < job->index->clusters; c++) {
+        uint8_t *out = job->out + c * row + block * (BLOCK / 8);
+        memset(out, 0, bitmap_size(n));
+        for (size_t i = 0; i < n; i++)
+            out[i / 8] |= (uint8_t)((code[i] == c) << i % 8);
+    }
+}
+
+static void get_bitmap(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->index->n, block), row = bitmap_size(job->index->n);
+    uint8_t *code = job->code + block * BLOCK;
+    bool bad = false;
+    memset(code, 0, n);
+    for (uint32_t c = job->index->clusters; c-- > 0;) {
+        const uint8_t *in = job->in + c * row + block * (BLOCK / 8);
+        for (size_t i = 0; i < n; i++) {
+            const unsigned bit = in[i / 8] >> i % 8 & 1;
+            bad |= c ? bit && code[i] : bit == (code[i] != 0); /* in exactly one */
+            code[i] |= (uint8_t)(bit ? c : 0);
+        }
+        bad |= n % 8 && in[n / 8] >> n % 8;
+    }
+    job->bad[block] = bad;
+}
+
+/* ---- huffman ---- */
+
+/* Codes are looked up as many at a time as an index under 256 holds: four of 2 bits, two of 4 bits, or one. */
+static size_t group_of(uint32_t clusters)
+{
+    return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
+}
+
+static inline unsigned look(const uint8_t *code, size_t group)
+{
+    if (group == 1)
+        return code[0];
+    if (group == 2)
+        return code[0] | (unsigned)code[1] << 4;
+    const uint32_t v = load_u32(code);
+    return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
+}
+
+/* The k-th code of a look. */
+static unsigned looked_at(unsigned value, size_t group, size_t k)
+{
+    return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
+}
+
+/* What each look writes: its codes' bits, and from bit 56 on how many these are. */
+enum { WORD_LENGTH = 56 };
+
+static void make_words(Job *job)
+{
+    const Huffman *h = &job->huffman;
+    const uint32_t clusters = job->index->clusters;
+    const size_t group = group_of(clusters);
+    for (unsigned v = 0; v < 256; v++) {
+        uint64_t bits = 0, length = 0;
+        for (size_t k = 0; k < group; k++) {
+            const unsigned c = looked_at(v, group, k);
+            if (c >= clusters)
+                break; /* no code looks like this */
+            bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);
+            length += h->length[c];
+        }
+        job->word[v] = bits | length << WORD_LENGTH;
+        job->longest = length > job->longest ? length : job->longest;
+    }
+}
+
+static inline uint64_t join_words(uint64_t a, uint64_t b)
+{
+    const uint64_t bits = (UINT64_C(1) << WORD_LENGTH) - 1, length = b >> WORD_LENGTH;
+    return (a & bits) << length | (b & bits) | ((a >> WORD_LENGTH) + length) << WORD_LENGTH;
+}
+
+static inline void put_word(BitWriter *w, uint64_t word)
+{
+    bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
+}
+
+/* Four looks at a time where a put holds any four. */
+static inline void put_looks(const Job *job, const uint8_t *code, size_t looks, size_t group, BitWriter *w)
+{
+    const uint64_t *word = job->word;
+    BitWriter local = *w;
+    size_t i = 0;
+    for (; job->longest * 4 <= BITS_MAX && i + 4 <= looks; i += 4) {
+        const uint8_t *at = code + group * i;
+        const uint64_t first = join_words(word[look(at, group)], word[look(at + group, group)]);
+        const uint64_t last =
+            join_words(word[look(at + 2 * group, group)], word[look(at + 3 * group, group)]);
+        put_word(&local, join_words(first, last));
+    }
+    for (; i < looks; i++)
+        put_word(&local, word[look(code + group * i, group)]);
+    *w = local;
+}
+
+static void put_huffman(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->index->n, block), group = group_of(job->index->clusters);
+    const uint8_t *code = job->code + block * BLOCK;
+    BitWriter w = bits_writer(job->out + job->at[block], (size_t)(job->at[block + 1] - job->at[block]));
+    if (group == 4)
+        put_looks(job, code, n / 4, 4, &w);
+    else if (group == 2)
+        put_looks(job, code, n / 2, 2, &w);
+    else
+        put_looks(job, code, n, 1, &w);
+    for (size_t i = n / group * group; i < n; i++)
+        bits_put(&w, job->huffman.length[code[i]] ? job->huffman.code[code[i]] : 0,
+                 job->huffman.length[code[i]]);
+    bits_close(&w);
+}
+
+static void get_huffman(void *data, size_t block)
+{
+    const Job *job = data;
+    const size_t n = block_size(job->index->n, block);
+    uint8_t *code = job->code + block * BLOCK;
+    uint16_t symbol[4096 + HUFFMAN_SLACK];
+    const Bytes own = {job->in + job->at[block], (size_t)(job->at[block + 1] - job->at[block])};
+    BitReader r = bits_reader(own);
+    bool good = true;
+    for (size_t from = 0; good && from < n; from += 4096) {
+        const size_t size = n - from < 4096 ? n - from : 4096;
+        good = huffman_get(&job->huffman, &r, size, symbol);
+        for (size_t i = 0; i < size; i++)
+            code[from + i] = (uint8_t)symbol[i];
+    }
+    job->bad[block] = !good || !bits_finish(&r);
+}
+
+static uint64_t block_bytes(const Job *job, size_t block)
+{
+    const uint32_t *count = job->count + block * job->index->clusters;
+    uint64_t bits = 0;
+    for (uint32_t c = 0; c < job->index->clusters; c++)
+        bits += (uint64_t)count[c] * job->huffman.length[c];
+    return (bits + 7) / 8;
+}
+
+static Status put_all_huffman(Job *job, Buf *out)
+{
+    const ClusterIndex *index = job->index;
+    const size_t blocks = blocks_of(index->n);
+    uint64_t count[INDEX_MOST];
+    job->at = NEW(index->scratch, uint64_t, blocks + 1);
+    if (!job->at)
+        return arena_fail(index->scratch, index->err);
+    TRY(count_all(job, count));
+    if (!huffman_open(&job->huffman, index->clusters, index->scratch) || !huffman_build(&job->huffman, count))
+        return arena_fail(index->scratch, index->err);
+    make_words(job);
+    const size_t table = (size_t)((huffman_table_bits(&job->huffman) + 7) / 8);
+    BitWriter w = bits_writer(buf_room(out, table), table);
+    huffman_table_put(&job->huffman, &w);
+    bits_close(&w);
+    job->at[0] = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        const uint64_t size = block_bytes(job, b);
+        job->at[b + 1] = job->at[b] + size;
+        if (blocks > 1)
+            buf_u32(out, (uint32_t)size);
+    }
+    job->out = buf_room(out, (size_t)job->at[blocks]);
+    parallel_for(index->threads, blocks, put_huffman, job);
+    return OK;
+}
+
+static Status open_streams(Job *job, Reader *r, const char **why)
+{
+    const ClusterIndex *index = job->index;
+    const size_t blocks = blocks_of(index->n);
+    job->at = NEW(index->scratch, uint64_t, blocks + 1);
+    if (!job->at || !huffman_open(&job->huffman, index->clusters, index->scratch))
+        return arena_fail(index->scratch, index->err);
+    BitReader bits = bits_reader((Bytes){r->at, reader_left(r)});
+    *why = "a table of cluster codes that no encoder writes";
+    if (!huffman_table_get(&job->huffman, &bits) || job->huffman.present == 0)
+        return ERR_CORRUPT;
+    if (bits_get(&bits, (unsigned)(-bits.at & 7)))
+        return ERR_CORRUPT;
+    take_bytes(r, (size_t)(bits.at / 8));
+    const uint8_t *length = blocks > 1 ? take_bytes(r, 4 * blocks) : NULL;
+    job->at[0] = 0;
+    for (size_t b = 0; b < blocks && !r->bad; b++)
+        job->at[b + 1] = job->at[b] + (length ? load_u32(length + 4 * b) : reader_left(r));
+    *why = "cluster streams of other lengths";
+    if (r->bad || job->at[blocks] != reader_left(r))
+        return ERR_CORRUPT;
+    return huffman_ready(&job->huffman) ? OK : arena_fail(index->scratch, index->err);
+}
+
+/* ---- both ways ---- */
+
+Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
+{
+    const ArenaMark mark = arena_mark(index->scratch);
+    Job job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
+    Status status = OK;
+    if (index->form == INDEX_HUFFMAN) {
+        status = put_all_huffman(&job, out);
+    } else {
+        job.out = buf_room(out, index_most(index->form, index->n, index->clusters));
+        parallel_for(index->threads, blocks_of(index->n), index->form == INDEX_FIXED ? put_fixed : put_bitmap,
+                     &job);
+    }
+    arena_rewind(index->scratch, mark);
+    return status;
+}
+
+static Status open_plain(Job *job, const Reader *r, const char **why)
+{
+    const ClusterIndex *index = job->index;
+    *why = "a cluster index of another length";
+    return reader_left(r) == index_most(index->form, index->n, index->clusters) ? OK : ERR_CORRUPT;
+}
+
+Status index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why)
+{
+    static void (*const get[])(void *, size_t) = {get_huffman, get_fixed, get_bitmap};
+    const ArenaMark mark = arena_mark(index->scratch);
+    const size_t blocks = blocks_of(index->n);
+    Job job = {.index = index, .code = code, .bad = NEW(index->scratch, bool, blocks)};
+    if (!job.bad)
+        return arena_fail(index->scratch, index->err);
+    Status status = index->form == INDEX_HUFFMAN ? open_streams(&job, r, why) : open_plain(&job, r, why);
+    if (status == OK) {
+        job.in = take_bytes(r, reader_left(r));
+        parallel_for(index->threads, blocks, get[index->form], &job);
+        *why = "cluster numbers that no encoder writes";
+        for (size_t b = 0; b < blocks; b++)
+            status = job.bad[b] ? ERR_CORRUPT : status;
+    }
+    arena_rewind(index->scratch, mark);
+    return status;
+}

@@ -1,0 +1,236 @@
+/* clusters.c -- see clusters.h. */
+#include "compress/sketch/clusters.h"
+
+#include "num/kmeans.h"
+#include "num/log_series.h"
+#include "num/radix.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+double log2_whole(uint64_t v)
+{
+    int e;
+    const double log_m = log_split((double)v, &e);
+    return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
+}
+
+/* ---- one side ---- */
+
+/* The magnitudes of a side, rising, and where to note what is found. */
+typedef struct {
+    const float *value;
+    size_t n, all; /* all: of the whole sample */
+    float centre[SIDE_MOST];
+    double share[SIDE_MOST], entropy[SIDE_MOST];
+    size_t clusters;
+} Side;
+
+static double percentile_of(const float *value, size_t n, double percent)
+{
+    const double at = (double)(n - 1) * (percent / 100);
+    const size_t k = (size_t)at;
+    const double low = (double)value[k], high = (double)value[k + 1 < n ? k + 1 : k];
+    return low + (at - (double)k) * (high - low);
+}
+
+/* n H = n log2 n - sum c log2 c over equally wide bins. */
+static double entropy_of(const float *value, size_t n, size_t bins, size_t *count)
+{
+    if (n == 0 || !(value[n - 1] > value[0]))
+        return 0;
+    const double low = (double)value[0], width = (double)value[n - 1] - low;
+    memset(count, 0, bins * sizeof *count);
+    for (size_t i = 0; i < n; i++) {
+        const size_t bin = (size_t)(((double)value[i] - low) / width * (double)bins);
+        count[bin < bins ? bin : bins - 1]++;
+    }
+    double sum = 0;
+    for (size_t b = 0; b < bins; b++)
+        if (count[b])
+            sum += (double)count[b] * log2_whole(count[b]);
+    const double h = log2_whole(n) - sum / (double)n;
+    return h > 0 ? h : 0;
+}
+
+/* Centres that are one float32 are one cluster. */
+static void add_centre(Side *s, double centre)
+{
+    const float c = (float)centre;
+    if (!s->clusters || c > s->centre[s->clusters - 1])
+        s->centre[s->clusters++] = c;
+}
+
+/* One cluster alone is everything; and where nothing is under the percentile, k-means gets it all. */
+static Status find_centres(Side *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch, Error *err)
+{
+    double centre[SIDE_MOST];
+    const double top = s->n ? percentile_of(s->value, s->n, spec->percentile) : 0;
+    const size_t under = spec->clusters > 1 ? count_under(s->value, s->n, top) : 0;
+    const size_t k =
+        kmeans_line(s->value, under ? under : s->n, spec->clusters - (under > 0), rng, centre, scratch);
+    if (k == SIZE_MAX)
+        return arena_fail(scratch, err);
+    s->clusters = 0;
+    for (size_t j = 0; j < k; j++)
+        add_centre(s, centre[j]);
+    if (under || !k)
+        add_centre(s, top);
+    return OK;
+}
+
+/* The largest float that is not above the middle. */
+static float middle_of(float a, float b)
+{
+    const double middle = (double)a / 2 + (double)b / 2;
+    const float near = (float)middle;
+    return (double)near > middle ? nextafterf(near, 0) : near;
+}
+
+static void measure(Side *s, size_t bins, size_t *count)
+{
+    for (size_t j = 0, from = 0; j < s->clusters; j++) {
+        const size_t to = j + 1 < s->clusters
+                              ? count_upto(s->value, s->n, (double)middle_of(s->centre[j], s->centre[j + 1]))
+                              : s->n;
+        s->share[j] = (double)(to - from) / (double)s->all;
+        s->entropy[j] = entropy_of(s->value + from, to - from, bins, count);
+        from = to;
+    }
+}
+
+/* ---- the sample ---- */
+
+/* With replacement: element floor(n u), u of 64 bits. */
+static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
+{
+    for (size_t from = 0; from < sample; from += BLOCK) {
+        const RngKey key = rng_key(rng, USE_SAMPLE, from / BLOCK);
+        const size_t to = sample - from < BLOCK ? sample : from + BLOCK;
+        for (size_t i = from; i < to; i++) {
+            const uint32_t at = (uint32_t)(i - from);
+            const uint64_t u = (uint64_t)rng_word(&key, at) << 32 | rng_word_more(&key, at);
+            value[i] = x[(size_t)((unsigned __int128)u * n >> 64)];
+        }
+    }
+}
+
+/* Sorted, zeros and what is below them first. */
+static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, const Rng *rng, float **value,
+                          size_t *count, Arena *scratch, Error *err)
+{
+    *count = n > spec->sample ? spec->sample : n;
+    *value = NEW(scratch, float, *count);
+    uint32_t *spare = NEW(scratch, uint32_t, *count);
+    if (!*value || !spare)
+        return arena_fail(scratch, err);
+    if (n > spec->sample)
+        draw_sample(x, n, *count, rng, *value);
+    else if (n)
+        memcpy(*value, x, n * sizeof *x);
+    return radix_sort(*value, *count, *value, spare, 1, scratch, err);
+}
+
+/* The first `n` numbers become their magnitudes, rising. */
+static void turn_round(float *value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        value[i] = fabsf(value[i]);
+    for (size_t i = 0; i < n / 2; i++) {
+        const float other = value[i];
+        value[i] = value[n - 1 - i];
+        value[n - 1 - i] = other;
+    }
+}
+
+static void enter(ClusterModel *m, ClusterStats *s, const Side *side, size_t j, size_t at, float sign)
+{
+    m->cluster[at] = (Cluster){side->centre[j] > 0 ? sign * side->centre[j] : 0, 0};
+    s->share[at] = side->share[j];
+    s->entropy[at] = side->entropy[j];
+}
+
+Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec, const float *x, size_t n,
+                      const Rng *rng, Arena *scratch, Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    float *value;
+    size_t all, *count = NEW(scratch, size_t, spec->bins);
+    Side *side = NEW(scratch, Side, 2);
+    if (!count || !side)
+        return arena_fail(scratch, err);
+    assert(spec->clusters >= 1 && spec->clusters <= SIDE_MOST);
+    TRY(take_sample(spec, x, n, rng, &value, &all, scratch, err));
+    const size_t minus = count_upto(value, all, 0);
+    turn_round(value, minus);
+    for (uint64_t k = 0; k < 2; k++) {
+        const Rng own = rng_below(rng, k);
+        side[k] =
+            (Side){.value = value + (k ? minus : 0), .n = k ? all - minus : minus, .all = all ? all : 1};
+        TRY(find_centres(&side[k], spec, &own, scratch, err));
+        measure(&side[k], spec->bins, count);
+    }
+    m->minus = (uint32_t)side[0].clusters;
+    m->plus = (uint32_t)side[1].clusters;
+    for (size_t j = 0; j < m->minus; j++)
+        enter(m, s, &side[0], j, m->minus - 1 - j, -1);
+    for (size_t j = 0; j < m->plus; j++)
+        enter(m, s, &side[1], j, m->minus + j, 1);
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+/* ---- buckets ---- */
+
+/* Rounded so that running sums are what is rounded: the buckets given out are the budget, to the last one. */
+void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
+{
+    const size_t clusters = model_clusters(m);
+    const uint64_t rest = budget > clusters ? budget - clusters : 0;
+    double total = 0, sum = 0;
+    for (size_t j = 0; j < clusters; j++)
+        total += weight[j];
+    uint64_t given = 0;
+    for (size_t j = 0; j < clusters; j++) {
+        sum += total > 0 ? weight[j] : 1;
+        uint64_t upto = (uint64_t)((double)rest * (sum / (total > 0 ? total : (double)clusters)) + 0.5);
+        if (j + 1 == clusters || upto > rest)
+            upto = rest;
+        m->cluster[j].buckets = (uint32_t)(1 + upto - given);
+        given = upto;
+    }
+}
+
+uint64_t model_buckets(const ClusterModel *m)
+{
+    uint64_t sum = 0;
+    for (size_t j = 0; j < model_clusters(m); j++)
+        sum += m->cluster[j].buckets;
+    return sum;
+}
+
+bool model_good(const ClusterModel *m)
+{
+    if (m->minus < 1 || m->minus > SIDE_MOST || m->plus < 1 || m->plus > SIDE_MOST)
+        return false;
+    for (size_t j = 0; j < model_clusters(m); j++) {
+        const float c = m->cluster[j].centre;
+        const bool below = j < m->minus, first = j == 0 || j == m->minus;
+        if (!isfinite(c) || (c == 0 && signbit(c)) || (below ? c > 0 : c < 0) || !m->cluster[j].buckets ||
+            (!first && m->cluster[j - 1].centre >= c))
+            return false;
+    }
+    return true;
+}
+
+/* Below zero the nearer magnitude is the one that x is not under: x >= -middle, that is x above the float before. */
+void model_thresholds(const ClusterModel *m, float *above)
+{
+    for (size_t j = 0; j + 1 < model_clusters(m); j++) {
+        const float low = m->cluster[j].centre, high = m->cluster[j + 1].centre;
+        above[j] = j + 1 == m->minus  ? 0
+                   : j + 1 < m->minus ? nextafterf(-middle_of(-high, -low), -INFINITY)
+                                      : middle_of(low, high);
+    }
+}

@@ -1,0 +1,69 @@
+/* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, for vectors with signs: positive and negative
+ * parts apart, or the median of plain sums. The payload is sketch.h's. */
+#include "compress/sketch/sketch.h"
+
+enum { MIN_SPLIT };
+static const char *const estimates[] = {"min-split", "median", NULL};
+
+static const Param schema[] = {
+    SKETCH_KEYS,
+    PARAM_OF(SketchParams, estimate, "min-split", estimates,
+             "the least cell of each sign's own table, or the median of one table's"),
+    {0},
+};
+
+static SketchKind kind_of(const Codec *codec)
+{
+    return ((const SketchParams *)codec->params)->estimate == MIN_SPLIT ? SKETCH_SPLIT : SKETCH_PLAIN;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return MERGEABLE | RANDOM | EXACT_BYTES;
+}
+
+static size_t bound(const Call *c)
+{
+    return sketch_bound(c, kind_of(c->self));
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    return sketch_encode(c, kind_of(c->self), x, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    return sketch_decode(c, kind_of(c->self), in, x);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    return sketch_merge(c, kind_of(c->self), in, count, out);
+}
+
+const Compressor compressor_countmin = {
+    .name = "countmin",
+    .brief = "sums over hashed buckets, the least of the rows for either sign",
+    .formula =
+        "Row j of `rows` hashes element i to a bucket h_j(i) < cols.\n"
+        "min-split: P_j[b] and N_j[b] = sums of max(g_i, 0) and max(-g_i, 0) over h_j(i) = b;\n"
+        "  decoded_i = min over j of P_j[h_j(i)] - min over j of N_j[h_j(i)]; neither is below its part.\n"
+        "median: T_j[b] = sum of g_i;  decoded_i = median over j of T_j[h_j(i)], which is biased unless the\n"
+        "  elements' mean is 0.\n"
+        "topk: all but the k largest |decoded_i| become 0. cols = floor((bits n / 8 - 1) / (4 rows t)), at\n"
+        "least 1, with t = 2 tables for min-split and 1 for median. Hashes come from the seed, all workers'\n"
+        "alike, so cells add. A merged table of median is that of the sum; those of min-split add positive\n"
+        "and negative parts apart, so that only P - N is. Neither estimate adds.\n"
+        "Raw where there are as many cells as elements.",
+    .paper = "Cormode, Muthukrishnan: An Improved Data Stream Summary: The Count-Min Sketch and its\n"
+             "Applications, Journal of Algorithms 2005",
+    .params = schema,
+    .params_size = sizeof(SketchParams),
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+};

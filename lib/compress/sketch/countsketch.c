@@ -1,0 +1,56 @@
+/* countsketch.c -- the Count Sketch of Charikar, Chen, Farach-Colton 2002, as FetchSGD and Sketched-SGD use it: signed
+ * sums over hashed buckets in a few rows, and the median of what they say of an element. The payload is sketch.h's. */
+#include "compress/sketch/sketch.h"
+
+static const Param schema[] = {SKETCH_KEYS, {0}};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return MERGEABLE | RANDOM | EXACT_BYTES;
+}
+
+static size_t bound(const Call *c)
+{
+    return sketch_bound(c, SKETCH_SIGNED);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    return sketch_encode(c, SKETCH_SIGNED, x, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    return sketch_decode(c, SKETCH_SIGNED, in, x);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    return sketch_merge(c, SKETCH_SIGNED, in, count, out);
+}
+
+const Compressor compressor_countsketch = {
+    .name = "countsketch",
+    .brief = "signed sums over hashed buckets, the median of the rows",
+    .formula =
+        "Row j of `rows` hashes element i to a bucket h_j(i) < cols and a sign s_j(i); its cells are\n"
+        "  T_j[b] = sum of s_j(i) g_i over h_j(i) = b;  decoded_i = median over j of s_j(i) T_j[h_j(i)],\n"
+        "for an even number of rows half the sum of the two in the middle. topk: all but the k largest\n"
+        "|decoded_i| become 0 (heavy hitters; of equal ones the first stay).\n"
+        "cols = floor((bits n / 8 - 1) / (4 rows)), at least 1. Hashes come from the seed, all workers'\n"
+        "alike: cells add, and the merged payload is the sketch of the sum. The median does not add.\n"
+        "A row's error has the variance (|g|^2 - g_i^2) / cols; the median of 5 rows of normal errors has\n"
+        "0.287 of it, so |decoded - g|^2 / |g|^2 is about 0.287 n / cols: 46 at 1 bit, worse than sending\n"
+        "zeros. Made for few heavy elements: topk, and ef+. Raw where there are as many cells as elements.",
+    .paper = "Charikar, Chen, Farach-Colton: Finding Frequent Items in Data Streams, ICALP 2002;\n"
+             "Rothchild, Panda, Ullah, Ivkin, Stoica, Braverman, Gonzalez, Arora: FetchSGD:\n"
+             "Communication-Efficient Federated Learning with Sketching, ICML 2020",
+    .params = schema,
+    .params_size = sizeof(SketchParams),
+    .traits = traits,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+};

@@ -1,0 +1,291 @@
+/* sketch.c -- see sketch.h. */
+#include "compress/sketch/sketch.h"
+
+#include "compress/lowrank/addends.h"
+#include "num/select.h"
+
+#include <float.h>
+#include <math.h>
+
+enum {
+    RUN = 512,            /* elements at a time, for buffers on the stack */
+    HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, so that threads share the work */
+};
+
+typedef struct {
+    const Call *c;
+    SketchKind kind;
+    size_t n, rows, cols, width; /* width: cells of a row, those of all its tables */
+} Sketch;
+
+/* ---- what spec and shape say ---- */
+
+static size_t cols_of(const SketchParams *p, size_t n, size_t tables)
+{
+    if (p->cols != PARAM_NONE)
+        return (size_t)p->cols;
+    const double bytes = floor(p->bits * (double)n / 8) - 1;
+    const double cols = floor(bytes / (4.0 * (double)p->rows * (double)tables));
+    return cols < 1 ? 1 : cols > INT32_MAX ? INT32_MAX : (size_t)cols;
+}
+
+static Sketch sketch_of(const Call *c, SketchKind kind)
+{
+    const SketchParams *p = c->self->params;
+    const size_t tables = kind == SKETCH_SPLIT ? 2 : 1, cols = cols_of(p, c->shape->n, tables);
+    return (Sketch){c, kind, c->shape->n, (size_t)p->rows, cols, tables * cols};
+}
+
+static bool goes_raw(const Sketch *s)
+{
+    return s->rows * s->width >= s->n;
+}
+
+static size_t cells_of(const Sketch *s)
+{
+    return goes_raw(s) ? s->n : s->rows * s->width;
+}
+
+size_t sketch_bound(const Call *c, SketchKind kind)
+{
+    const Sketch s = sketch_of(c, kind);
+    return 1 + 4 * cells_of(&s);
+}
+
+/* ---- hashing ---- */
+
+/* One row's hash in one block. */
+typedef struct {
+    RngKey bucket, sign;
+} Hash;
+
+static Hash hash_of(const Sketch *s, size_t row, size_t block)
+{
+    const Rng rng = rng_below(&s->c->rng_shared, row);
+    return (Hash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block)};
+}
+
+/* The block's elements from `at`, a multiple of 32, on; x may be y. */
+static void flip(const Hash *h, size_t at, const float *x, size_t n, float *y)
+{
+    kernels()->flip_signs(x, n, 1, h->sign, (uint32_t)(at / 32), y);
+}
+
+/* ---- adding up ---- */
+
+typedef struct {
+    Sketch s;
+    size_t parts;
+    const float *x;
+    double *cell; /* (rows, parts, width) */
+} Sums;
+
+static void add_run(const Sketch *s, const Hash *h, size_t at, const float *x, size_t n, double *cell)
+{
+    uint32_t bucket[RUN];
+    float y[RUN];
+    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, (uint32_t)s->cols, bucket);
+    if (s->kind == SKETCH_SPLIT) {
+        for (size_t i = 0; i < n; i++)
+            cell[bucket[i] + (float_bits(x[i]) >> 31) * s->cols] += fabs((double)x[i]);
+        return;
+    }
+    if (s->kind == SKETCH_SIGNED)
+        flip(h, at, x, n, y);
+    const float *const v = s->kind == SKETCH_SIGNED ? y : x;
+    for (size_t i = 0; i < n; i++)
+        cell[bucket[i]] += (double)v[i];
+}
+
+/* A row of a part. */
+static void add_piece(void *data, size_t piece)
+{
+    const Sums *sums = data;
+    const Sketch *s = &sums->s;
+    const Stretch part = stretch_of(s->n, sums->parts, piece % sums->parts);
+    double *cell = sums->cell + piece * s->width;
+    memset(cell, 0, s->width * sizeof *cell);
+    for (size_t b = part.from / BLOCK; b < blocks_of(part.to); b++) {
+        const Hash hash = hash_of(s, piece / sums->parts, b);
+        const size_t size = block_size(part.to, b);
+        for (size_t at = 0; at < size; at += RUN)
+            add_run(s, &hash, at, sums->x + b * BLOCK + at, size - at < RUN ? size - at : RUN, cell);
+    }
+}
+
+Status sketch_encode(const Call *c, SketchKind kind, const float *x, Buf *out)
+{
+    Sums sums = {.s = sketch_of(c, kind), .parts = c->shape->n < HALVED_FROM ? 1 : 2, .x = x};
+    const Sketch *s = &sums.s;
+    if (goes_raw(s))
+        return raw_put(c, x, out);
+    sums.cell = NEW(c->scratch, double, s->rows *sums.parts * s->width);
+    if (!sums.cell)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, s->rows * sums.parts, add_piece, &sums);
+    buf_u8(out, PAYLOAD_METHOD);
+    uint8_t *to = buf_room(out, 4 * s->rows * s->width);
+    for (size_t row = 0; row < s->rows; row++)
+        for (size_t k = 0; k < s->width; k++, to += 4) {
+            const double *const cell = sums.cell + row * sums.parts * s->width + k;
+            const double sum = sums.parts > 1 ? cell[0] + cell[s->width] : cell[0];
+            if (!(fabs(sum) <= (double)FLT_MAX))
+                return FAIL(c->err, ERR_NUMERIC, "%s: the sum of bucket %zu is beyond float32",
+                            c->self->ops->name, row * s->width + k);
+            store_f32(to, (float)sum);
+        }
+    streams_floats(c->streams, s->rows * s->width);
+    return OK;
+}
+
+/* ---- estimating ---- */
+
+typedef struct {
+    Sketch s;
+    const uint8_t *cell;
+    float *x;
+    Picks kept;
+} Estimate;
+
+static void cells_of_row(const Estimate *e, size_t row, const Hash *h, size_t at, size_t n, float *v,
+                         float *w)
+{
+    const Sketch *s = &e->s;
+    const uint8_t *const cell = e->cell + 4 * row * s->width;
+    uint32_t bucket[RUN];
+    kernels()->hash_buckets(h->bucket, (uint32_t)at, n, (uint32_t)s->cols, bucket);
+    for (size_t i = 0; i < n; i++)
+        v[i] = load_f32(cell + 4 * (size_t)bucket[i]);
+    if (s->kind == SKETCH_SIGNED)
+        flip(h, at, v, n, v);
+    for (size_t i = 0; w && i < n; i++)
+        w[i] = load_f32(cell + 4 * (s->cols + bucket[i]));
+}
+
+static void take_least(float *least, const float *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        least[i] = v[i] < least[i] ? v[i] : least[i];
+}
+
+/* The least cells of both parts and their difference. */
+static void split_run(const Estimate *e, const Hash *hash, size_t at, size_t n, float *x)
+{
+    float v[RUN], w[RUN], minus[RUN];
+    cells_of_row(e, 0, &hash[0], at, n, x, minus);
+    for (size_t row = 1; row < e->s.rows; row++) {
+        cells_of_row(e, row, &hash[row], at, n, v, w);
+        take_least(x, v, n);
+        take_least(minus, w, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        x[i] -= minus[i];
+}
+
+static void median_run(const Estimate *e, const Hash *hash, size_t at, size_t n, float *x)
+{
+    float v[SKETCH_ROWS * RUN];
+    for (size_t row = 0; row < e->s.rows; row++) {
+        cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
+        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v); /* what the medians read behind */
+    }
+    kernels()->medians(v, RUN, e->s.rows, n, x);
+}
+
+static void estimate_block(void *data, size_t block)
+{
+    const Estimate *e = data;
+    Hash hash[SKETCH_ROWS];
+    const size_t size = block_size(e->s.n, block);
+    float *const x = e->x + block * BLOCK;
+    for (size_t row = 0; row < e->s.rows; row++)
+        hash[row] = hash_of(&e->s, row, block);
+    for (size_t at = 0; at < size; at += RUN)
+        (e->s.kind == SKETCH_SPLIT ? split_run : median_run)(e, hash, at, size - at < RUN ? size - at : RUN,
+                                                             x + at);
+}
+
+static void drop_block(void *data, size_t block)
+{
+    const Estimate *e = data;
+    float *const x = e->x + block * BLOCK;
+    const size_t size = block_size(e->s.n, block);
+    const uint64_t *const bits = e->kept.bits + block * (BLOCK / 64);
+    for (size_t i = 0; i < size; i++)
+        x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
+}
+
+/* All but the k largest magnitudes become zero. */
+static Status keep_largest(Estimate *e, size_t k)
+{
+    const Call *c = e->s.c;
+    Picks *kept = &e->kept;
+    if (!select_open(kept, e->x, e->s.n, c->threads, c->scratch) || !select_top(kept, k))
+        return arena_fail(c->scratch, c->err);
+    if (!kept->place) {
+        parallel_for(c->threads, blocks_of(e->s.n), drop_block, e);
+        return OK;
+    }
+    memset(e->x, 0, e->s.n * sizeof *e->x);
+    for (size_t i = 0; i < kept->count; i++)
+        e->x[kept->place[i]] = kept->value[i];
+    return OK;
+}
+
+/* ---- reading ---- */
+
+/* Whether the bits are those of a cell: finite, and unless floats travel raw, not -0, nor below 0 where parts are
+ * split. `seen`: without the sign where it may be set. */
+static bool is_sum(uint32_t bits, uint32_t seen, uint32_t hole)
+{
+    return (bits & seen) < 0x7f800000u && bits != hole;
+}
+
+static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
+{
+    const bool raw = goes_raw(s);
+    const uint32_t seen = raw || s->kind != SKETCH_SPLIT ? 0x7fffffff : 0xffffffff,
+                   hole = raw ? 0xffffffff : 0x80000000;
+    uint32_t good = 1;
+    for (size_t k = 0; k < cells; k++)
+        good &= is_sum(load_u32(cell + 4 * k), seen, hole);
+    for (size_t k = 0; !good && k < cells; k++)
+        if (!is_sum(load_u32(cell + 4 * k), seen, hole)) {
+            payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)load_f32(cell + 4 * k));
+            return NULL;
+        }
+    return cell;
+}
+
+static unsigned own_kind(const Sketch *s)
+{
+    return goes_raw(s) ? PAYLOAD_RAW : PAYLOAD_METHOD;
+}
+
+Status sketch_decode(const Call *c, SketchKind kind, Bytes in, float *x)
+{
+    const size_t topk = (size_t)((const SketchParams *)c->self->params)->topk;
+    uint64_t workers;
+    Estimate e = {.s = sketch_of(c, kind), .x = x};
+    e.cell = addends_open(c, in, own_kind(&e.s), true, cells_of(&e.s), "cell", &workers);
+    if (!e.cell || !check_cells(&e.s, e.cell, cells_of(&e.s)))
+        return ERR_CORRUPT;
+    if (goes_raw(&e.s)) {
+        memcpy(x, e.cell, 4 * e.s.n);
+        return OK;
+    }
+    parallel_for(c->threads, blocks_of(e.s.n), estimate_block, &e);
+    return topk && topk < e.s.n ? keep_largest(&e, topk) : OK;
+}
+
+Status sketch_merge(const Call *c, SketchKind kind, const Bytes *in, size_t count, Buf *out)
+{
+    const Sketch s = sketch_of(c, kind);
+    const uint8_t **cell;
+    TRY(addends_open_all(c, in, count, own_kind(&s), cells_of(&s), "cell", &cell, out));
+    for (size_t w = 0; w < count; w++)
+        if (!check_cells(&s, cell[w], cells_of(&s)))
+            return ERR_CORRUPT;
+    return addends_sum(c, cell, count, cells_of(&s), 1, (double)FLT_MAX, "bucket",
+                       buf_room(out, 4 * cells_of(&s)));
+}

@@ -1,0 +1,208 @@
+/* sketchml_bins.c -- quantiles of the magnitudes above and below zero: exact ones of a sample that is every element
+ * where there are few, else one element of each stretch of equally many. */
+#include "compress/sketch/sketchml.h"
+
+#include "num/radix.h"
+
+#include <math.h>
+
+/* ---- what there is ---- */
+
+typedef struct {
+    size_t count[TWO_SIDES];
+    float least[TWO_SIDES], most[TWO_SIDES]; /* magnitudes */
+} Extent;
+
+typedef struct {
+    const float *x;
+    size_t n;
+    Extent *of;     /* (blocks) */
+    size_t *before; /* (blocks) elements that are not zero */
+    size_t stride, picks;
+    float *sample; /* (picks) */
+} Survey;
+
+static const Extent nothing = {.least = {INFINITY, INFINITY}};
+
+static void join(Extent *a, size_t side, size_t count, float least, float most)
+{
+    a->count[side] += count;
+    a->least[side] = least < a->least[side] ? least : a->least[side];
+    a->most[side] = most > a->most[side] ? most : a->most[side];
+}
+
+/* Bits of positive floats order as the floats do; integers are what compilers take many of at a time. */
+static void survey_block(void *data, size_t block)
+{
+    const Survey *s = data;
+    const float *const x = s->x + block * BLOCK;
+    const size_t n = block_size(s->n, block);
+    int32_t count[TWO_SIDES] = {0}, least[TWO_SIDES] = {INT32_MAX, INT32_MAX}, most[TWO_SIDES] = {0};
+    for (size_t i = 0; i < n; i++) {
+        const int32_t up = (int32_t)float_bits(x[i]), down = (int32_t)(float_bits(x[i]) ^ 0x80000000u);
+        const int32_t low = up > 0 ? up : INT32_MAX, low_down = down > 0 ? down : INT32_MAX;
+        count[ABOVE_ZERO] += up > 0;
+        count[BELOW_ZERO] += down > 0;
+        least[ABOVE_ZERO] = low < least[ABOVE_ZERO] ? low : least[ABOVE_ZERO];
+        least[BELOW_ZERO] = low_down < least[BELOW_ZERO] ? low_down : least[BELOW_ZERO];
+        most[ABOVE_ZERO] = up > most[ABOVE_ZERO] ? up : most[ABOVE_ZERO];
+        most[BELOW_ZERO] = down > most[BELOW_ZERO] ? down : most[BELOW_ZERO];
+    }
+    s->of[block] = nothing;
+    for (size_t side = 0; side < TWO_SIDES; side++)
+        if (count[side])
+            join(&s->of[block], side, (size_t)count[side], bits_float((uint32_t)least[side]),
+                 bits_float((uint32_t)most[side]));
+}
+
+/* ---- one of each stretch ---- */
+
+static size_t pick_of(const Survey *s, size_t j)
+{
+    return j * s->stride + rng_mix((uint32_t)j, RNG_STRIDE) % s->stride;
+}
+
+static void sample_block(void *data, size_t block)
+{
+    const Survey *s = data;
+    const float *const x = s->x + block * BLOCK;
+    const size_t n = block_size(s->n, block);
+    size_t rank = s->before[block], j = rank / s->stride;
+    if (j < s->picks && pick_of(s, j) < rank)
+        j++;
+    size_t next = j < s->picks ? pick_of(s, j) : SIZE_MAX;
+    if (s->of[block].count[ABOVE_ZERO] + s->of[block].count[BELOW_ZERO] == n) {
+        for (; next < rank + n; next = j < s->picks ? pick_of(s, j) : SIZE_MAX)
+            s->sample[j++] = x[next - rank];
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] != 0 && rank == next) {
+            s->sample[j++] = x[i];
+            next = j < s->picks ? pick_of(s, j) : SIZE_MAX;
+        }
+        rank += x[i] != 0;
+    }
+}
+
+/* ---- edges ---- */
+
+/* The side's m sampled elements go from `low` away from zero; wanted > 0, and edges are infinite so far. */
+static void set_edges(Bins *b, size_t side, const float *sample, size_t low, size_t m, size_t wanted,
+                      const Extent *all)
+{
+    float *const edge = b->edge[side], last = all->least[side];
+    size_t inner = 0;
+    for (size_t j = 1; m && j < wanted; j++) {
+        const size_t r = m * j / wanted;
+        const float e = fabsf(sample[side == ABOVE_ZERO ? low + r : low - 1 - r]);
+        if (e > last)
+            edge[inner++] = last = e;
+    }
+    b->bins[side] = inner + 1;
+    for (size_t i = 0; i <= inner; i++) {
+        const double from = (double)(i ? edge[i - 1] : all->least[side]);
+        const double to = (double)(i < inner ? edge[i] : all->most[side]);
+        b->value[side][i] = (float)(0.5 * (from + to));
+    }
+}
+
+/* Each side gets bins by its share of the elements, one at least. */
+static void share_bins(Bins *b, const float *sample, size_t m, size_t quantiles, const Extent *all)
+{
+    const size_t above = all->count[ABOVE_ZERO], below = all->count[BELOW_ZERO];
+    double want = floor((double)quantiles * (double)below / (double)(above + below) + 0.5);
+    want = below ? fmax(want, 1) : 0;
+    want = above ? fmin(want, (double)quantiles - 1) : want;
+    size_t under = 0;
+    while (under < m && sample[under] < 0)
+        under++;
+    memcpy(b->count, all->count, sizeof b->count);
+    for (size_t i = 0; i < BINS_MOST; i++)
+        b->edge[ABOVE_ZERO][i] = b->edge[BELOW_ZERO][i] = INFINITY;
+    b->bins[ABOVE_ZERO] = b->bins[BELOW_ZERO] = 0;
+    if (below)
+        set_edges(b, BELOW_ZERO, sample, under, under, (size_t)want, all);
+    if (above)
+        set_edges(b, ABOVE_ZERO, sample, under, m - under, quantiles - (size_t)want, all);
+}
+
+Status bins_find(Bins *bins, const Call *c, const float *x, size_t quantiles)
+{
+    const size_t blocks = blocks_of(c->shape->n);
+    Survey s = {.x = x, .n = c->shape->n};
+    Extent all = nothing;
+    s.of = NEW(c->scratch, Extent, blocks);
+    s.before = NEW(c->scratch, size_t, blocks);
+    if (!s.of || !s.before)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, survey_block, &s);
+    for (size_t k = 0; k < blocks; k++) {
+        s.before[k] = all.count[ABOVE_ZERO] + all.count[BELOW_ZERO];
+        for (size_t side = 0; side < TWO_SIDES; side++)
+            join(&all, side, s.of[k].count[side], s.of[k].least[side], s.of[k].most[side]);
+    }
+    const size_t total = all.count[ABOVE_ZERO] + all.count[BELOW_ZERO];
+    s.stride = total / BIN_SAMPLE + (total % BIN_SAMPLE != 0);
+    s.picks = total ? total / s.stride : 0;
+    s.sample = NEW(c->scratch, float, s.picks);
+    uint32_t *spare = NEW(c->scratch, uint32_t, s.picks);
+    if (!s.sample || !spare)
+        return arena_fail(c->scratch, c->err);
+    if (total)
+        parallel_for(c->threads, blocks, sample_block, &s);
+    TRY(radix_sort(s.sample, s.picks, s.sample, spare, c->threads, c->scratch, c->err));
+    if (total)
+        share_bins(bins, s.sample, s.picks, quantiles, &all);
+    else
+        *bins = (Bins){.count = {0}};
+    return OK;
+}
+
+/* ---- the bins of elements ---- */
+
+static size_t edges_upto(const float *edge, float a)
+{
+    size_t count = 0;
+    for (size_t step = BINS_MOST / 2; step; step /= 2)
+        count += edge[count + step - 1] <= a ? step : 0;
+    return count;
+}
+
+void bins_index(const Bins *bins, BinIndex *index)
+{
+    index->steps = 0;
+    for (size_t side = 0; side < TWO_SIDES; side++) {
+        const float *const edge = bins->edge[side];
+        for (uint32_t k = 0; k < BIN_CELLS; k++) {
+            const uint32_t first = k << 16, last = first | 0xffff;
+            if (first >= 0x7f800000) { /* no finite float */
+                index->bin[side * BIN_CELLS + k] = 0;
+                continue;
+            }
+            const size_t bin = edges_upto(edge, bits_float(first)),
+                         more = edges_upto(edge, bits_float(last)) - bin;
+            index->bin[side * BIN_CELLS + k] = (uint8_t)bin;
+            index->steps = more > index->steps ? more : index->steps;
+        }
+    }
+}
+
+enum { STEPS_MOST = 6 };
+
+void bins_take(const Bins *bins, const BinIndex *index, const float *x, size_t n, uint8_t *bin)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = float_bits(x[i]);
+        const float *const edge = bins->edge[bits >> 31];
+        const float a = fabsf(x[i]);
+        size_t b = index->bin[bits >> 16];
+        if (index->steps > STEPS_MOST) {
+            b = edges_upto(edge, a);
+        } else {
+            for (size_t k = 0; k < index->steps; k++)
+                b += edge[b] <= a;
+        }
+        bin[i] = (uint8_t)b;
+    }
+}

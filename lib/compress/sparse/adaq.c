@@ -1,0 +1,115 @@
+/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): of the positive and of the negative
+ * elements the same share of largest ones, each side at its own mean. The payload is signed_set.h's with two
+ * magnitudes. */
+#include "base/parallel.h"
+#include "compress/sparse/signed_set.h"
+
+#include <math.h>
+
+typedef struct {
+    double ratio;
+} Adaq;
+
+static const Param schema[] = {
+    PARAM(Adaq, ratio, "0.01", 0, 1, "elements sent as a share of each sign's", .above = true, .rate = true),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+static double ratio_of(const Call *c)
+{
+    return ((const Adaq *)c->self->params)->ratio;
+}
+
+/* max(1, floor(ratio of + 1/2)) of a side that has any, `of` at most */
+static size_t wanted(const Call *c, size_t of)
+{
+    const double share = floor(ratio_of(c) * (double)of + 0.5);
+    const size_t k = share < 1 ? 1 : (size_t)share;
+    return k < of ? k : of;
+}
+
+/* ---- how many elements each side has ---- */
+
+typedef struct {
+    const float *x;
+    size_t n, (*of)[SIDES]; /* of each block */
+} Sides;
+
+static void count_block(void *data, size_t block)
+{
+    const Sides *s = data;
+    const float *x = s->x + block * BLOCK;
+    uint32_t above = 0, below = 0;
+    for (size_t i = 0; i < block_size(s->n, block); i++) {
+        above += x[i] > 0;
+        below += x[i] < 0;
+    }
+    s->of[block][PLUS] = above;
+    s->of[block][MINUS] = below;
+}
+
+static Status count_sides(const Call *c, const float *x, size_t of[SIDES])
+{
+    const size_t n = c->shape->n, blocks = blocks_of(n);
+    Sides s = {x, n, arena_take(c->scratch, blocks + 1, sizeof *s.of)};
+    if (!s.of)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, count_block, &s);
+    for (int side = 0; side < SIDES; side++) {
+        of[side] = 0;
+        for (size_t b = 0; b < blocks; b++)
+            of[side] += s.of[b][side];
+    }
+    return OK;
+}
+
+/* ---- the hooks ---- */
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    float mean[SIDES] = {0};
+    size_t of[SIDES] = {0, 0};
+    SignedSet s;
+    TRY(count_sides(c, x, of));
+    TRY(signed_set_open(&s, c, x));
+    if (!select_sides(&s.picks, (const size_t[SIDES]){wanted(c, of[PLUS]), wanted(c, of[MINUS])}))
+        return arena_fail(c->scratch, c->err);
+    TRY(signed_set_count(&s));
+    for (int side = 0; side < SIDES; side++)
+        if (s.count[side])
+            mean[side] = (float)(s.sum[side] / (double)s.count[side]);
+    return signed_set_put(&s, mean, SIDES, out);
+}
+
+/* Each side has at most ratio times its elements and one more. */
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;
+    float magnitude[SIDES];
+    return signed_set_get(c, in, SIDES, most, x, magnitude);
+}
+
+const Compressor compressor_adaq = {
+    .name = "adaq",
+    .brief = "the largest of each sign, at that sign's mean",
+    .formula =
+        "S+ = the max(1, floor(ratio n+ + 1/2)) largest of the n+ positive elements, S- alike;\n"
+        "of equal ones the first. decode mean of S+ for i in S+, mean of S- for i in S-, else 0.\n"
+        "Both thresholds adapt to the gradient; zeros never travel. An element costs its gap and its sign.\n"
+        "Biased: meant for ef+adaq.",
+    .paper =
+        "Dryden, Moon, Jacobs, Van Essen: Communication Quantization for Data-Parallel Training of Deep\n"
+        "Neural Networks, MLHPC 2016",
+    .params = schema,
+    .params_size = sizeof(Adaq),
+    .traits = traits,
+    .bound = signed_set_bound,
+    .encode = encode,
+    .decode = decode,
+};

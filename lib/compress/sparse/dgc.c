@@ -1,0 +1,190 @@
+/* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018): momentum and what was not sent add up on the
+ * worker, and a sampled threshold picks what goes. The payload is sparse.h's.
+ *
+ *     u = momentum u + x       v = v + u       what goes: |v_i| >= t       then v_i = 0, and with mask u_i = 0
+ *
+ * State: u (n floats), then v. A sample of `sample` n elements, one drawn from each of as many runs, gives t. Where
+ * that takes more than 1.3 k, they are narrowed to the k largest; where fewer than 0.8 k, t falls by 0.8 until it does
+ * not, ten times at most. */
+#include "num/radix.h"
+#include "compress/sparse/sparse.h"
+
+#include <math.h>
+
+typedef struct {
+    double ratio, sample, momentum;
+    bool mask;
+} Dgc;
+
+static const Param schema[] = {
+    PARAM(Dgc, ratio, "0.001", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    PARAM(Dgc, sample, "0.01", 0, 1, "elements sampled as a share of all; 2/ratio at least", .above = true),
+    PARAM(Dgc, momentum, "0.9", 0, 1, "of the accumulated velocity"),
+    PARAM_SWITCH(Dgc, mask, "on", "momentum of what is sent starts anew"),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return RANDOM | EXACT_BYTES;
+}
+
+enum { ADAPTATIONS = 10 };
+#define MOST_OF_WANTED  1.3
+#define LEAST_OF_WANTED 0.8
+
+/* ---- what accumulates ---- */
+
+static float velocity(const Call *c, const float *x, size_t i)
+{
+    const float *u = c->state;
+    return u ? (float)((const Dgc *)c->self->params)->momentum * u[i] + x[i] : x[i];
+}
+
+/* v, in scratch. */
+static Status accumulated(const Call *c, const float *x, float **out)
+{
+    const size_t n = c->shape->n;
+    const float *v = c->state ? (const float *)c->state + n : NULL;
+    float *sum = NEW(c->scratch, float, n);
+    if (!sum)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < n; i++)
+        sum[i] = (v ? v[i] : 0) + velocity(c, x, i);
+    const size_t bad = first_nonfinite(sum, n, NULL);
+    if (bad < n)
+        return FAIL(c->err, ERR_NUMERIC, "dgc: what was accumulated is beyond float32 at element %zu", bad);
+    *out = sum;
+    return OK;
+}
+
+/* ---- the threshold ---- */
+
+static size_t sample_size(const Call *c)
+{
+    const Dgc *d = c->self->params;
+    const double n = (double)c->shape->n, wanted = ceil(fmax(d->sample * n, 2 / d->ratio));
+    return wanted < n ? (size_t)wanted : c->shape->n;
+}
+
+/* The magnitude that a share `ratio` of the sample reaches; NaN when scratch has no memory. */
+static double sampled_level(const Call *c, const float *v, size_t samples)
+{
+    const size_t n = c->shape->n, k = (size_t)(((const Dgc *)c->self->params)->ratio * (double)samples + 0.5);
+    const ArenaMark mark = arena_mark(c->scratch);
+    float *sample = NEW(c->scratch, float, samples);
+    size_t upto;
+    if (!sample)
+        return NAN;
+    for (size_t block = 0; block < blocks_of(samples); block++) {
+        const RngKey key = rng_key(&c->rng, USE_SAMPLE, block);
+        for (uint32_t i = 0; i < block_size(samples, block); i++) {
+            const size_t at = block * BLOCK + i;
+            const size_t from = (size_t)((unsigned __int128)at * n / samples);
+            const size_t to = (size_t)((unsigned __int128)(at + 1) * n / samples);
+            sample[at] = v[from + (size_t)((unsigned __int128)rng_word(&key, i) * (to - from) >> 32)];
+        }
+    }
+    const double level =
+        (double)radix_magnitude(sample, samples, samples - (k < samples ? k : samples), &upto);
+    arena_rewind(c->scratch, mark);
+    return level;
+}
+
+static Status pick(const Call *c, Picks *s)
+{
+    const size_t k = picks_wanted(c, ((const Dgc *)c->self->params)->ratio), samples = sample_size(c);
+    const double wanted = (double)k;
+    if (samples >= s->n)
+        return select_top(s, k) ? OK : arena_fail(c->scratch, c->err);
+    double level = sampled_level(c, s->x, samples);
+    if (isnan(level))
+        return arena_fail(c->scratch, c->err);
+    select_from(s, level);
+    for (int i = 0; i < ADAPTATIONS && (double)s->count < LEAST_OF_WANTED * wanted; i++)
+        select_from(s, level *= LEAST_OF_WANTED);
+    if ((double)s->count > MOST_OF_WANTED * wanted && !select_narrow(s, k))
+        return arena_fail(c->scratch, c->err);
+    return OK;
+}
+
+/* ---- the hooks ---- */
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    float *v;
+    Picks s;
+    TRY(accumulated(c, x, &v));
+    TRY(picks_open(c, v, &s));
+    TRY(pick(c, &s));
+    return picks_put(c, &s, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const size_t k = picks_wanted(c, ((const Dgc *)c->self->params)->ratio);
+    PicksRead read;
+    TRY(picks_get(c, in, x, &read));
+    if ((double)read.count > MOST_OF_WANTED * (double)k)
+        return payload_bad(c, "%zu elements, want %.0f at most", read.count,
+                           floor(MOST_OF_WANTED * (double)k));
+    return OK;
+}
+
+static size_t state_size(const Call *c)
+{
+    return 2 * sizeof(float) * c->shape->n;
+}
+
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    const size_t n = c->shape->n;
+    const bool mask = ((const Dgc *)c->self->params)->mask;
+    float *v, *decoded = NEW(c->scratch, float, n), *u = state;
+    (void)agreed;
+    if (!decoded)
+        return arena_fail(c->scratch, c->err);
+    TRY(accumulated(c, x, &v));
+    TRY(codec_decode(c, sent[0], decoded));
+    for (size_t i = 0; i < n; i++) {
+        u[i] = mask && decoded[i] != 0 ? 0 : velocity(c, x, i);
+        u[n + i] = decoded[i] != 0 ? 0 : v[i];
+    }
+    return OK;
+}
+
+static double residual(const Call *c)
+{
+    const size_t n = c->shape->n;
+    const float *v = c->state ? (const float *)c->state + n : NULL;
+    double sum = 0;
+    for (size_t i = 0; v && i < n; i++)
+        sum += (double)v[i] * (double)v[i];
+    return sqrt(sum);
+}
+
+const Compressor compressor_dgc = {
+    .name = "dgc",
+    .brief = "Deep Gradient Compression: sampled threshold, momentum correction, masking",
+    .formula =
+        "u = momentum u + g; v = v + u; S = {|v_i| >= t}, about k = max(1, floor(ratio n + 1/2)) elements\n"
+        "decode v_i for i in S, else 0; then v_i = 0 for i in S, and u_i = 0 too with mask=on.\n"
+        "t is what a share `ratio` of the sample reaches. More than 1.3k elements are narrowed to the k\n"
+        "largest; while fewer than 0.8k go, t falls by 0.8, ten times at most.\n"
+        "What it decodes to is momentum's update, so the optimiser after it has none of its own; it is its\n"
+        "own error feedback and not meant for ef+. The state, u and v, starts at zero, one per worker\n"
+        "and tensor. The paper's clipping and warm-up are the training loop's.",
+    .paper =
+        "Lin, Han, Mao, Wang, Dally: Deep Gradient Compression: Reducing the Communication Bandwidth for\n"
+        "Distributed Training, ICLR 2018",
+    .params = schema,
+    .params_size = sizeof(Dgc),
+    .traits = traits,
+    .bound = picks_bound,
+    .encode = encode,
+    .decode = decode,
+    .state_size = state_size,
+    .settle = settle,
+    .residual = residual,
+};

@@ -1,0 +1,99 @@
+/* gaussiank.c -- the threshold of a fitted normal distribution (Shi, Chu, Cheung, See 2019). The payload is sparse.h's.
+ */
+#include "vec/kernels.h"
+#include "base/parallel.h"
+#include "compress/sparse/sparse.h"
+
+#include <math.h>
+
+typedef struct {
+    double ratio;
+} Gaussiank;
+
+static const Param schema[] = {
+    PARAM(Gaussiank, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+enum { ROUNDS = 4 };
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double (*moment)[2]; /* (blocks): sum and sum of squares */
+} Fit;
+
+static void fit_block(void *data, size_t block)
+{
+    const Fit *f = data;
+    kernels()->moments(f->x + block * BLOCK, block_size(f->n, block), &f->moment[block][0],
+                       &f->moment[block][1]);
+}
+
+/* |mean| + z sigma, where |N(0, 1)| is above z with probability ratio; NaN when scratch has no memory. */
+static double fitted_level(const Call *c, const float *x, double ratio)
+{
+    const double n = (double)c->shape->n;
+    Fit f = {x, c->shape->n, arena_take(c->scratch, blocks_of(c->shape->n), sizeof *f.moment)};
+    double sum = 0, squares = 0;
+    if (!f.moment)
+        return NAN;
+    parallel_for(c->threads, blocks_of(f.n), fit_block, &f);
+    for (size_t b = 0; b < blocks_of(f.n); b++) {
+        sum += f.moment[b][0];
+        squares += f.moment[b][1];
+    }
+    const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
+    return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const double ratio = ((const Gaussiank *)c->self->params)->ratio;
+    const double k = (double)picks_wanted(c, ratio);
+    double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
+    Picks s;
+    if (isnan(level))
+        return arena_fail(c->scratch, c->err);
+    TRY(picks_open(c, x, &s));
+    select_from(&s, level);
+    for (int round = 0; round < ROUNDS && level > 0; round++) {
+        if ((double)s.count >= 2 * k / 3 && (double)s.count <= 4 * k / 3)
+            break;
+        level *= (double)s.count < k ? 0.5 : 1.5;
+        select_from(&s, level);
+    }
+    if (s.count == 0)
+        select_from(&s, select_largest(&s));
+    return picks_put(c, &s, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    PicksRead read;
+    return picks_get(c, in, x, &read);
+}
+
+const Compressor compressor_gaussiank = {
+    .name = "gaussiank",
+    .brief = "about k elements, above the threshold of a fitted normal distribution",
+    .formula = "k = max(1, floor(ratio n + 1/2)); t = |mean| + z sigma, P(|N(0, 1)| > z) = ratio\n"
+               "up to four times: t/2 where fewer than 2k/3 elements reach t, 3t/2 where more than 4k/3 do\n"
+               "decode g_i where |g_i| >= t, else 0; where none reaches t, the largest magnitude is t.\n"
+               "No selection and no sort, but the number of elements is not k on tails that are not normal.\n"
+               "Biased: meant for ef+gaussiank.",
+    .paper = "Shi, Chu, Cheung, See: Understanding Top-k Sparsification in Distributed Deep Learning, 2019\n"
+             "(arXiv:1911.08772)",
+    .params = schema,
+    .params_size = sizeof(Gaussiank),
+    .traits = traits,
+    .bound = picks_bound,
+    .encode = encode,
+    .decode = decode,
+};

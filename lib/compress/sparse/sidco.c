@@ -1,0 +1,177 @@
+/* sidco.c -- the threshold of exponential tails, fitted to what passed the one before (Abdelmoniem et al. 2021). The
+ * payload is sparse.h's.
+ *
+ * The paper counts how many elements went in past steps and adds or drops a stage; here each number of stages is
+ * tried on the tensor itself, so there is no state. */
+#include "vec/kernels.h"
+#include "base/parallel.h"
+#include "compress/sparse/sparse.h"
+
+#include <math.h>
+
+typedef struct {
+    double ratio;
+} Sidco;
+
+static const Param schema[] = {
+    PARAM(Sidco, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+enum { STAGES = 4 };
+#define FIRST_SHARE 0.25 /* of all elements, meant to pass the first of several stages */
+
+/* Magnitudes of a level or more, block by block; every later stage looks at these alone. */
+typedef struct {
+    const Picks *s;
+    float level;
+    float *value;      /* (BLOCK + ROOM_BEHIND) of each block */
+    size_t *listed;    /* how many of them there are */
+    size_t *count;     /* of those that reach `level` now */
+    double *magnitude; /* their sum */
+} Tail;
+
+static float *listed_of(const Tail *t, size_t block)
+{
+    return t->value + block * (BLOCK + ROOM_BEHIND);
+}
+
+static void list_block(void *data, size_t block)
+{
+    const Tail *t = data;
+    double sum[3];
+    t->listed[block] = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
+                                              INFINITY, listed_of(t, block), sum);
+}
+
+static void reach_block(void *data, size_t block)
+{
+    const Tail *t = data;
+    float above[BLOCK + ROOM_BEHIND];
+    double sum[3];
+    t->count[block] =
+        kernels()->sums_around(listed_of(t, block), t->listed[block], t->level, INFINITY, above, sum);
+    t->magnitude[block] = kernels()->sum_magnitudes(above, t->count[block]);
+}
+
+static bool tail_open(Tail *t, const Picks *s, double level)
+{
+    const size_t blocks = blocks_of(s->n);
+    *t = (Tail){.s = s, .level = select_level(level)};
+    t->value = NEW(s->scratch, float, s->n + blocks * ROOM_BEHIND);
+    t->listed = NEW(s->scratch, size_t, blocks);
+    t->count = NEW(s->scratch, size_t, blocks);
+    t->magnitude = NEW(s->scratch, double, blocks);
+    if (!t->value || !t->listed || !t->count || !t->magnitude)
+        return false;
+    parallel_for(s->threads, blocks, list_block, t);
+    return true;
+}
+
+/* How many reach the level, and their mean. */
+static size_t reach(Tail *t, double level, double *mean)
+{
+    const size_t blocks = blocks_of(t->s->n);
+    size_t count = 0;
+    double sum = 0;
+    t->level = select_level(level);
+    parallel_for(t->s->threads, blocks, reach_block, t);
+    for (size_t b = 0; b < blocks; b++) {
+        count += t->count[b];
+        sum += t->magnitude[b];
+    }
+    *mean = sum / (double)count;
+    return count;
+}
+
+/* The level of the last stage, whose share of those above the one before is what an exponential tail has; none
+ * follows a stage that nothing passes. `first` is the level of the first, `*count` how many reach the last. */
+static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
+{
+    const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
+    double level = first, mean;
+    *count = reach(t, level, &mean);
+    for (int stage = 1; stage<stages && * count> 0; stage++) {
+        level -= fmax(mean - level, 0) * log(share);
+        *count = reach(t, level, &mean);
+    }
+    return level;
+}
+
+/* How far from k, as a factor. */
+static double miss(size_t count, double k)
+{
+    return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
+}
+
+/* NaN when scratch has no memory. */
+static double best_level(Picks *s, double ratio, double k)
+{
+    const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);
+    double best = -mean * log(ratio);
+    Tail t;
+    select_from(s, best);
+    double least = miss(s->count, k);
+    if (!(least < INFINITY))
+        best = INFINITY;
+    if (ratio >= FIRST_SHARE)
+        return best;
+    if (!tail_open(&t, s, first))
+        return NAN;
+    for (int stages = 2; stages <= STAGES; stages++) {
+        size_t count;
+        const double level = run_stages(&t, first, ratio, stages, &count);
+        if (miss(count, k) < least) {
+            least = miss(count, k);
+            best = level;
+        }
+    }
+    return best;
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const double ratio = ((const Sidco *)c->self->params)->ratio;
+    const size_t k = picks_wanted(c, ratio);
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    const double level = k < c->shape->n ? best_level(&s, ratio, (double)k) : 0;
+    if (isnan(level))
+        return arena_fail(c->scratch, c->err);
+    select_from(&s, level);
+    if (s.count == 0)
+        select_from(&s, select_largest(&s));
+    return picks_put(c, &s, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    PicksRead read;
+    return picks_get(c, in, x, &read);
+}
+
+const Compressor compressor_sidco = {
+    .name = "sidco",
+    .brief = "about k elements, above the threshold of fitted exponential tails",
+    .formula = "k = max(1, floor(ratio n + 1/2)). With M stages t_0 = 0 and\n"
+               "t_m = t_(m-1) + b ln(1/d_m), b = the mean of |g_i| - t_(m-1) over all |g_i| >= t_(m-1)\n"
+               "d = ratio for M = 1; else d_1 = 1/4 and (4 ratio)^(1/(M-1)) for the others.\n"
+               "M is the one of 1 to 4 whose number of elements comes nearest to k (the paper's\n"
+               "adapts from step to step; this one has no state).\n"
+               "decode g_i where |g_i| >= t_M, else 0; where none reaches it, the largest magnitude is t_M.\n"
+               "Biased: meant for ef+sidco.",
+    .paper = "Abdelmoniem, Elzanaty, Alouini, Canini: An Efficient Statistical-based Gradient Compression\n"
+             "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
+    .params = schema,
+    .params_size = sizeof(Sidco),
+    .traits = traits,
+    .bound = picks_bound,
+    .encode = encode,
+    .decode = decode,
+};

@@ -1,0 +1,134 @@
+/* sparse.c -- a selection as bytes, and back. */
+#include "compress/sparse/sparse.h"
+
+#include "coder/indices.h"
+#include "base/parallel.h"
+
+#include <math.h>
+
+size_t picks_bound(const Call *c)
+{
+    return 1 + indices_bound(c->shape->n) + 4 * c->shape->n;
+}
+
+size_t picks_wanted(const Call *c, double ratio)
+{
+    const size_t n = c->shape->n;
+    const double wanted = floor(ratio * (double)n + 0.5);
+    const size_t k = wanted < 1 ? 1 : (size_t)wanted;
+    return k < n ? k : n;
+}
+
+Status picks_open(const Call *c, const float *x, Picks *s)
+{
+    return select_open(s, x, c->shape->n, c->threads, c->scratch) ? OK : arena_fail(c->scratch, c->err);
+}
+
+/* ---- writing ---- */
+
+/* A block's places at a time: nothing as long as the selection is held. */
+typedef struct {
+    const Picks *s;
+    size_t *place; /* room for a block's */
+} Walk;
+
+static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
+{
+    const Walk *w = set->data;
+    *count = select_places(w->s, block, w->place);
+    return w->place;
+}
+
+Status picks_put_set(const Call *c, const Picks *s, Buf *out)
+{
+    if (s->place) {
+        const Indices list = indices_list(s->place, s->count);
+        indices_put(&list, s->n, out);
+        return OK;
+    }
+    const Walk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
+    const Indices set = {.count = s->count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
+    if (!walk.place)
+        return arena_fail(c->scratch, c->err);
+    indices_put(&set, s->n, out);
+    return OK;
+}
+
+static void put_values(const Picks *s, uint8_t *out)
+{
+    if (s->place) {
+        for (size_t i = 0; i < s->count; i++)
+            store_f32(out + 4 * i, s->value[i]);
+        return;
+    }
+    for (size_t w = 0; w < (s->n + 63) / 64; w++)
+        for (uint64_t left = s->bits[w]; left; left &= left - 1, out += 4)
+            store_f32(out, s->x[64 * w + (size_t)__builtin_ctzll(left)]);
+}
+
+Status picks_put(const Call *c, Picks *s, Buf *out)
+{
+    const size_t start = out->size;
+    if (!select_list(s))
+        return arena_fail(c->scratch, c->err);
+    buf_u8(out, PAYLOAD_METHOD);
+    if (4 * s->count < raw_size(c))
+        TRY(picks_put_set(c, s, out));
+    if (out->size - start + 4 * s->count >= raw_size(c)) {
+        out->size = start;
+        return raw_put(c, s->x, out);
+    }
+    put_values(s, buf_room(out, 4 * s->count));
+    streams_subset(c->streams, s->n, s->count);
+    streams_floats(c->streams, s->count);
+    return OK;
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    size_t n;
+    Places set;
+    const uint8_t *value;
+    float *x;
+} Fill;
+
+/* A block is cleared and filled while it is in the cache. */
+static void fill_block(void *data, size_t block)
+{
+    const Fill *f = data;
+    float *const x = f->x + block * BLOCK;
+    memset(x, 0, block_size(f->n, block) * sizeof *x);
+    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
+        x[f->set.at[k]] = load_f32(f->value + 4 * k);
+}
+
+static Status check_values(const Call *c, const Fill *f, PicksRead *read)
+{
+    *read = (PicksRead){.count = f->set.count, .least = INFINITY};
+    for (size_t k = 0; k < f->set.count; k++) {
+        const float v = fabsf(load_f32(f->value + 4 * k));
+        if (!(v > 0 && isfinite(v)))
+            return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k, (double)v);
+        read->least = v < read->least ? v : read->least;
+        read->largest = v > read->largest ? v : read->largest;
+    }
+    return OK;
+}
+
+Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
+{
+    Reader in = reader_open(bytes);
+    Fill f = {.n = c->shape->n, .x = x};
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
+    if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
+        return arena_fail(c->scratch, c->err);
+    f.value = in.bad ? NULL : take_bytes(&in, 4 * f.set.count);
+    if (!reader_done(&in))
+        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    if (bytes.size >= raw_size(c))
+        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(check_values(c, &f, read));
+    parallel_for(c->threads, blocks_of(f.n), fill_block, &f);
+    return OK;
+}

@@ -1,0 +1,142 @@
+/* strom.c -- threshold quantisation (Strom 2015): what has gathered in an element is sent as plus or minus tau once
+ * it is that large, and the rest stays for later steps.
+ *
+ *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
+ *
+ * The payload is signed_set.h's with one magnitude, tau, since it may depend on t. State: r (n floats). */
+#include "vec/kernels.h"
+#include "base/parallel.h"
+#include "compress/sparse/signed_set.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    double tau;
+} Strom;
+
+static const Param schema[] = {
+    PARAM(Strom, tau, NULL, 0, 3.4028234663852886e38,
+          "the threshold and what is sent; if unset, half the root mean square of t", .above = true,
+          .rate = true),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+/* NaN: it follows from t. */
+static double tau_of(const Call *c)
+{
+    return ((const Strom *)c->self->params)->tau;
+}
+
+static float threshold(double tau)
+{
+    const float nearest = (float)tau;
+    return nearest > 0 ? nearest : FLT_TRUE_MIN;
+}
+
+/* ---- what there is to send ---- */
+
+static size_t state_size(const Call *c)
+{
+    return sizeof(float) * c->shape->n;
+}
+
+/* x + r in scratch; x itself without a state. NULL with the reason recorded. */
+static const float *gathered(const Call *c, const float *x)
+{
+    const size_t n = c->shape->n;
+    const float *r = c->state;
+    if (!r)
+        return x;
+    float *t = NEW(c->scratch, float, n);
+    if (!t) {
+        arena_fail(c->scratch, c->err);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        t[i] = x[i] + r[i];
+    const size_t bad = first_nonfinite(t, n, NULL);
+    if (bad == n)
+        return t;
+    FAIL(c->err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu", bad);
+    return NULL;
+}
+
+static float half_rms(const float *t, size_t n)
+{
+    double squares = 0;
+    for (size_t b = 0; b < blocks_of(n); b++)
+        squares += kernels()->sum_squares(t + b * BLOCK, block_size(n, b));
+    return threshold(n ? 0.5 * sqrt(squares / (double)n) : 0);
+}
+
+/* ---- the hooks ---- */
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const float *t = gathered(c, x);
+    SignedSet s;
+    if (!t)
+        return c->err->status;
+    const float tau = isnan(tau_of(c)) ? half_rms(t, c->shape->n) : threshold(tau_of(c));
+    TRY(signed_set_open(&s, c, t));
+    select_from(&s.picks, (double)tau);
+    TRY(signed_set_count(&s));
+    return signed_set_put(&s, &tau, 1, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    float tau[SIDES];
+    TRY(signed_set_get(c, in, 1, c->shape->n, x, tau));
+    if (!isnan(tau_of(c)) && tau[PLUS] > 0 && tau[PLUS] != threshold(tau_of(c)))
+        return payload_bad(c, "magnitude %g, want tau = %g", (double)tau[PLUS], tau_of(c));
+    return OK;
+}
+
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    const size_t n = c->shape->n;
+    const float *t = gathered(c, x);
+    float *r = state, *decoded = NEW(c->scratch, float, n);
+    (void)agreed;
+    if (!t)
+        return c->err->status;
+    if (!decoded)
+        return arena_fail(c->scratch, c->err);
+    TRY(codec_decode(c, sent[0], decoded));
+    for (size_t i = 0; i < n; i++)
+        r[i] = t[i] - decoded[i];
+    return OK;
+}
+
+static double residual(const Call *c)
+{
+    return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
+}
+
+const Compressor compressor_strom = {
+    .name = "strom",
+    .brief = "elements that have gathered tau or more send plus or minus tau, the rest waits",
+    .formula =
+        "t = g + r;  decode tau sgn(t_i) where |t_i| >= tau, else 0;  r = t - decoded\n"
+        "The state r starts at zero, one per worker and tensor: error feedback is part of the method.\n"
+        "tau = half the root mean square of t unless it is given; it travels with each payload.\n"
+        "An element costs its gap and its sign. Biased in each step; nothing is lost over steps.",
+    .paper = "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015",
+    .params = schema,
+    .params_size = sizeof(Strom),
+    .traits = traits,
+    .bound = signed_set_bound,
+    .encode = encode,
+    .decode = decode,
+    .state_size = state_size,
+    .settle = settle,
+    .residual = residual,
+};

@@ -1,0 +1,65 @@
+/* threshold.c -- every element of a magnitude from a threshold on (Strom 2015 in its plain form; Dutta et al. 2020).
+ * The payload is sparse.h's. */
+#include "compress/sparse/sparse.h"
+
+typedef struct {
+    double tau, rel;
+} Threshold;
+
+static const Param schema[] = {
+    PARAM(Threshold, tau, NULL, 0, 3.4028234663852886e38, "least magnitude that is sent", .above = true,
+          .group = 1),
+    PARAM(Threshold, rel, "0.01", 0, 1, "the same as a share of the largest magnitude", .above = true,
+          .rate = true, .group = 1),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+static double least_of(const Call *c, double largest)
+{
+    const Threshold *t = c->self->params;
+    return t->tau > 0 ? t->tau : t->rel * largest;
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Threshold *t = c->self->params;
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    select_from(&s, least_of(c, t->tau > 0 ? 0 : select_largest(&s)));
+    return picks_put(c, &s, out);
+}
+
+/* The largest is always there, so that the receiver knows what all must reach. */
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    PicksRead read;
+    TRY(picks_get(c, in, x, &read));
+    if (!((double)read.least >= least_of(c, (double)read.largest)))
+        return payload_bad(c, "a value of %g is under the threshold", (double)read.least);
+    return OK;
+}
+
+const Compressor compressor_threshold = {
+    .name = "threshold",
+    .brief = "all magnitudes from a threshold on",
+    .formula =
+        "decode g_i where |g_i| >= t, else 0; t = tau, or rel max|g|\n"
+        "The size of the payload is the gradient's to say: a fixed tau sends less as training settles.\n"
+        "Biased: meant for ef+threshold.",
+    .paper =
+        "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015;\n"
+        "Dutta et al.: On the Discrepancy between the Theoretical Analysis and Practical Implementations\n"
+        "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
+    .params = schema,
+    .params_size = sizeof(Threshold),
+    .traits = traits,
+    .bound = picks_bound,
+    .encode = encode,
+    .decode = decode,
+};

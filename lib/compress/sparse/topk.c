@@ -1,0 +1,58 @@
+/* topk.c -- the k largest magnitudes (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018). The payload is
+ * sparse.h's; of equal magnitudes the first ones go. */
+#include "compress/sparse/sparse.h"
+
+typedef struct {
+    double ratio;
+} Topk;
+
+static const Param schema[] = {
+    PARAM(Topk, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+static size_t wanted(const Call *c)
+{
+    return picks_wanted(c, ((const Topk *)c->self->params)->ratio);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    if (!select_top(&s, wanted(c)))
+        return arena_fail(c->scratch, c->err);
+    return picks_put(c, &s, out);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    PicksRead read;
+    TRY(picks_get(c, in, x, &read));
+    if (read.count > wanted(c))
+        return payload_bad(c, "%zu elements, want %zu at most", read.count, wanted(c));
+    return OK;
+}
+
+const Compressor compressor_topk = {
+    .name = "topk",
+    .brief = "the k largest magnitudes as they are",
+    .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
+               "decode g_i for i in S, else 0; |decoded - g|^2 <= (1 - k/n) |g|^2\n"
+               "Zeros never travel: where fewer than k elements are not zero, those are sent.\n"
+               "Biased: meant for ef+topk.",
+    .paper = "Aji, Heafield: Sparse Communication for Distributed Gradient Descent, EMNLP 2017;\n"
+             "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
+    .params = schema,
+    .params_size = sizeof(Topk),
+    .traits = traits,
+    .bound = picks_bound,
+    .encode = encode,
+    .decode = decode,
+};

@@ -1,0 +1,246 @@
+/* spec.c -- specs: text to codecs and back, and the alternatives that one text can stand for.
+ *
+ *     [WRAPPER[:KEYS]+]...CODEC[:KEYS]        KEYS: key=value,...        a/b: one spec each
+ *
+ * A '+' begins a stage only before a letter, so that 1e+3 is a number. A key that holds a spec itself (induced's
+ * `with`) is the last of its stage: what follows, commas and all, is that spec's. */
+#include "codec/compressor.h"
+
+#include <ctype.h>
+
+static const char *compressor_name(const void *data, size_t i)
+{
+    (void)data;
+    return compressors[i] ? compressors[i]->name : NULL;
+}
+
+/* The end of the stage that begins at s: a '+' before a letter, or the end of the text. */
+static const char *stage_end(const char *s)
+{
+    while (*s && !(s[0] == '+' && isalpha((unsigned char)s[1])))
+        s++;
+    return s;
+}
+
+enum { STAGES_MAX = 8 };
+
+/* Cuts the key that holds a spec off `keys`; what it holds, or NULL where the keys do not name it. */
+static char *cut_spec(char *keys, const Param *p)
+{
+    const size_t length = strlen(p->key);
+    for (char *at = keys; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, p->key, length) && at[length] == '=') {
+            at[at > keys ? -1 : 0] = 0;
+            return at + length + 1;
+        }
+    return NULL;
+}
+
+/* What stands in `text` before the first of `stops`, if it is a wrapper's name. */
+static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
+{
+    const char *name = text_slice(a, text, strcspn(text, stops));
+    const Compressor *ops = name ? compressor_find(name) : NULL;
+    return ops && ops->wraps ? ops : NULL;
+}
+
+/* The codec that a key names, in canonical form. */
+static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
+{
+    const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
+    if (spec && wrapper_at(spec, ":+,", a))
+        return FAIL(err, ERR_USAGE, "%s: %s=%s is a wrapper: want a codec", codec->ops->name, p->key, spec);
+    if (codec_open(&codec->other, spec ? spec : p->fallback, a, err) != OK)
+        return error_at(err, "%s: %s", codec->ops->name, p->key);
+    if (spec)
+        codec->named |= UINT64_C(1) << (p - codec->ops->params);
+    *text = codec_text(codec->other, a);
+    return *text ? OK : arena_fail(a, err);
+}
+
+static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
+{
+    char *text = text_slice(a, stage, length);
+    if (!text)
+        return arena_fail(a, err);
+    char *keys = strchr(text, ':');
+    if (keys)
+        *keys++ = 0;
+    codec->ops = compressor_find(text);
+    if (!codec->ops && text[0] && text[strlen(text) - 1] == '+' && wrapper_at(text, "+", a)) {
+        FAIL(err, ERR_USAGE, "%.*s needs a codec to wrap", (int)strlen(text) - 1, text);
+        return error_hint(err, "write %snone, or another codec after the +", text);
+    }
+    if (!codec->ops) {
+        const char *near = text_nearest(text, compressor_name, NULL);
+        FAIL(err, ERR_USAGE, "no codec is called \"%s\"%s%s%s", text, near ? " (did you mean " : "",
+             near ? near : "", near ? "?)" : "");
+        return error_hint(err, "atomo-bench list shows them all");
+    }
+    void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);
+    if (!params)
+        return arena_fail(a, err);
+    codec->params = params;
+    const Param *last = codec->ops->params;
+    while (last && last->key && last->type != PARAM_SPEC)
+        last++;
+    const bool holds = last && last->key;
+    const char *spec = holds && keys ? cut_spec(keys, last) : NULL;
+    codec->named = param_named(codec->ops->params, keys ? keys : "");
+    TRY(param_parse(codec->ops->params, params, text, keys ? keys : "", err));
+    return holds ? open_named(codec, last, spec, a, err) : OK;
+}
+
+Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
+{
+    const Codec *first = NULL;
+    Codec *outer = NULL;
+    int stages = 0;
+    for (const char *stage = spec, *end;; stage = end + 1) {
+        if (stages++ == STAGES_MAX)
+            return FAIL(err, ERR_USAGE, "codec %s: more than %d stages", spec, STAGES_MAX);
+        end = stage_end(stage);
+        Codec *codec = NEW_ZERO(a, Codec, 1);
+        if (!codec)
+            return arena_fail(a, err);
+        if (open_stage(codec, stage, (size_t)(end - stage), a, err) != OK)
+            return error_at(err, "codec %s", spec);
+        if (outer)
+            outer->inner = codec;
+        else
+            first = codec;
+        if (*end && !codec->ops->wraps)
+            return FAIL(err, ERR_USAGE, "codec %s: %s wraps nothing; a wrapper such as ef stands first", spec,
+                        codec->ops->name);
+        if (!*end && codec->ops->alone[0]) {
+            TRY(codec_open(&codec->inner, codec->ops->alone[0], a, err));
+            TRY(codec_open(&codec->other, codec->ops->alone[1], a, err));
+        } else if (!*end && codec->ops->wraps) {
+            FAIL(err, ERR_USAGE, "codec %s: %s needs a codec to wrap", spec, codec->ops->name);
+            return error_hint(err, "write %s+none, or another codec after the +", spec);
+        }
+        outer = codec;
+        if (!*end)
+            break;
+    }
+    for (const Codec *codec = first; codec; codec = codec->inner)
+        if (codec->ops->check && codec->ops->check(codec, err) != OK)
+            return error_at(err, "codec %s", spec);
+    *out = first;
+    return OK;
+}
+
+bool codec_alone(const Codec *codec)
+{
+    return codec->other && codec->ops->alone[0];
+}
+
+char *codec_text(const Codec *codec, Arena *a)
+{
+    char *text = NULL;
+    for (; codec; codec = codec->inner) {
+        const char *keys = param_text(codec->ops->params, codec->params, a);
+        if (!keys)
+            return NULL;
+        text = text ? text_format(a, "%s+%s%s", text, codec->ops->name, keys)
+                    : text_format(a, "%s%s", codec->ops->name, keys);
+        if (!text || codec_alone(codec))
+            break;
+    }
+    return text;
+}
+
+/* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
+
+/* Whether a new stage of the spec begins at s. */
+static bool stage_begins(const char *spec, const char *s)
+{
+    return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
+}
+
+/* The slash-separated text around the first '/' of spec: the codec's names up to the ':', or a key's value,
+ * which may hold ':' itself. */
+static bool find_alternatives(const char *spec, size_t *from, size_t *to)
+{
+    const char *slash = strchr(spec, '/');
+    if (!slash)
+        return false;
+    const char *start = slash, *end = slash;
+    while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')
+        start--;
+    const bool names = stage_begins(spec, start);
+    while (*end && *end != ',' && !(names && *end == ':') &&
+           !(end[0] == '+' && isalpha((unsigned char)end[1])))
+        end++;
+    *from = (size_t)(start - spec);
+    *to = (size_t)(end - spec);
+    return true;
+}
+
+enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
+
+typedef struct {
+    const Codec **codec; /* (TRIED_MAX) */
+    size_t count;
+} CodecSet;
+
+static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
+{
+    size_t from, to;
+    if (find_alternatives(spec, &from, &to)) {
+        for (size_t start = from, end; start <= to; start = end + 1) {
+            for (end = start; end < to && spec[end] != '/'; end++)
+                ;
+            const char *one =
+                text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start, spec + to);
+            if (!one)
+                return arena_fail(a, err);
+            TRY(add_spec(set, one, a, err));
+        }
+        return OK;
+    }
+    if (set->count == TRIED_MAX)
+        return FAIL(err, ERR_USAGE, "the alternatives come to more than %d codecs", TRIED_MAX);
+    return codec_open(&set->codec[set->count++], spec, a, err);
+}
+
+Status codec_alternatives(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
+{
+    CodecSet set = {NEW(a, const Codec *, TRIED_MAX), 0};
+    if (!set.codec)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < specs->count; i++)
+        TRY(add_spec(&set, specs->item[i], a, err));
+    *out = set.codec;
+    *count = set.count;
+    return OK;
+}
+
+Status codec_unique(const Codec **codec, size_t *count, Arena *a, Error *err)
+{
+    const char **text = NEW(a, const char *, CODECS_MAX);
+    size_t kept = 0, k;
+    if (!text)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < *count; i++) {
+        const char *name = codec_text(codec[i], a);
+        if (!name)
+            return arena_fail(a, err);
+        for (k = 0; k < kept && strcmp(text[k], name); k++)
+            ;
+        if (k < kept)
+            continue;
+        if (kept == CODECS_MAX)
+            return FAIL(err, ERR_USAGE, "more than %d codecs in one run", CODECS_MAX);
+        codec[kept] = codec[i];
+        text[kept++] = name;
+    }
+    *count = kept;
+    return OK;
+}
+
+Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
+{
+    TRY(codec_alternatives(out, count, specs, a, err));
+    return codec_unique(*out, count, a, err);
+}

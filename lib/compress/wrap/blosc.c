@@ -1,0 +1,67 @@
+/* blosc.c -- Blosc behind any codec: bytes or bits of four-byte words sorted by significance, then BloscLZ, on one
+ * thread. */
+#include "compress/wrap/packed.h"
+
+#include <blosc.h>
+
+typedef struct {
+    int64_t level;
+    int shuffle;
+} Blosc;
+
+static const char *const shuffles[] = {"byte", "bit", "off", NULL};
+static const int modes[] = {BLOSC_SHUFFLE, BLOSC_BITSHUFFLE, BLOSC_NOSHUFFLE};
+
+static const Param schema[] = {
+    PARAM(Blosc, level, "5", 1, 9, "effort: 1 is fastest, 9 packs best"),
+    PARAM_OF(Blosc, shuffle, "byte", shuffles, "what of the words is put side by side"),
+    {0},
+};
+
+enum { WORD = sizeof(float), THREADS = 1, OWN_BLOCKS = 0 };
+
+static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size)
+{
+    const Blosc *p = c->self->params;
+    *size = 0;
+    if (in.size > BLOSC_MAX_BUFFERSIZE)
+        return OK; /* the library counts in ints: such payloads go as they are */
+    const int packed = blosc_compress_ctx((int)p->level, modes[p->shuffle], WORD, in.size, in.data, out, cap,
+                                          BLOSC_BLOSCLZ_COMPNAME, OWN_BLOCKS, THREADS);
+    if (packed < 0)
+        return FAIL(c->err, ERR_MEMORY, "blosc: error %d", packed);
+    *size = (size_t)packed;
+    return OK;
+}
+
+/* A chunk's head: version, version of the format behind, flags (the upper three bits name it), word, sizes. */
+enum { VERSION = 0, FLAGS = 2, TYPESIZE = 3, FORMAT_SHIFT = 5 };
+
+static size_t claims(Bytes in)
+{
+    size_t size;
+    if (blosc_cbuffer_validate(in.data, in.size, &size) < 0 || in.data[VERSION] != BLOSC_VERSION_FORMAT ||
+        in.data[FLAGS] >> FORMAT_SHIFT != BLOSC_BLOSCLZ_FORMAT || in.data[TYPESIZE] != WORD)
+        return 0;
+    return size;
+}
+
+static bool unpack(Bytes in, uint8_t *out, size_t size)
+{
+    return blosc_decompress_ctx(in.data, out, size, THREADS) == (int)size;
+}
+
+const Compressor compressor_blosc = {
+    .name = "blosc",
+    .brief = "Blosc (shuffle and BloscLZ) behind any codec, lossless",
+    .formula =
+        "What the inner codec sends, as one Blosc chunk of four-byte words where that is shorter, else as it\n"
+        "is. Bytes depend on the library's version (doctor names it), decoded values do not. For floats as\n"
+        "they are write blosc+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind it.",
+    .paper = "Alted: Why Modern CPUs Are Starving and What Can Be Done about It, Computing in Science &\n"
+             "Engineering 12(2), 2010",
+    .params = schema,
+    .params_size = sizeof(Blosc),
+    .packer = &(const Packer){pack, claims, unpack},
+    PACKED,
+};

@@ -1,0 +1,198 @@
+/* ef.c -- error feedback round any codec: what was not sent is added to the next gradient.
+ *
+ *     t = x + decay e        encode(t) by the inner codec        e = t - decode(what was sent)
+ *
+ * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive
+ * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
+#include "codec/compressor.h"
+
+#include <math.h>
+
+typedef struct {
+    double decay;
+} Ef;
+
+static const Param schema[] = {
+    PARAM(Ef, decay, "1", 0, 1, "share of the residual that is carried over"),
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    return codec_traits(codec->inner) & ~(unsigned)UNBIASED;
+}
+
+static int rounds(const Codec *codec)
+{
+    return codec_rounds(codec->inner);
+}
+
+static size_t own_state(const Call *c)
+{
+    return sizeof(float) * c->shape->n;
+}
+
+static size_t state_size(const Call *c)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return state_round(own_state(c)) + codec_state_size(&inner);
+}
+
+static size_t bound(const Call *c)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return codec_bound(&inner);
+}
+
+static void add_residual(const Call *c, const float *x, float *t)
+{
+    const float decay = (float)((const Ef *)c->self->params)->decay, *e = c->state;
+    const size_t n = c->shape->n;
+    for (size_t i = 0; i < n; i++)
+        t[i] = x[i] + decay * e[i];
+}
+
+/* t in scratch; x itself before the first step. NULL when out of memory. */
+static const float *with_residual(const Call *c, const float *x)
+{
+    if (!c->state)
+        return x;
+    float *t = NEW(c->scratch, float, c->shape->n);
+    if (t)
+        add_residual(c, x, t);
+    return t;
+}
+
+static Status check_finite(const Call *c, const float *t, Error *err)
+{
+    const size_t bad = first_nonfinite(t, c->shape->n, NULL);
+    if (bad < c->shape->n)
+        return FAIL(err, ERR_NUMERIC, "ef: gradient plus residual is beyond float32 at element %zu", bad);
+    return OK;
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const float *t = with_residual(c, x);
+    if (!t)
+        return arena_fail(c->scratch, c->err);
+    TRY(check_finite(c, t, c->err));
+    return codec_encode(&inner, t, out);
+}
+
+/* A step whose values are gradients plus residuals. */
+typedef struct {
+    const Step *step;
+    float *t; /* room for the largest */
+} Sum;
+
+static const float *load_sum(void *data, size_t j, Error *err)
+{
+    const Sum *s = data;
+    const Call *c = &s->step->call[j];
+    const float *x = s->step->load(s->step->data, j, err);
+    if (!x || !c->state)
+        return x;
+    add_residual(c, x, s->t);
+    return check_finite(c, s->t, err) == OK ? s->t : NULL;
+}
+
+static Status plan(const Step *step, void *records)
+{
+    const Call *c = step->call;
+    size_t largest = 0;
+    Step inner;
+    for (size_t j = 0; j < step->count; j++)
+        if (step->call[j].state && step->call[j].shape->n > largest)
+            largest = step->call[j].shape->n;
+    Sum sum = {step, NEW(c->scratch, float, largest)};
+    if (!sum.t)
+        return arena_fail(c->scratch, c->err);
+    TRY(step_inner(step, own_state, &inner));
+    inner.load = load_sum;
+    inner.data = &sum;
+    return codec_plan(&inner, records);
+}
+
+static Status train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const float *t = with_residual(c, x);
+    if (!t)
+        return arena_fail(c->scratch, c->err);
+    TRY(check_finite(c, t, c->err));
+    return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return codec_decode(&inner, in, x);
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return codec_merge(&inner, in, count, out);
+}
+
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const size_t n = c->shape->n;
+    void *behind = (char *)state + state_round(own_state(c));
+    if (!x) /* a receiver has no residual, only what the inner codec's decoder reads */
+        return codec_settle(&inner, NULL, sent, agreed, behind);
+    const float *t = with_residual(c, x);
+    float *e = state, *decoded = NEW(c->scratch, float, n);
+    if (!t || !decoded)
+        return arena_fail(c->scratch, c->err);
+    Call last = inner;
+    last.round = codec_rounds(inner.self) - 1;
+    TRY(codec_decode(&last, sent[last.round], decoded));
+    TRY(codec_settle(&inner, t, sent, agreed, behind));
+    for (size_t i = 0; i < n; i++)
+        e[i] = t[i] - decoded[i];
+    return OK;
+}
+
+static double residual(const Call *c)
+{
+    const float *e = c->state;
+    double sum = 0;
+    for (size_t i = 0; e && i < c->shape->n; i++)
+        sum += (double)e[i] * (double)e[i];
+    return sqrt(sum);
+}
+
+/* Contraction needs E|C(x) - x|^2 < |x|^2; an unbiased codec only has that at high rates. */
+static const char *caution(const Codec *codec)
+{
+    return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM
+               ? "error feedback round an unbiased codec diverges wherever that codec's variance exceeds |g|^2"
+               : NULL;
+}
+
+const Compressor compressor_ef = {
+    .name = "ef",
+    .brief = "error feedback round any codec",
+    .formula = "t = g + decay e is encoded by the inner codec; then e = t - decode(sent).\n"
+               "The state e starts at zero, one per worker and tensor.",
+    .paper = "Seide et al., Interspeech 2014; Karimireddy et al., ICML 2019",
+    .params = schema,
+    .params_size = sizeof(Ef),
+    .wraps = true,
+    .traits = traits,
+    .rounds = rounds,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .merge = merge,
+    .plan = plan,
+    .state_size = state_size,
+    .train = train,
+    .settle = settle,
+    .residual = residual,
+    .caution = caution,
+};

@@ -1,0 +1,239 @@
+/* induced.c -- a biased codec made unbiased: C(x), and an unbiased codec's draw of what C left.
+ *
+ *     decoded = C(x) + Q(x - C(x))          C is what is wrapped, Q the key `with`
+ *
+ * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
+ * Horvath and Richtarik, ICLR 2021. Rounds before the last are C's. */
+#include "compress/wrap/total.h"
+
+typedef struct {
+    const char *with;
+} Induced;
+
+static const Param schema[] = {
+    PARAM(Induced, with, "qsgd", 0, 0, "the unbiased codec, with its keys"),
+    {0},
+};
+
+static int rounds(const Codec *codec)
+{
+    return codec_rounds(codec->inner);
+}
+
+static bool is_last(const Call *c)
+{
+    return c->round == rounds(c->self) - 1;
+}
+
+/* Its random words are not C's. */
+static Call call_with(const Call *c)
+{
+    Call with = *c;
+    with.self = c->self->other;
+    with.state = with.plan = NULL;
+    with.heard = NULL;
+    with.round = 0;
+    with.rng = rng_below(&c->rng, 1);
+    with.rng_shared = rng_below(&c->rng_shared, 1);
+    return with;
+}
+
+static size_t bound(const Call *c)
+{
+    const Call inner = call_inner(c, 0), with = call_with(c);
+    return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
+}
+
+/* C's payload of the last round, in scratch. */
+static Status put_first(const Call *c, const float *x, Buf *first)
+{
+    const Call inner = call_inner(c, 0);
+    *first = (Buf){.cap = codec_bound(&inner)};
+    first->data = NEW(c->scratch, uint8_t, first->cap);
+    return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
+}
+
+/* What C decodes to, and what it left, both in scratch. */
+static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
+{
+    const Call inner = call_inner(c, 0);
+    const size_t n = c->shape->n;
+    float *y = NEW(c->scratch, float, n), *left = NEW(c->scratch, float, n);
+    if (!y || !left)
+        return arena_fail(c->scratch, c->err);
+    TRY(codec_decode(&inner, buf_bytes(first), y));
+    for (size_t i = 0; i < n; i++)
+        left[i] = x[i] - y[i];
+    const size_t bad = first_nonfinite(left, n, NULL);
+    if (bad < n)
+        return FAIL(c->err, ERR_NUMERIC, "induced: what is left of element %zu is beyond float32", bad);
+    *decoded = y;
+    *rest = left;
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x);
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Call inner = call_inner(c, 0), with = call_with(c);
+    const size_t start = out->size, n = c->shape->n;
+    const bool raw = c->streams && c->streams->raw;
+    Buf first;
+    float *y, *rest;
+    if (!is_last(c))
+        return codec_encode(&inner, x, out);
+    TRY(put_first(c, x, &first));
+    TRY(take_rest(c, x, &first, &y, &rest));
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_varint(out, first.size);
+    buf_copy(out, first.data, first.size);
+    TRY(codec_encode(&with, rest, out));
+    if (c->streams)
+        c->streams->raw = raw; /* a part of it may be, which says nothing of the whole */
+    if (!total_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
+        return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
+    return OK;
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const Call inner = call_inner(c, 0), with = call_with(c);
+    const size_t n = c->shape->n;
+    Reader r = reader_open(in);
+    const uint8_t kind = take_u8(&r);
+    const uint64_t size = take_varint(&r);
+    float *q = NEW(c->scratch, float, n);
+    if (!q)
+        return arena_fail(c->scratch, c->err);
+    TRY(payload_kind(c, kind, PAYLOAD_METHOD));
+    if (r.bad || size > reader_left(&r))
+        return payload_bad(c, "its first part is cut");
+    TRY(codec_decode(&inner, (Bytes){r.at, (size_t)size}, x));
+    TRY(codec_decode(&with, (Bytes){r.at + size, reader_left(&r) - (size_t)size}, q));
+    for (size_t i = 0; i < n; i++)
+        x[i] += q[i];
+    const size_t bad = first_nonfinite(x, n, NULL);
+    return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
+}
+
+static Status train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, 0);
+    return codec_train(&inner, x, state);
+}
+
+/* C's state moves as if C stood alone: its payload is made once more, as what was sent may be the sum. */
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    Call inner = call_inner(c, 0);
+    Bytes own[ROUNDS_MAX];
+    Buf first;
+    float *y, *rest;
+    (void)agreed; /* is both parts' */
+    if (!codec_state_size(&inner))
+        return OK;
+    TRY(put_first(c, x, &first));
+    TRY(take_rest(c, x, &first, &y, &rest));
+    for (int r = 0; r < c->round; r++)
+        own[r] = sent[r];
+    own[c->round] = buf_bytes(&first);
+    inner.heard = own;
+    return codec_settle(&inner, x, own, y, state);
+}
+
+/* ---- promises ---- */
+
+static unsigned traits(const Codec *codec)
+{
+    const unsigned first = codec_traits(codec->inner), with = codec_traits(codec->other);
+    return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
+}
+
+/* The rest of a C that draws nothing; NULL where it does, or fails. */
+static const float *fixed_rest(const Call *c, const float *x)
+{
+    Call last = *c;
+    Buf first;
+    float *y, *rest;
+    last.round = 0;
+    if (codec_traits(c->self->inner) & RANDOM || rounds(c->self) > 1 || put_first(&last, x, &first) != OK ||
+        take_rest(&last, x, &first, &y, &rest) != OK)
+        return NULL;
+    return rest;
+}
+
+static double variance(const Call *c, const float *x)
+{
+    Call with = call_with(c), quiet = *c;
+    if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
+        return NAN; /* of the mean of all, where every worker left another rest */
+    quiet.streams = with.streams = NULL;
+    const float *rest = fixed_rest(&quiet, x);
+    return rest ? codec_variance(&with, rest) : NAN;
+}
+
+/* The atoms are those of the rest; what they say about x is not known. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    const Call with = call_with(c);
+    const float *rest = fixed_rest(c, x);
+    if (!rest)
+        return codec_moments(&with, x, m) == ELEMENTWISE ? ELEMENTWISE : DEPENDENT;
+    const ErrorLaw law = codec_moments(&with, rest, m);
+    m->weighted = NAN;
+    return law;
+}
+
+static Status check(const Codec *codec, Error *err)
+{
+    const char *with = codec->other->ops->name, *first = codec->inner->ops->name;
+    if (codec_rounds(codec->other) > 1)
+        return FAIL(err, ERR_USAGE, "induced: with=%s takes %d rounds, want a codec of one", with,
+                    codec_rounds(codec->other));
+    if (codec_keeps_state(codec->other))
+        return FAIL(err, ERR_USAGE, "induced: with=%s keeps a state, want a codec that keeps none", with);
+    if (codec_traits(codec->inner) & DECODES_STATE)
+        return FAIL(err, ERR_USAGE,
+                    "induced: %s learns from what it decodes to, which is here one part of two", first);
+    if (codec_learns_sums(codec->inner))
+        return FAIL(err, ERR_USAGE, "induced: %s learns from all workers' sum, which is not made of its part",
+                    first);
+    return OK;
+}
+
+static const char *caution(const Codec *codec)
+{
+    return codec_traits(codec->other) & UNBIASED
+               ? NULL
+               : "the codec of the key with is biased, and so is the sum: want an unbiased one, as qsgd is";
+}
+
+const Compressor compressor_induced = {
+    .name = "induced",
+    .brief = "a biased codec, and an unbiased one of what it left",
+    .formula =
+        "decoded = C(g) + Q(g - C(g)), C the codec behind the +, Q that of the key with.\n"
+        "E decoded = g where Q is unbiased. Where C draws nothing, the variance is Q's own at g - C(g); else it\n"
+        "is that on average over C's draws, and has no closed form here.\n"
+        "with is the last key and takes the rest of its stage: induced:with=qsgd:bits=2,bucket=64+topk.\n"
+        "Q is a codec of one round without a state. C may not be powersgd, ef21 or diana, which learn from what\n"
+        "everyone decodes.",
+    .paper =
+        "Horvath, Richtarik: A Better Alternative to Error Feedback for Communication-Efficient Distributed\n"
+        "Learning, ICLR 2021",
+    .params = schema,
+    .params_size = sizeof(Induced),
+    .wraps = true,
+    .traits = traits,
+    .rounds = rounds,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+    .check = check,
+    .variance = variance,
+    .moments = moments,
+    .train = train,
+    .settle = settle,
+    .caution = caution,
+};

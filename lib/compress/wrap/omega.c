@@ -1,0 +1,94 @@
+/* omega.c -- see omega.h.
+ *
+ * What is hard: noise, for bases; a vector all of one size, for few levels and for norms that grow with n; one
+ * large element over many of 1/sqrt(n) of it, for scales by the largest; a spike up and one down in every 256,
+ * for levels between extremes and for rotated bases. */
+#include "compress/wrap/omega.h"
+
+#include <math.h>
+
+enum { PAIR = 256, DRAWS = 3 };
+
+static float noise(const Rng *rng, size_t n, size_t i)
+{
+    (void)n;
+    return (float)rng_normal(rng, USE_DATA, i);
+}
+static float level(const Rng *rng, size_t n, size_t i)
+{
+    (void)n;
+    return rng_u32(rng, USE_DATA, i) & 1 ? 1 : -1;
+}
+static float peak(const Rng *rng, size_t n, size_t i)
+{
+    return i == n / 2 ? 1 : level(rng, n, i) / sqrtf((float)n);
+}
+static float spikes(const Rng *rng, size_t n, size_t i)
+{
+    (void)rng, (void)n;
+    return i % PAIR == 0 ? 1 : i % PAIR == PAIR / 2 ? -1 : 0;
+}
+
+static float (*const hard[])(const Rng *, size_t, size_t) = {noise, level, peak, spikes};
+
+/* Where there is no closed form: the mean of a few draws. */
+static Status measure(const Call *c, const float *x, double *variance)
+{
+    const size_t n = c->shape->n;
+    Buf payload = {.cap = codec_message_bound(c)};
+    float *y = NEW(c->scratch, float, n);
+    payload.data = NEW(c->scratch, uint8_t, payload.cap);
+    if (!y || !payload.data)
+        return arena_fail(c->scratch, c->err);
+    Call draw = *c;
+    *variance = 0;
+    for (uint64_t r = 0; r < DRAWS; r++) {
+        Message m;
+        draw.rng = draw.rng_shared = rng_open(1, r, 0, 0, rng_hash("omega"));
+        payload.size = 0;
+        TRY(codec_send(&draw, x, &payload, &m));
+        TRY(codec_receive(&draw, &m, y));
+        for (size_t i = 0; i < n; i++)
+            *variance += ((double)y[i] - (double)x[i]) * ((double)y[i] - (double)x[i]) / DRAWS;
+    }
+    return OK;
+}
+
+Status omega_find(const Call *call, double *omega)
+{
+    const size_t n = call->shape->n;
+    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("omega"));
+    Call c = *call;
+    c.state = c.plan = NULL;
+    c.heard = NULL;
+    c.streams = NULL;
+    c.round = 0;
+    float *x = NEW(c.scratch, float, n);
+    if (!x)
+        return arena_fail(c.scratch, c.err);
+    *omega = 0;
+    for (size_t k = 0; k < countof(hard) && n; k++) {
+        const ArenaMark mark = arena_mark(c.scratch);
+        double norm = 0;
+        for (size_t i = 0; i < n; i++) {
+            x[i] = hard[k](&rng, n, i);
+            norm += (double)x[i] * (double)x[i];
+        }
+        double variance = codec_variance(&c, x);
+        if (isnan(variance))
+            TRY(measure(&c, x, &variance));
+        *omega = fmax(*omega, variance / norm);
+        arena_rewind(c.scratch, mark);
+    }
+    return OK;
+}
+
+Status omega_rate(const Call *c, double *rate)
+{
+    double omega;
+    int exponent;
+    TRY(omega_find(c, &omega));
+    const double mantissa = frexp(1 / (1 + omega), &exponent);
+    *rate = ldexp(floor(256 * mantissa), exponent - 8);
+    return OK;
+}

@@ -1,0 +1,399 @@
+/* shift.c -- ef21 and diana: the difference to a learned shift is sent, and shrinks as the shift learns.
+ *
+ *     t = x - h        encode(t) by the inner codec, which decodes to q        h' = h + alpha q
+ *
+ * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al. 2019)
+ * to h + q, for unbiased ones. Sender and receivers keep the same h, so decoding reads the state: alpha, this
+ * worker's h and the mean of all workers' (n floats each), then the inner codec's own.
+ *
+ * Payload: the inner codec's, behind a kind of 0 where that has none. Merged, where that is linear: kind:8 = 2,
+ * workers:varint, the inner codec's merged, to which the shifts' mean adds what makes it the sum of all estimates. */
+#include "compress/wrap/omega.h"
+#include "compress/wrap/total.h"
+
+typedef struct {
+    double alpha; /* NaN: automatic */
+} Shift;
+
+static const Param schema[] = {
+    PARAM(Shift, alpha, "auto", 0, 1, "share of what was decoded that the shift takes over", .above = true,
+          .automatic = true),
+    {0},
+};
+
+extern const Compressor compressor_diana;
+
+static bool is_diana(const Codec *codec)
+{
+    return codec->ops == &compressor_diana;
+}
+
+static bool wraps_unbiased(const Codec *codec)
+{
+    return codec_traits(codec->inner) & UNBIASED;
+}
+
+/* ---- the state ---- */
+
+typedef struct {
+    double alpha; /* diana's; 0: not known yet */
+    double left;  /* |x - h'|, at the sender */
+} Head;
+
+static size_t own_state(const Call *c)
+{
+    return sizeof(Head) + 2 * sizeof(float) * c->shape->n;
+}
+
+static size_t state_size(const Call *c)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return state_round(own_state(c)) + codec_state_size(&inner);
+}
+
+/* This worker's shift; behind it stands the mean. NULL before the first step. */
+static const float *shift_of(const Call *c)
+{
+    return c->state ? (const float *)((const Head *)c->state + 1) : NULL;
+}
+
+/* Which needs to be known before anything is decoded in ef21 alone, and there it is in the spec. */
+static double spec_alpha(const Call *c)
+{
+    const double alpha = ((const Shift *)c->self->params)->alpha;
+    return isnan(alpha) ? 1 : alpha;
+}
+
+static Status learning_rate(const Call *c, const Head *head, double *alpha)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
+    *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
+    return head->alpha > 0 || !is_diana(c->self) || !automatic || !wraps_unbiased(c->self)
+               ? OK /* a biased codec has no omega */
+               : omega_rate(&inner, alpha);
+}
+
+/* ---- encoding ---- */
+
+static int rounds(const Codec *codec)
+{
+    return codec_rounds(codec->inner);
+}
+
+static bool adds_kind(const Call *c)
+{
+    return c->round == rounds(c->self) - 1 && codec_bare(c->self->inner);
+}
+
+static size_t bound(const Call *c)
+{
+    const Call inner = call_inner(c, own_state(c));
+    return adds_kind(c) + codec_bound(&inner);
+}
+
+static Status subtract(const Call *c, const float *x, float *t, Error *err)
+{
+    const float *h = shift_of(c);
+    const size_t n = c->shape->n;
+    for (size_t i = 0; i < n; i++)
+        t[i] = x[i] - h[i];
+    const size_t bad = first_nonfinite(t, n, NULL);
+    return bad == n ? OK
+                    : FAIL(err, ERR_NUMERIC, "%s: gradient less shift is beyond float32 at element %zu",
+                           c->self->ops->name, bad);
+}
+
+/* t: x itself before the first step, else in scratch. */
+static Status difference(const Call *c, const float *x, const float **t)
+{
+    *t = x;
+    if (!c->state)
+        return OK;
+    float *own = NEW(c->scratch, float, c->shape->n);
+    *t = own;
+    return own ? subtract(c, x, own, c->err) : arena_fail(c->scratch, c->err);
+}
+
+static Status train(const Call *c, const float *x, void *state)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const float *t;
+    TRY(difference(c, x, &t));
+    return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
+}
+
+/* A step whose values are gradients less shifts. */
+typedef struct {
+    const Step *step;
+    float *t; /* room for the largest */
+} Differences;
+
+static const float *load_difference(void *data, size_t j, Error *err)
+{
+    const Differences *d = data;
+    const float *x = d->step->load(d->step->data, j, err);
+    if (!x || !d->step->call[j].state)
+        return x;
+    return subtract(&d->step->call[j], x, d->t, err) == OK ? d->t : NULL;
+}
+
+static Status plan(const Step *step, void *records)
+{
+    const Call *c = step->call;
+    size_t largest = 0;
+    Step inner;
+    for (size_t j = 0; j < step->count; j++)
+        largest = step->call[j].shape->n > largest ? step->call[j].shape->n : largest;
+    Differences d = {step, NEW(c->scratch, float, largest)};
+    if (!d.t)
+        return arena_fail(c->scratch, c->err);
+    TRY(step_inner(step, own_state, &inner));
+    inner.load = load_difference;
+    inner.data = &d;
+    return codec_plan(&inner, records);
+}
+
+/* ---- decoding ---- */
+
+enum { WORKERS_MOST = INT32_MAX };
+
+static bool is_merged(Bytes in)
+{
+    return in.size && in.data[0] == PAYLOAD_MERGED;
+}
+
+/* Where payloads have no kind byte, one is put before them. */
+static Status take_kind(const Call *c, Bytes *in)
+{
+    if (!adds_kind(c))
+        return OK;
+    if (!in->size || in->data[0] != PAYLOAD_RAW)
+        return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
+    *in = (Bytes){in->data + 1, in->size - 1};
+    return OK;
+}
+
+/* Cuts a merged payload's head off. */
+static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
+{
+    Reader r = reader_open(*in);
+    take_u8(&r);
+    *workers = take_varint(&r);
+    if (r.bad || *workers < 1 || *workers > WORKERS_MOST)
+        return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
+    *in = (Bytes){r.at, reader_left(&r)};
+    return OK;
+}
+
+/* x = count h + gain x */
+static Status add_shift(const Call *c, const float *h, double count, double gain, float *x)
+{
+    const size_t n = c->shape->n;
+    if (!h && gain == 1)
+        return OK;
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)((h ? count * (double)h[i] : 0) + gain * (double)x[i]);
+    const size_t bad = first_nonfinite(x, n, NULL);
+    return bad == n ? OK : payload_bad(c, "with the shift, element %zu is beyond float32", bad);
+}
+
+static Status decode(const Call *c, Bytes in, float *x)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const float *h = shift_of(c);
+    uint64_t workers = 1;
+    if (is_merged(in)) {
+        TRY(take_workers(c, &in, &workers));
+        h = h ? h + c->shape->n : NULL;
+    } else {
+        TRY(take_kind(c, &in));
+    }
+    TRY(codec_decode(&inner, in, x));
+    return add_shift(c, h, (double)workers, is_diana(c->self) ? 1 : spec_alpha(c), x);
+}
+
+static Status encode(const Call *c, const float *x, Buf *out)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const size_t start = out->size, n = c->shape->n;
+    const float *t, *h = shift_of(c);
+    TRY(difference(c, x, &t));
+    if (adds_kind(c))
+        buf_u8(out, PAYLOAD_RAW);
+    TRY(codec_encode(&inner, t, out));
+    if (c->round < rounds(c->self) - 1 || !h || total_is_safe(h, n))
+        return OK;
+    float *y = NEW(c->scratch, float, n); /* what is decoded may be beyond float32 */
+    if (!y)
+        return arena_fail(c->scratch, c->err);
+    if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
+        return FAIL(c->err, ERR_NUMERIC, "%s: the estimate is beyond float32", c->self->ops->name);
+    return OK;
+}
+
+static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const Call inner = call_inner(c, own_state(c));
+    if (c->round < rounds(c->self) - 1)
+        return codec_merge(&inner, in, count, out);
+    Bytes *part = NEW(c->scratch, Bytes, count);
+    uint64_t total = 0;
+    if (!part)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t workers = 1;
+        part[i] = in[i];
+        TRY(is_merged(in[i]) ? take_workers(c, &part[i], &workers) : take_kind(c, &part[i]));
+        total += workers;
+    }
+    if (total > WORKERS_MOST)
+        return payload_bad(c, "%llu workers, want %d or fewer", (unsigned long long)total, WORKERS_MOST);
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    return codec_merge(&inner, part, count, out);
+}
+
+/* ---- learning ---- */
+
+/* What the inner codec's state learns from: its own differences, and the mean of all that were decoded. */
+static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    Call inner = call_inner(c, own_state(c));
+    const float *mean = shift_of(c) + c->shape->n, *t = NULL;
+    const double gain = is_diana(c->self) ? 1 : spec_alpha(c);
+    Bytes heard[ROUNDS_MAX], own[ROUNDS_MAX];
+    uint64_t workers;
+    if (!codec_state_size(&inner) || (!x && !(codec_traits(inner.self) & DECODES_STATE)))
+        return OK;
+    float *decoded = NEW(c->scratch, float, c->shape->n);
+    if (!decoded)
+        return arena_fail(c->scratch, c->err);
+    for (size_t i = 0; i < c->shape->n; i++)
+        decoded[i] = (float)(((double)agreed[i] - (double)mean[i]) / gain);
+    for (int r = 0; r <= c->round; r++) {
+        heard[r] = c->heard[r];
+        own[r] = sent[r];
+    }
+    TRY(take_kind(c, &own[c->round]));
+    Bytes *last = &heard[c->round];
+    TRY(is_merged(*last) ? take_workers(c, last, &workers) : take_kind(c, last));
+    inner.heard = heard;
+    if (x)
+        TRY(difference(c, x, &t));
+    return codec_settle(&inner, t, own, decoded, (char *)state + state_round(own_state(c)));
+}
+
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const size_t n = c->shape->n;
+    Head *head = state;
+    float *own = (float *)(head + 1), *mean = own + n, *q = NEW(c->scratch, float, n);
+    double alpha, left = 0;
+    Bytes last = sent[c->round];
+    if (!q)
+        return arena_fail(c->scratch, c->err);
+    TRY(take_kind(c, &last));
+    TRY(codec_decode(&inner, last, q));
+    TRY(learning_rate(c, head, &alpha));
+    TRY(settle_inner(c, x, sent, agreed, state)); /* with the shifts as they were */
+    const double toward = is_diana(c->self) ? alpha : 1;
+    for (size_t i = 0; i < n; i++) {
+        own[i] = (float)((double)own[i] + alpha * (double)q[i]);
+        mean[i] = (float)((double)mean[i] + toward * ((double)agreed[i] - (double)mean[i]));
+        left += x ? ((double)x[i] - (double)own[i]) * ((double)x[i] - (double)own[i]) : 0;
+    }
+    head->alpha = is_diana(c->self) ? alpha : 0;
+    head->left = sqrt(left);
+    return OK;
+}
+
+static double residual(const Call *c)
+{
+    return ((const Head *)c->state)->left;
+}
+
+/* ---- promises ---- */
+
+/* Votes, and what else does not add, give no mean of shifts, so such payloads are decoded before they are summed. */
+static unsigned traits(const Codec *codec)
+{
+    const double alpha = ((const Shift *)codec->params)->alpha;
+    unsigned all = codec_traits(codec->inner) | DECODES_STATE;
+    if (!(all & LINEAR))
+        all &= ~(unsigned)MERGEABLE;
+    return is_diana(codec) || isnan(alpha) || alpha == 1 ? all : all & ~(unsigned)UNBIASED;
+}
+
+/* E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t) for an unbiased inner codec. */
+static double variance(const Call *c, const float *x)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const double a = is_diana(c->self) ? 1 : spec_alpha(c);
+    const float *t;
+    if (difference(c, x, &t) != OK || (a < 1 && !wraps_unbiased(c->self)))
+        return NAN;
+    double norm2 = 0;
+    for (size_t i = 0; a < 1 && i < c->shape->n; i++)
+        norm2 += (double)t[i] * (double)t[i];
+    return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
+}
+
+/* The atoms are those of t; what they say about x is not known. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    const Call inner = call_inner(c, own_state(c));
+    const double a = is_diana(c->self) ? 1 : spec_alpha(c);
+    const float *t;
+    if (difference(c, x, &t) != OK)
+        return DEPENDENT;
+    const ErrorLaw law = codec_moments(&inner, t, m);
+    if (law == ATOMWISE && (c->state || a < 1)) {
+        m->squares *= a * a * a * a;
+        m->weighted = NAN;
+    }
+    return law;
+}
+
+static const char *caution(const Codec *codec)
+{
+    const bool whole = !(((const Shift *)codec->params)->alpha < 1),
+               noisy = codec_traits(codec->inner) & RANDOM;
+    if (is_diana(codec))
+        return wraps_unbiased(codec) ? NULL : "diana is for unbiased codecs; for a biased one take ef21";
+    return whole && noisy && wraps_unbiased(codec)
+               ? "ef21 round an unbiased codec diverges wherever its variance exceeds |g|^2: take diana"
+               : NULL;
+}
+
+#define SHIFT                                                                                                \
+    .params = schema, .params_size = sizeof(Shift), .wraps = true, .marks = true, .traits = traits,          \
+    .rounds = rounds, .bound = bound, .encode = encode, .decode = decode, .merge = merge,                    \
+    .variance = variance, .moments = moments, .plan = plan, .state_size = state_size, .train = train,        \
+    .settle = settle, .residual = residual, .caution = caution
+
+const Compressor compressor_ef21 = {
+    .name = "ef21",
+    .brief = "differences to a shift that learns, for biased codecs",
+    .formula =
+        "q = decoded inner codec of g - h; decoded = h + alpha q, which is the next h. alpha = auto is 1.\n"
+        "The shift h starts at zero, one per worker and tensor; residual_norm is |g - h| after the step.",
+    .paper = "Richtarik, Sokolov, Fatkhullin: EF21: A New, Simpler, Theoretically Better, and Practically\n"
+             "Faster Error Feedback, NeurIPS 2021",
+    SHIFT,
+};
+
+const Compressor compressor_diana = {
+    .name = "diana",
+    .brief = "differences to a shift that learns, for unbiased codecs",
+    .formula =
+        "q = decoded inner codec of g - h; decoded = h + q; the next h = h + alpha q.\n"
+        "alpha = auto: 1/(1 + omega), omega the largest variance over |x|^2 that the inner codec has on\n"
+        "four hard vectors of the tensor's shape (noise, one size, a peak, spikes); 1 round a biased codec.\n"
+        "variance: the inner codec's at g - h. The shift h starts at zero, one per worker and tensor;\n"
+        "residual_norm is |g - h| after the step.",
+    .paper = "Mishchenko, Gorbunov, Takac, Richtarik: Distributed Learning with Compressed Gradient\n"
+             "Differences, arXiv 1901.09269, 2019",
+    SHIFT,
+};

@@ -1,0 +1,58 @@
+/* zstd.c -- Zstandard behind any codec (RFC 8878): one frame with its content's size, no checksum, no dictionary,
+ * made on one thread. */
+#include "compress/wrap/packed.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+typedef struct {
+    int64_t level;
+} Zstd;
+
+static const Param schema[] = {
+    PARAM(Zstd, level, "3", 1, 19, "effort: 1 is fastest, 19 packs best"),
+    {0},
+};
+
+static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size)
+{
+    const int level = (int)((const Zstd *)c->self->params)->level;
+    *size = ZSTD_compress(out, cap, in.data, in.size, level);
+    if (!ZSTD_isError(*size))
+        return OK;
+    if (ZSTD_getErrorCode(*size) != ZSTD_error_dstSize_tooSmall)
+        return FAIL(c->err, ERR_MEMORY, "zstd: %s", ZSTD_getErrorName(*size));
+    *size = 0;
+    return OK;
+}
+
+/* A frame's head is its magic, then a byte of which these bits are a dictionary, a checksum and nothing. */
+enum { MAGIC = 4, FOREIGN = 0x1f };
+
+static size_t claims(Bytes in)
+{
+    if (in.size <= MAGIC || load_u32(in.data) != ZSTD_MAGICNUMBER || in.data[MAGIC] & FOREIGN ||
+        ZSTD_findFrameCompressedSize(in.data, in.size) != in.size)
+        return 0;
+    const unsigned long long size = ZSTD_getFrameContentSize(in.data, in.size);
+    return size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ? 0 : (size_t)size;
+}
+
+static bool unpack(Bytes in, uint8_t *out, size_t size)
+{
+    return ZSTD_decompress(out, size, in.data, in.size) == size;
+}
+
+const Compressor compressor_zstd = {
+    .name = "zstd",
+    .brief = "Zstandard behind any codec, lossless",
+    .formula =
+        "What the inner codec sends, as one Zstandard frame where that is shorter, else as it is.\n"
+        "Bytes depend on the library's version (doctor names it), decoded values do not. For floats as they\n"
+        "are write zstd+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind it.",
+    .paper = "Collet, Kucherawy, RFC 8878",
+    .params = schema,
+    .params_size = sizeof(Zstd),
+    .packer = &(const Packer){pack, claims, unpack},
+    PACKED,
+};

@@ -1,0 +1,46 @@
+/* synth.h -- gradients with known properties, for tests and for trying codecs out.
+ *
+ *     normal    scale z                                             z ~ N(0, 1)
+ *     laplace   scale s e                                           s a fair sign, e ~ Exp(1): E|x| = scale
+ *     power     scale s u^(-1/alpha)                                u uniform: P(|x| > t) = (scale/t)^alpha
+ *     lowrank   scale (U V' / sqrt(rank) + noise Z) on the paper's matrix view; U, V, Z ~ N(0, 1)
+ *     sparse    scale z with probability `density`, else 0
+ *
+ * An element is a function of (seed, worker, step, tensor, index) alone. */
+#ifndef ATOMO_SYNTH_H
+#define ATOMO_SYNTH_H
+
+#include "dump/tensor.h"
+
+typedef enum { LAW_NORMAL, LAW_LAPLACE, LAW_POWER, LAW_LOWRANK, LAW_SPARSE } Law;
+extern const char *const law_names[];
+
+typedef struct {
+    Law law;
+    double scale;   /* > 0, at most 1e20 */
+    double alpha;   /* power: at least 0.5 */
+    int64_t rank;   /* lowrank: at least 1 */
+    double noise;   /* lowrank: at least 0 */
+    double density; /* sparse: 0 to 1 */
+    uint64_t seed;
+    int threads;
+    bool (*stopped)(void); /* asked between blocks; true ends the work with ERR_STOPPED. NULL: nobody asks */
+} Synth;
+
+/* x (shape->n) */
+Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name, const Shape *shape,
+                  float *x, Arena *scratch, Error *err);
+
+typedef struct {
+    const Shape *shape; /* one tensor each, called layer0.weight, layer1.weight, ... */
+    size_t shapes;
+    int64_t steps, workers; /* groups step_000001..; worker_0.. only where there are several */
+} SynthLayout;
+
+/* Writes the whole dump, its properties in attributes; the caller commits. */
+Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
+
+/* "64x3x3x3"; false when it is no shape. */
+bool synth_shape(const char *text, Shape *shape);
+
+#endif

@@ -1,0 +1,142 @@
+/* team.c -- see team.h. */
+#include "dump/team.h"
+
+#include "dump/noise.h"
+#include "num/finite.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool same_step(const Vector *a, const Vector *b)
+{
+    return a->step == b->step && !a->step_group == !b->step_group;
+}
+
+static bool alike(const Vector *a, const Vector *b)
+{
+    return a->raw == b->raw && a->shape.rank == b->shape.rank &&
+           !memcmp(a->shape.dim, b->shape.dim, sizeof a->shape.dim) && !strcmp(a->name, b->name);
+}
+
+static bool has_workers(const VectorList *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->item[i].worker_group)
+            return true;
+    return false;
+}
+
+/* ---- who belongs together ---- */
+
+typedef struct {
+    Team *team;
+    bool stepwise; /* each step by itself */
+    size_t from;   /* where the present step's members begin */
+    size_t guess;  /* vectors come in one order from every worker */
+} Gathering;
+
+/* The member that a vector belongs to, or a new one. */
+static Member *find_member(Gathering *g, size_t i)
+{
+    Team *c = g->team;
+    const Vector *item = c->from.item, *v = &item[i];
+    size_t found = g->guess;
+    if (g->stepwise && c->list.count && !same_step(&item[c->member[g->from].index], v))
+        found = g->from = c->list.count;
+    if (found >= c->list.count || !alike(&item[c->member[found].index], v))
+        for (found = g->from; found < c->list.count && !alike(&item[c->member[found].index], v);)
+            found++;
+    if (found == c->list.count) {
+        c->member[found] = (Member){.index = i};
+        c->list.item[c->list.count++] = *v;
+    }
+    g->guess = found + 1;
+    return &c->member[found];
+}
+
+static void settle_list(Team *c, bool stepwise)
+{
+    VectorList *l = &c->list;
+    for (size_t i = 0; i < l->count; i++) {
+        Vector *v = &l->item[i];
+        v->worker_group = NULL;
+        v->worker = 0;
+        if (!stepwise && !same_step(v, &c->from.item[0]))
+            v->step = c->from.item[0].step;
+        if (!stepwise && c->from.count > 1 && !same_step(&c->from.item[0], &c->from.item[c->from.count - 1]))
+            v->step_group = NULL;
+        l->largest = v->shape.n > l->largest ? v->shape.n : l->largest;
+        l->tensors += v->members;
+        l->elements += v->shape.n;
+    }
+}
+
+Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error *err)
+{
+    *out = (Team){.dump = dump,
+                  .from = *from,
+                  .list = {.item = NEW(a, Vector, from->count), .skipped = from->skipped},
+                  .member = NEW(a, Member, from->count)};
+    size_t *owner = NEW(a, size_t, from->count), *source = NEW(a, size_t, from->count);
+    double *rms = NEW(a, double, from->count);
+    if (!out->list.item || !out->member || !owner || !source || !rms)
+        return arena_fail(a, err);
+    Gathering g = {.team = out, .stepwise = has_workers(from)};
+    for (size_t i = 0; i < from->count; i++) {
+        Member *m = find_member(&g, i);
+        owner[i] = (size_t)(m - out->member);
+        m->reals++;
+        rms[i] = NAN;
+    }
+    size_t at = 0;
+    for (size_t k = 0; k < out->list.count; k++) {
+        Member *m = &out->member[k];
+        m->source = source + at;
+        m->rms = rms + at;
+        at += m->reals;
+        m->reals = 0;
+    }
+    for (size_t i = 0; i < from->count; i++) {
+        Member *m = &out->member[owner[i]];
+        m->source[m->reals++] = i;
+    }
+    settle_list(out, g.stepwise);
+    return OK;
+}
+
+/* ---- gradients ---- */
+
+static double rms_of(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return n ? sqrt(sum / (double)n) : 0;
+}
+
+Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
+{
+    const Member *m = &c->member[v - c->list.item];
+    const size_t real = worker % m->reals, n = v->shape.n;
+    TRY(vector_load(c->dump, &c->from.item[m->source[real]], x, err));
+    if (worker < m->reals)
+        return OK;
+    if (isnan(m->rms[real]))
+        m->rms[real] = rms_of(x, n);
+    const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step, rng_hash(v->name));
+    noise_add(x, n, c->noise * m->rms[real], &rng, c->threads);
+    const size_t bad = first_nonfinite(x, n, NULL);
+    if (bad < n) {
+        FAIL(err, ERR_NUMERIC,
+             "%.200s: %.200s: with noise element %zu of made-up worker %zu is beyond float32",
+             dump_file(c->dump), v->name, bad, worker);
+        return error_hint(err, "--noise 0 repeats the gradients that there are; -t GLOB leaves tensors out");
+    }
+    return OK;
+}
+
+size_t team_made(const Team *c, const Vector *v, size_t workers)
+{
+    const size_t reals = c->member[v - c->list.item].reals;
+    return workers > reals ? workers - reals : 0;
+}

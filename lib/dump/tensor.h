@@ -1,0 +1,114 @@
+/* tensor.h -- shapes, matrix views, and gradient dumps: HDF5 files whose float datasets are tensors (docs/FORMAT.md).
+ *
+ * A dump is read one tensor at a time, so memory stays near the largest tensor. The HDF5 library is not to be
+ * trusted with strangers' files, so a reader process of its own parses them under resource limits; this process
+ * only ever sees floats or an error. */
+#ifndef ATOMO_TENSOR_H
+#define ATOMO_TENSOR_H
+
+#include "base/arena.h"
+#include "base/text.h"
+
+enum { RANK_MAX = 8 };
+
+typedef struct {
+    int rank;
+    size_t dim[RANK_MAX]; /* row-major: the last axis is contiguous */
+    size_t n;             /* elements: the product of dim, 1 for rank 0 */
+} Shape;
+
+/* False when the product overflows or rank is out of range. */
+bool shape_make(Shape *shape, int rank, const size_t *dim);
+Shape shape_vector(size_t n);
+char *shape_text(const Shape *shape, Arena *a); /* "64x3x3x3"; "" for rank 0 */
+
+/* The tensor's elements in order as a rows x cols matrix, rows * cols == n.
+ * PAPER: rank 2 as it is; [x, y, k1, k2] as xy/2 by 2 k1 k2, or xy by k1 k2 when xy is odd; kernels of 1x1 as x by
+ * y; rank 1 as n/2 by 2, or n by 1 when n is odd; else first axis by the rest. ROWS: first axis by the rest.
+ * SQUARE: the factorisation with the most nearly equal sides, rows >= cols. */
+typedef enum { RESHAPE_PAPER, RESHAPE_ROWS, RESHAPE_SQUARE } Reshape;
+extern const char *const reshape_names[];
+void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols);
+
+typedef enum { KIND_CONV, KIND_FC, KIND_NORM, KIND_BIAS, KIND_EMBEDDING, KIND_OTHER } Kind;
+extern const char *const kind_names[];
+Kind kind_guess(const char *name, const Shape *shape); /* from rank and name, when the file does not say */
+
+/* ---- attributes: carried from a dump into a container and back ---- */
+
+typedef struct {
+    const char *name;
+    enum { ATTR_INT, ATTR_REAL, ATTR_TEXT } type;
+    int64_t whole;
+    double real;
+    const char *text;
+} Attr;
+
+typedef struct {
+    Attr *item;
+    size_t count;
+} AttrList;
+
+/* ---- reading ---- */
+
+typedef struct {
+    const char *path;    /* in the file, without the leading '/': "step_000100/worker_0/conv1.weight" */
+    const char *name;    /* below the step and worker groups, exact: "conv1.weight" */
+    const char *display; /* name without "module." and "_orig_mod." */
+    const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
+    int64_t step;   /* the group's `step` attribute, else the number in its name; 0 without a step group */
+    int64_t worker; /* the number in the worker group's name; 0 without */
+    Kind kind;
+    Shape shape;
+    AttrList attrs; /* of the dataset */
+} TensorInfo;
+
+typedef struct Dump Dump;
+
+/* Opens, checks and lists the file. What the format refuses (external links and storage, virtual datasets, filters
+ * that need a plug-in, float types beyond 64 bits) is an error; datasets that are not floats are skipped and
+ * counted. Everything listed lives in the arena until it is rewound or closed. */
+Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
+void dump_close(Dump *d); /* NULL is fine */
+
+const char *dump_file(const Dump *d); /* as it was named */
+size_t dump_count(const Dump *d);
+const TensorInfo *dump_tensor(const Dump *d, size_t i); /* in file order */
+size_t dump_skipped(const Dump *d);                     /* datasets that hold no floats */
+const AttrList *dump_attrs(const Dump *d);              /* of the root group */
+/* Of any group by its path, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
+const AttrList *dump_step_attrs(const Dump *d, const char *group);
+
+/* Every group in file order, the root ("") first: its path and attributes. */
+size_t dump_groups(const Dump *d);
+const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
+
+/* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become infinities. */
+Status dump_read(Dump *d, size_t i, float *x, Error *err);
+
+/* ---- selecting ---- */
+
+typedef struct {
+    TextList tensors;          /* globs on path or name, '.' equal to '/'; empty: all */
+    const char *step, *worker; /* globs on the group's name or its number; NULL: all */
+    const char *kind;          /* glob on the kind's name; NULL: all */
+} Selection;
+
+/* Indices into the dump, in file order. No match is ERR_USAGE, naming the nearest names there are. */
+Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, size_t *count, Error *err);
+
+/* ---- writing ---- */
+
+typedef struct DumpWriter DumpWriter;
+
+/* Writes to a temporary file beside `path`; nothing of that name exists or changes before dump_commit has flushed,
+ * synced and renamed it. Format 1.10 with metadata checksums; same calls, same bytes. */
+Status dump_create(DumpWriter **out, const char *path, Error *err);
+Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
+                  Error *err); /* makes the groups on the way */
+Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
+                        Error *err);           /* "" is the root */
+Status dump_commit(DumpWriter *w, Error *err); /* closes it, whatever happens */
+void dump_abandon(DumpWriter *w);              /* removes the temporary file; NULL is fine */
+
+#endif

@@ -1,0 +1,335 @@
+/* tensor_hdf5.c -- dumps as this process sees them: a reader process lists the file and delivers floats.
+ *
+ * Floats that stand in the file as they are, this side reads itself, from where the reader says they are: any
+ * bytes of the file are floats. Others the reader unpacks into memory that both map, made by this side and
+ * sealed, so that the other can neither shrink nor move it. All else comes as messages that tensor_stream.c
+ * takes apart. */
+#include "dump/tensor_hdf5.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PATIENCE = 60,  /* seconds without a sign of life */
+    KEEP = 1 << 26, /* bytes of shared memory that stay from one reading to the next */
+};
+
+struct Dump {
+    const char *file;
+    Listing listing;
+    pid_t reader;           /* 0: gone */
+    int socket, memory, fd; /* fd: the file itself */
+    const float *x;         /* shared */
+    size_t room;
+    uint8_t *inbox; /* what has come and is not yet taken: [from, to) */
+    size_t from, to;
+    Error death; /* what every call says once the reader is gone */
+};
+
+enum { INBOX = 4 + MESSAGE_MAX };
+
+/* ---- messages ---- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Ends the reader and says why; `died` is false when it only took too long. */
+static Status reader_lost(Dump *d, bool died, Error *err)
+{
+    int state = 0;
+    kill(d->reader, SIGKILL); /* it may live still; one that is dead keeps the status it died with */
+    while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
+        ;
+    d->reader = 0;
+    if (!died || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
+        FAIL(err, ERR_CORRUPT, "%s: the HDF5 library took too long over this file", d->file);
+    else if (WIFSIGNALED(state))
+        FAIL(err, ERR_CORRUPT, "%s: the HDF5 library failed on this file (signal %d)", d->file,
+             WTERMSIG(state));
+    else
+        FAIL(err, ERR_CORRUPT, "%s: the HDF5 library failed on this file (exit %d)", d->file,
+             WEXITSTATUS(state));
+    d->death = *err;
+    return err->status;
+}
+
+/* Is a whole message in the inbox? Then it is taken out. Too long a one gives size 0, which no parser accepts. */
+static bool inbox_take(Dump *d, Bytes *message)
+{
+    if (d->to - d->from < 4)
+        return false;
+    const uint32_t size = load_u32(d->inbox + d->from);
+    *message = (Bytes){d->inbox + d->from + 4, size > MESSAGE_MAX ? 0 : size};
+    if (size <= MESSAGE_MAX && d->to - d->from - 4 < size)
+        return false;
+    d->from += 4 + message->size;
+    return true;
+}
+
+/* The next message; it lives until the next call. */
+static Status receive(Dump *d, double patience, Bytes *message, Error *err)
+{
+    const double deadline = seconds_now() + patience;
+    while (!inbox_take(d, message)) {
+        memmove(d->inbox, d->inbox + d->from, d->to - d->from);
+        d->to -= d->from;
+        d->from = 0;
+        const double left = deadline - seconds_now();
+        struct pollfd p = {.fd = d->socket, .events = POLLIN};
+        const int ready = left > 0 ? poll(&p, 1, (int)(1000 * left) + 1) : 0;
+        if (ready == 0)
+            return reader_lost(d, false, err);
+        const ssize_t part = ready < 0 ? -1 : recv(d->socket, d->inbox + d->to, INBOX - d->to, 0);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return reader_lost(d, true, err);
+        d->to += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+/* ---- opening ---- */
+
+/* The eight bytes every HDF5 file has at 0, 512, 1024, ...: a plainer word about other files than the library's. */
+static bool has_signature(int fd, uint64_t size)
+{
+    static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    uint8_t found[8];
+    for (uint64_t at = 0; at + sizeof found <= size; at = at ? 2 * at : 512)
+        if (pread(fd, found, sizeof found, (off_t)at) == sizeof found &&
+            !memcmp(found, signature, sizeof found))
+            return true;
+    return false;
+}
+
+/* Opens the file and sees that it may be HDF5. */
+static Status open_file(const char *path, int *opened, uint64_t *size, Error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info)) {
+        const int why = errno;
+        if (fd >= 0)
+            close(fd);
+        return FAIL(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(why));
+    }
+    *size = (uint64_t)info.st_size;
+    Status status = OK;
+    if (!S_ISREG(info.st_mode))
+        status = FAIL(err, ERR_IO, "%s: %s, want an HDF5 file", path,
+                      S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
+    else if (!has_signature(fd, *size))
+        status = FAIL(err, ERR_CORRUPT, "%s: not an HDF5 file", path);
+    if (status == OK)
+        *opened = fd;
+    else
+        close(fd);
+    return status;
+}
+
+static Status start_reader(Dump *d, Error *err)
+{
+    int ends[2];
+    d->memory = memfd_create("tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (d->memory < 0)
+        return FAIL(err, ERR_IO, "%s: no shared memory: %s", d->file, strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return FAIL(err, ERR_IO, "%s: no socket pair: %s", d->file, strerror(errno));
+    d->socket = ends[0];
+    d->reader = fork();
+    if (d->reader == 0)
+        reader_run(ends[1], d->memory, d->file, d->listing.file_size);
+    close(ends[1]);
+    if (d->reader > 0)
+        return OK;
+    d->reader = 0;
+    return FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(errno));
+}
+
+static Status list(Dump *d, Error *err)
+{
+    while (!d->listing.ended) {
+        Bytes message;
+        TRY(receive(d, PATIENCE, &message, err));
+        if (listing_take(&d->listing, message, err) != OK)
+            return error_at(err, "%s", d->file);
+    }
+    if (d->listing.tensors == 0) {
+        FAIL(err, ERR_CORRUPT, "%s: holds no float datasets (%zu of other types)", d->file,
+             d->listing.skipped);
+        return error_hint(err, "h5ls -r FILE shows what it holds");
+    }
+    return listing_finish(&d->listing, err);
+}
+
+Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
+{
+    uint64_t size = 0;
+    int fd = -1;
+    Dump *d = NEW_ZERO(a, Dump, 1);
+    if (!d || !(d->file = text_copy(a, path)) || !(d->inbox = NEW(a, uint8_t, INBOX)))
+        return arena_fail(a, err);
+    TRY(open_file(path, &fd, &size, err));
+    d->socket = d->memory = -1;
+    d->fd = fd;
+    d->listing = (Listing){.arena = a, .file_size = size};
+    Status status = start_reader(d, err);
+    if (status == OK)
+        status = list(d, err);
+    if (status != OK)
+        dump_close(d);
+    else
+        *out = d;
+    return status;
+}
+
+void dump_close(Dump *d)
+{
+    if (!d)
+        return;
+    if (d->reader) {
+        kill(d->reader, SIGKILL);
+        while (waitpid(d->reader, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (d->x)
+        munmap((void *)(uintptr_t)d->x, d->room);
+    if (d->socket >= 0)
+        close(d->socket);
+    if (d->memory >= 0)
+        close(d->memory);
+    if (d->fd >= 0)
+        close(d->fd);
+    *d = (Dump){.socket = -1, .memory = -1, .fd = -1};
+}
+
+/* ---- what it holds ---- */
+
+const char *dump_file(const Dump *d)
+{
+    return d->file;
+}
+
+size_t dump_count(const Dump *d)
+{
+    return d->listing.tensors;
+}
+
+const TensorInfo *dump_tensor(const Dump *d, size_t i)
+{
+    return &d->listing.tensor[i].info;
+}
+
+size_t dump_skipped(const Dump *d)
+{
+    return d->listing.skipped;
+}
+
+const AttrList *dump_attrs(const Dump *d)
+{
+    return listing_attrs(&d->listing, "");
+}
+
+const AttrList *dump_step_attrs(const Dump *d, const char *group)
+{
+    return listing_attrs(&d->listing, group);
+}
+
+size_t dump_groups(const Dump *d)
+{
+    return d->listing.groups;
+}
+
+const char *dump_group(const Dump *d, size_t i, const AttrList **attrs)
+{
+    *attrs = &d->listing.group[i].attrs;
+    return d->listing.group[i].path;
+}
+
+/* ---- reading ---- */
+
+/* Memory for the largest tensor that has to be unpacked, at the first reading of one. */
+static Status share_memory(Dump *d, Error *err)
+{
+    size_t largest = 1;
+    for (size_t i = 0; i < dump_count(d); i++)
+        if (d->listing.tensor[i].at == NOWHERE && dump_tensor(d, i)->shape.n > largest)
+            largest = dump_tensor(d, i)->shape.n;
+    const size_t bytes = largest * sizeof(float);
+    if (ftruncate(d->memory, (off_t)bytes) ||
+        fcntl(d->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        return FAIL(err, ERR_MEMORY, "%s: no %zu bytes of shared memory: %s", d->file, bytes,
+                    strerror(errno));
+    void *x = mmap(NULL, bytes, PROT_READ, MAP_SHARED, d->memory, 0);
+    if (x == MAP_FAILED)
+        return FAIL(err, ERR_MEMORY, "%s: no %zu bytes of shared memory: %s", d->file, bytes,
+                    strerror(errno));
+    d->x = x;
+    d->room = bytes;
+    return OK;
+}
+
+static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
+{
+    const size_t bytes = t->info.shape.n * sizeof *x;
+    for (size_t got = 0; got < bytes;) {
+        const ssize_t part = pread(d->fd, (char *)x + got, bytes - got, (off_t)(t->at + got));
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
+        if (part == 0)
+            return FAIL(err, ERR_CORRUPT, "the file ends in the middle of it");
+        got += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+/* The reader unpacks the tensor into shared memory. */
+static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
+{
+    const size_t bytes = t->info.shape.n * sizeof *x;
+    uint8_t request[REQUEST_SIZE];
+    Bytes answer;
+    if (!d->x)
+        TRY(share_memory(d, err));
+    store_u64(request, t->number);
+    store_u64(request + 8, d->room);
+    ssize_t sent;
+    while ((sent = send(d->socket, request, sizeof request, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        ;
+    if (sent != sizeof request)
+        return reader_lost(d, true, err);
+    TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
+    if (answer.size != 1 || *answer.data != 'D')
+        return message_error(answer, err);
+    memcpy(x, d->x, bytes);
+    if (d->room > KEEP) /* what the next reading takes again */
+        fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)d->room);
+    return OK;
+}
+
+Status dump_read(Dump *d, size_t i, float *x, Error *err)
+{
+    const Listed *t = &d->listing.tensor[i];
+    if (t->info.shape.n == 0)
+        return OK;
+    if (!d->reader) {
+        *err = d->death;
+        return err->status;
+    }
+    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
+    if (status == OK || !d->reader) /* a dead reader has been named with the file already */
+        return status;
+    error_at(err, "%s", t->info.path);
+    return error_at(err, "%s", d->file);
+}

@@ -1,0 +1,135 @@
+/* tensor_hdf5_attrs.c -- in the reader process: an object's attributes as a message carries them. Attributes
+ * that are neither one number nor one text of up to 64 KB are left out. */
+#include "dump/tensor_hdf5.h"
+
+enum { STRING_LIMIT = 1 << 16, CONVERT_ROOM = 64 };
+
+static bool has_room(const Buf *b, size_t size)
+{
+    return size <= b->cap - b->size;
+}
+
+typedef struct {
+    Buf *out;
+    uint32_t count;
+    bool full;
+} AttrSink;
+
+/* Is there room for an attribute of this name and so many bytes of value? */
+static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
+{
+    const size_t length = strlen(name);
+    if (length > STRING_LIMIT || !has_room(sink->out, 4 + length + 1 + value)) {
+        sink->full = true;
+        return false;
+    }
+    put_slice(sink->out, name, length);
+    buf_u8(sink->out, type);
+    sink->count++;
+    return true;
+}
+
+/* Reads the attribute's one element and converts it to `wanted`; false when the library will not. */
+static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
+{
+    union {
+        char bytes[CONVERT_ROOM];
+        int64_t align;
+    } room = {{0}};
+    const hid_t base = H5Tget_class(type) == H5T_ENUM ? H5Tget_super(type) : H5Tcopy(type);
+    const bool done = H5Tget_size(type) <= CONVERT_ROOM / 2 && H5Tget_size(base) == H5Tget_size(type) &&
+                      H5Aread(attr, type, &room) >= 0 &&
+                      H5Tconvert(base, wanted, 1, &room, NULL, H5P_DEFAULT) >= 0;
+    H5Tclose(base);
+    memcpy(value, &room, 8);
+    return done;
+}
+
+static void put_string(AttrSink *sink, const char *name, const char *text, size_t length)
+{
+    if (length <= STRING_LIMIT && begin(sink, name, ATTR_TEXT, 4 + length))
+        put_slice(sink->out, text, length);
+}
+
+static void put_string_attr(AttrSink *sink, const char *name, hid_t attr, hid_t type)
+{
+    if (H5Tis_variable_str(type) > 0) {
+        char *text = NULL;
+        const hid_t memory = H5Tget_native_type(type, H5T_DIR_ASCEND);
+        if (H5Aread(attr, memory, &text) >= 0)
+            put_string(sink, name, text ? text : "", text ? strnlen(text, STRING_LIMIT + 1) : 0);
+        H5free_memory(text);
+        H5Tclose(memory);
+        return;
+    }
+    char text[STRING_LIMIT];
+    const size_t size = H5Tget_size(type);
+    if (size > sizeof text || H5Aread(attr, type, text) < 0)
+        return;
+    size_t length = strnlen(text, size);
+    while (H5Tget_strpad(type) == H5T_STR_SPACEPAD && length && text[length - 1] == ' ')
+        length--;
+    put_string(sink, name, text, length);
+}
+
+static void put_attr(AttrSink *sink, const char *name, hid_t attr, hid_t type)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    int64_t whole;
+    double real;
+    if (class == H5T_INTEGER || class == H5T_ENUM) {
+        if (read_number(attr, type, H5T_NATIVE_INT64, &whole) && begin(sink, name, ATTR_INT, 8))
+            buf_u64(sink->out, (uint64_t)whole);
+    } else if (class == H5T_FLOAT) {
+        if (read_number(attr, type, H5T_NATIVE_DOUBLE, &real) && begin(sink, name, ATTR_REAL, 8))
+            buf_f64(sink->out, real);
+    } else if (class == H5T_STRING) {
+        put_string_attr(sink, name, attr, type);
+    }
+}
+
+static herr_t visit(hid_t object, const char *name, const H5A_info_t *info, void *data)
+{
+    (void)info;
+    const hid_t attr = H5Aopen(object, name, H5P_DEFAULT);
+    const hid_t type = H5Aget_type(attr), space = H5Aget_space(attr);
+    if (type >= 0 && space >= 0 && H5Sget_simple_extent_npoints(space) == 1)
+        put_attr(data, name, attr, type);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(attr);
+    return 0; /* one that cannot be read costs itself only */
+}
+
+Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err)
+{
+    unsigned flags = 0;
+    H5Pget_attr_creation_order(creation, &flags);
+    const H5_index_t order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    AttrSink sink = {.out = out};
+    const size_t start = out->size;
+    if (!has_room(out, 4))
+        return FAIL(err, ERR_USAGE, "its attributes are beyond %d bytes", MESSAGE_MAX);
+    buf_u32(out, 0);
+    char reason[HDF5_REASON];
+    if (H5Aiterate2(object, order, H5_ITER_INC, NULL, visit, &sink) < 0)
+        return FAIL(err, ERR_CORRUPT, "its attributes cannot be read (%s)", hdf5_reason(reason));
+    if (sink.full)
+        return FAIL(err, ERR_USAGE, "its attributes are beyond %d bytes", MESSAGE_MAX);
+    store_u32(out->data + start, sink.count);
+    return OK;
+}
+
+bool attr_says(hid_t object, const char *name, const char *text)
+{
+    uint8_t found_room[256], want_room[256];
+    Buf found = {found_room, 0, sizeof found_room}, want = {want_room, 0, sizeof want_room};
+    AttrSink sink = {.out = &found};
+    if (H5Aexists(object, name) <= 0)
+        return false;
+    visit(object, name, NULL, &sink);
+    put_text(&want, name);
+    buf_u8(&want, ATTR_TEXT);
+    put_text(&want, text);
+    return found.size == want.size && !memcmp(found.data, want.data, want.size);
+}

@@ -1,0 +1,165 @@
+/* tensor_hdf5_read.c -- the reader process: the only place where the HDF5 library meets files that others wrote.
+ *
+ * It is a child that holds nothing of value, may open no further files, and has limits on memory and
+ * processor time, so that whatever a damaged or hostile file makes the library do ends here. */
+#include "base/confine.h"
+#include "dump/tensor_hdf5.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SOCKET_FD = CONFINE_FD, MEMORY_FD };
+
+static const uint64_t MIB = 1 << 20;
+
+/* ---- answers ---- */
+
+Status message_send(int socket, Buf *b, Error *err)
+{
+    store_u32(b->data, (uint32_t)(b->size - 4));
+    for (size_t sent = 0; sent < b->size;) {
+        const ssize_t part = send(socket, b->data + sent, b->size - sent, MSG_NOSIGNAL);
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_IO, "the parent process is gone");
+        sent += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
+}
+
+static void send_error(int socket, const Error *err)
+{
+    uint8_t room[4 + 16 + sizeof err->text + sizeof err->hint];
+    Buf b = {room, 4, sizeof room};
+    Error ignored;
+    buf_u8(&b, 'E');
+    buf_u8(&b, (uint8_t)err->status);
+    put_text(&b, err->text);
+    put_text(&b, err->hint);
+    (void)message_send(socket, &b, &ignored);
+}
+
+static void send_done(int socket)
+{
+    uint8_t room[5];
+    Buf b = {room, 4, sizeof room};
+    Error ignored;
+    buf_u8(&b, 'D');
+    (void)message_send(socket, &b, &ignored);
+}
+
+/* ---- reading ---- */
+
+/* Upper halves of floats, widened in place from the end. */
+static void widen_bfloat16(float *x, size_t n)
+{
+    const uint8_t *halves = (const uint8_t *)x;
+    for (size_t i = n; i-- > 0;)
+        x[i] = bits_float((uint32_t)load_u16(halves + 2 * i) << 16);
+}
+
+static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
+{
+    char reason[HDF5_REASON];
+    const hid_t dataset = H5Dopen2(s->id, f->path, H5P_DEFAULT);
+    const hid_t type = f->bfloat16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_FLOAT;
+    Status status = OK;
+    Shape shape = {0};
+    Content content = NOT_FLOATS;
+    size_t bytes;
+    if (dataset >= 0)
+        status = dataset_check(dataset, s->file_size, &content, &shape, &bytes, err);
+    if (status == OK && (content == NOT_FLOATS || shape.n != f->n))
+        status = FAIL(err, ERR_CORRUPT, "changed since it was listed");
+    if (status == OK && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+        status = FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
+    if (status == OK && f->bfloat16)
+        widen_bfloat16(x, f->n);
+    H5Dclose(dataset);
+    return status;
+}
+
+static hsize_t user_block(hid_t file)
+{
+    hsize_t size = 1;
+    const hid_t creation = H5Fget_create_plist(file);
+    H5Pget_userblock(creation, &size);
+    H5Pclose(creation);
+    return size;
+}
+
+static Status open_file(Source *s, Error *err)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0);
+    s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    s->has_user_block =
+        s->id >= 0 && user_block(s->id) != 0; /* a call that fails would overwrite the reason */
+    confine_files();                          /* whatever the file says, no other one is opened */
+    if (s->id >= 0)
+        return OK;
+    char reason[HDF5_REASON];
+    FAIL(err, ERR_CORRUPT, "not a readable HDF5 file (%s)", hdf5_reason(reason));
+    if (strstr(reason, "lock file"))
+        error_hint(
+            err,
+            "another program may be writing it; where locks do not work set HDF5_USE_FILE_LOCKING=FALSE");
+    if (strstr(reason, "already open for write"))
+        error_hint(err, "its writer may have died: h5clear -s FILE clears the mark");
+    return err->status;
+}
+
+static bool take_request(uint8_t request[REQUEST_SIZE])
+{
+    for (size_t got = 0; got < REQUEST_SIZE;) {
+        const ssize_t part = recv(SOCKET_FD, request + got, REQUEST_SIZE - got, 0);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return false;
+        got += part > 0 ? (size_t)part : 0;
+    }
+    return true;
+}
+
+static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float **x, size_t *room, Error *err)
+{
+    const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
+    if (!*x) {
+        confine_memory(s->used, 8 * bytes + 1024 * MIB);
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, MEMORY_FD, 0);
+        if (memory == MAP_FAILED)
+            return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
+        *x = memory;
+        *room = bytes;
+    }
+    if (i >= s->count || s->found[i].n > *room / sizeof **x)
+        return FAIL(err, ERR_CORRUPT, "a request for what is not there");
+    confine_seconds(8 + s->found[i].n * sizeof **x / MIB); /* odd types convert at a few MB/s */
+    return read_tensor(s, &s->found[i], *x, err);
+}
+
+_Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size)
+{
+    Source s = {.socket = SOCKET_FD, .file = file, .file_size = file_size, .arena = arena_open(0)};
+    Error err = {0};
+    float *x = NULL;
+    size_t room = 0;
+    uint8_t request[REQUEST_SIZE];
+    confine_keep((int[]){socket, memory}, 2);
+    s.used = confine_space(); /* now: later no file can be opened */
+    confine_start();
+    confine_memory(s.used, 1024 * MIB);
+    confine_seconds(8 + file_size / (16 * MIB));
+    if (open_file(&s, &err) != OK || walk_file(&s, &err) != OK) {
+        send_error(SOCKET_FD, &err);
+        _exit(1);
+    }
+    while (take_request(request)) {
+        err = (Error){0};
+        if (serve(&s, request, &x, &room, &err) == OK)
+            send_done(SOCKET_FD);
+        else
+            send_error(SOCKET_FD, &err);
+    }
+    _exit(0);
+}

@@ -1,0 +1,223 @@
+/* tensor_hdf5_write.c -- dumps as this program writes them: the 1.10 file format, whose metadata carry
+ * checksums; contiguous float32; order of creation kept; no times, so that the same calls give the same bytes.
+ *
+ * The library may report success for a file that a full disk cut short, so every call is checked, the first
+ * failure is remembered, and only a file without one takes its place. */
+#include "base/outfile.h"
+#include "dump/tensor_hdf5.h"
+
+#include <stdlib.h>
+
+struct DumpWriter {
+    Arena *arena;
+    OutFile out;
+    hid_t file, group_creation, dataset_creation;
+    bool failed;
+};
+
+/* ---- handles and failures ---- */
+
+/* "PATH: cannot write WHAT: WHY", with the system's reason where the library hands one down. */
+static Status cannot_write(DumpWriter *w, const char *what, Error *err)
+{
+    char reason[HDF5_REASON];
+    hdf5_reason(reason);
+    w->failed = true;
+    return FAIL(err, ERR_IO, "%s: cannot write %.200s: %s", w->out.path, *what ? what : "/", reason);
+}
+
+/* Names in order of creation, attributes too, and no times. */
+static hid_t creation_list(hid_t class)
+{
+    const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+    const hid_t list = H5Pcreate(class);
+    const bool links = class != H5P_DATASET_CREATE;
+    if (list < 0 || H5Pset_obj_track_times(list, false) < 0 ||
+        H5Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED) < 0 ||
+        (links && H5Pset_link_creation_order(list, order) < 0) ||
+        (!links && H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0))
+        return H5I_INVALID_HID;
+    return list;
+}
+
+static Status create(DumpWriter *w, Error *err)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = creation_list(H5P_FILE_CREATE);
+    w->group_creation = creation_list(H5P_GROUP_CREATE);
+    w->dataset_creation = creation_list(H5P_DATASET_CREATE);
+    if (access >= 0 && creation >= 0 && w->group_creation >= 0 && w->dataset_creation >= 0 &&
+        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
+        w->file = H5Fcreate(w->out.temporary, H5F_ACC_TRUNC, creation, access);
+    const Status status = w->file >= 0 ? OK : cannot_write(w, "it", err);
+    H5Pclose(access);
+    H5Pclose(creation);
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static bool close_file(DumpWriter *w)
+{
+    const bool closed = H5Fclose(w->file) >= 0;
+    H5Pclose(w->group_creation);
+    H5Pclose(w->dataset_creation);
+    return closed;
+}
+
+static Status open_writer(DumpWriter *w, const char *path, Error *err)
+{
+    /* before anything starts the library: after a close that failed on a full disk, its clean-up at exit would
+     * use freed memory */
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    TRY(outfile_open_named(&w->out, path, w->arena, err));
+    if (!w->out.temporary)
+        return FAIL(err, ERR_USAGE, "%s: not a regular file, which HDF5 needs", path);
+    return create(w, err);
+}
+
+Status dump_create(DumpWriter **out, const char *path, Error *err)
+{
+    Arena *a = arena_open(0);
+    DumpWriter *w = NEW_ZERO(a, DumpWriter, 1);
+    Status status = w ? OK : arena_fail(a, err);
+    if (w) {
+        w->arena = a;
+        w->file = w->group_creation = w->dataset_creation = H5I_INVALID_HID;
+        status = open_writer(w, path, err);
+    }
+    if (status == OK)
+        *out = w;
+    else if (w)
+        dump_abandon(w);
+    else
+        arena_close(a);
+    return status;
+}
+
+Status dump_commit(DumpWriter *w, Error *err)
+{
+    Status status = OK;
+    if (w->failed)
+        status = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
+    else if (H5Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
+        status = cannot_write(w, "it", err);
+    if (!close_file(w) && status == OK)
+        status = cannot_write(w, "it", err);
+    if (status == OK)
+        status = outfile_commit(&w->out, err);
+    outfile_abandon(&w->out);
+    arena_close(w->arena);
+    return status;
+}
+
+void dump_abandon(DumpWriter *w)
+{
+    if (!w)
+        return;
+    close_file(w);
+    outfile_abandon(&w->out);
+    arena_close(w->arena);
+}
+
+/* ---- attributes ---- */
+
+/* Variable-length UTF-8, which Python reads as str. */
+static hid_t text_type(void)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    if (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
+        return H5I_INVALID_HID;
+    return type;
+}
+
+static bool write_attr(hid_t object, const Attr *a)
+{
+    const hid_t text = text_type(), space = H5Screate(H5S_SCALAR);
+    const hid_t stored[] = {[ATTR_INT] = H5T_STD_I64LE, [ATTR_REAL] = H5T_IEEE_F64LE, [ATTR_TEXT] = text};
+    const hid_t memory[] = {
+        [ATTR_INT] = H5T_NATIVE_INT64, [ATTR_REAL] = H5T_NATIVE_DOUBLE, [ATTR_TEXT] = text};
+    const void *const value[] = {[ATTR_INT] = &a->whole, [ATTR_REAL] = &a->real, [ATTR_TEXT] = &a->text};
+    const hid_t attr = H5Acreate2(object, a->name, stored[a->type], space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = attr >= 0 && H5Awrite(attr, memory[a->type], value[a->type]) >= 0;
+    const bool closed = attr >= 0 && H5Aclose(attr) >= 0;
+    H5Sclose(space);
+    H5Tclose(text);
+    return done && closed;
+}
+
+static Status write_attrs(DumpWriter *w, hid_t object, const char *path, const AttrList *attrs, Error *err)
+{
+    for (size_t i = 0; attrs && i < attrs->count; i++)
+        if (!write_attr(object, &attrs->item[i])) {
+            cannot_write(w, path, err);
+            return error_at(err, "attribute %.100s", attrs->item[i].name);
+        }
+    return OK;
+}
+
+/* ---- groups and datasets ---- */
+
+/* Makes the groups of path[0, length) that are not there yet. */
+static Status make_groups(DumpWriter *w, const char *path, size_t length, Error *err)
+{
+    for (size_t end = 0; end <= length; end++) {
+        if (end == 0 || (end < length && path[end] != '/'))
+            continue;
+        const ArenaMark mark = arena_mark(w->arena);
+        const char *group = text_slice(w->arena, path, end);
+        if (!group)
+            return arena_fail(w->arena, err);
+        const htri_t exists = H5Lexists(w->file, group, H5P_DEFAULT);
+        const hid_t made =
+            exists == 0 ? H5Gcreate2(w->file, group, H5P_DEFAULT, w->group_creation, H5P_DEFAULT) : 0;
+        const bool good = exists >= 0 && made >= 0 && (exists || H5Gclose(made) >= 0);
+        arena_rewind(w->arena, mark);
+        if (!good)
+            return cannot_write(w, path, err);
+    }
+    return OK;
+}
+
+static hid_t make_dataset(DumpWriter *w, const char *path, const Shape *shape)
+{
+    hsize_t dim[RANK_MAX];
+    for (int i = 0; i < shape->rank; i++)
+        dim[i] = shape->dim[i];
+    const hid_t space = shape->rank ? H5Screate_simple(shape->rank, dim, NULL) : H5Screate(H5S_SCALAR);
+    const hid_t dataset =
+        H5Dcreate2(w->file, path, H5T_IEEE_F32LE, space, H5P_DEFAULT, w->dataset_creation, H5P_DEFAULT);
+    H5Sclose(space);
+    return dataset;
+}
+
+Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
+                  Error *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        TRY(make_groups(w, path, (size_t)(slash - path), err));
+    const hid_t dataset = make_dataset(w, path, shape);
+    if (dataset < 0)
+        return cannot_write(w, path, err);
+    Status status = OK;
+    if (shape->n && H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+        status = cannot_write(w, path, err);
+    if (status == OK)
+        status = write_attrs(w, dataset, path, attrs, err);
+    if (H5Dclose(dataset) < 0 && status == OK)
+        status = cannot_write(w, path, err);
+    return status;
+}
+
+Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs, Error *err)
+{
+    TRY(make_groups(w, group, strlen(group), err));
+    const hid_t object = H5Gopen2(w->file, *group ? group : "/", H5P_DEFAULT);
+    if (object < 0)
+        return cannot_write(w, group, err);
+    const Status status = write_attrs(w, object, group, attrs, err);
+    if (H5Gclose(object) < 0 && status == OK)
+        return cannot_write(w, group, err);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* tensor_names.c -- what a path says: "step_000100/worker_0/module.conv1.weight" has a step, a worker, a name
+ * and a kind. Lists are put in the order of steps and workers as numbers. */
+#include "dump/tensor_stream.h"
+
+#include <stdlib.h>
+
+/* Is the path's first component `word`, perhaps one of "_-.", and digits ("step_000100", "worker3"), with
+ * more below? Then a copy of it, its number, and *path behind it. */
+static Status take_group_name(const char **path, const char *word, const char **group, int64_t *number,
+                              Arena *a, Error *err)
+{
+    const size_t length = strcspn(*path, "/"), skip = strlen(word);
+    if (!(*path)[length] || strncmp(*path, word, skip))
+        return OK;
+    char *copy = text_slice(a, *path, length);
+    if (!copy)
+        return arena_fail(a, err);
+    const char *digits = copy + skip;
+    digits += *digits && strchr("_-.", *digits);
+    if (!*digits || digits[strspn(digits, "0123456789")] || !text_to_int(digits, number))
+        return OK;
+    *group = copy;
+    *path += length + 1;
+    return OK;
+}
+
+static const char *display_name(const char *name)
+{
+    static const char *const prefixes[] = {"module.", "_orig_mod."};
+    for (size_t i = 0; i < countof(prefixes); i++) {
+        const size_t length = strlen(prefixes[i]);
+        if (!strncmp(name, prefixes[i], length) && name[length])
+            return display_name(name + length);
+    }
+    return name;
+}
+
+static Kind find_kind(const TensorInfo *t)
+{
+    for (size_t i = 0; i < t->attrs.count; i++) {
+        const Attr *a = &t->attrs.item[i];
+        if (a->type == ATTR_TEXT && !strcmp(a->name, "kind"))
+            for (int k = 0; kind_names[k]; k++)
+                if (!strcmp(kind_names[k], a->text))
+                    return (Kind)k;
+    }
+    return kind_guess(t->name, &t->shape);
+}
+
+/* ---- groups by their paths ---- */
+
+static int compare_paths(const void *left, const void *right)
+{
+    const ListedGroup *const *a = left, *const *b = right;
+    return strcmp((*a)->path, (*b)->path);
+}
+
+static Status sort_groups(Listing *l, Error *err)
+{
+    l->by_path = NEW(l->arena, const ListedGroup *, l->groups);
+    if (!l->by_path)
+        return arena_fail(l->arena, err);
+    for (size_t i = 0; i < l->groups; i++)
+        l->by_path[i] = &l->group[i];
+    if (l->groups)
+        qsort(l->by_path, l->groups, sizeof *l->by_path, compare_paths);
+    return OK;
+}
+
+const AttrList *listing_attrs(const Listing *l, const char *path)
+{
+    const ListedGroup wanted = {.path = path}, *key = &wanted;
+    const ListedGroup **found =
+        l->groups ? bsearch(&key, l->by_path, l->groups, sizeof *l->by_path, compare_paths) : NULL;
+    return found ? &(*found)->attrs : NULL;
+}
+
+/* ---- tensors ---- */
+
+static Status describe(Listing *l, TensorInfo *t, Error *err)
+{
+    t->name = t->path;
+    TRY(take_group_name(&t->name, "step", &t->step_group, &t->step, l->arena, err));
+    TRY(take_group_name(&t->name, "worker", &t->worker_group, &t->worker, l->arena, err));
+    const AttrList *attrs = t->step_group ? listing_attrs(l, t->step_group) : NULL;
+    for (size_t i = 0; attrs && i < attrs->count; i++)
+        if (attrs->item[i].type == ATTR_INT && !strcmp(attrs->item[i].name, "step"))
+            t->step = attrs->item[i].whole;
+    t->display = display_name(t->name);
+    t->kind = find_kind(t);
+    return OK;
+}
+
+/* No group before any group, then by number, then by name. */
+static int compare_groups(const char *a, int64_t a_number, const char *b, int64_t b_number)
+{
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    if (a_number != b_number)
+        return a_number < b_number ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static int compare_listed(const void *left, const void *right)
+{
+    const Listed *a = left, *b = right;
+    int order = compare_groups(a->info.step_group, a->info.step, b->info.step_group, b->info.step);
+    if (!order)
+        order = compare_groups(a->info.worker_group, a->info.worker, b->info.worker_group, b->info.worker);
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+Status listing_finish(Listing *l, Error *err)
+{
+    TRY(sort_groups(l, err));
+    for (size_t i = 0; i < l->tensors; i++)
+        TRY(describe(l, &l->tensor[i].info, err));
+    if (l->tensors)
+        qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
+    return OK;
+}

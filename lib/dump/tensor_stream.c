@@ -1,0 +1,99 @@
+/* tensor_stream.c -- the reader's messages, parsed with full distrust (the layout is in tensor_stream.h). */
+#include "dump/tensor_stream.h"
+
+#include <stdio.h>
+
+static Status bad_message(Error *err, const char *what)
+{
+    return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
+}
+
+/* Room for one more of `size` bytes: doubled when full. */
+static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
+{
+    if (count < *room)
+        return items;
+    const size_t wider = *room ? 2 * *room : 64;
+    void *moved = arena_take(a, wider, size);
+    if (moved && count)
+        memcpy(moved, items, count * size);
+    if (moved)
+        *room = wider;
+    return moved;
+}
+
+static Status take_group(Listing *l, Reader *r, Error *err)
+{
+    ListedGroup g = {.path = take_text(r, PATH_LIMIT, l->arena)};
+    take_attrs(r, &g.attrs, l->arena);
+    if (!reader_done(r) || (*g.path && !path_valid(g.path)))
+        return bad_message(err, "a group");
+    l->group = more(l->group, l->groups, &l->group_room, sizeof g, l->arena);
+    if (!l->group)
+        return arena_fail(l->arena, err);
+    l->group[l->groups++] = g;
+    return OK;
+}
+
+static bool stands_in_file(const Listed *t, uint64_t file_size)
+{
+    return t->at == NOWHERE || (t->at <= file_size && t->info.shape.n <= (file_size - t->at) / sizeof(float));
+}
+
+static Status take_tensor(Listing *l, Reader *r, Error *err)
+{
+    Listed t = {.number = l->tensors};
+    size_t dim[RANK_MAX] = {0};
+    t.info.path = take_text(r, PATH_LIMIT, l->arena);
+    const int rank = take_u8(r);
+    for (int i = 0; i < rank && i < RANK_MAX; i++)
+        dim[i] = take_u64(r);
+    t.at = take_u64(r);
+    if (r->bad || !path_valid(t.info.path) || !shape_make(&t.info.shape, rank, dim) ||
+        t.info.shape.n > elements_limit(l->file_size) || !stands_in_file(&t, l->file_size))
+        return bad_message(err, "a tensor");
+    take_attrs(r, &t.info.attrs, l->arena);
+    if (!reader_done(r))
+        return bad_message(err, "a tensor's attributes");
+    l->tensor = more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
+    if (!l->tensor)
+        return arena_fail(l->arena, err);
+    l->tensor[l->tensors++] = t;
+    return OK;
+}
+
+Status message_error(Bytes message, Error *err)
+{
+    Reader r = reader_open(message);
+    const uint8_t type = take_u8(&r), status = take_u8(&r);
+    const uint32_t size = take_u32(&r);
+    const char *text = (const char *)take_bytes(&r, size);
+    const uint32_t hint_size = take_u32(&r);
+    const char *hint = (const char *)take_bytes(&r, hint_size);
+    if (type != 'E' || !reader_done(&r) || !size || !*text || status < ERR_USAGE || status > ERR_MEMORY)
+        return bad_message(err, "an answer of unknown type");
+    FAIL(err, (Status)status, "%.*s", (int)(size < 500 ? size : 500), text);
+    return error_hint(err, "%.*s", (int)(hint_size < 200 ? hint_size : 200), hint);
+}
+
+Status listing_take(Listing *l, Bytes message, Error *err)
+{
+    Reader r = reader_open(message);
+    const uint8_t type = take_u8(&r);
+    l->heard += message.size;
+    if (type == 'E')
+        return message_error(message, err);
+    if (l->ended || message.size > MESSAGE_MAX || l->heard > ((uint64_t)64 << 20) + 16 * l->file_size ||
+        l->groups + l->tensors + l->skipped > OBJECTS_MAX)
+        return bad_message(err, "more than a file of this size can hold");
+    if (type == 'G')
+        return take_group(l, &r, err);
+    if (type == 'T')
+        return take_tensor(l, &r, err);
+    if (type == 'S' && reader_done(&r)) {
+        l->skipped++;
+        return OK;
+    }
+    l->ended = type == 'Z' && take_u64(&r) == l->tensors && reader_done(&r);
+    return l->ended ? OK : bad_message(err, "a message of unknown type");
+}

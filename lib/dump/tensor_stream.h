@@ -1,0 +1,74 @@
+/* tensor_stream.h -- what the reader process tells about a dump, and how it is believed.
+ *
+ * The reader runs the HDF5 library on a stranger's file, so what it sends may be anything. It sends messages,
+ *
+ *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
+ *
+ *     'G' group     path:text attrs            in the order of the walk; the root has the path ""
+ *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: where its floats stand in the file
+ *                   as float32 one after another, NOWHERE: as something else
+ *     'S' skipped   nothing: one dataset that holds no floats
+ *     'Z' end       count:u64                 of tensors; closes the listing
+ *     'D' done      nothing: the floats asked for are in the shared memory
+ *     'E' error     status:u8 text:text hint:text
+ *
+ *     str = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
+ *
+ * and is asked by requests of REQUEST_SIZE bytes: tensor:u64 (its number in order of sending) room:u64. */
+#ifndef ATOMO_TENSOR_STREAM_H
+#define ATOMO_TENSOR_STREAM_H
+
+#include "dump/tensor_wire.h"
+
+enum {
+    MESSAGE_MAX = 1 << 20, /* type and body */
+    REQUEST_SIZE = 16,
+    DEPTH_LIMIT = 64,      /* groups in groups */
+    OBJECTS_MAX = 1 << 20, /* groups, tensors and skipped datasets in one file */
+};
+
+#define NOWHERE UINT64_MAX
+
+typedef struct {
+    TensorInfo info;
+    size_t number; /* in the order of sending */
+    uint64_t at;   /* of plain float32 in the file, or NOWHERE */
+} Listed;
+
+typedef struct {
+    const char *path;
+    AttrList attrs;
+} ListedGroup;
+
+typedef struct {
+    Arena *arena;
+    uint64_t file_size;
+    uint64_t heard; /* bytes of messages so far */
+    Listed *tensor;
+    size_t tensors, tensor_room;
+    ListedGroup *group;
+    size_t groups, group_room;
+    const ListedGroup **by_path; /* the groups again, sorted, from listing_finish on */
+    size_t skipped;
+    bool ended;
+} Listing;
+
+/* Most elements that a tensor in a file of this size may have: deflate packs at most 1032 to 1. */
+static inline uint64_t elements_limit(uint64_t file_size)
+{
+    return ((uint64_t)1 << 20) + 1032 * (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50);
+}
+
+/* Takes one message (type and body) of the listing. 'E' gives the error it carries. */
+Status listing_take(Listing *l, Bytes message, Error *err);
+
+/* After 'Z': names, steps, workers and kinds; sorted by step, then worker, else as sent. */
+Status listing_finish(Listing *l, Error *err);
+
+/* The error that an 'E' message carries, or that it is none. */
+Status message_error(Bytes message, Error *err);
+
+/* After listing_finish. NULL: no such group. */
+const AttrList *listing_attrs(const Listing *l, const char *path);
+
+#endif

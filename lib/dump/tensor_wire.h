@@ -1,0 +1,31 @@
+/* tensor_wire.h -- names and attributes as bytes, for the reader process's messages and the payload container.
+ *
+ *     text = size:u32 bytes                   without a zero byte
+ *     attrs = count:u32 { name:text type:u8 (0 whole:u64 | 1 real:f64 | 2 text:text) } x count
+ *
+ * Everything is taken with distrust: Reader.bad says that it was not so. */
+#ifndef ATOMO_TENSOR_WIRE_H
+#define ATOMO_TENSOR_WIRE_H
+
+#include "base/bytes.h"
+#include "dump/tensor.h"
+
+enum {
+    PATH_LIMIT = 4000,    /* bytes in a path */
+    TEXT_LIMIT = 1 << 20, /* bytes in any other text */
+};
+
+/* Copies in the arena. */
+const char *take_text(Reader *r, size_t limit, Arena *a);
+void take_attrs(Reader *r, AttrList *list, Arena *a);
+
+size_t text_bytes(const char *s);
+size_t attrs_bytes(const AttrList *list);
+void put_text(Buf *b, const char *s);
+void put_slice(Buf *b, const char *s, size_t size);
+void put_attrs(Buf *b, const AttrList *list);
+
+/* "a/b.c/d": components neither empty nor ".". */
+bool path_valid(const char *path);
+
+#endif

@@ -1,0 +1,385 @@
+/* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
+#include "measure/archive.h"
+#include "measure/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- states: one for each worker and vector, from its first step on ---- */
+
+typedef struct {
+    uint64_t tensor;
+    int64_t worker;
+    const char *name;
+    size_t n;
+    void *state;
+} State;
+
+typedef struct {
+    State *item;
+    size_t count, room;
+    size_t *slot; /* (2 room) by hash of worker and tensor: 1 + index of an item, 0: none */
+    uint64_t elements, elements_max; /* of all vectors that have one */
+    Arena *arena;
+} States;
+
+/* The slot that has the item, or the empty one where it belongs. There is one: at most half are taken. */
+static size_t *states_slot(const States *s, int64_t worker, uint64_t tensor, const char *name)
+{
+    const size_t last = 2 * s->room - 1; /* a power of two less one */
+    size_t at = (size_t)((tensor ^ (uint64_t)worker * UINT64_C(0x9e3779b97f4a7c15)) >> 7) & last;
+    for (; s->slot[at]; at = (at + 1) & last) {
+        const State *i = &s->item[s->slot[at] - 1];
+        if (i->tensor == tensor && i->worker == worker && !strcmp(i->name, name))
+            break;
+    }
+    return &s->slot[at];
+}
+
+static Status states_grow(States *s, Error *err)
+{
+    const size_t room = s->room ? 2 * s->room : 64;
+    State *wider = NEW(s->arena, State, room);
+    s->slot = NEW_ZERO(s->arena, size_t, 2 * room);
+    if (!wider || !s->slot)
+        return arena_fail(s->arena, err);
+    if (s->count)
+        memcpy(wider, s->item, s->count * sizeof *wider);
+    s->item = wider;
+    s->room = room;
+    for (size_t i = 0; i < s->count; i++)
+        *states_slot(s, wider[i].worker, wider[i].tensor, wider[i].name) = i + 1;
+    return OK;
+}
+
+static Status states_add(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name)
+{
+    s->elements += c->shape->n;
+    if (s->elements > s->elements_max)
+        return FAIL(c->err, ERR_CORRUPT, "%s: more state than a file of this size can justify", name);
+    if (s->count == s->room)
+        TRY(states_grow(s, c->err));
+    State added = {tensor, worker, text_copy(s->arena, name), c->shape->n, NULL};
+    added.state = arena_zeroed(s->arena, codec_state_size(c), 1);
+    if (!added.name || !added.state)
+        return arena_fail(s->arena, c->err);
+    s->item[s->count] = added;
+    *states_slot(s, worker, tensor, name) = ++s->count;
+    return OK;
+}
+
+/* The state of the vector, zeroed at its first use. */
+static Status states_find(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name,
+                          void **state)
+{
+    if (!s->count || !*states_slot(s, worker, tensor, name))
+        TRY(states_add(s, c, worker, tensor, name));
+    const State *found = &s->item[*states_slot(s, worker, tensor, name) - 1];
+    if (found->n != c->shape->n)
+        return FAIL(c->err, ERR_CORRUPT, "%s has %zu elements where it had %zu before; %s keeps a state",
+                    name, c->shape->n, found->n, c->self->ops->name);
+    *state = found->state;
+    return OK;
+}
+
+/* ---- what both directions do ---- */
+
+typedef struct {
+    const ArchiveJob *job;
+    const Codec *none; /* for vectors sent as they are */
+    States states;
+    Arena *scratch; /* rewound for each vector */
+    char *plan;     /* records of the vectors of a step and worker that are still to be encoded; NULL: none */
+    ArchiveSum *sum;
+    Error *err;
+} Work;
+
+static Status work_open(Work *w, const ArchiveJob *job, uint64_t elements_max, ArchiveSum *sum, Arena *a,
+                        Error *err)
+{
+    *sum = (ArchiveSum){0};
+    *w = (Work){.job = job, .states = {.arena = a, .elements_max = elements_max}, .sum = sum, .err = err};
+    TRY(codec_open(&w->none, "none", a, err));
+    w->scratch = arena_open(0);
+    return OK;
+}
+
+static Call call_for(const Work *w, const FrameRecord *r, const Shape *shape)
+{
+    return (Call){
+        .self = r->raw ? w->none : w->job->codec,
+        .shape = shape,
+        .rng = rng_open(r->seed, r->repeat, r->worker, r->step, r->tensor),
+        .rng_shared = rng_open(r->seed, r->repeat, RNG_EVERYONE, r->step, r->tensor),
+        .workers = 1,
+        .threads = w->job->threads,
+        .scratch = w->scratch,
+        .err = w->err,
+    };
+}
+
+static Status count(Work *w, const FrameRecord *r, size_t n)
+{
+    w->sum->vectors++;
+    w->sum->tensors += r->members;
+    w->sum->raw_bytes += 4 * (uint64_t)n;
+    for (int i = 0; i < r->rounds; i++)
+        w->sum->payload_bytes += r->round[i].size;
+    if (w->job->tick && !w->job->tick(w->job->tick_data, w->sum->vectors))
+        return FAIL(w->err, ERR_STOPPED, "stopped after %zu vectors; nothing was written", w->sum->vectors);
+    return OK;
+}
+
+/* ---- encoding ---- */
+
+static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRecord *r, Arena *a, Error *err)
+{
+    *r = (FrameRecord){
+        .seed = job->seed,
+        .worker = v->worker,
+        .step = v->step,
+        .tensor = rng_hash(v->name),
+        .name = v->name,
+        .raw = v->raw,
+        .joined = v->joined,
+        .member = NEW(a, FrameMember, v->members),
+        .members = v->members,
+    };
+    if (!r->member)
+        return arena_fail(a, err);
+    for (size_t m = 0; m < v->members; m++) {
+        const TensorInfo *t = dump_tensor(d, v->member[m]);
+        r->member[m] = (FrameMember){t->path, t->shape, t->attrs};
+    }
+    return OK;
+}
+
+/* After sending: everyone has heard the estimate, and the state moves on. */
+static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
+{
+    if (!codec_keeps_state(c->self))
+        return OK;
+    float *agreed = NEW(w->scratch, float, c->shape->n);
+    if (!agreed)
+        return arena_fail(w->scratch, w->err);
+    TRY(codec_receive(c, m, agreed));
+    c->heard = m->round;
+    c->round = m->rounds - 1;
+    return codec_settle(c, x, m->round, agreed, state);
+}
+
+static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Call *c, void **state)
+{
+    *state = NULL;
+    TRY(describe(d, v, w->job, r, w->scratch, w->err));
+    *c = call_for(w, r, &v->shape);
+    if (codec_keeps_state(c->self))
+        TRY(states_find(&w->states, c, v->worker, r->tensor, v->name, state));
+    c->state = *state;
+    return OK;
+}
+
+/* The vectors of a step and worker, as its plan sees them. */
+typedef struct {
+    Dump *dump;
+    const Vector **vector; /* (count) of the step */
+    size_t at;             /* the one that was loaded last */
+    float *x;              /* room for the largest */
+} Source;
+
+static const float *load(void *data, size_t j, Error *err)
+{
+    Source *s = data;
+    s->at = j;
+    return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
+}
+
+/* Plans the vectors from `first` on that are of its step and worker. */
+static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
+{
+    size_t to = first, largest = 0;
+    FrameRecord r;
+    void *state;
+    for (; to < list->count && compare_same_cell(&list->item[first], &list->item[to]); to++)
+        largest = list->item[to].shape.n > largest ? list->item[to].shape.n : largest;
+    Call *call = NEW(w->scratch, Call, to - first);
+    Source source = {d, NEW(w->scratch, const Vector *, to - first), 0, NEW(w->scratch, float, largest)};
+    Step step = {.call = call, .load = load, .data = &source};
+    w->plan = arena_take(plans, to - first, codec_plan_size(w->job->codec));
+    if (!call || !source.vector || !source.x)
+        return arena_fail(w->scratch, w->err);
+    if (!w->plan)
+        return arena_fail(plans, w->err);
+    for (size_t i = first; i < to; i++)
+        if (!list->item[i].raw) {
+            source.vector[step.count] = &list->item[i];
+            TRY(open_vector(w, d, &list->item[i], &r, &call[step.count++], &state));
+        }
+    if (step.count && codec_plan(&step, w->plan) != OK)
+        return error_at(w->err, "%.200s: %.200s", dump_file(d), source.vector[source.at]->name);
+    return OK;
+}
+
+static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
+{
+    FrameRecord r;
+    Call c;
+    Message m = {.rounds = 0};
+    void *state;
+    TRY(open_vector(w, d, v, &r, &c, &state));
+    if (w->plan && !v->raw) {
+        c.plan = w->plan;
+        w->plan += codec_plan_size(c.self);
+    }
+    Buf payload = {.cap = codec_message_bound(&c)};
+    float *x = NEW(w->scratch, float, v->shape.n);
+    payload.data = NEW(w->scratch, uint8_t, payload.cap);
+    if (!x || !payload.data)
+        return arena_fail(w->scratch, w->err);
+    TRY(vector_load(d, v, x, w->err));
+    if ((state && codec_train(&c, x, state) != OK) || codec_send(&c, x, &payload, &m) != OK)
+        return error_at(w->err, "%.200s: %.200s", dump_file(d), r.member[0].path);
+    r.rounds = m.rounds;
+    for (int i = 0; i < m.rounds; i++)
+        r.round[i] = m.round[i];
+    TRY(frame_put(to, &r, w->err));
+    if (settle(w, &c, x, &m, state) != OK)
+        return error_at(w->err, "%.200s: %.200s", dump_file(d), r.member[0].path);
+    return count(w, &r, v->shape.n);
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+/* The paths of all that is sent, sorted: (list->tensors); NULL: no memory. */
+static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
+{
+    const char **path = NEW(a, const char *, list->tensors);
+    size_t count = 0;
+    for (size_t v = 0; path && v < list->count; v++)
+        for (size_t m = 0; m < list->item[v].members; m++)
+            path[count++] = dump_tensor(d, list->item[v].member[m])->path;
+    if (path && count)
+        qsort(path, count, sizeof *path, compare_paths);
+    return path;
+}
+
+/* How the path compares with those below the group, which stand together among sorted ones. */
+static int compare_below(const void *group, const void *item)
+{
+    const char *const *path = item;
+    const size_t length = strlen(group);
+    const int order = strncmp(group, *path, length);
+    return order || !length ? order : '/' - (unsigned char)(*path)[length];
+}
+
+/* The attributes of the root and of every group on the way to what is sent. */
+static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
+{
+    const char **member = sorted_members(d, list, a);
+    if (!member)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < dump_groups(d); i++) {
+        const AttrList *attrs;
+        const char *group = dump_group(d, i, &attrs);
+        if (attrs->count && bsearch(group, member, list->tensors, sizeof *member, compare_below))
+            TRY(frame_put_attrs(to, group, attrs, err));
+    }
+    return OK;
+}
+
+Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *to,
+                      ArchiveSum *sum, Arena *a, Error *err)
+{
+    Work w;
+    TRY(put_groups(d, list, to, a, err));
+    TRY(work_open(&w, job, UINT64_MAX, sum, a, err));
+    const bool plans = codec_plan_size(job->codec) > 0;
+    Status status = OK;
+    Arena *records = arena_open(0);
+    const ArenaMark none = arena_mark(records);
+    for (size_t v = 0; v < list->count && status == OK; v++) {
+        const ArenaMark mark = arena_mark(w.scratch);
+        if (plans && (v == 0 || !compare_same_cell(&list->item[v - 1], &list->item[v]))) {
+            arena_rewind(records, none);
+            status = plan_cell(&w, d, list, v, records);
+            arena_rewind(w.scratch, mark);
+        }
+        if (status == OK)
+            status = encode_vector(&w, d, &list->item[v], to);
+        arena_rewind(w.scratch, mark);
+    }
+    arena_close(records);
+    arena_close(w.scratch);
+    return status;
+}
+
+/* ---- decoding ---- */
+
+/* The estimate, and the state moved on where decoding the next step needs that. */
+static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
+{
+    const bool replay = codec_traits(c->self) & DECODES_STATE;
+    void *state = NULL;
+    Message m = {.rounds = r->rounds};
+    if (r->tensor != rng_hash(r->name))
+        return FAIL(w->err, ERR_CORRUPT, "its random address is not that of its name");
+    if (r->rounds != codec_rounds(c->self))
+        return FAIL(w->err, ERR_CORRUPT, "%d rounds, %s has %d", r->rounds, c->self->ops->name,
+                    codec_rounds(c->self));
+    for (int i = 0; i < r->rounds; i++)
+        m.round[i] = r->round[i];
+    if (replay)
+        TRY(states_find(&w->states, c, r->worker, r->tensor, r->name, &state));
+    c->state = state;
+    TRY(codec_receive(c, &m, x));
+    c->heard = m.round;
+    c->round = m.rounds - 1;
+    return replay ? codec_settle(c, NULL, m.round, x, state) : OK;
+}
+
+static Status decode_record(Work *w, const FrameReader *from, const FrameRecord *r, DumpWriter *to)
+{
+    const Shape shape = frame_shape(r);
+    Call c = call_for(w, r, &shape);
+    float *x = NEW(w->scratch, float, shape.n);
+    if (!x)
+        return arena_fail(w->scratch, w->err);
+    if (receive(w, &c, r, x) != OK)
+        return error_at(w->err, "%.200s: at byte %llu: %.200s", frame_name(from),
+                        (unsigned long long)frame_offset(from), r->name);
+    for (size_t m = 0; m < r->members; m++) {
+        TRY(dump_write(to, r->member[m].path, &r->member[m].shape, x, &r->member[m].attrs, w->err));
+        x += r->member[m].shape.n;
+    }
+    return count(w, r, shape.n);
+}
+
+static Status decode_next(Work *w, FrameReader *from, DumpWriter *to, bool *ended)
+{
+    FrameItem item;
+    TRY(frame_next(from, &item, w->scratch, w->err));
+    *ended = item.type == FRAME_END;
+    if (item.type == FRAME_ATTRS)
+        return dump_write_attrs(to, item.group, &item.attrs, w->err);
+    return *ended ? OK : decode_record(w, from, &item.record, to);
+}
+
+Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, ArchiveSum *sum, Arena *a,
+                      Error *err)
+{
+    Work w;
+    bool ended = false;
+    TRY(work_open(&w, job, frame_elements_limit(frame_size(from)), sum, a, err));
+    Status status = OK;
+    while (status == OK && !ended) {
+        const ArenaMark mark = arena_mark(w.scratch);
+        status = decode_next(&w, from, to, &ended);
+        arena_rewind(w.scratch, mark);
+    }
+    arena_close(w.scratch);
+    return status;
+}

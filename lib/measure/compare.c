@@ -1,0 +1,314 @@
+/* compare.c -- the loops: percentiles first, then codec by codec, worker by worker, step by step, vector by vector. */
+#include "measure/compare_parts.h"
+
+#include "base/parallel.h"
+#include "num/radix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Several vectors end to end. */
+typedef struct {
+    Tally tally;
+    size_t vectors, failed; /* in it; left out of it */
+    size_t begin;           /* where its elements begin in the pools */
+} Pool;
+
+typedef struct {
+    const Comparison *c;
+    Layout layout;
+    Buffers b;
+    size_t codec; /* the one at work */
+    void **state; /* of this codec and worker; NULL where none has been needed yet */
+    Arena *states, *tallies;
+    CellPlan *plan; /* of the cell at work, each worker's */
+    Pool run;       /* everything so far */
+    size_t pooled;  /* elements in the pools: of this cell, or of everything (Layout's reach) */
+    size_t vectors; /* done, for progress */
+    size_t failures;
+    Error *err;
+} Engine;
+
+/* Into the buffers' x. */
+static Status load_values(Engine *e, const Vector *v)
+{
+    const Comparison *c = e->c;
+    return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
+}
+
+/* ---- percentiles: one reading of everything, which is also where NaN and Inf show ---- */
+
+static Status find_percentiles(Engine *e)
+{
+    const Comparison *c = e->c;
+    Layout *l = &e->layout;
+    float *pool = e->b.pool_x, *x = e->b.x;
+    size_t at = 0;
+    for (size_t k = 0; k < l->cells; k++) {
+        Cell *cell = &l->cell[k];
+        const size_t begin = l->reach == LEVEL_RUN ? at : 0;
+        at = begin;
+        for (size_t i = cell->from; i < cell->to; i++) {
+            const size_t n = c->vectors->item[i].shape.n;
+            if (comparison_stopped(c))
+                return FAIL(e->err, ERR_STOPPED, "stopped");
+            TRY(load_values(e, &c->vectors->item[i]));
+            l->above[i] = n ? radix_magnitude_quantile(x, n, 0.95) : NAN;
+            if (pool)
+                memcpy(pool + at, x, n * sizeof *x);
+            at += n;
+        }
+        if (cell->to - cell->from == 1)
+            cell->above = l->above[cell->from];
+        else if (pool && at > begin)
+            cell->above = radix_magnitude_quantile(pool + begin, at - begin, 0.95);
+    }
+    if (pool && l->reach == LEVEL_RUN && at)
+        l->above_run = radix_magnitude_quantile(pool, at, 0.95);
+    return OK;
+}
+
+/* ---- several vectors end to end ---- */
+
+static Status open_pool(Engine *e, Pool *p, Level level)
+{
+    const Comparison *c = e->c;
+    const bool random = codec_traits(c->codec[e->codec]) & RANDOM;
+    if (e->layout.reach < LEVEL_RUN)
+        e->pooled = 0;
+    *p = (Pool){.begin = e->pooled};
+    return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
+}
+
+/* W1 of what lies in the pools from p->begin on; it ends up sorted, which the next larger W1 does not mind. */
+static Status pool_wasserstein(Engine *e, Pool *p)
+{
+    Arena *a = e->b.scratch;
+    const ArenaMark mark = arena_mark(a);
+    const int threads = e->c->threads;
+    const size_t n = e->pooled - p->begin;
+    if (!e->b.pool_x || n == 0)
+        return OK;
+    float *x = e->b.pool_x + p->begin, *y = e->b.pool_y + p->begin;
+    uint32_t *spare = NEW(a, uint32_t, n);
+    if (!spare)
+        return arena_fail(a, e->err);
+    TRY(radix_sort(x, n, x, spare, threads, a, e->err));
+    TRY(radix_sort(y, n, y, spare, threads, a, e->err));
+    TRY(radix_mean_gap(x, y, n, threads, &p->tally.wasserstein, a, e->err));
+    arena_rewind(a, mark);
+    return OK;
+}
+
+/* A record over several vectors. What failed is left out, and said to be. */
+static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
+{
+    char text[100];
+    Record r = {
+        .codec = e->codec, .place = place, .level = p->tally.level, .vector = first, .vectors = p->vectors};
+    p->tally.percentile_known = !p->failed && !isnan(above);
+    r.tally = p->tally;
+    if (p->failed) {
+        const size_t all = p->vectors + p->failed;
+        if (p->vectors)
+            snprintf(text, sizeof text, "without %zu of %zu tensors, which failed", p->failed, all);
+        else
+            snprintf(text, sizeof text, "all of %zu tensors failed", all);
+        r.error = text;
+    }
+    return e->c->record(e->c->data, &r, e->err);
+}
+
+/* ---- one vector ---- */
+
+/* Every worker plans by itself. A failure stands for all. */
+static Status plan_cell(Engine *e, const Cell *cell)
+{
+    Planner p = {.c = e->c,
+                 .codec = e->c->codec[e->codec],
+                 .layout = &e->layout,
+                 .state = e->state,
+                 .x = e->b.x,
+                 .y = e->b.y,
+                 .states = e->states,
+                 .scratch = e->b.scratch};
+    for (; p.worker < workers_of(e->c); p.worker++) {
+        TRY(plan_make(&e->plan[p.worker], &p, cell, e->tallies, e->err));
+        if (e->plan[p.worker].failed) {
+            e->plan[0] = e->plan[p.worker];
+            break;
+        }
+        if (!e->plan->size)
+            break;
+    }
+    return OK;
+}
+
+/* A plan is part of what encoding the whole cell takes. */
+static void count_plan(const Engine *e, Pool *pool)
+{
+    const size_t workers = workers_of(e->c);
+    if (!e->plan->size)
+        return;
+    for (size_t w = 0; w < workers; w++) {
+        pool->tally.encode += e->plan[w].seconds / (double)workers;
+        pool->tally.encode_min += e->plan[w].seconds / (double)workers;
+        pool->tally.scratch = fmax(pool->tally.scratch, e->plan[w].scratch);
+    }
+}
+
+/* The vector's records for a Trial; `*record` NULL: there are none. */
+static Status take_plans(Engine *e, const Vector *v, const void *const **record)
+{
+    const size_t workers = workers_of(e->c);
+    *record = NULL;
+    if (!e->plan->size || v->raw)
+        return OK;
+    const void **taken = NEW_ZERO(e->tallies, const void *, workers);
+    if (!taken)
+        return arena_fail(e->tallies, e->err);
+    for (size_t w = 0; w < workers && (w == 0 || !e->plan->failed); w++)
+        taken[w] = plan_take(&e->plan[w], v);
+    *record = taken;
+    return OK;
+}
+
+/* Puts a vector's figures into its cell's, and its elements behind those of the cell's others. */
+static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
+{
+    tally_append(&pool->tally, tally);
+    pool->tally.wasserstein = tally->wasserstein; /* right where this vector stays alone */
+    pool->vectors++;
+    if (!e->b.pool_x)
+        return;
+    memcpy(e->b.pool_x + e->pooled, e->b.x, v->shape.n * sizeof *e->b.x);
+    e->pooled += v->shape.n;
+}
+
+/* A codec's failure becomes the record's; what else fails ends the run. */
+static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
+{
+    const Comparison *c = e->c;
+    const Vector *v = &c->vectors->item[i];
+    const ArenaMark mark = arena_mark(e->tallies);
+    bool unread = false;
+    Trial t = {.c = c,
+               .codec = v->raw ? e->b.none : c->codec[e->codec],
+               .vector = v,
+               .unread = &unread,
+               .above = {e->layout.above[i], cell->above, e->layout.above_run},
+               .first = e->b.pool_x ? e->b.pool_y + e->pooled : NULL};
+    Record r = {.codec = e->codec, .place = place, .level = LEVEL_VECTOR, .vector = v, .vectors = 1};
+    Error why;
+    if (!c->workers)
+        TRY(load_values(e, v));
+    TRY(take_plans(e, v, &t.plan));
+    TRY(state_find(&t.state, &e->state[e->layout.state[i]], c, t.codec, v, e->states, e->b.scratch, e->err));
+    TRY(tally_open(&r.tally, LEVEL_VECTOR, c->repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
+    const Status status = t.plan && e->plan->failed ? (why = *e->plan->why).status
+                          : c->workers              ? merge_run(&t, &e->b, &r.tally, &why)
+                                                    : trial_run(&t, &e->b, &r.tally, &why);
+    if (status == ERR_STOPPED || unread) {
+        *e->err = why;
+        return status;
+    }
+    if (status != OK) {
+        r.vectors = 0;
+        r.error = why.text;
+        pool->failed++;
+        e->failures++;
+    } else {
+        pool_vector(e, v, &r.tally, pool);
+    }
+    TRY(c->record(c->data, &r, e->err));
+    arena_rewind(e->tallies, mark);
+    e->vectors++;
+    if (c->progress)
+        c->progress(c->data, e->vectors);
+    return OK;
+}
+
+/* ---- loops ---- */
+
+static Status run_cell(Engine *e, size_t k)
+{
+    const Cell *cell = &e->layout.cell[k];
+    const ArenaMark mark = arena_mark(e->tallies);
+    Pool pool;
+    TRY(open_pool(e, &pool, LEVEL_CELL));
+    TRY(plan_cell(e, cell));
+    for (size_t i = cell->from; i < cell->to; i++)
+        TRY(run_vector(e, cell, i + k, i, &pool));
+    if (pool.vectors)
+        count_plan(e, &pool);
+    if (pool.vectors > 1) {
+        pool.tally.wasserstein = NAN;
+        TRY(pool_wasserstein(e, &pool));
+    }
+    TRY(put_pool(e, &pool, &e->c->vectors->item[cell->from], cell->to + k, cell->above));
+    tally_append(&e->run.tally, &pool.tally);
+    e->run.vectors += pool.vectors;
+    e->run.failed += pool.failed;
+    arena_rewind(e->tallies, mark);
+    return OK;
+}
+
+static Status run_codec(Engine *e)
+{
+    const Comparison *c = e->c;
+    const Layout *l = &e->layout;
+    const Vector *v = c->vectors->item;
+    const ArenaMark mark = arena_mark(e->tallies), states = arena_mark(e->states);
+    e->pooled = 0;
+    TRY(open_pool(e, &e->run, LEVEL_RUN));
+    for (size_t k = 0; k < l->cells; k++) {
+        const size_t cell = l->order[k];
+        if (k == 0 || v[l->cell[cell].from].worker != v[l->cell[l->order[k - 1]].from].worker) {
+            arena_rewind(e->states, states);
+            memset(e->state, 0, c->vectors->count * sizeof *e->state);
+        }
+        TRY(run_cell(e, cell));
+    }
+    arena_rewind(e->states, states);
+    if (l->cells > 1) {
+        e->run.tally.cells = (double)l->cells;
+        if (l->reach == LEVEL_RUN)
+            TRY(pool_wasserstein(e, &e->run));
+        TRY(put_pool(e, &e->run, v, c->vectors->count + l->cells, l->above_run));
+    }
+    arena_rewind(e->tallies, mark);
+    arena_trim(e->states); /* the next codec may need other memory */
+    arena_trim(e->b.scratch);
+    arena_trim(e->b.payloads);
+    return OK;
+}
+
+static Status run_all(Engine *e, Arena *a)
+{
+    const Comparison *c = e->c;
+    TRY(layout_make(&e->layout, c->vectors, c->memory, a, e->err));
+    TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
+    e->state = NEW(a, void *, c->vectors->count);
+    e->plan = NEW(a, CellPlan, workers_of(c));
+    if (!e->state || !e->plan)
+        return arena_fail(a, e->err);
+    TRY(find_percentiles(e));
+    for (e->codec = 0; e->codec < c->codecs; e->codec++) {
+        if (c->skip && c->skip[e->codec])
+            e->vectors += c->vectors->count;
+        else
+            TRY(run_codec(e));
+    }
+    return OK;
+}
+
+Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err)
+{
+    Engine e = {.c = c, .err = err, .states = arena_open(0), .tallies = arena_open(0)};
+    const Status status = run_all(&e, a);
+    *failures = e.failures;
+    buffers_close(&e.b);
+    arena_close(e.states);
+    arena_close(e.tallies);
+    return status;
+}

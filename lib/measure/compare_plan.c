@@ -1,0 +1,95 @@
+/* compare_plan.c -- what a codec plans over the vectors of a cell before the first is encoded. Their values
+ * are read once more for it; reading is not part of its time. */
+#include "measure/compare_parts.h"
+
+#include "measure/timing.h"
+
+typedef struct {
+    const Planner *planner;
+    const Vector **vector; /* (count) of the step */
+    size_t at;             /* the one that was loaded last */
+    double loading;        /* seconds */
+    bool failed;           /* the vectors' values could not be had: that is not the codec's doing */
+} Source;
+
+static const float *load(void *data, size_t j, Error *err)
+{
+    Source *s = data;
+    const Planner *p = s->planner;
+    const double start = clock_now();
+    const Status status = comparison_stopped(p->c) ? FAIL(err, ERR_STOPPED, "stopped")
+                          : p->c->workers ? p->c->load_worker(p->c->data, s->vector[j], p->worker, p->x, err)
+                                          : p->c->load(p->c->data, s->vector[j], p->x, err);
+    s->at = j;
+    s->failed = status != OK;
+    s->loading += clock_now() - start;
+    return s->failed ? NULL : p->x;
+}
+
+/* The vectors that the codec gets to see, with their Calls. */
+static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
+{
+    const Planner *p = source->planner;
+    Call *call = NEW(a, Call, cell->to - cell->from);
+    source->vector = NEW(a, const Vector *, cell->to - cell->from);
+    *step = (Step){.call = call, .load = load, .data = source};
+    if (!call || !source->vector)
+        return arena_fail(a, err);
+    for (size_t i = cell->from; i < cell->to; i++) {
+        const Vector *v = &p->c->vectors->item[i];
+        void *state;
+        if (v->raw)
+            continue;
+        TRY(state_find(&state, &p->state[p->layout->state[i]], p->c, p->codec, v, p->states, p->scratch,
+                       err));
+        source->vector[step->count] = v;
+        call[step->count] = trial_call(p->c, p->codec, v, state, p->scratch, err);
+        if (p->c->workers)
+            merge_address(&call[step->count], p->c, v, p->worker, 0);
+        step->count++;
+    }
+    return OK;
+}
+
+Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err)
+{
+    Source source = {.planner = p};
+    Step step;
+    *plan = (CellPlan){.size = codec_plan_size(p->codec)};
+    if (!plan->size)
+        return OK;
+    TRY(open_step(&step, &source, cell, a, err));
+    plan->next = arena_take(a, step.count, plan->size);
+    if (!plan->next)
+        return arena_fail(a, err);
+    if (step.count == 0)
+        return OK;
+    const double start = clock_now();
+    arena_reset_peak(p->scratch);
+    arena_lend(p->scratch, p->y, lendable(p->c->vectors->largest));
+    const Status status = codec_plan(&step, plan->next);
+    arena_unlend(p->scratch);
+    plan->seconds = clock_now() - start - source.loading;
+    plan->scratch = (double)arena_peak(p->scratch);
+    if (source.failed)
+        return status;
+    plan->failed = status != OK;
+    if (!plan->failed)
+        return OK;
+    error_at(err, "%.200s", source.vector[source.at]->name);
+    Error *why = NEW(a, Error, 1);
+    if (!why)
+        return arena_fail(a, err);
+    *why = *err;
+    plan->why = why;
+    return OK;
+}
+
+const void *plan_take(CellPlan *plan, const Vector *v)
+{
+    if (!plan->size || v->raw)
+        return NULL;
+    const char *record = plan->next;
+    plan->next += plan->size;
+    return record;
+}

@@ -1,0 +1,213 @@
+/* compare_size.c -- what payloads a codec comes to over a selection, and the rate at which they come to so many bits.
+ *
+ * The loops are those of compare.c: by worker, by step, each vector from its state. So are the payloads, to the
+ * byte. Nothing is timed or measured, and only repeat 0 of a codec with a state is decoded, to move it on. */
+#include "measure/compare_parts.h"
+
+#include "compress/rate.h"
+#include "num/solve.h"
+
+#include <string.h>
+
+struct Sizer {
+    const Comparison *c;
+    Layout layout;
+    float *x, *y;
+    const Codec *none;
+    void **state; /* of the codec and worker at work; NULL where none has been needed yet */
+    CellPlan plan;
+    Arena *states, *payloads, *scratch;
+};
+
+Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err)
+{
+    Sizer *s = *out = NEW_ZERO(a, Sizer, 1);
+    if (!s)
+        return arena_fail(a, err);
+    *s = (Sizer){.c = c,
+                 .x = NEW(a, float, c->vectors->largest),
+                 .y = arena_take(a, 1, lendable(c->vectors->largest)),
+                 .state = NEW(a, void *, c->vectors->count),
+                 .states = arena_open(0),
+                 .payloads = arena_open(0),
+                 .scratch = arena_open(0)};
+    if (!s->x || !s->y || !s->state)
+        return arena_fail(a, err);
+    TRY(codec_open(&s->none, "none", a, err));
+    return layout_make(&s->layout, c->vectors, 0, a, err);
+}
+
+void sizer_close(Sizer *s)
+{
+    if (!s)
+        return;
+    arena_close(s->states);
+    arena_close(s->payloads);
+    arena_close(s->scratch);
+}
+
+/* ---- one vector ---- */
+
+/* All repeats from the same state; repeat 0 comes last, as it is the one that moves the state on. */
+static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, size_t repeats, double *bytes)
+{
+    Message message;
+    Buf payload = {.cap = codec_message_bound(call)};
+    payload.data = NEW(s->payloads, uint8_t, payload.cap);
+    if (!payload.data)
+        return arena_fail(s->payloads, call->err);
+    *bytes = 0;
+    if (state)
+        TRY(codec_train(call, s->x, state)); /* the address is that of repeat 0 */
+    for (size_t r = repeats; r-- > 0;) {
+        if (comparison_stopped(s->c))
+            return FAIL(call->err, ERR_STOPPED, "stopped");
+        trial_address(call, s->c, v, r);
+        payload.size = 0;
+        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* it holds nothing yet */
+        const Status status = codec_send(call, s->x, &payload, &message);
+        arena_unlend(s->scratch);
+        TRY(status);
+        *bytes += (double)payload.size / (double)repeats;
+    }
+    if (!state)
+        return OK;
+    TRY(codec_receive(call, &message, s->y));
+    return codec_settle(call, s->x, message.round, s->y, state);
+}
+
+typedef struct {
+    double bytes, elements;
+} Size;
+
+/* A codec's failure leaves the vector out; what else fails ends the run. */
+static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
+{
+    const Vector *v = &s->c->vectors->item[i];
+    const Codec *own = v->raw ? s->none : codec;
+    const ArenaMark payloads = arena_mark(s->payloads), scratch = arena_mark(s->scratch);
+    void *state;
+    double bytes = 0;
+    Error why;
+    TRY(s->c->load(s->c->data, v, s->x, err));
+    TRY(state_find(&state, &s->state[s->layout.state[i]], s->c, own, v, s->states, s->scratch, err));
+    Call call = trial_call(s->c, own, v, state, s->scratch, &why);
+    call.plan = plan_take(&s->plan, v);
+    const Status status =
+        call.plan && s->plan.failed
+            ? (why = *s->plan.why).status
+            : send_repeats(s, &call, v, state, codec_traits(own) & RANDOM ? repeats : 1, &bytes);
+    arena_rewind(s->payloads, payloads);
+    arena_rewind(s->scratch, scratch);
+    if (status == ERR_STOPPED)
+        *err = why;
+    if (status == OK)
+        *total = (Size){total->bytes + bytes, total->elements + (double)v->shape.n};
+    return status == ERR_STOPPED ? status : OK;
+}
+
+/* ---- everything ---- */
+
+static Status add_cell(Sizer *s, const Codec *codec, const Cell *cell, size_t repeats, Size *total,
+                       Error *err)
+{
+    const ArenaMark mark = arena_mark(s->payloads);
+    const Planner p = {.c = s->c,
+                       .codec = codec,
+                       .layout = &s->layout,
+                       .state = s->state,
+                       .x = s->x,
+                       .y = s->y,
+                       .states = s->states,
+                       .scratch = s->scratch};
+    TRY(plan_make(&s->plan, &p, cell, s->payloads, err));
+    for (size_t i = cell->from; i < cell->to; i++)
+        TRY(add_vector(s, codec, i, repeats, total, err));
+    arena_rewind(s->payloads, mark);
+    return OK;
+}
+
+Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err)
+{
+    const Layout *l = &s->layout;
+    const Vector *v = s->c->vectors->item;
+    Size total = {0};
+    Status status = OK;
+    for (size_t k = 0; status == OK && k < l->cells; k++) {
+        const Cell *cell = &l->cell[l->order[k]];
+        if (k == 0 || v[cell->from].worker != v[l->cell[l->order[k - 1]].from].worker) {
+            arena_close(s->states);
+            s->states = arena_open(0);
+            memset(s->state, 0, s->c->vectors->count * sizeof *s->state);
+        }
+        status = add_cell(s, codec, cell, repeats, &total, err);
+    }
+    *bits = total.elements > 0 ? 8 * total.bytes / total.elements : NAN;
+    return status;
+}
+
+/* ---- the rate for a size ---- */
+
+typedef struct {
+    Sizer *s;
+    const Codec *codec;
+    Rate rate;
+    size_t repeats;
+    Arena *a;
+} Turned;
+
+/* NaN, which ends the search, also where the codec refuses the rate. */
+static Status size_at(void *data, double rate, double *bits, Error *err)
+{
+    const Turned *t = data;
+    const ArenaMark mark = arena_mark(t->a);
+    const Codec *codec;
+    Error why;
+    *bits = NAN;
+    const Status status = rate_set(&codec, t->codec, &t->rate, rate, t->a, &why) == OK
+                              ? sizer_bits(t->s, codec, t->repeats, bits, err)
+                              : OK;
+    arena_rewind(t->a, mark);
+    if (*bits == 0)
+        *bits = NAN;
+    return status;
+}
+
+/* With the first repeat alone. */
+enum { ROUGH_TRIES = 5 };
+#define ROUGH 0.03
+
+/* Roughly with the first repeat, then with all of them, where they differ. */
+Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
+                   Error *err)
+{
+    Turned t = {.s = s, .codec = codec, .repeats = s->c->repeats, .a = a};
+    *tries = 0;
+    *out = codec;
+    if (!rate_find_fine(&t.rate, codec))
+        return OK;
+    Solve problem = {.target = bits,
+                     .tolerance = SIZE_TOLERANCE,
+                     .whole = t.rate.key->type == PARAM_INT,
+                     .of = size_at,
+                     .data = &t};
+    Solution found = {.slope = NAN};
+    rate_range(&t.rate, &problem.low, &problem.high, &found.at);
+    if (t.repeats > 1 && codec_traits(codec) & RANDOM) {
+        t.repeats = 1;
+        problem.most = ROUGH_TRIES;
+        problem.tolerance = ROUGH;
+        TRY(solve(&problem, &found, err));
+        *tries += found.tries;
+        t.repeats = s->c->repeats;
+        if (fabs(found.slope) > 1.5)
+            found.slope = copysign(1.5, found.slope); /* one draw of few atoms makes steep steps */
+        problem.most = 0;
+        problem.tolerance = SIZE_TOLERANCE;
+    }
+    if (isnan(found.at))
+        return OK;
+    TRY(solve(&problem, &found, err));
+    *tries += found.tries;
+    return isnan(found.at) ? OK : rate_set(out, codec, &t.rate, found.at, a, err);
+}

@@ -1,0 +1,280 @@
+/* compare_trial.c -- one codec on one vector: every repeat is encoded, decoded from the payload bytes, timed
+ * and measured.
+ *
+ * A repeat runs once untimed, with the codec reporting its streams, and then again under the clock without;
+ * the same payload comes out. Where nothing is random, one decoding stands for all repeats and only the clock
+ * runs again.
+ *
+ * For the largest tensors memory is what limits a comparison. So buffers are lent to the codec as scratch
+ * while they hold nothing: y while it encodes, the repeats' work once that is summed up. */
+#include "measure/compare_parts.h"
+
+#include "num/radix.h"
+#include "num/stats.h"
+#include "measure/timing.h"
+
+#include <string.h>
+
+typedef struct {
+    const Trial *t;
+    const Buffers *b;
+    Call call;
+    Buf payload;
+    Message message;
+} Run;
+
+/* What y holds is lost. */
+static Status send(void *arg)
+{
+    Run *run = arg;
+    run->payload.size = 0;
+    arena_lend(run->call.scratch, run->b->y, lendable(run->t->vector->shape.n));
+    const Status status = codec_send(&run->call, run->b->x, &run->payload, &run->message);
+    arena_unlend(run->call.scratch);
+    return status;
+}
+
+static Status receive(void *arg)
+{
+    Run *run = arg;
+    return codec_receive(&run->call, &run->message, run->b->y);
+}
+
+Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
+                Error *err)
+{
+    Call call = {.self = codec,
+                 .state = state,
+                 .shape = &v->shape,
+                 .workers = 1,
+                 .threads = c->threads,
+                 .scratch = scratch,
+                 .err = err};
+    trial_address(&call, c, v, 0);
+    return call;
+}
+
+void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat)
+{
+    const uint64_t tensor = rng_hash(v->name);
+    call->rng = rng_open(c->seed, repeat, v->worker, v->step, tensor);
+    call->rng_shared = rng_open(c->seed, repeat, RNG_EVERYONE, v->step, tensor);
+}
+
+static void set_address(Run *run, uint64_t repeat)
+{
+    trial_address(&run->call, run->t->c, run->t->vector, repeat);
+}
+
+/* Untimed: the payload, what the codec says of it, and how much working memory both directions take. */
+static Status exchange(Run *run, Streams *streams, double *scratch)
+{
+    Arena *a = run->call.scratch;
+    const size_t before = arena_used(a);
+    arena_reset_peak(a);
+    run->call.streams = streams;
+    const Status sent = send(run);
+    run->call.streams = NULL;
+    TRY(sent);
+    TRY(receive(run));
+    *scratch = fmax(*scratch, (double)(arena_peak(a) - before));
+    return OK;
+}
+
+static Status clock_repeat(Run *run, size_t r)
+{
+    const double least = run->t->c->sample;
+    TRY(time_loop(send, run, least, &run->b->encode[r]));
+    return time_loop(receive, run, least, &run->b->decode[r]);
+}
+
+static void note_size(const Run *run, const Streams *streams, bool first, Tally *tally)
+{
+    const double bytes = (double)run->payload.size;
+    for (int i = 0; i + 1 < run->message.rounds; i++)
+        tally->early += (double)run->message.round[i].size;
+    tally->bytes += bytes;
+    tally->bytes_min = first ? bytes : fmin(tally->bytes_min, bytes);
+    tally->bytes_max = fmax(tally->bytes_max, bytes);
+    tally->entropy += streams->reported ? streams->entropy_bits : NAN;
+    tally->raw += streams->raw;
+}
+
+/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be, and in y, which
+ * is then decoded once more. */
+static Status measure_first(Run *run, const Subject *s, Tally *tally)
+{
+    const Buffers *b = run->b;
+    if (run->t->first)
+        memcpy(run->t->first, b->y, s->n * sizeof *b->y);
+    if (s->n == 0)
+        return OK;
+    TRY(radix_wasserstein(s->x, b->y, s->n, b->work, s->threads, &tally->wasserstein, s->scratch, s->err));
+    return receive(run);
+}
+
+static Status repeat(Run *run, const Subject *s, size_t r, Tally *tally)
+{
+    set_address(run, r);
+    if (r < tally->decoded) {
+        Streams streams = {0};
+        TRY(exchange(run, &streams, &tally->scratch));
+        note_size(run, &streams, r == 0, tally);
+    }
+    if (!run->t->c->untimed)
+        TRY(clock_repeat(run, r));
+    if (r >= tally->decoded)
+        return OK;
+    if (r == 0)
+        TRY(measure_first(run, s, tally));
+    return tally_repeat(tally, s, r, run->b->y);
+}
+
+static Status settle(Run *run, Tally *tally)
+{
+    const Trial *t = run->t;
+    TRY(codec_settle(&run->call, run->b->x, run->message.round, run->b->y, t->state));
+    const double residual = codec_residual(&run->call);
+    tally->residual2 = residual * residual;
+    return OK;
+}
+
+/* Where atoms are independent and elements are not, the atoms' closed forms take the place of what the
+ * elements' deviations say about freedom and gain (m2 counts R - 1 times the variance); where nothing is,
+ * nothing is known. */
+static void use_moments(Run *run, Tally *tally)
+{
+    AtomMoments m = {NAN, NAN};
+    const double times = (double)tally->repeats - 1;
+    if (tally->decoded < 2 || codec_moments(&run->call, run->b->x, &m) == ELEMENTWISE)
+        return;
+    tally->spread[S_M2_SQUARES] = times * times * m.squares;
+    tally->spread[S_M2_WEIGHTED] = times * m.weighted;
+}
+
+/* The codec's closed form; where it holds given random numbers of this repeat, the mean of all repeats'. */
+static double expected_variance(Run *run)
+{
+    const size_t repeats = codec_traits(run->t->codec) & GIVEN_DRAWS ? run->t->c->repeats : 1;
+    double sum = 0;
+    for (size_t r = repeats; r-- > 0;) {
+        set_address(run, r);
+        sum += codec_variance(&run->call, run->b->x);
+    }
+    return sum / (double)repeats;
+}
+
+/* What the codec says of itself, and its state's next step. Repeat 0's payload is the one that counts: it is
+ * sent again unless it still stands. */
+static Status conclude(Run *run, Tally *tally)
+{
+    Arena *a = run->call.scratch;
+    Status status = OK;
+    set_address(run, 0);
+    if (run->t->state && tally->decoded > 1) {
+        TRY(send(run));
+        TRY(receive(run));
+    }
+    arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
+    tally->expected = expected_variance(run);
+    if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
+        tally->expected = 0; /* as it is in every repeat, closed form or not */
+    use_moments(run, tally);
+    if (run->t->state)
+        status = settle(run, tally);
+    arena_unlend(a);
+    return status;
+}
+
+static void note_times(const Run *run, Tally *tally)
+{
+    const Buffers *b = run->b;
+    const size_t repeats = run->t->c->repeats;
+    const bool timed = !run->t->c->untimed;
+    tally->encode = timed ? stats_median(b->encode, repeats) : NAN;
+    tally->decode = timed ? stats_median(b->decode, repeats) : NAN;
+    tally->encode_min = timed ? b->encode[0] : NAN; /* sorted by now */
+    tally->decode_min = timed ? b->decode[0] : NAN;
+}
+
+static Status measure(Run *run, Tally *tally)
+{
+    const Trial *t = run->t;
+    const size_t n = t->vector->shape.n, repeats = t->c->repeats;
+    Subject s = {
+        .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
+    memcpy(s.above, t->above, sizeof s.above);
+    if (tally->decoded > 1) {
+        s.half = run->b->work;
+        s.root = run->b->work + n;
+    }
+    TRY(tally_gradient(tally, &s));
+    if (t->state)
+        TRY(codec_train(&run->call, run->b->x, t->state)); /* the address is that of repeat 0 */
+    for (size_t r = 0; r < repeats; r++) {
+        if (comparison_stopped(t->c))
+            return FAIL(run->call.err, ERR_STOPPED, "stopped");
+        TRY(repeat(run, &s, r, tally));
+    }
+    TRY(tally_spread(tally, &s));
+    tally->bytes /= (double)tally->decoded;
+    tally->early /= (double)tally->decoded;
+    tally->entropy /= (double)tally->decoded;
+    tally->raw /= (double)tally->decoded;
+    note_times(run, tally);
+    return conclude(run, tally);
+}
+
+Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
+{
+    const ArenaMark mark = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
+    Run run = {.t = t, .b = b, .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err)};
+    run.call.plan = t->plan ? t->plan[0] : NULL;
+    run.payload.cap = codec_message_bound(&run.call);
+    run.payload.data = NEW(b->payloads, uint8_t, run.payload.cap);
+    const Status status = run.payload.data ? measure(&run, tally) : arena_fail(b->payloads, err);
+    arena_rewind(b->scratch, scratch);
+    arena_rewind(b->payloads, mark);
+    return status;
+}
+
+Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
+{
+    const size_t n = c->vectors->largest;
+    const size_t held = c->vectors->count == 1   ? 0 /* it is its own pool */
+                        : l->reach == LEVEL_RUN  ? c->vectors->elements
+                        : l->reach == LEVEL_CELL ? l->largest
+                                                 : 0;
+    *b = (Buffers){.x = NEW(a, float, n),
+                   .y = NEW(a, float, n),
+                   .work = arena_take(a, 2, lendable(n)),
+                   .encode = NEW(a, double, c->repeats),
+                   .decode = NEW(a, double, c->repeats)};
+    if (!b->x || !b->y || !b->work || !b->encode || !b->decode)
+        return arena_fail(a, err);
+    if (held) {
+        b->pool_x = NEW(a, float, held);
+        b->pool_y = NEW(a, float, held);
+        if (!b->pool_x || !b->pool_y)
+            return arena_fail(a, err);
+    }
+    if (c->workers) {
+        b->g = NEW(a, float, n);
+        b->sum = NEW(a, double, n);
+        b->sum_g = NEW(a, double, n);
+        b->merge = NEW(a, double, c->repeats);
+        b->each = NEW(a, double, c->repeats);
+        if (!b->g || !b->sum || !b->sum_g || !b->merge || !b->each)
+            return arena_fail(a, err);
+    }
+    TRY(codec_open(&b->none, "none", a, err));
+    b->payloads = arena_open(0);
+    b->scratch = arena_open(0);
+    return OK;
+}
+
+void buffers_close(Buffers *b)
+{
+    arena_close(b->payloads);
+    arena_close(b->scratch);
+}

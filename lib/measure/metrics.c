@@ -1,0 +1,305 @@
+/* metrics.c -- the table of results, each a function of a tally's sums.
+ *
+ * G = |g|^2, R repeats, v_i the empirical variance of coordinate i, bar the mean over repeats. A result that
+ * does not exist (a ratio to a zero vector, a class without elements) is NaN. */
+#include "measure/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+static double ratio(double a, double b)
+{
+    return b != 0 ? a / b : NAN;
+}
+
+/* A sum over one decoded vector, averaged over repeats. */
+static double mean_sum(const Tally *t, int sum)
+{
+    double total = 0;
+    for (size_t r = 0; r < t->decoded; r++)
+        total += t->error[r][sum];
+    return total / (double)t->decoded;
+}
+
+/* The mean over a class that each repeat has its own members of; repeats without any are left out. */
+static double mean_of_class(const Tally *t, int sum, int count)
+{
+    double total = 0, repeats = 0;
+    for (size_t r = 0; r < t->decoded; r++)
+        if (t->error[r][count] > 0) {
+            total += t->error[r][sum] / t->error[r][count];
+            repeats++;
+        }
+    return ratio(total, repeats);
+}
+
+static double norm2(const Tally *t)
+{
+    return t->gradient[G_SQUARES];
+}
+
+/* ---- sizes and times ---- */
+
+static double raw_total(const Tally *t)
+{
+    return 4 * t->n;
+}
+static double raw_bytes(const Tally *t)
+{
+    return raw_total(t) / t->cells;
+}
+static double bytes(const Tally *t)
+{
+    return t->bytes / t->cells;
+}
+static double bytes_min(const Tally *t)
+{
+    return t->bytes_min / t->cells;
+}
+static double bytes_max(const Tally *t)
+{
+    return t->bytes_max / t->cells;
+}
+static double compression(const Tally *t)
+{
+    return ratio(raw_total(t), t->bytes);
+}
+static double bits_per_element(const Tally *t)
+{
+    return ratio(8 * t->bytes, t->n);
+}
+static double encode_ms(const Tally *t)
+{
+    return 1e3 * t->encode / t->cells;
+}
+static double encode_ms_min(const Tally *t)
+{
+    return 1e3 * t->encode_min / t->cells;
+}
+static double decode_ms(const Tally *t)
+{
+    return 1e3 * t->decode / t->cells;
+}
+static double decode_ms_min(const Tally *t)
+{
+    return 1e3 * t->decode_min / t->cells;
+}
+static double encode_gbps(const Tally *t)
+{
+    return 1e-9 * ratio(raw_total(t), t->encode);
+}
+static double decode_gbps(const Tally *t)
+{
+    return 1e-9 * ratio(raw_total(t), t->decode);
+}
+
+/* ---- the error's energy, and its bias ---- */
+
+static double mse(const Tally *t)
+{
+    return mean_sum(t, E_SQUARES);
+}
+static double second_moment(const Tally *t)
+{
+    return mean_sum(t, E_NORM);
+}
+static double expected(const Tally *t)
+{
+    return t->expected;
+}
+
+/* m2 adds R - 1 times the variance. */
+static double freedom(const Tally *t)
+{
+    return t->repeats > 1 ? (double)(t->repeats - 1) : 1;
+}
+
+static double variance(const Tally *t)
+{
+    return t->spread_known ? t->spread[S_M2] / freedom(t) : NAN;
+}
+
+static double bias_ratio(const Tally *t)
+{
+    return ratio((double)t->repeats * t->spread[S_BIAS], variance(t));
+}
+
+/* The ratio is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2: its mean is about 1, its variance 2 R / ((R - 1) nu). */
+static double bias_z(const Tally *t)
+{
+    const double nu = t->spread[S_M2] / t->spread[S_M2_SQUARES] * t->spread[S_M2];
+    return (bias_ratio(t) - 1) / sqrt(2 * (double)t->repeats / (freedom(t) * nu));
+}
+
+/* <bar - g, g> / G, which does not cancel where the gain is near 1. */
+static double gain_excess(const Tally *t)
+{
+    return ratio(t->spread[S_BIAS_DOT], norm2(t));
+}
+static double gain(const Tally *t)
+{
+    return 1 + gain_excess(t);
+}
+
+static double gain_z(const Tally *t)
+{
+    const double v1 = t->spread[S_M2_WEIGHTED] / freedom(t) / norm2(t) / norm2(t);
+    return t->spread_known ? ratio(gain_excess(t), sqrt(v1 / (double)t->repeats)) : NAN;
+}
+
+/* ---- relative errors ---- */
+
+static double relative_error(const Tally *t)
+{
+    return ratio(mse(t), norm2(t));
+}
+static double rel_l2(const Tally *t)
+{
+    return sqrt(relative_error(t));
+}
+static double rel_l1(const Tally *t)
+{
+    return ratio(mean_sum(t, E_ERRORS), t->gradient[G_MAGNITUDES]);
+}
+
+static double elem_total(const Tally *t)
+{
+    return mean_sum(t, E_UNDER) + mean_sum(t, E_OVER);
+}
+static double elem_error(const Tally *t)
+{
+    return ratio(elem_total(t), t->gradient[G_NONZERO]);
+}
+
+static double elem_error_big(const Tally *t)
+{
+    const int own = (int)t->level;
+    return t->percentile_known ? ratio(mean_sum(t, E_ABOVE + own), t->gradient[G_ABOVE + own]) : NAN;
+}
+
+static double elem_error_small(const Tally *t)
+{
+    const int own = (int)t->level;
+    const double all = elem_total(t), left = all - mean_sum(t, E_ABOVE + own);
+    const double rest = left > 1e-13 * all ? left : 0; /* less is the sums' own rounding */
+    return t->percentile_known ? ratio(rest, t->gradient[G_NONZERO] - t->gradient[G_ABOVE + own]) : NAN;
+}
+
+static double elem_error_pos(const Tally *t)
+{
+    return mean_of_class(t, E_UNDER, E_UNDERS);
+}
+static double elem_error_neg(const Tally *t)
+{
+    return mean_of_class(t, E_OVER, E_OVERS);
+}
+
+/* ---- */
+
+static double wasserstein(const Tally *t)
+{
+    return t->wasserstein;
+}
+
+static double cosine(const Tally *t)
+{
+    double total = 0, repeats = 0;
+    for (size_t r = 0; r < t->decoded; r++)
+        if (t->error[r][E_NORM] > 0) {
+            total += fmax(-1, fmin(1, t->error[r][E_DOT] / sqrt(norm2(t) * t->error[r][E_NORM])));
+            repeats++;
+        }
+    return norm2(t) > 0 ? ratio(total, repeats) : NAN;
+}
+
+static double sign_agreement(const Tally *t)
+{
+    return ratio(mean_sum(t, E_AGREE), t->gradient[G_NONZERO]);
+}
+static double max_abs_error(const Tally *t)
+{
+    return t->n > 0 ? t->largest : NAN;
+}
+static double density(const Tally *t)
+{
+    return ratio(mean_sum(t, E_NONZERO), t->n);
+}
+
+static double entropy_bits(const Tally *t)
+{
+    return t->entropy / t->cells;
+}
+static double coding_efficiency(const Tally *t)
+{
+    return ratio(t->entropy, 8 * t->bytes);
+}
+static double raw_fallbacks(const Tally *t)
+{
+    return t->raw / t->cells;
+}
+static double residual_norm(const Tally *t)
+{
+    return sqrt(t->residual2);
+}
+static double peak_scratch(const Tally *t)
+{
+    return t->scratch;
+}
+
+const Metric metrics[] = {
+    {"raw_bytes", "raw bytes", "4 n: gradients travel as float32", FORM_COUNT, raw_bytes},
+    {"bytes", "bytes", "mean payload over repeats, all rounds", FORM_COUNT, bytes},
+    {"bytes_min", "least bytes", "smallest payload", FORM_COUNT, bytes_min},
+    {"bytes_max", "most bytes", "largest payload", FORM_COUNT, bytes_max},
+    {"ratio", "ratio", "raw_bytes / bytes", FORM_REAL, compression},
+    {"bits_per_element", "bits/el", "8 bytes / n", FORM_REAL, bits_per_element},
+    {"encode_ms", "encode ms", "median over repeats", FORM_TIME, encode_ms},
+    {"encode_ms_min", "least encode ms", "fastest repeat", FORM_TIME, encode_ms_min},
+    {"decode_ms", "decode ms", "median over repeats", FORM_TIME, decode_ms},
+    {"decode_ms_min", "least decode ms", "fastest repeat", FORM_TIME, decode_ms_min},
+    {"encode_gbps", "encode GB/s", "raw_bytes / encode_ms", FORM_TIME, encode_gbps},
+    {"decode_gbps", "decode GB/s", "raw_bytes / decode_ms", FORM_TIME, decode_gbps},
+    {"mse", "mse", "mean of |h - g|^2, h the decoded gradient", FORM_REAL, mse},
+    {"variance", "variance", "of h around its mean; an unbiased codec's mse", FORM_REAL, variance},
+    {"second_moment", "E|h|^2", "mean of |h|^2", FORM_REAL, second_moment},
+    {"variance_expected", "var. expected", "the codec's closed form for this g", FORM_REAL, expected},
+    {"bias_ratio", "bias ratio", "R |mean h - g|^2 / variance: about 1 without bias", FORM_REAL, bias_ratio},
+    {"bias_z", "bias z", "bias_ratio less 1 in standard deviations", FORM_REAL, bias_z},
+    {"gain", "gain", "<mean h, g> / |g|^2", FORM_REAL, gain},
+    {"gain_z", "gain z", "gain less 1 in standard deviations", FORM_REAL, gain_z},
+    {"relative_error", "rel. error", "mse / |g|^2", FORM_REAL, relative_error},
+    {"rel_l2", "rel. l2", "root of relative_error", FORM_REAL, rel_l2},
+    {"rel_l1", "rel. l1", "|h - g|_1 / |g|_1", FORM_REAL, rel_l1},
+    {"elem_error", "elem. error", "mean of |h_i - g_i| / |g_i| over g_i not 0", FORM_REAL, elem_error},
+    {"elem_error_big", "big", "the same where |g_i| is above its 95th percentile", FORM_REAL, elem_error_big},
+    {"elem_error_small", "small", "and over the rest", FORM_REAL, elem_error_small},
+    {"elem_error_pos", "positive", "mean of (g_i - h_i) / |g_i| where it is above 0", FORM_REAL,
+     elem_error_pos},
+    {"elem_error_neg", "negative", "and minus its mean where it is below", FORM_REAL, elem_error_neg},
+    {"wasserstein", "W1", "between the entries' distributions, first repeat", FORM_REAL, wasserstein},
+    {"cosine", "cosine", "mean of <g, h> / (|g| |h|)", FORM_REAL, cosine},
+    {"sign_agreement", "signs", "share of g_i not 0 whose sign h_i has", FORM_REAL, sign_agreement},
+    {"max_abs_error", "max error", "largest |h_i - g_i| of all repeats", FORM_REAL, max_abs_error},
+    {"density", "density", "share of h_i not 0", FORM_REAL, density},
+    {"entropy_bits", "entropy bits", "order-0 bound of the streams sent", FORM_REAL, entropy_bits},
+    {"coding_efficiency", "efficiency", "entropy_bits / (8 bytes)", FORM_REAL, coding_efficiency},
+    {"raw_fallbacks", "raw", "tensors sent raw because the method's form is larger", FORM_COUNT,
+     raw_fallbacks},
+    {"residual_norm", "residual", "l2 norm of what a stateful codec still owes", FORM_REAL, residual_norm},
+    {"peak_scratch_bytes", "scratch", "most working memory of encode or decode", FORM_COUNT, peak_scratch},
+    {0},
+};
+
+const char *metric_name(const void *data, size_t i)
+{
+    (void)data;
+    return metrics[i].name;
+}
+
+const Metric *metric_find(const char *name)
+{
+    for (const Metric *m = metrics; m->name; m++)
+        if (!strcmp(m->name, name))
+            return m;
+    return NULL;
+}

@@ -1,0 +1,153 @@
+/* metrics_tally.c -- the passes over a vector and its decoded forms, and how tallies append. */
+#include "measure/metrics.h"
+
+#include "base/parallel.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+Status tally_open(Tally *t, Level level, size_t repeats, bool random, Arena *a, Error *err)
+{
+    *t = (Tally){.level = level,
+                 .repeats = repeats,
+                 .decoded = random ? repeats : 1,
+                 .cells = 1,
+                 .residual2 = NAN,
+                 .wasserstein = NAN,
+                 .spread_known = !random || repeats > 1,
+                 .percentile_known = true};
+    t->error = arena_zeroed(a, t->decoded, sizeof *t->error);
+    return t->error ? OK : arena_fail(a, err);
+}
+
+/* ---- passes: blocks in parallel, their sums added in order ---- */
+
+enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* doubles that a block leaves behind */
+_Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
+               "one size of partial sums fits all passes");
+
+typedef struct {
+    const Subject *s;
+    const float *y;
+    double count; /* of repeats so far, with this one */
+    double (*part)[PART];
+} Pass;
+
+static void gradient_block(void *data, size_t b)
+{
+    const Pass *p = data;
+    kernels()->gradient_sums(p->s->x + b * BLOCK, block_size(p->s->n, b), p->s->above, p->part[b]);
+}
+
+static void error_block(void *data, size_t b)
+{
+    const Pass *p = data;
+    const Subject *s = p->s;
+    const size_t at = b * BLOCK, n = block_size(s->n, b);
+    kernels()->error_sums(s->x + at, p->y + at, n, s->above, p->part[b], &p->part[b][LARGEST]);
+    if (s->half)
+        kernels()->spread_add(s->x + at, p->y + at, n, p->count, s->half + at, s->root + at,
+                              &p->part[b][STEPS]);
+}
+
+static void spread_block(void *data, size_t b)
+{
+    const Pass *p = data;
+    const Subject *s = p->s;
+    const size_t at = b * BLOCK;
+    kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
+}
+
+/* Runs a pass and adds what its blocks leave behind to `sum`; to the tally too what repeats leave, where it
+ * is not NULL. */
+static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
+{
+    const Subject *s = p->s;
+    const ArenaMark mark = arena_mark(s->scratch);
+    const size_t blocks = blocks_of(s->n);
+    p->part = arena_take(s->scratch, blocks, sizeof *p->part);
+    if (!p->part)
+        return arena_fail(s->scratch, s->err);
+    parallel_for(s->threads, blocks, block, p);
+    for (size_t b = 0; b < blocks; b++) {
+        for (size_t i = 0; i < sums; i++)
+            sum[i] += p->part[b][i];
+        if (repeats)
+            repeats->largest = fmax(repeats->largest, p->part[b][LARGEST]);
+        for (size_t i = 0; repeats && s->half && i < S_STEPS; i++)
+            repeats->spread[i] += p->part[b][STEPS + i];
+    }
+    arena_rewind(s->scratch, mark);
+    return OK;
+}
+
+Status tally_gradient(Tally *t, const Subject *s)
+{
+    Pass p = {.s = s};
+    t->n = (double)s->n;
+    return run_pass(&p, gradient_block, t->gradient, G_SUMS, NULL);
+}
+
+Status tally_repeat(Tally *t, const Subject *s, size_t r, const float *y)
+{
+    assert(r < t->decoded);
+    Pass p = {.s = s, .y = y, .count = (double)(r + 1)};
+    return run_pass(&p, error_block, t->error[r], E_SUMS, t);
+}
+
+Status tally_spread(Tally *t, const Subject *s)
+{
+    if (s->half) {
+        Pass p = {.s = s};
+        return run_pass(&p, spread_block, t->spread, S_SUMS, NULL);
+    }
+    assert(t->decoded == 1);
+    t->spread[S_BIAS] = t->error[0][E_SQUARES];
+    t->spread[S_BIAS_DOT] = t->error[0][E_DOT] - t->gradient[G_SQUARES];
+    return OK;
+}
+
+/* ---- one behind the other ---- */
+
+static void add_known(double *total, double part)
+{
+    if (!isnan(part))
+        *total = isnan(*total) ? part : *total + part;
+}
+
+static void add_sizes(Tally *total, const Tally *part)
+{
+    total->n += part->n;
+    total->bytes += part->bytes;
+    total->bytes_min += part->bytes_min;
+    total->bytes_max += part->bytes_max;
+    total->encode += part->encode;
+    total->encode_min += part->encode_min;
+    total->decode += part->decode;
+    total->decode_min += part->decode_min;
+    total->entropy += part->entropy;
+    total->raw += part->raw;
+    total->merge += part->merge;
+    total->each += part->each;
+    total->merged += part->merged;
+    total->early += part->early;
+    total->scratch = fmax(total->scratch, part->scratch);
+}
+
+void tally_append(Tally *total, const Tally *part)
+{
+    assert(part->decoded == total->decoded || part->decoded == 1);
+    add_sizes(total, part);
+    total->expected += part->expected;
+    add_known(&total->residual2, part->residual2);
+    total->largest = fmax(total->largest, part->largest);
+    for (size_t i = 0; i < G_SUMS; i++)
+        total->gradient[i] += part->gradient[i];
+    for (size_t r = 0; r < total->decoded; r++)
+        for (size_t i = 0; i < E_SUMS; i++)
+            total->error[r][i] += part->error[part->decoded == 1 ? 0 : r][i];
+    for (size_t i = 0; i < S_SUMS; i++)
+        total->spread[i] += part->spread[i];
+    total->spread_known = total->spread_known && part->spread_known;
+}

@@ -1,0 +1,33 @@
+/* training_run.c -- see train_run.h. */
+#include "nn/training_run.h"
+
+#include "nn/checkpoint.h"
+#include "nn/train_parts.h"
+
+static bool is_due(const Course *c, size_t step)
+{
+    return step == c->steps || (c->every && step % c->every == 0);
+}
+
+/* A record comes before the checkpoint that lets a run go on behind it: what is resumed lacks none. */
+static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
+{
+    StepRecord r;
+    TRY(trainer_step(t, &r, err));
+    const bool due = is_due(c, r.step);
+    if (due && t->s.test)
+        TRY(trainer_test(t, t->s.test, &r.test, err));
+    if (c->dump && (r.step - 1) % c->dump_every == 0)
+        TRY(gradient_dump_step(c->dump, t, &r, err));
+    TRY(c->record(c->data, &r, err));
+    *stops = c->stopped && c->stopped() && r.step < c->steps;
+    return c->dir && (due || *stops) ? checkpoint_save(t, c->dir, err) : OK;
+}
+
+Status train_run(Trainer *t, const Course *c, Error *err)
+{
+    bool stops = c->stopped && c->stopped();
+    while (t->step < c->steps && !stops)
+        TRY(run_step(t, c, &stops, err));
+    return stops ? FAIL(err, ERR_STOPPED, "stopped after step %zu of %zu", t->step, c->steps) : OK;
+}

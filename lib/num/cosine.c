@@ -1,0 +1,237 @@
+/* cosine.c -- a DCT through one real FFT of the same length (Makhoul, IEEE Trans. ASSP 28, 1980).
+ *
+ * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where
+ * t_k = exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). Lines go through in strips: gathered
+ * into a buffer in v's order, transformed, and turned into coefficients on the way out. */
+#include "num/cosine.h"
+
+#include "num/fourier_transform.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    STRIP = 1 << 14,    /* floats in a strip of short lines */
+    LEAST = 16,         /* lines in it, so that columns are read by whole cache lines */
+    SLOTS = 8,          /* strips at work at once */
+    CHUNK = ROTOR_CHUNK /* elements of a line between changes of line: a strip's chunk stays in the cache */
+};
+
+/* Element i of line l is at l * pitch + i * step. */
+typedef struct {
+    const float *from;
+    float *to;
+    size_t lines, length, step, pitch;
+    size_t strips, width; /* lines in a strip; the last one may have fewer */
+    size_t first;         /* the strip that slot 0 stands for */
+    float *slot;          /* (SLOTS, width, room) */
+    Fourier fourier;
+    Rotor rotor; /* exp(i pi k / (2 n)) */
+} Pass;
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- one chunk of one line ---- */
+
+/* Elements 2 i and 2 i + 1 for i = at .. end - 1 of n / 2 pairs. */
+static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
+{
+    for (size_t i = at; i < end; i++) {
+        v[i] = x[2 * i * step];
+        v[n - 1 - i] = x[(2 * i + 1) * step];
+    }
+}
+
+static inline void join(const float *v, size_t step, size_t n, size_t at, size_t end, float *x)
+{
+    for (size_t i = at; i < end; i++) {
+        x[2 * i * step] = v[i];
+        x[(2 * i + 1) * step] = v[n - 1 - i];
+    }
+}
+
+/* Coefficients k and n - k for k = at .. end - 1, k > 0; f is for at & ~(CHUNK - 1) on. */
+static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
+                        float *y)
+{
+    for (size_t k = at; k < end; k++) {
+        const float c = f->re[k % CHUNK], s = f->im[k % CHUNK];
+        y[k * step] = c * v[2 * k] + s * v[2 * k + 1];
+        y[(n - k) * step] = s * v[2 * k] - c * v[2 * k + 1];
+    }
+}
+
+static inline void unfold(const float *y, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
+                          float *v)
+{
+    for (size_t k = at; k < end; k++) {
+        const float c = f->re[k % CHUNK], s = f->im[k % CHUNK];
+        const float p = y[k * step], q = y[(n - k) * step];
+        v[2 * k] = c * p + s * q;
+        v[2 * k + 1] = s * p - c * q;
+    }
+}
+
+/* ---- strips ---- */
+
+typedef struct {
+    const Pass *p;
+    size_t line, lines; /* of the whole */
+    size_t room;
+    float *v;
+} Strip;
+
+static Strip strip_of(const Pass *p, size_t slot)
+{
+    const size_t line = (p->first + slot) * p->width, room = fourier_room(p->length);
+    return (Strip){p, line, least(p->width, p->lines - line), room, p->slot + slot * p->width * room};
+}
+
+static void gather(const Strip *s)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, pairs = n / 2;
+    for (size_t at = 0; at < pairs; at += CHUNK)
+        for (size_t l = 0; l < s->lines; l++) {
+            const float *x = p->from + (s->line + l) * p->pitch;
+            if (p->step == 1)
+                split(x, 1, n, at, least(at + CHUNK, pairs), s->v + l * s->room);
+            else
+                split(x, p->step, n, at, least(at + CHUNK, pairs), s->v + l * s->room);
+        }
+    for (size_t l = 0; l < s->lines && n % 2; l++)
+        s->v[l * s->room + pairs] = p->from[(s->line + l) * p->pitch + (n - 1) * p->step];
+}
+
+static void scatter(const Strip *s)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, pairs = n / 2;
+    for (size_t at = 0; at < pairs; at += CHUNK)
+        for (size_t l = 0; l < s->lines; l++) {
+            float *x = p->to + (s->line + l) * p->pitch;
+            if (p->step == 1)
+                join(s->v + l * s->room, 1, n, at, least(at + CHUNK, pairs), x);
+            else
+                join(s->v + l * s->room, p->step, n, at, least(at + CHUNK, pairs), x);
+        }
+    for (size_t l = 0; l < s->lines && n % 2; l++)
+        p->to[(s->line + l) * p->pitch + (n - 1) * p->step] = s->v[l * s->room + pairs];
+}
+
+static void fold_strip(const Strip *s)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, end = n / 2 + 1;
+    const double scale = sqrt(2 / (double)n);
+    RotorChunk f;
+    for (size_t at = 0; at < end; at += CHUNK) {
+        rotor_chunk(&p->rotor, at, scale, &f);
+        for (size_t l = 0; l < s->lines; l++) {
+            float *y = p->to + (s->line + l) * p->pitch;
+            const float *v = s->v + l * s->room;
+            if (p->step == 1)
+                fold(v, &f, 1, n, at + !at, least(at + CHUNK, end), y);
+            else
+                fold(v, &f, p->step, n, at + !at, least(at + CHUNK, end), y);
+            if (!at)
+                y[0] = v[0] * (float)sqrt(1 / (double)n);
+        }
+    }
+}
+
+static void unfold_strip(const Strip *s)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, end = n / 2 + 1;
+    const double scale = sqrt(0.5 / (double)n); /* FFTW's inverse multiplies by n */
+    RotorChunk f;
+    for (size_t at = 0; at < end; at += CHUNK) {
+        rotor_chunk(&p->rotor, at, scale, &f);
+        for (size_t l = 0; l < s->lines; l++) {
+            const float *y = p->from + (s->line + l) * p->pitch;
+            float *v = s->v + l * s->room;
+            if (p->step == 1)
+                unfold(y, &f, 1, n, at + !at, least(at + CHUNK, end), v);
+            else
+                unfold(y, &f, p->step, n, at + !at, least(at + CHUNK, end), v);
+        }
+    }
+    for (size_t l = 0; l < s->lines; l++) {
+        float *v = s->v + l * s->room;
+        v[0] = p->from[(s->line + l) * p->pitch] * (float)sqrt(1 / (double)n);
+        v[1] = 0;
+        if (n % 2 == 0)
+            v[n + 1] = 0; /* the middle one is real, to rounding */
+    }
+}
+
+static void run_slot(void *data, size_t slot)
+{
+    const Pass *p = data;
+    const Strip s = strip_of(p, slot);
+    const size_t spare = (p->width - s.lines) * s.room;
+    memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v); /* the plan is for a whole strip */
+    if (p->fourier.way == FOURIER_FORWARD)
+        gather(&s);
+    else
+        unfold_strip(&s);
+    fourier_run(&p->fourier, s.v);
+    if (p->fourier.way == FOURIER_FORWARD)
+        fold_strip(&s);
+    else
+        scatter(&s);
+}
+
+/* ---- passes ---- */
+
+static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *err)
+{
+    const size_t room = fourier_room(p->length), most = STRIP / room > LEAST ? STRIP / room : LEAST;
+    const ArenaMark mark = arena_mark(scratch);
+    p->strips = (p->lines - 1) / most + 1;
+    p->width = (p->lines - 1) / p->strips + 1; /* as even as can be */
+    p->strips = (p->lines - 1) / p->width + 1;
+    const size_t slots = least(p->strips, SLOTS);
+    p->slot = NEW(scratch, float, slots * p->width * room);
+    if (!p->slot || !rotor_open(&p->rotor, M_PI / (2 * (double)p->length), p->length / 2 + 1, scratch))
+        return arena_fail(scratch, err);
+    TRY(fourier_open(&p->fourier, p->width, p->length, FOURIER_ROWS, way, p->slot, scratch, err));
+    for (p->first = 0; p->first < p->strips; p->first += slots)
+        parallel_for(threads, least(slots, p->strips - p->first), run_slot, p);
+    fourier_close(&p->fourier);
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+static Status transform(const float *x, size_t rows, size_t cols, float *y, FourierWay way, int threads,
+                        Arena *scratch, Error *err)
+{
+    Pass along = {.from = x, .to = y, .lines = rows, .length = cols, .step = 1, .pitch = cols};
+    Pass down = {.from = x, .to = y, .lines = cols, .length = rows, .step = cols, .pitch = 1};
+    if (x != y && cols <= 1 && rows <= 1)
+        memcpy(y, x, rows * cols * sizeof *y);
+    if (cols > 1 && rows > 0)
+        TRY(run(&along, way, threads, scratch, err));
+    if (cols > 1)
+        down.from = y;
+    if (rows > 1 && cols > 0)
+        TRY(run(&down, way, threads, scratch, err));
+    return OK;
+}
+
+Status cosine_forward(const float *x, size_t rows, size_t cols, float *y, int threads, Arena *scratch,
+                      Error *err)
+{
+    return transform(x, rows, cols, y, FOURIER_FORWARD, threads, scratch, err);
+}
+
+Status cosine_back(const float *y, size_t rows, size_t cols, float *x, int threads, Arena *scratch,
+                   Error *err)
+{
+    return transform(y, rows, cols, x, FOURIER_BACK, threads, scratch, err);
+}

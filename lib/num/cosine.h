@@ -1,0 +1,17 @@
+/* cosine.h -- the orthonormal DCT-II of a matrix, and its inverse, the DCT-III.
+ *
+ *     y_k = sqrt((1 + [k > 0]) / n) sum_i x_i cos(pi (2 i + 1) k / (2 n))       along rows, then along columns
+ *
+ * Any size; a side of 1 stays as it is. x and y are rows * cols floats, row-major, and may be the same. Takes
+ * about as much scratch as x. The same for any number of threads. */
+#ifndef ATOMO_COSINE_H
+#define ATOMO_COSINE_H
+
+#include "base/arena.h"
+
+Status cosine_forward(const float *x, size_t rows, size_t cols, float *y, int threads, Arena *scratch,
+                      Error *err);
+Status cosine_back(const float *y, size_t rows, size_t cols, float *x, int threads, Arena *scratch,
+                   Error *err);
+
+#endif

@@ -1,0 +1,10 @@
+/* finite.h -- looks for NaN and infinities. */
+#ifndef ATOMO_FINITE_H
+#define ATOMO_FINITE_H
+
+#include <stddef.h>
+
+/* Index of the first NaN or infinity in x (n); n when there is none. `count`, if not NULL, receives how many there are. */
+size_t first_nonfinite(const float *x, size_t n, size_t *count);
+
+#endif

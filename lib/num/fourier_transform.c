@@ -1,0 +1,147 @@
+/* fourier_transform.c -- FFTW's single-precision plans, and real rows as complex ones of half the length.
+ *
+ * With z[c] = x[2 c] + i x[2 c + 1] and Z its transform, m = cols / 2 long: E = (Z[k] + conj Z[m-k]) / 2 and
+ * O = (Z[k] - conj Z[m-k]) / 2i belong to the even and the odd elements, X[k] = E + w^k O and X[m-k] = conj(E -
+ * w^k O), w = exp(-2 pi i / cols). */
+#include "num/fourier_transform.h"
+
+#include <fftw3.h>
+#include <math.h>
+
+/* ---- plans: all in place ---- */
+
+static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
+{
+    const ptrdiff_t room = (ptrdiff_t)fourier_room((size_t)cols);
+    const fftwf_iodim64 line = {cols, 1, 1}, there = {rows, room, room / 2}, back = {rows, room / 2, room};
+    if (way == FOURIER_FORWARD)
+        return fftwf_plan_guru64_dft_r2c(1, &line, 1, &there, data, (void *)data, FFTW_ESTIMATE);
+    return fftwf_plan_guru64_dft_c2r(1, &line, 1, &back, (void *)data, data, FFTW_ESTIMATE);
+}
+
+/* `count` complex transforms, their elements `step` and their beginnings `pitch` complex numbers apart. */
+static fftwf_plan plan_complex(size_t length, size_t step, size_t count, size_t pitch, FourierWay way,
+                               float *data)
+{
+    const fftwf_iodim64 line = {(ptrdiff_t)length, (ptrdiff_t)step, (ptrdiff_t)step};
+    const fftwf_iodim64 many = {(ptrdiff_t)count, (ptrdiff_t)pitch, (ptrdiff_t)pitch};
+    const int sign = way == FOURIER_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD;
+    return fftwf_plan_guru64_dft(1, &line, 1, &many, (void *)data, (void *)data, sign, FFTW_ESTIMATE);
+}
+
+Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
+                    Arena *scratch, Error *err)
+{
+    const size_t pairs = fourier_room(cols) / 2;
+    const bool down = side == FOURIER_MATRIX && rows > 1;
+    *f = (Fourier){.way = way, .rows = rows, .cols = cols};
+    if (!rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch))
+        return arena_fail(scratch, err);
+    f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, way, data)
+                        : plan_complex(cols / 2, 1, rows, pairs, way, data);
+    f->down = down ? plan_complex(rows, pairs, pairs, 1, way, data) : NULL;
+    if (f->along && (f->down || !down))
+        return OK;
+    fourier_close(f);
+    return FAIL(err, ERR_MEMORY, "no memory for a Fourier transform of %zu x %zu", rows, cols);
+}
+
+void fourier_close(Fourier *f)
+{
+    fftwf_destroy_plan(f->along);
+    fftwf_destroy_plan(f->down);
+    f->along = f->down = NULL;
+}
+
+/* ---- rows of even length ---- */
+
+/* Frequencies k and m - k of a row, for k = at .. end - 1, from those of its pairs; w is for `at` on. */
+static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
+{
+    for (size_t k = at; k < end; k++) {
+        const float c = w->re[k % ROTOR_CHUNK], s = w->im[k % ROTOR_CHUNK];
+        float *a = z + 2 * k, *b = z + 2 * (m - k);
+        const float er = 0.5f * (a[0] + b[0]), ei = 0.5f * (a[1] - b[1]);
+        const float ur = 0.5f * (a[1] + b[1]), ui = 0.5f * (b[0] - a[0]);
+        const float tr = c * ur - s * ui, ti = c * ui + s * ur;
+        a[0] = er + tr;
+        a[1] = ei + ti;
+        b[0] = er - tr;
+        b[1] = ti - ei;
+    }
+}
+
+/* And back, times 2. */
+static void join(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
+{
+    for (size_t k = at; k < end; k++) {
+        const float c = w->re[k % ROTOR_CHUNK], s = w->im[k % ROTOR_CHUNK];
+        float *a = z + 2 * k, *b = z + 2 * (m - k);
+        const float er = a[0] + b[0], ei = a[1] - b[1], tr = a[0] - b[0], ti = a[1] + b[1];
+        const float ur = c * tr + s * ti, ui = c * ti - s * tr;
+        a[0] = er - ui;
+        a[1] = ei + ur;
+        b[0] = er + ui;
+        b[1] = ur - ei;
+    }
+}
+
+static void ends(float *z, size_t m, FourierWay way)
+{
+    if (way == FOURIER_FORWARD) {
+        const float re = z[0], im = z[1];
+        z[0] = re + im;
+        z[2 * m] = re - im;
+        z[1] = z[2 * m + 1] = 0;
+    } else {
+        const float first = z[0], last = z[2 * m];
+        z[0] = first + last;
+        z[1] = first - last;
+    }
+}
+
+/* A chunk of every row, then the next: its factors are computed once. */
+static void turn_rows(const Fourier *f, float *data)
+{
+    const size_t m = f->cols / 2, room = fourier_room(f->cols), last = m / 2 + 1;
+    RotorChunk w;
+    for (size_t at = 0; at < last; at += ROTOR_CHUNK) {
+        const size_t end = at + ROTOR_CHUNK < last ? at + ROTOR_CHUNK : last;
+        rotor_chunk(&f->rotor, at, 1, &w);
+        for (size_t r = 0; r < f->rows; r++)
+            (f->way == FOURIER_FORWARD ? split : join)(data + r * room, m, at + !at, end, &w);
+    }
+    for (size_t r = 0; r < f->rows; r++)
+        ends(data + r * room, m, f->way);
+}
+
+/* ---- the whole ---- */
+
+static void forward(const Fourier *f, float *data)
+{
+    if (f->cols % 2) {
+        fftwf_execute_dft_r2c(f->along, data, (void *)data);
+    } else {
+        fftwf_execute_dft(f->along, (void *)data, (void *)data);
+        turn_rows(f, data);
+    }
+    if (f->down)
+        fftwf_execute_dft(f->down, (void *)data, (void *)data);
+}
+
+static void back(const Fourier *f, float *data)
+{
+    if (f->down)
+        fftwf_execute_dft(f->down, (void *)data, (void *)data);
+    if (f->cols % 2) {
+        fftwf_execute_dft_c2r(f->along, (void *)data, data);
+    } else {
+        turn_rows(f, data);
+        fftwf_execute_dft(f->along, (void *)data, (void *)data);
+    }
+}
+
+void fourier_run(const Fourier *f, float *data)
+{
+    (f->way == FOURIER_FORWARD ? forward : back)(f, data);
+}

@@ -1,0 +1,25 @@
+/* hadamard_transform.h -- the orthonormal Walsh-Hadamard transform of any length.
+ *
+ * A vector is cut into blocks whose lengths are the powers of two that make up n, the largest first; nothing is
+ * padded. In a block of 2^L elements
+ *
+ *     y_k = 2^(-L/2) sum over i of (-1)^popcount(i & k) x_i
+ *
+ * which is its own inverse. Butterflies go by rising stride, so all machines and any number of threads give the
+ * same bytes. */
+#ifndef ATOMO_HADAMARD_H
+#define ATOMO_HADAMARD_H
+
+#include "base/base.h"
+
+/* y = H x; y may be x, and else does not overlap it. Finite where |x|_2 is at most HADAMARD_MOST. */
+void hadamard_of(const float *x, float *y, size_t n, int threads);
+
+#define HADAMARD_MOST 0x1p119f
+
+static inline void hadamard(float *x, size_t n, int threads)
+{
+    hadamard_of(x, x, n, threads);
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* kmeans.h -- clusters of numbers on a line: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iteration.
+ *
+ * Sorted numbers make both cheap: a cluster is a stretch of them, and its mean two prefix sums. Only additions,
+ * multiplications and divisions decide, so that every machine finds the same centres. */
+#ifndef ATOMO_KMEANS_H
+#define ATOMO_KMEANS_H
+
+#include "base/arena.h"
+#include "base/rng.h"
+
+enum { KMEANS_ROUNDS = 100 }; /* at most; as a rule nothing moves after a few tens */
+
+/* How many of the sorted x (n) are under `value`, or not above it. */
+size_t count_under(const float *x, size_t n, double value);
+size_t count_upto(const float *x, size_t n, double value);
+
+/* Up to k centres, rising, for x (n), which is sorted and has nothing below zero; as many as there are different
+ * values where those are fewer. A number belongs to the nearest centre, to the lower one where two are as near.
+ * Each centre is the mean of what belongs to it, unless KMEANS_ROUNDS were not enough. Returns how many there are,
+ * or SIZE_MAX when scratch has no memory. */
+size_t kmeans_line(const float *x, size_t n, size_t k, const Rng *rng, double *centre, Arena *scratch);
+
+#endif

@@ -1,0 +1,105 @@
+/* linalg.h -- dense linear algebra in our types; CBLAS and LAPACK stay behind it.
+ *
+ * BLAS always runs on one thread here: large products are cut into panels that depend on the data alone and
+ * go through parallel_for, so results are the same to the byte for any number of threads. Nothing that is not
+ * finite reaches LAPACK, where one infinity can loop for ever. Matrices are float; what is derived from them
+ * is double, whose range holds every product of floats, so tiny and huge matrices need no scaling. */
+#ifndef ATOMO_LINALG_H
+#define ATOMO_LINALG_H
+
+#include "base/arena.h"
+
+/* ---- tall matrices ---- */
+
+/* A matrix A with rows >= cols. It is stored row by row, or, when `turned`, its transpose is. */
+typedef struct {
+    const float *x;
+    size_t rows, cols;
+    bool turned;
+} Tall;
+
+/* x holds (rows, cols) row by row; the tall one of it and its transpose. */
+Tall tall_of(const float *x, size_t rows, size_t cols);
+
+/* g (cols, cols) = A'A, exact products summed in double. */
+Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err);
+
+/* u[k], rows floats at any address: A v_k for v (count, cols), summed in double. Beyond float32's range it
+ * gives infinities. */
+Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
+                      Arena *scratch, Error *err);
+
+/* x (rows, cols) = sum of l_k r_k' over l (count, rows), r (count, cols). */
+void linalg_outer(const float *l, const float *r, size_t count, size_t rows, size_t cols, int threads,
+                  float *x);
+
+/* Singular values, descending, and, unless u and v are NULL, A = sum s_i u_i v_i' with u (cols, rows), v
+ * (cols, cols), a vector a row. */
+Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err);
+
+/* ---- symmetric matrices ---- */
+
+/* One orthonormal basis of eigenvectors, of which all or a few are made. Which few are asked for does not
+ * change them: unless eigenvalues are well apart, the whole basis is made once and they come from there. */
+typedef struct {
+    size_t k;
+    double *value;  /* (k), ascending */
+    double *vector; /* (k, k), row i belongs to value[i]; NULL while it has not been made */
+    double *reduced, *tau, *diag, *off; /* the tridiagonal form and the reflectors that lead to it */
+} Eigen;
+
+/* ERR_NUMERIC when eigen_open would refuse a matrix of this side. */
+Status eigen_fits(size_t k, Error *err);
+
+/* g (k, k), symmetric, is overwritten and must outlive e, like the arena. ERR_NUMERIC when g is not finite. */
+Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err);
+Status eigen_all(Eigen *e, Arena *a, Error *err); /* makes e->vector */
+
+/* v (count, k): the vectors of the eigenvalues index[0 .. count-1], ascending. */
+Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err);
+
+/* An orthonormal basis of all k dimensions whose first vectors are, up to their signs, `count` given ones. */
+typedef struct {
+    size_t k, count;
+    double *reflector, *tau;
+} Completion;
+
+/* v (count, k), orthonormal, is overwritten and must outlive c, like the arena. */
+Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err);
+
+/* square (k): |A v_i|^2 for each vector of the basis. */
+Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err);
+
+/* v (count, k): the vectors index[0 .. count-1]. */
+Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
+                       Error *err);
+
+/* ---- products ---- */
+
+/* c (m, n) = scale * A B, onto what is there when `add`. A is (m, k), B is (k, n); the turned one is stored
+ * as its transpose. */
+typedef struct {
+    const float *a, *b;
+    float *c;
+    size_t m, n, k;
+    bool a_turned, b_turned, add;
+    float scale;
+} Product;
+void linalg_multiply(const Product *p, int threads);
+
+/* ---- the library in use ---- */
+
+typedef struct {
+    const char *config;        /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
+    const char *core;          /* whose kernels run: "Haswell" */
+    const char *threading;     /* "none", "pthreads", "OpenMP" */
+    const char *blas, *lapack; /* the files that the routines come from */
+    bool one_library;          /* both from OpenBLAS, not from the reference implementation */
+} BlasInfo;
+
+BlasInfo linalg_blas_info(void);
+
+/* The OPENBLAS_CORETYPE that suits this CPU better than what OpenBLAS picked; NULL when its choice is right. */
+const char *linalg_wanted_core(void);
+
+#endif

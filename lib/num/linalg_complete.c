@@ -1,0 +1,85 @@
+/* linalg_complete.c -- an orthonormal basis of the whole space that starts with a few given vectors.
+ *
+ * It is the product of one Householder reflector per given vector, which is all that is stored: a vector of
+ * the basis is made by applying them to a unit vector, and A is brought into the basis panel by panel. */
+#include "num/linalg_blas.h"
+
+#include <complex.h>
+#include <lapacke.h>
+#include <string.h>
+
+Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err)
+{
+    double told;
+    int size;
+    blas_one_thread();
+    *c = (Completion){.k = k, .count = count, .reflector = v, .tau = NEW(a, double, count)};
+    if (!c->tau)
+        return arena_fail(a, err);
+    if (count == 0)
+        return OK;
+    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, blas_int(k), blas_int(count), v, blas_int(k), c->tau, &told, -1);
+    double *work = work_of(told, &size, a);
+    if (!work)
+        return arena_fail(a, err);
+    const int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, blas_int(k), blas_int(count), v, blas_int(k),
+                                         c->tau, work, size);
+    return info ? lapack_failed("dgeqrf", info, err) : OK;
+}
+
+/* x, column by column (rows, cols), becomes H x ("LN"), H' x ("LT") or x H ("RN"), H the matrix of the basis. */
+static Status reflect(const Completion *c, const char *how, size_t rows, size_t cols, double *x, Arena *a,
+                      Error *err)
+{
+    const int m = blas_int(rows), n = blas_int(cols), count = blas_int(c->count), k = blas_int(c->k);
+    double told;
+    int size;
+    if (rows == 0 || cols == 0 || count == 0)
+        return OK;
+    const ArenaMark mark = arena_mark(a);
+    LAPACKE_dormqr_work(LAPACK_COL_MAJOR, how[0], how[1], m, n, count, c->reflector, k, c->tau, x, m, &told,
+                        -1);
+    double *work = work_of(told, &size, a);
+    if (!work)
+        return arena_fail(a, err);
+    const int info = LAPACKE_dormqr_work(LAPACK_COL_MAJOR, how[0], how[1], m, n, count, c->reflector, k,
+                                         c->tau, x, m, work, size);
+    arena_rewind(a, mark);
+    return info ? lapack_failed("dormqr", info, err) : OK;
+}
+
+static void add_squares(const Panel *p, double *sum)
+{
+    const size_t cols = p->a->cols;
+    for (size_t j = 0; p->a->turned && j < cols; j++)
+        for (size_t i = 0; i < p->rows; i++)
+            sum[j] += p->x[j * p->rows + i] * p->x[j * p->rows + i];
+    for (size_t i = 0; !p->a->turned && i < p->rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            sum[j] += p->x[i * cols + j] * p->x[i * cols + j];
+}
+
+Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Panel p;
+    TRY(panel_open(&p, a, scratch, err));
+    memset(square, 0, a->cols * sizeof *square);
+    for (size_t from = 0; from < a->rows; from += p.step) {
+        panel_load(&p, from);
+        TRY(a->turned ? reflect(c, "RN", p.rows, a->cols, p.x, scratch, err)
+                      : reflect(c, "LT", a->cols, p.rows, p.x, scratch, err));
+        add_squares(&p, square);
+    }
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
+                       Error *err)
+{
+    memset(v, 0, count * c->k * sizeof *v);
+    for (size_t i = 0; i < count; i++)
+        v[i * c->k + index[i]] = 1;
+    return reflect(c, "LN", c->k, count, v, a, err);
+}

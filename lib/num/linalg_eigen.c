@@ -1,0 +1,267 @@
+/* linalg_eigen.c -- eigenvectors of symmetric matrices and singular value decompositions, through LAPACK.
+ *
+ * LAPACKE's _work forms are called: they neither allocate nor print. Small matrices are decomposed whole.
+ * Larger ones are brought to tridiagonal form, which gives all eigenvalues; the few vectors that are wanted
+ * come from inverse iteration, at a fraction of the whole basis's price. */
+#include "num/linalg_blas.h"
+#include "num/finite.h"
+
+#include <complex.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* LAPACK calls this for a wrong argument, then returns info < 0, which callers turn into an error. Its own
+ * version prints and may stop the program. */
+void xerbla_(const char *routine, const int *argument, size_t length);
+void xerbla_(const char *routine, const int *argument, size_t length)
+{
+    (void)routine, (void)argument, (void)length;
+}
+
+enum { SMALL = 32 };
+
+/* Under this share of the largest, a distance between two eigenvalues leaves inverse iteration's vectors
+ * short of float32's precision: their error is about epsilon over the distance. */
+#define APART 1e-9
+
+static bool all_finite(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * 0;
+    return sum == 0;
+}
+
+/* ---- the whole basis ---- */
+
+static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
+{
+    const int k = blas_int(e->k);
+    double told;
+    int whole_told, size;
+    LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', k, g, k, e->value, &told, -1, &whole_told, -1);
+    double *work = work_of(told, &size, a);
+    int *whole = NEW(a, int, (size_t)whole_told);
+    if (!work || !whole)
+        return arena_fail(a, err);
+    const int info =
+        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', k, g, k, e->value, work, size, whole, whole_told);
+    e->vector = g; /* column i is row i of what we call (k, k) */
+    return info ? lapack_failed("dsyevd", info, err) : OK;
+}
+
+/* vectors (count, k) of the tridiagonal form become those of the matrix. */
+static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
+{
+    const int k = blas_int(e->k), columns = blas_int(count);
+    double told;
+    int size;
+    LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', k, columns, e->reduced, k, e->tau, v, k, &told, -1);
+    double *work = work_of(told, &size, a);
+    if (!work)
+        return arena_fail(a, err);
+    const int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', k, columns, e->reduced, k, e->tau,
+                                         v, k, work, size);
+    return info ? lapack_failed("dormtr", info, err) : OK;
+}
+
+Status eigen_all(Eigen *e, Arena *a, Error *err)
+{
+    if (e->vector)
+        return OK;
+    const int k = blas_int(e->k);
+    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k), told,
+           *work;
+    int whole_told, size;
+    if (!d || !off || !v)
+        return arena_fail(a, err);
+    memcpy(d, e->diag, e->k * sizeof *d);
+    memcpy(off, e->off, e->k * sizeof *off);
+    LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', k, d, off, v, k, &told, -1, &whole_told, -1);
+    work = work_of(told, &size, a);
+    int *whole = NEW(a, int, (size_t)whole_told);
+    if (!work || !whole)
+        return arena_fail(a, err);
+    const int info =
+        LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', k, d, off, v, k, work, size, whole, whole_told);
+    if (info)
+        return lapack_failed("dstedc", info, err);
+    TRY(turn_back(e, e->k, v, a, err));
+    e->vector = v;
+    return OK;
+}
+
+/* ---- values first ---- */
+
+static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
+{
+    const int k = blas_int(e->k);
+    e->reduced = g;
+    e->tau = NEW(a, double, e->k);
+    e->diag = NEW(a, double, e->k);
+    e->off = NEW_ZERO(a, double, e->k);
+    double *off = NEW(a, double, e->k), told;
+    int size;
+    if (!e->tau || !e->diag || !e->off || !off)
+        return arena_fail(a, err);
+    LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', k, g, k, e->diag, e->off, e->tau, &told, -1);
+    double *work = work_of(told, &size, a);
+    if (!work)
+        return arena_fail(a, err);
+    int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', k, g, k, e->diag, e->off, e->tau, work, size);
+    if (info)
+        return lapack_failed("dsytrd", info, err);
+    memcpy(e->value, e->diag, e->k * sizeof *e->value);
+    memcpy(off, e->off, e->k * sizeof *off);
+    info = LAPACKE_dsterf_work(k, e->value, off);
+    return info ? lapack_failed("dsterf", info, err) : OK;
+}
+
+Status eigen_fits(size_t k, Error *err)
+{
+    enum { SIDE_MAX = 46340 }; /* LAPACK's work sizes are ints: k * k must be one */
+    return k <= SIDE_MAX ? OK : FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most %d", k, SIDE_MAX);
+}
+
+Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
+{
+    blas_one_thread();
+    *e = (Eigen){.k = k, .value = NEW(a, double, k)};
+    if (!e->value)
+        return arena_fail(a, err);
+    TRY(eigen_fits(k, err));
+    if (!all_finite(g, k * k))
+        return FAIL(err, ERR_NUMERIC, "a matrix with NaN or Inf");
+    if (k == 0)
+        return OK;
+    return k <= SMALL ? small_basis(e, g, a, err) : reduce(e, g, a, err);
+}
+
+static bool stands_apart(const Eigen *e, size_t i)
+{
+    const double least = APART * fmax(fabs(e->value[0]), fabs(e->value[e->k - 1]));
+    return (i == 0 || e->value[i] - e->value[i - 1] > least) &&
+           (i + 1 == e->k || e->value[i + 1] - e->value[i] > least);
+}
+
+/* Inverse iteration; false when it did not converge. */
+static bool iterate(const Eigen *e, const size_t *index, size_t count, double *v, Arena *a)
+{
+    const int k = blas_int(e->k), columns = blas_int(count);
+    double *value = NEW(a, double, e->k), *work = NEW(a, double, 5 * e->k);
+    int *block = NEW(a, int, e->k), *split = NEW(a, int, e->k), *whole = NEW(a, int, e->k),
+        *bad = NEW(a, int, count);
+    if (!value || !work || !block || !split || !whole || !bad)
+        return false;
+    for (size_t i = 0; i < e->k; i++) {
+        value[i] = i < count ? e->value[index[i]] : 0;
+        block[i] = 1;
+        split[i] = k;
+    }
+    return LAPACKE_dstein_work(LAPACK_COL_MAJOR, k, e->diag, e->off, columns, value, block, split, v, k, work,
+                               whole, bad) == 0;
+}
+
+Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err)
+{
+    if (count == 0)
+        return OK;
+    bool apart = !e->vector;
+    for (size_t i = 0; i < count; i++)
+        apart = apart && stands_apart(e, index[i]);
+    if (apart && iterate(e, index, count, v, a))
+        return turn_back(e, count, v, a, err);
+    TRY(eigen_all(e, a, err));
+    for (size_t i = 0; i < count; i++)
+        memcpy(v + i * e->k, e->vector + index[i] * e->k, e->k * sizeof *v);
+    return OK;
+}
+
+/* ---- singular values ---- */
+
+/* A in double, column by column: the orientation in which LAPACK is fast for a tall matrix. */
+static void by_columns(const Tall *a, double *out)
+{
+    if (a->turned)
+        for (size_t i = 0; i < a->rows * a->cols; i++)
+            out[i] = (double)a->x[i];
+    else
+        for (size_t i = 0; i < a->rows; i++)
+            for (size_t j = 0; j < a->cols; j++)
+                out[j * a->rows + i] = (double)a->x[i * a->cols + j];
+}
+
+typedef struct {
+    char job; /* 'S': vectors, 'N': none */
+    int rows, cols;
+    double *a, *s, *u, *vt;
+} Svd;
+
+static int gesdd(const Svd *p, Arena *a)
+{
+    double told;
+    int size, *whole = NEW(a, int, 8 * (size_t)p->cols);
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u, p->rows, p->vt,
+                        p->cols, &told, -1, whole);
+    double *work = work_of(told, &size, a);
+    if (!work || !whole)
+        return LAPACK_WORK_MEMORY_ERROR;
+    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u, p->rows,
+                               p->vt, p->cols, work, size, whole);
+}
+
+/* Slower and surer. */
+static int gesvd(const Svd *p, Arena *a)
+{
+    double told;
+    int size;
+    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, p->job, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u,
+                        p->rows, p->vt, p->cols, &told, -1);
+    double *work = work_of(told, &size, a);
+    if (!work)
+        return LAPACK_WORK_MEMORY_ERROR;
+    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, p->job, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u,
+                               p->rows, p->vt, p->cols, work, size);
+}
+
+static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
+{
+    by_columns(a, p->a);
+    int info = gesdd(p, scratch);
+    if (info > 0) {
+        by_columns(a, p->a);
+        info = gesvd(p, scratch);
+    }
+    if (info == LAPACK_WORK_MEMORY_ERROR)
+        return arena_fail(scratch, err);
+    return info ? lapack_failed("gesdd and gesvd", info, err) : OK;
+}
+
+Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err)
+{
+    const size_t rows = a->rows, cols = a->cols, bad = first_nonfinite(a->x, rows * cols, NULL);
+    if (bad != rows * cols)
+        return FAIL(err, ERR_NUMERIC, "a matrix whose element %zu is not finite", bad);
+    if (cols == 0)
+        return OK;
+    if (rows > INT_MAX || cols > 46340 / 2)
+        return FAIL(err, ERR_NUMERIC, "a matrix of %zu by %zu is beyond gesdd", rows, cols);
+    blas_one_thread();
+    const ArenaMark mark = arena_mark(scratch);
+    Svd p = {u ? 'S' : 'N',
+             blas_int(rows),
+             blas_int(cols),
+             NEW(scratch, double, rows *cols),
+             s,
+             u,
+             u ? NEW(scratch, double, cols *cols) : NULL};
+    if (!p.a || (u && !p.vt))
+        return arena_fail(scratch, err);
+    const Status status = decompose(a, &p, scratch, err);
+    for (size_t i = 0; u && i < cols; i++)
+        for (size_t j = 0; j < cols; j++)
+            v[i * cols + j] = p.vt[j * cols + i];
+    arena_rewind(scratch, mark);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* lloyd.h -- the levels that leave the least squared error of a standard normal number (Lloyd 1957, Max 1960). */
+#ifndef ATOMO_LLOYD_H
+#define ATOMO_LLOYD_H
+
+#include "vec/kernels.h"
+
+enum { LLOYD_BITS_MAX = LEVEL_SCALE_BITS + 1 };
+
+/* The 2^(bits - 1) positive levels, rising; 1 <= bits <= LLOYD_BITS_MAX. The negative ones mirror them. */
+const float *lloyd_levels(int bits);
+
+/* For numbers of standard deviation `unit`: thresholds in their units, levels of the standard normal. */
+LevelScale lloyd_scale(int bits, float unit);
+
+#endif

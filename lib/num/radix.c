@@ -1,0 +1,275 @@
+/* radix.c -- sorting floats through their bits, most significant digit first, then within the cache.
+ *
+ * The first pass deals the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction).
+ * Each bucket is then small enough for the cache, as a rule, and gets three passes over digits of 7 bits,
+ * least significant first; a digit that all its keys share costs nothing, so that the one bucket which holds
+ * a sparse vector's zeros, or a ternary vector's three values, is done when it is counted. Pieces of the
+ * first pass and buckets of the second run in parallel; the outcome is the sorted order whoever does what. */
+#include "num/radix.h"
+
+#include "base/bytes.h"
+#include "vec/kernels.h"
+#include "base/parallel.h"
+
+#include <math.h>
+
+enum {
+    TOP = 11,
+    BUCKETS = 1 << TOP,
+    LOW = 32 - TOP, /* bits left inside a bucket */
+    DIGIT = 7,
+    DIGITS = LOW / DIGIT,
+    VALUES = 1 << DIGIT,
+    PIECE = 1 << 20, /* elements dealt at once, or more, so that there are */
+    PIECES_MAX = 64, /* at most so many pieces */
+    FEW = 48,        /* up to here insertion is fastest */
+};
+
+static inline uint32_t key_of(float x)
+{
+    const uint32_t u = float_bits(x);
+    return u ^ ((0u - (u >> 31)) | 0x80000000u);
+}
+
+static inline float float_of(uint32_t key)
+{
+    return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
+}
+
+/* ---- dealing by the top digit ---- */
+
+typedef struct {
+    const float *x;
+    size_t n, pieces, piece;  /* elements in a piece; the last one may have fewer */
+    size_t (*place)[BUCKETS]; /* per piece: counts at first, then where its next key of a bucket goes */
+    size_t start[BUCKETS + 1];
+    float *out;
+    uint32_t *spare;
+} Sort;
+
+static size_t piece_end(const Sort *s, size_t p)
+{
+    return p + 1 == s->pieces ? s->n : (p + 1) * s->piece;
+}
+
+static void count_piece(void *data, size_t p)
+{
+    Sort *s = data;
+    size_t *count = s->place[p];
+    memset(count, 0, sizeof s->place[p]);
+    for (size_t i = p * s->piece, end = piece_end(s, p); i < end; i++)
+        count[key_of(s->x[i]) >> LOW]++;
+}
+
+/* Counts to places: buckets in order, within a bucket the pieces in order. */
+static void lay_out(Sort *s)
+{
+    size_t at = 0;
+    for (size_t b = 0; b < BUCKETS; b++) {
+        s->start[b] = at;
+        for (size_t p = 0; p < s->pieces; p++) {
+            const size_t count = s->place[p][b];
+            s->place[p][b] = at;
+            at += count;
+        }
+    }
+    s->start[BUCKETS] = at;
+}
+
+static void deal_piece(void *data, size_t p)
+{
+    Sort *s = data;
+    size_t *place = s->place[p];
+    uint32_t *spare = s->spare;
+    for (size_t i = p * s->piece, end = piece_end(s, p); i < end; i++) {
+        const uint32_t key = key_of(s->x[i]);
+        spare[place[key >> LOW]++] = key;
+    }
+}
+
+/* ---- sorting a bucket by its low digits ---- */
+
+static void insertion_sort(uint32_t *key, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const uint32_t k = key[i];
+        size_t j = i;
+        for (; j && key[j - 1] > k; j--)
+            key[j] = key[j - 1];
+        key[j] = k;
+    }
+}
+
+/* Floats lend their bytes to keys between the passes. */
+static inline uint32_t get(const void *keys, size_t i)
+{
+    return load_u32((const uint8_t *)keys + 4 * i);
+}
+static inline void put(void *keys, size_t i, uint32_t key)
+{
+    store_u32((uint8_t *)keys + 4 * i, key);
+}
+
+static void deal_digit(const void *from, void *to, size_t n, int shift, size_t place[VALUES])
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t key = get(from, i);
+        put(to, place[key >> shift & (VALUES - 1)]++, key);
+    }
+}
+
+/* Counts to places; false when one value has all n. */
+static bool digit_varies(size_t count[VALUES], size_t n)
+{
+    size_t at = 0;
+    for (int v = 0; v < VALUES; v++) {
+        const size_t c = count[v];
+        if (c == n)
+            return false;
+        count[v] = at;
+        at += c;
+    }
+    return true;
+}
+
+static void sort_bucket(void *data, size_t b)
+{
+    Sort *s = data;
+    const size_t n = s->start[b + 1] - s->start[b];
+    uint32_t *spare = s->spare + s->start[b];
+    float *out = s->out + s->start[b];
+    void *from = spare, *to = out;
+    if (n <= FEW) {
+        insertion_sort(spare, n);
+    } else {
+        size_t count[DIGITS][VALUES] = {0};
+        for (size_t i = 0; i < n; i++)
+            for (int d = 0; d < DIGITS; d++)
+                count[d][spare[i] >> d * DIGIT & (VALUES - 1)]++;
+        for (int d = 0; d < DIGITS; d++)
+            if (digit_varies(count[d], n)) {
+                deal_digit(from, to, n, d * DIGIT, count[d]);
+                void *swap = from;
+                from = to;
+                to = swap;
+            }
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = float_of(get(from, i));
+}
+
+Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
+                  Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    size_t pieces = n / PIECE + 1;
+    if (pieces > PIECES_MAX)
+        pieces = PIECES_MAX;
+    Sort s = {.x = x, .n = n, .pieces = pieces, .piece = n / pieces, .out = out, .spare = spare};
+    s.place = arena_take(scratch, pieces, sizeof *s.place);
+    if (!s.place)
+        return arena_fail(scratch, err);
+    parallel_for(threads, pieces, count_piece, &s);
+    lay_out(&s);
+    parallel_for(threads, pieces, deal_piece, &s);
+    parallel_for(n > PIECE ? threads : 1, BUCKETS, sort_bucket, &s);
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+/* ---- W1 ---- */
+
+typedef struct {
+    const float *x, *y;
+    size_t n;
+    double *part;
+} Gap;
+
+static void gap_block(void *data, size_t b)
+{
+    const Gap *g = data;
+    g->part[b] = kernels()->sum_gaps(g->x + b * BLOCK, g->y + b * BLOCK, block_size(g->n, b));
+}
+
+Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, double *gap, Arena *scratch,
+                      Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Gap g = {x, y, n, NEW(scratch, double, blocks_of(n))};
+    if (!g.part)
+        return arena_fail(scratch, err);
+    parallel_for(threads, blocks_of(n), gap_block, &g);
+    double sum = 0;
+    for (size_t b = 0; b < blocks_of(n); b++)
+        sum += g.part[b];
+    *gap = sum / (double)n;
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
+                         Arena *scratch, Error *err)
+{
+    *w1 = 0;
+    if (!memcmp(x, y, n * sizeof *x))
+        return OK;
+    uint32_t *spare = (uint32_t *)(void *)(work + n);
+    TRY(radix_sort(x, n, work, spare, threads, scratch, err));
+    TRY(radix_sort(y, n, y, spare, threads, scratch, err));
+    return radix_mean_gap(work, y, n, threads, w1, scratch, err);
+}
+
+/* ---- quantiles of |x| ---- */
+
+static inline uint32_t magnitude_bits(float x)
+{
+    return float_bits(x) & 0x7fffffffu;
+}
+
+/* The bits of the magnitude of rank k (from 0), digit by digit from the top; `*upto` is how many are no larger. */
+static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
+{
+    static const int shifts[] = {20, 10, 0}; /* 11, 10 and 10 bits */
+    uint32_t known = 0, mask = 0;
+    size_t below = 0;
+    for (size_t d = 0; d < countof(shifts); d++) {
+        size_t count[BUCKETS] = {0};
+        const uint32_t digit = d ? 1023 : BUCKETS - 1;
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t m = magnitude_bits(x[i]);
+            if ((m & mask) == known)
+                count[m >> shifts[d] & digit]++;
+        }
+        uint32_t v = 0;
+        for (; below + count[v] <= k; v++)
+            below += count[v];
+        known |= v << shifts[d];
+        mask |= digit << shifts[d];
+        *upto = below + count[v];
+    }
+    return known;
+}
+
+float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto)
+{
+    return bits_float(select_magnitude(x, n, k, upto));
+}
+
+double radix_magnitude_quantile(const float *x, size_t n, double q)
+{
+    const double at = q * (double)(n - 1);
+    const size_t k = (size_t)at;
+    size_t upto;
+    const uint32_t low = select_magnitude(x, n, k, &upto);
+    uint32_t high = low;
+    if (k + 1 < n && k + 1 >= upto) { /* the next rank has the least magnitude above */
+        high = UINT32_MAX;
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t m = magnitude_bits(x[i]);
+            if (m > low && m < high)
+                high = m;
+        }
+    }
+    const double a = (double)bits_float(low), b = (double)bits_float(high);
+    return a + (at - (double)k) * (b - a);
+}

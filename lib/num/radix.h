@@ -1,0 +1,29 @@
+/* radix.h -- sorting floats through their bits, and the order statistics that need it.
+ *
+ * A float's bits, with the sign bit flipped for positive numbers and all bits for negative ones, order as
+ * unsigned integers do as numbers; -0 comes before +0. NaN must not occur. */
+#ifndef ATOMO_RADIX_H
+#define ATOMO_RADIX_H
+
+#include "base/arena.h"
+
+/* Sorts x (n) into out (n), which may be x itself; what `spare` (n) held is lost. */
+Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
+                  Error *err);
+
+/* (1/n) sum |x_i - y_i|; n > 0. */
+Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, double *gap, Arena *scratch,
+                      Error *err);
+
+/* W1 between the empirical distributions of x's and y's entries, as scipy.stats.wasserstein_distance has it:
+ * the mean gap of what is sorted. n > 0; `work` has room for 2 n floats, and y is sorted in place. */
+Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
+                         Arena *scratch, Error *err);
+
+/* The magnitude of rank k < n, from 0 for the smallest; `*upto` is how many are no larger. Reorders nothing. */
+float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
+
+/* The q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. Reorders nothing. */
+double radix_magnitude_quantile(const float *x, size_t n, double q);
+
+#endif

@@ -1,0 +1,323 @@
+/* select.c -- the largest k: one pass marks all from a level on that a sample makes almost surely too low, by little;
+ * the few that are too many are ranked by themselves. Where the sample misled, ranks come from the whole vector. */
+#include "num/select.h"
+
+#include "base/bytes.h"
+#include "vec/kernels.h"
+#include "base/parallel.h"
+#include "num/radix.h"
+#include "base/rng.h"
+
+#include <float.h>
+#include <math.h>
+
+enum {
+    WORDS = BLOCK / 64,
+    SAMPLE = 1 << 14,
+    SAMPLED_FROM = 4 * SAMPLE, /* shorter vectors are ranked whole */
+    FEW = 8                    /* up to one in so many elements is listed */
+};
+
+bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch)
+{
+    *s = (Picks){.x = x, .n = n, .threads = threads, .scratch = scratch};
+    s->bits = NEW_ZERO(scratch, uint64_t, blocks_of(n) * WORDS);
+    s->in_block = NEW_ZERO(scratch, size_t, blocks_of(n));
+    s->part = NEW(scratch, double, blocks_of(n));
+    return s->bits && s->in_block && s->part;
+}
+
+/* ---- all from a level on ---- */
+
+typedef struct {
+    Picks *s;
+    float least;
+} Mark;
+
+static void mark_block(void *data, size_t block)
+{
+    const Mark *m = data;
+    Picks *s = m->s;
+    s->in_block[block] = kernels()->mark_from(s->x + block * BLOCK, block_size(s->n, block), m->least,
+                                              s->bits + block * WORDS);
+}
+
+static void count_all(Picks *s)
+{
+    s->count = 0;
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        s->count += s->in_block[b];
+}
+
+float select_level(double least)
+{
+    if (!(least > (double)FLT_TRUE_MIN))
+        return FLT_TRUE_MIN;
+    if (least > (double)FLT_MAX)
+        return INFINITY;
+    const float nearest = (float)least;
+    return (double)nearest < least ? nextafterf(nearest, INFINITY) : nearest;
+}
+
+void select_from(Picks *s, double least)
+{
+    Mark m = {s, select_level(least)};
+    s->place = NULL;
+    s->value = NULL;
+    parallel_for(s->threads, blocks_of(s->n), mark_block, &m);
+    count_all(s);
+}
+
+/* ---- one number of each block ---- */
+
+static void largest_block(void *data, size_t block)
+{
+    const Picks *s = data;
+    s->part[block] = (double)kernels()->abs_max(s->x + block * BLOCK, block_size(s->n, block));
+}
+
+static void total_block(void *data, size_t block)
+{
+    const Picks *s = data;
+    s->part[block] = kernels()->sum_magnitudes(s->x + block * BLOCK, block_size(s->n, block));
+}
+
+static double add_blocks(const Picks *s, void (*block)(void *data, size_t block))
+{
+    double sum = 0;
+    parallel_for(s->threads, blocks_of(s->n), block, (void *)(uintptr_t)s);
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        sum += s->part[b];
+    return sum;
+}
+
+double select_total(const Picks *s)
+{
+    return add_blocks(s, total_block);
+}
+
+double select_largest(const Picks *s)
+{
+    double largest = 0;
+    parallel_for(s->threads, blocks_of(s->n), largest_block, (void *)(uintptr_t)s);
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        largest = fmax(largest, s->part[b]);
+    return largest;
+}
+
+/* ---- lists ---- */
+
+size_t select_places(const Picks *s, size_t block, size_t *place)
+{
+    const uint64_t *bits = s->bits + block * WORDS;
+    const size_t words = s->in_block[block] ? (block_size(s->n, block) + 63) / 64 : 0;
+    size_t count = 0;
+    for (size_t w = 0; w < words; w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1)
+            place[count++] = block * BLOCK + 64 * w + (size_t)__builtin_ctzll(left);
+    return count;
+}
+
+bool select_list(Picks *s)
+{
+    if (s->place || s->count > s->n / FEW)
+        return true;
+    size_t *place = NEW(s->scratch, size_t, s->count);
+    float *value = NEW(s->scratch, float, s->count);
+    if (!place || !value)
+        return false;
+    size_t at = 0;
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        at += select_places(s, b, place + at);
+    for (size_t i = 0; i < s->count; i++)
+        value[i] = s->x[place[i]];
+    s->place = place;
+    s->value = value;
+    return true;
+}
+
+/* ---- keeping what is above a level, and the first `ties` of what equals it; each sign has its own ---- */
+
+typedef struct {
+    float least[2];  /* of those above zero, of those below */
+    size_t *ties[2]; /* may be the same */
+} Thin;
+
+static bool stays(const Thin *t, float x)
+{
+    const int side = x < 0;
+    const float v = fabsf(x), least = t->least[side];
+    const bool tie = (v == least) & (*t->ties[side] > 0);
+    *t->ties[side] -= tie;
+    return (v > least) | tie;
+}
+
+static void thin_list(Picks *s, const Thin *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const float v = s->value[i];
+        s->place[kept] = s->place[i];
+        s->value[kept] = v;
+        kept += stays(t, v);
+    }
+    s->count = kept;
+}
+
+static void thin_bits(Picks *s, const Thin *t)
+{
+    for (size_t b = 0; b < blocks_of(s->n); b++) {
+        size_t dropped = 0;
+        for (size_t w = b * WORDS; w < (b + 1) * WORDS && 64 * w < s->n; w++)
+            for (uint64_t left = s->bits[w]; left; left &= left - 1)
+                if (!stays(t, s->x[64 * w + (size_t)__builtin_ctzll(left)])) {
+                    s->bits[w] &= ~(left & -left);
+                    dropped++;
+                }
+        s->in_block[b] -= dropped;
+    }
+    count_all(s);
+}
+
+static Thin thin_alike(float least, size_t *ties)
+{
+    return (Thin){{least, least}, {ties, ties}};
+}
+
+/* ---- ranks ---- */
+
+/* The k-th largest magnitude of `value` (n), k from 1 to n; `*ties` is how many of its size are among the k. */
+static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
+{
+    size_t upto;
+    const float v = radix_magnitude(value, n, n - k, &upto);
+    *ties = k - (n - upto);
+    return v;
+}
+
+/* Ranks all elements: no list is held. */
+static void top_of_all(Picks *s, size_t k)
+{
+    size_t ties;
+    const float least = kth_largest(s->x, s->n, k, &ties);
+    select_from(s, (double)least);
+    const Thin t = thin_alike(least, &ties);
+    if (s->count > k)
+        thin_bits(s, &t);
+}
+
+bool select_narrow(Picks *s, size_t k)
+{
+    size_t ties;
+    if (s->count <= k)
+        return true;
+    if (k == 0) {
+        select_from(s, INFINITY);
+        return true;
+    }
+    if (!select_list(s))
+        return false;
+    if (s->place) {
+        const float least = kth_largest(s->value, s->count, k, &ties);
+        const Thin t = thin_alike(least, &ties);
+        thin_list(s, &t);
+    } else {
+        top_of_all(s, k); /* the same: whatever is left out is smaller */
+    }
+    return true;
+}
+
+/* What is looked at of a long vector to guess a level. */
+static void draw_sample(const Picks *s, float sample[SAMPLE])
+{
+    const size_t stride = s->n / SAMPLE;
+    for (uint32_t i = 0; i < SAMPLE; i++)
+        sample[i] = s->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+}
+
+/* A level that at least k elements reach, of those that `sample` (m) is of, but for a chance under 1e-6 where places
+ * and values have nothing to do with one another; 0 where the sample has too few. */
+static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
+{
+    const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
+    size_t ties;
+    return rank < (double)m ? (double)kth_largest(sample, m, (size_t)rank, &ties) : 0;
+}
+
+bool select_top(Picks *s, size_t k)
+{
+    if (k >= s->n) {
+        select_from(s, 0);
+        return true;
+    }
+    if (s->n >= SAMPLED_FROM && k <= s->n / FEW) {
+        float sample[SAMPLE];
+        draw_sample(s, sample);
+        const double guess = guess_level(s, sample, SAMPLE, k);
+        select_from(s, guess);
+        if (s->count >= k || guess == 0)
+            return select_narrow(s, k);
+    }
+    if (k > 0)
+        top_of_all(s, k);
+    return true;
+}
+
+/* ---- the signs apart ---- */
+
+/* The elements of a sign, in order; `value` has room for n. */
+static size_t gather(const float *x, size_t n, int side, float *value)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        value[count] = x[i];
+        count += side ? x[i] < 0 : x[i] > 0;
+    }
+    return count;
+}
+
+/* A level that k[0] elements above zero reach and k[1] below, but for a chance; 0 where none is found. */
+static double guess_both(const Picks *s, const size_t k[2])
+{
+    float sample[SAMPLE], own[SAMPLE];
+    double least = INFINITY;
+    draw_sample(s, sample);
+    for (int side = 0; side < 2; side++)
+        if (k[side])
+            least = fmin(least, guess_level(s, own, gather(sample, SAMPLE, side, own), k[side]));
+    return least;
+}
+
+/* How each side is thinned to k, from the (n) elements of x; false when a side has fewer. */
+static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
+{
+    for (int side = 0; side < 2; side++) {
+        const size_t m = gather(x, n, side, room);
+        if (m < k[side])
+            return false;
+        t->least[side] = k[side] ? kth_largest(room, m, k[side], t->ties[side]) : INFINITY;
+    }
+    return true;
+}
+
+bool select_sides(Picks *s, const size_t k[2])
+{
+    size_t ties[2] = {0, 0};
+    Thin t = {{0, 0}, {&ties[0], &ties[1]}};
+    float *room = NEW(s->scratch, float, s->n + 1);
+    if (!room)
+        return false;
+    if (s->n >= SAMPLED_FROM && k[0] + k[1] <= s->n / FEW) {
+        select_from(s, guess_both(s, k));
+        if (!select_list(s))
+            return false;
+        if (s->place && rank_both(s->value, s->count, k, room, &t)) {
+            thin_list(s, &t);
+            return true;
+        }
+    }
+    const bool enough = rank_both(s->x, s->n, k, room, &t);
+    select_from(s, (double)fminf(t.least[0], t.least[1]));
+    thin_bits(s, &t);
+    return enough;
+}

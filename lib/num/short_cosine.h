@@ -1,0 +1,18 @@
+/* short_cosine.h -- the orthonormal DCT-II of a short vector, in place, and its inverse.
+ *
+ *     y_k = w_k sum over i of x_i cos(pi (2 i + 1) k / (2 n)),   w_0 = sqrt(1 / n), else sqrt(2 / n)
+ *
+ * n^2 products in double, in a fixed order and without a mathematics library, so that all machines give the same
+ * bytes; cosine.h is for lengths at which that would be slow. */
+#ifndef ATOMO_SHORT_COSINE_H
+#define ATOMO_SHORT_COSINE_H
+
+#include "base/base.h"
+
+enum { SHORT_COSINE_MOST = 512 };
+
+/* n <= SHORT_COSINE_MOST. */
+void short_cosine(float *x, size_t n);
+void short_cosine_back(float *x, size_t n);
+
+#endif

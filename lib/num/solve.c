@@ -1,0 +1,183 @@
+/* solve.c -- see solve.h.
+ *
+ * In logarithms of argument and value a size is nearly a straight line, so the secant does most of the work.
+ * Until two tries lie on both sides of the target, steps go out from the last one: as far as the secant says,
+ * or on level ground further each time. Then the bracket shrinks, by the secant, and by halves where that
+ * keeps moving the same end or takes long. */
+#include "num/solve.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DIGITS_MOST = 7, TRIES_MOST = 30 };
+
+#define REACH log(64)
+#define LEVEL 1e-4 /* slopes under it say nothing of the direction */
+#define STEEP 20   /* slopes above it are steps */
+
+typedef struct {
+    double at, u, w; /* the argument; logarithms of it and of value over target */
+} Try;
+
+typedef struct {
+    const Solve *p;
+    Solution *s;
+    Try first, last, under, over; /* w < 0 and w > 0: the latest of each */
+    bool has_under, has_over;
+    double direction;             /* of the slope: 1 or -1; 0: not known yet */
+    double presumed;              /* as long as it is not */
+    bool ended;                   /* a try had no value */
+    bool level;                   /* the last step changed nothing */
+    double reach;                 /* how far the next step on level ground goes */
+    int inside, same;             /* tries inside the bracket; how many of the last moved the same end */
+    double low_tried, high_tried; /* the outermost tries */
+} Search;
+
+double short_decimal(double v, double low, double high)
+{
+    char text[32];
+    for (int digits = 1; digits <= DIGITS_MOST; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, v);
+        const double rounded = strtod(text, NULL);
+        if (rounded > low && rounded < high)
+            return rounded;
+    }
+    return NAN;
+}
+
+/* ---- what a try tells ---- */
+
+static void note_nearest(Search *q, double at, double value)
+{
+    Solution *s = q->s;
+    const double off = fabs(value / q->p->target - 1), best = fabs(s->value / q->p->target - 1);
+    if (isnan(s->value) || off < best) {
+        s->at = at;
+        s->value = value;
+    }
+    s->reached = fabs(s->value / q->p->target - 1) <= q->p->tolerance;
+}
+
+static void note_slope(Search *q, Try from, Try to)
+{
+    const double slope = (to.w - from.w) / (to.u - from.u);
+    q->level = fabs(slope) <= LEVEL;
+    if (q->level)
+        return;
+    if (q->direction == 0)
+        q->direction = slope > 0 ? 1 : -1;
+    q->s->slope = q->direction * fmin(fmax(fabs(slope), 0.05), 4);
+}
+
+static void note_side(Search *q, Try t)
+{
+    Try *end = t.w < 0 ? &q->under : &q->over;
+    bool *has = t.w < 0 ? &q->has_under : &q->has_over;
+    const bool again = *has && (t.w < 0) == (q->last.w < 0);
+    q->same = again ? q->same + 1 : 0;
+    *end = t;
+    *has = true;
+}
+
+static Status try_at(Search *q, double at, Error *err)
+{
+    const Solve *p = q->p;
+    double value;
+    TRY(p->of(p->data, at, &value, err));
+    const Try t = {at, log(at), log(value / p->target)};
+    q->ended = isnan(value);
+    if (q->ended)
+        return OK;
+    note_nearest(q, at, value);
+    if (q->s->tries++)
+        note_slope(q, q->last, t);
+    else
+        q->first = t;
+    note_side(q, t);
+    q->last = t;
+    q->low_tried = fmin(q->low_tried, at);
+    q->high_tried = fmax(q->high_tried, at);
+    return OK;
+}
+
+/* ---- where to next ---- */
+
+/* How far the argument may be off its best before the value is off by most of the tolerance. */
+static double room(const Search *q)
+{
+    const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
+    return fmax(0.6 * q->p->tolerance, 0.1 * fabs(q->last.w) - 0.02) / slope;
+}
+
+/* The next try around u, and strictly between the ends; NaN: there is none. */
+static double choose(const Search *q, double u, double low, double high)
+{
+    const double h = room(q), at = exp(u);
+    if (!q->p->whole) {
+        const double near = short_decimal(at, fmax(low, exp(u - h)), fmin(high, exp(u + h)));
+        return isnan(near) ? short_decimal(at, low, high) : near;
+    }
+    const double inside = fmin(fmax(round(at), low + 1), high - 1);
+    return inside > low && inside < high ? inside : NAN;
+}
+
+/* Within the bracket, until it is so narrow that only a step of the function can lie in it. */
+static double choose_inside(Search *q)
+{
+    const Try a = q->under, b = q->over;
+    const double secant = a.u + a.w / (a.w - b.w) * (b.u - a.u);
+    const double u = q->same >= 2 || q->inside++ >= 4 ? (a.u + b.u) / 2 : secant;
+    if (!q->p->whole && fabs(a.u - b.u) < q->p->tolerance / STEEP)
+        return NAN;
+    return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
+}
+
+/* Away from the last try, in the direction that the target lies in. */
+static double choose_outside(Search *q)
+{
+    const Solve *p = q->p;
+    double step = -q->last.w / (isnan(q->s->slope) ? q->presumed : q->s->slope);
+    const double way = step > 0 ? 1 : -1;
+    if (q->level || fabs(step) > q->reach) {
+        step = way * q->reach;
+        q->reach *= 2;
+    }
+    const double beyond = way > 0 ? q->high_tried : q->low_tried, limit = way > 0 ? p->high : p->low;
+    const double u = q->last.u + step, to_limit = log(limit) - u;
+    if (beyond == limit)
+        return NAN;
+    const double at = way * to_limit < 1e-12 ? NAN : choose(q, u, fmin(beyond, limit), fmax(beyond, limit));
+    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit : at; /* a limit is tried itself, once */
+}
+
+static double choose_next(Search *q)
+{
+    if (q->has_under && q->has_over)
+        return choose_inside(q);
+    const double at = choose_outside(q);
+    if (!isnan(at) || q->direction != 0 || q->presumed < 0)
+        return at;
+    q->presumed = -1; /* level up to the limit: perhaps it falls, on the other side of the first try */
+    q->last = q->first;
+    q->reach = REACH;
+    return choose_outside(q);
+}
+
+Status solve(const Solve *problem, Solution *s, Error *err)
+{
+    Search q = {
+        .p = problem, .s = s, .presumed = 1, .reach = REACH, .low_tried = INFINITY, .high_tried = -INFINITY};
+    const unsigned most = problem->most ? problem->most : TRIES_MOST;
+    double at = fmin(fmax(s->at, problem->low), problem->high);
+    if (!isnan(s->slope))
+        q.direction = s->slope > 0 ? 1 : -1;
+    s->at = s->value = NAN;
+    s->tries = 0;
+    s->reached = false;
+    while (!isnan(at) && s->tries < most) {
+        TRY(try_at(&q, at, err));
+        at = s->reached || q.ended ? NAN : choose_next(&q);
+    }
+    return OK;
+}

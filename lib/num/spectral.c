@@ -1,0 +1,158 @@
+/* spectral.c -- see spectral.h. */
+#include "num/spectral.h"
+#include "base/bytes.h"
+#include "vec/kernels.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Eigenvalues of A'A under this share of the largest carry no more than two right digits. */
+#define DUST 1e-12
+
+/* What stands beside lambda[i]: eigenvalues ascend, atoms descend. */
+static size_t eigen_index(const Spectral *s, size_t i)
+{
+    return s->k - 1 - i;
+}
+
+static void swap_vectors(double *a, double *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+/* v (count, k): the eigenvectors that belong to atoms index[0 .. count-1]. */
+static Status eigenvectors(Spectral *s, const size_t *index, size_t count, double *v, Arena *arena,
+                           Error *err)
+{
+    size_t *wanted = NEW(arena, size_t, count);
+    if (!wanted)
+        return arena_fail(arena, err);
+    for (size_t q = 0; q < count; q++)
+        wanted[count - 1 - q] = eigen_index(s, index[q]);
+    TRY(eigen_some(&s->eigen, wanted, count, v, arena, err));
+    for (size_t q = 0; q < count / 2; q++)
+        swap_vectors(v + q * s->k, v + (count - 1 - q) * s->k, s->k);
+    return OK;
+}
+
+/* The atoms from `first` on have eigenvalues that are mostly rounding error, so their lengths are measured. */
+static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
+{
+    enum { AT_ONCE = 256 };
+    TRY(eigen_all(&s->eigen, arena, err));
+    const ArenaMark mark = arena_mark(arena);
+    float *u = NEW(arena, float, (s->k - first < AT_ONCE ? s->k - first : AT_ONCE) * s->a.rows);
+    uint8_t *to[AT_ONCE];
+    if (!u)
+        return arena_fail(arena, err);
+    for (size_t q = 0; q < AT_ONCE && q < s->k - first; q++)
+        to[q] = (uint8_t *)(u + q * s->a.rows);
+    for (size_t i = first; i < s->k; i += AT_ONCE) { /* rows of the basis from the smallest eigenvalue up */
+        const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
+        TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, to, arena, err));
+        for (size_t q = 0; q < some; q++)
+            s->lambda[i + some - 1 - q] = sqrt(kernels()->sum_squares(u + q * s->a.rows, s->a.rows));
+    }
+    arena_rewind(arena, mark);
+    return OK;
+}
+
+/* What lies beside a few strong directions has no eigenvectors to speak of, and any orthonormal vectors will
+ * do. Leaves `rest` empty where the whole basis of eigenvectors had to be made for the strong ones. */
+static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
+{
+    double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
+    size_t *index = NEW(arena, size_t, strong);
+    if (!v || !square || !index)
+        return arena_fail(arena, err);
+    for (size_t i = 0; i < strong; i++)
+        index[i] = i;
+    TRY(eigenvectors(s, index, strong, v, arena, err));
+    if (s->eigen.vector)
+        return OK;
+    TRY(completion_open(&s->rest, v, strong, s->k, arena, err));
+    TRY(completion_squares(&s->rest, &s->a, square, arena, err));
+    for (size_t i = strong; i < s->k; i++)
+        s->lambda[i] = sqrt(square[i]);
+    return OK;
+}
+
+static Status open_gram(Spectral *s, Arena *arena, Error *err)
+{
+    TRY(eigen_fits(s->k, err)); /* before the long way to what would be refused */
+    double *g = NEW(arena, double, s->k * s->k);
+    if (!g)
+        return arena_fail(arena, err);
+    TRY(linalg_gram(&s->a, s->threads, g, arena, err));
+    TRY(eigen_open(&s->eigen, g, s->k, arena, err));
+    const double most = s->k ? s->eigen.value[s->k - 1] : 0;
+    size_t clean = 0;
+    for (; clean < s->k && s->eigen.value[eigen_index(s, clean)] > DUST * most; clean++)
+        s->lambda[clean] = sqrt(s->eigen.value[eigen_index(s, clean)]);
+    if (clean < s->k / 4 && !s->eigen.vector)
+        TRY(complete(s, clean, arena, err));
+    return clean < s->k && !s->rest.k ? measure_dust(s, clean, arena, err) : OK;
+}
+
+static Status open_gesdd(Spectral *s, Arena *arena, Error *err)
+{
+    s->u = NEW(arena, double, s->k * s->a.rows);
+    s->v = NEW(arena, double, s->k * s->k);
+    if (!s->u || !s->v)
+        return arena_fail(arena, err);
+    return linalg_svd(&s->a, s->u, s->lambda, s->v, arena, err);
+}
+
+Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err)
+{
+    *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
+    if (!s->lambda)
+        return arena_fail(arena, err);
+    TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
+    /* The basis itself is only known to rounding: lengths under that are lengths of nothing. */
+    for (size_t i = 1; i < s->k; i++)
+        if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
+            s->lambda[i] = 0;
+    return OK;
+}
+
+/* times * x, as floats. */
+static void put_floats(const double *x, double times, size_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        store_f32(out + i * sizeof(float), (float)(x[i] * times));
+}
+
+static void copy_pairs(const Spectral *s, const size_t *index, const double *scale, size_t count,
+                       uint8_t *const *u, uint8_t *const *v)
+{
+    for (size_t q = 0; q < count; q++) {
+        put_floats(s->u + index[q] * s->a.rows, s->lambda[index[q]] * scale[q], s->a.rows, u[q]);
+        put_floats(s->v + index[q] * s->k, 1, s->k, v[q]);
+    }
+}
+
+Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, uint8_t *const *u,
+                      uint8_t *const *v, Arena *arena, Error *err)
+{
+    if (s->u) {
+        copy_pairs(s, index, scale, count, u, v);
+        return OK;
+    }
+    double *basis = NEW(arena, double, count * s->k);
+    if (!basis)
+        return arena_fail(arena, err);
+    TRY(s->rest.k ? completion_some(&s->rest, index, count, basis, arena, err)
+                  : eigenvectors(s, index, count, basis, arena, err));
+    for (size_t q = 0; q < count; q++) {
+        put_floats(basis + q * s->k, 1, s->k, v[q]);
+        for (size_t j = 0; j < s->k; j++)
+            basis[q * s->k + j] *= scale[q];
+    }
+    return linalg_project(&s->a, basis, count, s->threads, u, arena, err);
+}

@@ -1,0 +1,117 @@
+/* stats.c -- see stats.h. */
+#include "num/stats.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void stats_sort(double *v, size_t n)
+{
+    if (n)
+        qsort(v, n, sizeof *v, ascending);
+}
+
+double stats_quantile(const double *sorted, size_t n, double q)
+{
+    assert(q >= 0 && q <= 1);
+    if (n == 0)
+        return NAN;
+    const double at = q * (double)(n - 1);
+    const size_t low = (size_t)at;
+    if (low + 1 >= n)
+        return sorted[n - 1];
+    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
+}
+
+double stats_median(double *v, size_t n)
+{
+    stats_sort(v, n);
+    return stats_quantile(v, n, 0.5);
+}
+
+void moments_add(Moments *m, double v)
+{
+    const double step = v - m->mean;
+    m->n++;
+    m->mean += step / (double)m->n;
+    m->m2 += step * (v - m->mean);
+}
+
+double moments_variance(const Moments *m)
+{
+    return m->n > 1 ? m->m2 / (double)(m->n - 1) : NAN;
+}
+
+double normal_tail(double z)
+{
+    return 0.5 * erfc(z / M_SQRT2);
+}
+
+/* ---- incomplete beta ---- */
+
+/* Its continued fraction by the modified Lentz method; about sqrt(max(a, b)) terms where x < (a+1)/(a+b+2). */
+static double beta_fraction(double a, double b, double x)
+{
+    enum { TERMS = 200000 };
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    double h = d;
+    for (int k = 1; k <= TERMS; k++) {
+        const double m = k;
+        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 + even * d;
+        c = 1 + even / c;
+        d = 1 / (fabs(d) < tiny ? tiny : d);
+        h *= d * (fabs(c) < tiny ? tiny : c);
+        d = 1 + odd * d;
+        c = 1 + odd / c;
+        d = 1 / (fabs(d) < tiny ? tiny : d);
+        const double step = d * (fabs(c) < tiny ? tiny : c);
+        h *= step;
+        if (fabs(step - 1) < 1e-15)
+            break;
+    }
+    return h;
+}
+
+double beta_inc(double a, double b, double x)
+{
+    assert(a > 0 && b > 0);
+    if (x <= 0)
+        return 0;
+    if (x >= 1)
+        return 1;
+    const double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
+                                     : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+/* ---- F ---- */
+
+double f_tail(double f, double d1, double d2)
+{
+    return f <= 0 ? 1 : beta_inc(d2 / 2, d1 / 2, d2 / (d2 + d1 * f));
+}
+
+/* Bisection on log f: the tail falls monotonically from 1 to 0. */
+double f_quantile(double tail, double d1, double d2)
+{
+    assert(tail > 0 && tail < 1);
+    double low = -700, high = 700;
+    for (int i = 0; i < 200 && high - low > 1e-15 * fmax(1, fabs(low)); i++) {
+        const double middle = (low + high) / 2;
+        if (f_tail(exp(middle), d1, d2) > tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp((low + high) / 2);
+}

@@ -1,0 +1,35 @@
+/* stats.h -- quantiles, running moments and the tails of the normal and F distributions. */
+#ifndef ATOMO_STATS_H
+#define ATOMO_STATS_H
+
+#include "base/base.h"
+
+/* Sorts v; the empty set's statistics are NaN. */
+void stats_sort(double *v, size_t n);
+
+/* The q-quantile (0 <= q <= 1) of sorted values by linear interpolation at (n - 1) q, as numpy's default. */
+double stats_quantile(const double *sorted, size_t n, double q);
+
+/* Sorts v, too. */
+double stats_median(double *v, size_t n);
+
+/* Mean and squared deviations by Welford's recurrence. */
+typedef struct {
+    size_t n;
+    double mean, m2;
+} Moments;
+
+void moments_add(Moments *m, double v);
+double moments_variance(const Moments *m); /* of a sample: m2 / (n - 1); NaN under two values */
+
+/* P(N(0,1) > z) */
+double normal_tail(double z);
+
+/* The regularised incomplete beta function I_x(a, b); a, b > 0. */
+double beta_inc(double a, double b, double x);
+
+/* P(F(d1, d2) > f), and the f that has the tail probability `tail` in (0, 1). Degrees of freedom may be real. */
+double f_tail(double f, double d1, double d2);
+double f_quantile(double tail, double d1, double d2);
+
+#endif

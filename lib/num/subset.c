@@ -1,0 +1,98 @@
+/* subset.c -- see subset.h. */
+#include "num/subset.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- how many in a block ---- */
+
+/* `drawn` elements out of `all`, of which `marked` are marked. */
+typedef struct {
+    double all, marked, drawn;
+} Urn;
+
+#define NEGLIGIBLE 0x1p-80 /* of the chance of the likeliest number */
+
+/* Chances of j marked ones relative to that of the likeliest number, added up from there downwards, then
+ * upwards, until they pass `stop`; returns the j at which they do, `*sum` is what was reached. */
+static double add_up(Urn u, double stop, double *sum)
+{
+    const double rest = u.all - u.marked - u.drawn;
+    const double low = fmax(0, -rest), high = fmin(u.marked, u.drawn);
+    const double likeliest = fmin(high, fmax(low, floor((u.drawn + 1) * ((u.marked + 1) / (u.all + 2)))));
+    double chance = 1;
+    *sum = 1;
+    for (double j = likeliest; *sum <= stop && j > low && chance > NEGLIGIBLE; j--) {
+        chance *= j * (rest + j) / ((u.marked - j + 1) * (u.drawn - j + 1));
+        *sum += chance;
+        if (*sum > stop)
+            return j - 1;
+    }
+    chance = 1;
+    for (double j = likeliest; *sum <= stop && j < high && chance > NEGLIGIBLE; j++) {
+        chance *= (u.marked - j) * (u.drawn - j) / ((j + 1) * (rest + j + 1));
+        *sum += chance;
+        if (*sum > stop)
+            return j + 1;
+    }
+    return likeliest;
+}
+
+/* A draw from the hypergeometric distribution by inversion, at unit in [0, 1). */
+static size_t marked_in(Urn u, double unit)
+{
+    double sum;
+    add_up(u, INFINITY, &sum);
+    return (size_t)add_up(u, unit * sum, &sum);
+}
+
+bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a)
+{
+    const size_t blocks = blocks_of(n);
+    *s = (Subset){*rng, n, k, NEW(a, size_t, blocks + 1)};
+    if (!s->before)
+        return false;
+    s->before[0] = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        const Urn u = {(double)(n - b * BLOCK), (double)(k - s->before[b]), (double)block_size(n, b)};
+        s->before[b + 1] = s->before[b] + marked_in(u, rng_unit(rng, USE_ATOM, b));
+    }
+    return true;
+}
+
+/* ---- which ones ---- */
+
+/* Uniform in [0, most], to 2^-48 of each chance. */
+static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
+{
+    const uint64_t word = (uint64_t)rng_word(key, i) << 32 | rng_word_more(key, i);
+    return (uint32_t)((unsigned __int128)word * (most + 1) >> 64);
+}
+
+/* Floyd: the j-th pick is out of 0 .. j, and where it is there already, j itself joins. */
+static void mark_some(const RngKey *key, uint32_t size, uint32_t count, uint64_t *member)
+{
+    for (uint32_t i = 0, j = size - count; i < count; i++, j++) {
+        const uint32_t at = pick(key, i, j);
+        const uint32_t joins = member[at / 64] >> at % 64 & 1 ? j : at;
+        member[joins / 64] |= UINT64_C(1) << joins % 64;
+    }
+}
+
+void subset_mark(const Subset *s, size_t block, uint64_t member[BLOCK / 64])
+{
+    const uint32_t size = (uint32_t)block_size(s->n, block);
+    const uint32_t count = (uint32_t)(s->before[block + 1] - s->before[block]);
+    const RngKey key = rng_key(&s->rng, USE_SAMPLE, block);
+    const size_t words = (size + 63) / 64;
+    memset(member, 0, words * sizeof *member);
+    if (count <= size / 2) {
+        mark_some(&key, size, count, member);
+        return;
+    }
+    mark_some(&key, size, size - count, member); /* those that are left out */
+    for (size_t w = 0; w < words; w++)
+        member[w] = ~member[w];
+    if (size % 64)
+        member[words - 1] &= (UINT64_C(1) << size % 64) - 1;
+}

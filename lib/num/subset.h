@@ -1,0 +1,25 @@
+/* subset.h -- k of n elements, every subset equally likely, from a random address.
+ *
+ * How many of them a block of 2^16 elements holds is drawn block after block from the hypergeometric
+ * distribution; which ones, by Floyd's algorithm within the block. So a block's members follow from the
+ * address, n, k and the counts alone, in any order and on any thread. Only sums, products and quotients of
+ * doubles decide: the same on every machine. */
+#ifndef ATOMO_SUBSET_H
+#define ATOMO_SUBSET_H
+
+#include "base/arena.h"
+#include "base/rng.h"
+
+typedef struct {
+    Rng rng;
+    size_t n, k;
+    size_t *before; /* (blocks + 1) members before each block */
+} Subset;
+
+/* k <= n. False when the arena has no memory. */
+bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a);
+
+/* Sets bit i % 64 of word i / 64 for each member i of the block, and clears all others of the block. */
+void subset_mark(const Subset *s, size_t block, uint64_t member[BLOCK / 64]);
+
+#endif

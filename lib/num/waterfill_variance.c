@@ -1,0 +1,228 @@
+/* waterfill_variance.c -- the least expected number of atoms for a variance, without the sort.
+ *
+ * At the level t an entry v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2 over the entries up to t
+ * (T1 = sum v, T2 = sum v^2): it rises with t, and in one piece between two entries. Floats order like
+ * integers: a pass adds up T1 and T2 by the leading bits, a scan from the small end finds the bin in which V
+ * reaches what is wanted, and the next pass looks at that bin's next bits. After three the entries up to the
+ * level are known, and t = (V + T2) / T1.
+ *
+ * Of a large vector a sample says about where the level is. One pass then adds up what is under that range, and
+ * keeps the entries in it: they are all that is left to search. Where they are too many, or the level is not
+ * there after all, the whole vector is searched. */
+#include "num/waterfill.h"
+
+#include "base/bytes.h"
+#include "vec/kernels.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { DIGITS = 3, BINS = 1 << 11, PIECES = 64 };
+static const int digit_width[DIGITS] = {11, 10, 10}; /* 31 bits: a float without its sign */
+
+typedef struct {
+    double sum[BINS], squares[BINS];
+} Bins;
+
+typedef struct {
+    const float *x;
+    size_t n, pieces;
+    Bins *piece;      /* (pieces) */
+    uint32_t prefix;  /* the bits above the digit that an entry must have */
+    int shift, width; /* of the digit */
+} Count;
+
+static void count_piece(void *data, size_t p)
+{
+    const Count *c = data;
+    Bins *bins = &c->piece[p];
+    const Stretch part = stretch_of(c->n, c->pieces, p);
+    const uint32_t mask = (1u << c->width) - 1, prefix = c->prefix;
+    const int shift = c->shift, above = c->shift + c->width;
+    const float *const x = c->x;
+    memset(bins, 0, sizeof *bins);
+    for (size_t i = part.from; i < part.to; i++) {
+        const uint32_t u = float_bits(x[i]) & 0x7fffffffu;
+        if (u >> above == prefix) {
+            const double v = (double)bits_float(u);
+            bins->sum[u >> shift & mask] += v;
+            bins->squares[u >> shift & mask] += v * v;
+        }
+    }
+}
+
+/* piece[0] becomes the sum over all pieces, in their order. */
+static void count_digit(Count *c, int threads)
+{
+    parallel_for(threads, c->pieces, count_piece, c);
+    for (size_t p = 1; p < c->pieces; p++)
+        for (size_t d = 0; d < BINS; d++) {
+            c->piece[0].sum[d] += c->piece[p].sum[d];
+            c->piece[0].squares[d] += c->piece[p].squares[d];
+        }
+}
+
+/* What lies under the bin at hand. */
+typedef struct {
+    double sum, squares;
+} Under;
+
+/* Walks up while the variance at a bin's upper edge is within `variance`; returns the first bin where it is
+ * not, or how many there are. */
+static uint32_t find_bin(const Count *c, double variance, Under *under)
+{
+    const Bins *bins = &c->piece[0];
+    uint32_t d = 0;
+    for (; d < 1u << c->width; d++) {
+        const uint32_t next = ((c->prefix << c->width | d) + 1) << c->shift;
+        const Under with = {under->sum + bins->sum[d], under->squares + bins->squares[d]};
+        if (next > float_bits(FLT_MAX) || (double)bits_float(next) * with.sum - with.squares > variance)
+            break;
+        *under = with;
+    }
+    return d;
+}
+
+/* The level at which entries of x add what is left of the variance to those under them all; NaN when scratch has
+ * no memory. */
+static double search(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
+{
+    const size_t blocks = blocks_of(n);
+    Count c = {.x = x, .n = n, .pieces = blocks < PIECES ? blocks : PIECES, .shift = 31};
+    uint32_t last = 0;
+    const ArenaMark mark = arena_mark(scratch);
+    c.piece = NEW(scratch, Bins, c.pieces + 1); /* one at least, for no entries */
+    if (!c.piece)
+        return NAN;
+    memset(c.piece, 0, sizeof *c.piece);
+    for (int digit = 0; digit < DIGITS; digit++) {
+        c.width = digit_width[digit];
+        c.shift -= c.width;
+        count_digit(&c, threads);
+        last = find_bin(&c, variance, &under);
+        c.prefix = (c.prefix << c.width) + last; /* rounding may carry it into the next bin */
+    }
+    if (last < 1u << c.width) { /* the largest light entry itself */
+        under.sum += c.piece[0].sum[last];
+        under.squares += c.piece[0].squares[last];
+    }
+    arena_rewind(scratch, mark);
+    return under.sum > 0 ? (variance + under.squares) / under.sum : 0;
+}
+
+/* ---- large vectors ---- */
+
+enum {
+    SAMPLE = 1 << 14,
+    SAMPLED_FROM = 8 * SAMPLE,
+    WAVE = 16, /* blocks at once */
+    SLACK = 16 /* what sums_around may write behind the last */
+};
+
+typedef struct {
+    const float *x;
+    size_t n, wave; /* the block that slot 0 stands for */
+    float low, high;
+    float *slot[WAVE];
+    size_t found[WAVE];
+    double sum[WAVE][3];
+    float *between; /* in the range so far */
+    size_t count, room;
+    Under under;
+    double squares; /* of all */
+} Range;
+
+static void fill_slot(void *data, size_t slot)
+{
+    Range *r = data;
+    const size_t block = r->wave + slot;
+    r->found[slot] = kernels()->sums_around(r->x + block * BLOCK, block_size(r->n, block), r->low, r->high,
+                                            r->slot[slot], r->sum[slot]);
+}
+
+static void settle_slot(Range *r, size_t slot)
+{
+    const size_t left = r->room - r->count, taken = r->found[slot] < left ? r->found[slot] : left;
+    memcpy(r->between + r->count, r->slot[slot], taken * sizeof *r->between);
+    r->count += taken;
+    r->under.sum += r->sum[slot][0];
+    r->under.squares += r->sum[slot][1];
+    r->squares += r->sum[slot][2];
+}
+
+/* False when scratch has no memory. */
+static bool gather(Range *r, int threads, Arena *scratch)
+{
+    const size_t blocks = blocks_of(r->n);
+    r->room = r->n / 8;
+    r->between = NEW(scratch, float, r->room);
+    for (size_t slot = 0; slot < WAVE && slot < blocks; slot++)
+        if (!(r->slot[slot] = NEW(scratch, float, BLOCK + SLACK)))
+            return false;
+    if (!r->between)
+        return false;
+    for (r->wave = 0; r->wave < blocks; r->wave += WAVE) {
+        const size_t left = blocks - r->wave, slots = left < WAVE ? left : WAVE;
+        parallel_for(threads, slots, fill_slot, r);
+        for (size_t slot = 0; slot < slots; slot++)
+            settle_slot(r, slot);
+    }
+    return true;
+}
+
+/* Whether the level lies in the range, and all entries there were kept. */
+static bool holds_level(const Range *r, double variance)
+{
+    Under u = r->under;
+    const bool from_low = (double)r->low * u.sum - u.squares <= variance;
+    for (size_t i = 0; i < r->count; i++) {
+        u.sum += (double)r->between[i];
+        u.squares += (double)r->between[i] * (double)r->between[i];
+    }
+    return r->count < r->room && from_low && (double)r->high * u.sum - u.squares > variance;
+}
+
+static double sum_squares(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t b = 0; b < blocks_of(n); b++)
+        sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
+    return sum;
+}
+
+/* What the level of a sample is, one entry from each of its strides. */
+static double guess(const float *x, size_t n, double eps, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t stride = n / SAMPLE;
+    float *sample = NEW(scratch, float, SAMPLE);
+    for (uint32_t i = 0; sample && i < SAMPLE; i++)
+        sample[i] = x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+    const double level =
+        sample ? search(sample, SAMPLE, (Under){0}, eps * sum_squares(sample, SAMPLE), 1, scratch) : NAN;
+    arena_rewind(scratch, mark);
+    return level;
+}
+
+double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Range r = {.x = x, .n = n};
+    double level;
+    assert(eps > 0);
+    if (n >= SAMPLED_FROM) {
+        level = guess(x, n, eps, scratch);
+        r.low = (float)(0.85 * level);
+        r.high = (float)(1.15 * level);
+        if (isnan(level) || (r.low > 0 && isfinite(r.high) && !gather(&r, threads, scratch)))
+            return NAN;
+        if (r.squares > 0 && holds_level(&r, eps * r.squares)) {
+            level = search(r.between, r.count, r.under, eps * r.squares, threads, scratch);
+            arena_rewind(scratch, mark);
+            return level;
+        }
+        arena_rewind(scratch, mark);
+    }
+    return search(x, n, (Under){0}, eps * sum_squares(x, n), threads, scratch);
+}

@@ -1,0 +1,184 @@
+/* report_folder.c -- see report_folder.h. */
+#include "page/report_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- names ---- */
+
+static bool ends_in(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && !strcmp(name + length - end, ending);
+}
+
+/* Whether both are one file that is there. */
+static bool same_file(const char *path, const char *other)
+{
+    struct stat one, two;
+    return other && stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(((const Entry *)x)->name, ((const Entry *)y)->name);
+}
+
+static Status add(Folder *f, size_t *room, const char *folder, const char *name, Arena *a, Error *err)
+{
+    if (f->count == *room) {
+        const size_t more = 2 * *room + 64;
+        Entry *entry = NEW(a, Entry, more);
+        if (!entry)
+            return arena_fail(a, err);
+        if (f->count)
+            memcpy(entry, f->entry, f->count * sizeof *entry);
+        f->entry = entry;
+        *room = more;
+    }
+    Entry *e = &f->entry[f->count];
+    *e = (Entry){.name = text_copy(a, name), .path = text_format(a, "%s/%s", folder, name)};
+    if (!e->name || !e->path)
+        return arena_fail(a, err);
+    f->count++;
+    return OK;
+}
+
+static Status list(Folder *f, const char *path, const char *without, Arena *a, Error *err)
+{
+    size_t room = 0;
+    Status status = OK;
+    DIR *dir = opendir(path);
+    if (!dir)
+        return FAIL(err, ERR_IO, "%s: cannot be listed: %s", path, strerror(errno));
+    errno = 0;
+    for (struct dirent *d; status == OK && (d = readdir(dir)); errno = 0) {
+        if (*d->d_name == '.')
+            continue;
+        status = add(f, &room, path, d->d_name, a, err);
+        if (status == OK && same_file(f->entry[f->count - 1].path, without))
+            f->count--;
+    }
+    if (status == OK && errno)
+        status = FAIL(err, ERR_IO, "%s: cannot be listed: %s", path, strerror(errno));
+    closedir(dir);
+    if (f->count)
+        qsort(f->entry, f->count, sizeof *f->entry, by_name);
+    return status;
+}
+
+/* ---- one file ---- */
+
+Status folder_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err)
+{
+    struct stat now;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return FAIL(err, ERR_IO, "cannot open: %s", strerror(errno));
+    if (fstat(fileno(f), &now) || (uint64_t)now.st_size > most) {
+        fclose(f);
+        return FAIL(err, ERR_CORRUPT, "is larger than %zu MB", most >> 20);
+    }
+    *size = (size_t)now.st_size;
+    *data = NEW(a, char, *size + 1);
+    const bool read = *data && fread(*data, 1, *size, f) == *size;
+    fclose(f);
+    if (!*data)
+        return arena_fail(a, err);
+    (*data)[*size] = 0;
+    return read ? OK : FAIL(err, ERR_IO, "cannot be read to its end");
+}
+
+static Status look_at_result(Entry *e, Arena *a, Error *err)
+{
+    Stored s;
+    const char *why;
+    const Status status = stored_load(&s, e->path, a, err);
+    if (status == ERR_MEMORY)
+        return status;
+    if (status != OK) {
+        const size_t path = strlen(e->path); /* the message begins with it, and the page has it already */
+        const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
+        const char *text = named ? err->text + path + 2 : err->text;
+        e->type = ENTRY_DAMAGED;
+        e->why = text_copy(a, text);
+        return e->why ? OK : arena_fail(a, err);
+    }
+    e->kind = s.whole ? result_kind(&s, &why) : NULL;
+    e->type = e->kind ? ENTRY_RESULT : ENTRY_OTHER;
+    e->why = e->kind ? NULL : s.whole ? why : "it has no list of \"results\"";
+    return OK;
+}
+
+static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
+{
+    char *data = NULL;
+    size_t size = 0;
+    const Status status = folder_load(&data, &size, e->path, PICTURE_MOST, a, err);
+    if (status == ERR_MEMORY)
+        return status;
+    const bool good = status == OK && memmem(data, size < 4096 ? size : 4096, head, strlen(head));
+    e->type = good ? ENTRY_FIGURE : ENTRY_DAMAGED;
+    e->why = good ? NULL : status == OK ? "is not what its name says" : text_copy(a, err->text);
+    return good || e->why ? OK : arena_fail(a, err);
+}
+
+/* By its name; NULL: that says it may be a result or a figure. */
+static const char *what_else(const Entry *e, const struct stat *now)
+{
+    return S_ISDIR(now->st_mode)           ? "a directory"
+           : !S_ISREG(now->st_mode)        ? "no regular file"
+           : ends_in(e->name, ".plot.csv") ? "the data of a figure"
+           : ends_in(e->name, ".journal")  ? "the journal of a run that is at work or was interrupted"
+                                           : NULL;
+}
+
+static Status look_at(Entry *e, Arena *a, Error *err)
+{
+    static const struct {
+        const char *ending, *media, *head;
+    } pictures[] = {{".svg", "image/svg+xml", "<svg"}, {".png", "image/png", "\x89PNG"}};
+    struct stat now;
+    e->type = ENTRY_OTHER;
+    e->why = stat(e->path, &now) ? "a link that leads nowhere" : what_else(e, &now);
+    if (e->why)
+        return OK;
+    if (ends_in(e->name, ".csv") || ends_in(e->name, ".json"))
+        return look_at_result(e, a, err);
+    for (size_t i = 0; i < countof(pictures); i++)
+        if (ends_in(e->name, pictures[i].ending)) {
+            e->media = pictures[i].media;
+            return look_at_figure(e, pictures[i].head, a, err);
+        }
+    e->why = "no result, and no figure that a page can show";
+    return OK;
+}
+
+Status folder_read(Folder *out, const char *path, const char *without, bool (*stopped)(void), Arena *a,
+                   Error *err)
+{
+    *out = (Folder){0};
+    TRY(list(out, path, without, a, err));
+    for (size_t i = 0; i < out->count; i++) {
+        Entry *e = &out->entry[i];
+        Arena *room = arena_open(0);
+        if (stopped && stopped()) {
+            arena_close(room);
+            return FAIL(err, ERR_STOPPED, "stopped");
+        }
+        const Status status = look_at(e, room, err);
+        if (status == OK && e->why)
+            e->why = text_copy(a, e->why);
+        arena_close(room);
+        TRY(status);
+        out->results += e->type == ENTRY_RESULT;
+        out->figures += e->type == ENTRY_FIGURE;
+        out->damaged += e->type == ENTRY_DAMAGED;
+    }
+    return OK;
+}

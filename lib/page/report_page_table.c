@@ -1,0 +1,192 @@
+/* report_page_table.c -- see report_page_table.h. */
+#include "page/report_page_table.h"
+
+#include "page/report_html.h"
+#include "report/report_table.h"
+
+#include <string.h>
+
+typedef struct {
+    const Term *term;           /* NULL: a field that nobody here writes */
+    const char *before, *field; /* the column's name: "svd ", "bytes" */
+    Column as;                  /* how numbers print */
+    bool numbers;               /* nothing but */
+    bool shown, rare;           /* rare: it comes when all columns are asked for */
+} PageColumn;
+
+/* ---- columns ---- */
+
+static const char *cell_at(const PageTable *t, size_t row, size_t column)
+{
+    return t->rows->cell[row * t->rows->columns + column];
+}
+
+static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_t column)
+{
+    return stored_value(cell_at(t, row, column), c->term && c->term->text);
+}
+
+/* Columns with nothing in the rows of that rank are not shown, those with nothing but "*" not at first. */
+static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
+{
+    bool stars = true;
+    c->numbers = true;
+    for (size_t row = 0; row < t->rows->rows; row++) {
+        if (t->rank[row] != rank)
+            continue;
+        const Value v = value_at(t, c, row, column);
+        c->shown |= v.type != VALUE_NONE;
+        c->numbers &= v.type == VALUE_NONE || v.type == VALUE_INT || v.type == VALUE_REAL;
+        stars &= !strcmp(cell_at(t, row, column), "*");
+    }
+    c->rare |= stars;
+}
+
+static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
+{
+    PageColumn *columns = NEW_ZERO(a, PageColumn, t->rows->columns + 1);
+    for (size_t i = 0; columns && i < t->rows->columns; i++) {
+        PageColumn *c = &columns[i];
+        const char *name = t->rows->name[i];
+        size_t before;
+        c->term = term_of_column(name, &before);
+        c->before = text_slice(a, name, before);
+        c->field = name + before;
+        if (!c->before)
+            return NULL;
+        c->as = (Column){name, name, 0};
+        c->rare = t->usual && !text_listed(t->usual, name);
+        look_at(c, t, i, rank);
+        if (c->term && c->shown)
+            t->used[c->term - terms] = true;
+    }
+    return columns;
+}
+
+static void put_heading(TextBuf *out, const PageColumn *c)
+{
+    const char *rest = c->term ? term_rest(c->term, c->field) : "";
+    text_addf(out, "<th scope=\"col\" class=\"%s%s\"", c->numbers ? "n" : "t", c->rare ? " more" : "");
+    text_add(out, " title=\"");
+    html_text(out, c->as.name);
+    if (c->term) {
+        text_add(out, ": ");
+        html_text(out, c->term->says);
+    }
+    text_add(out, "\">");
+    html_text(out, c->before);
+    html_text(out, c->term ? c->term->title : c->field);
+    text_add(out, *rest ? " " : "");
+    html_text(out, rest);
+    if (c->term && c->term->unit)
+        text_addf(out, " <span class=\"unit\">%s</span>", c->term->unit);
+    text_add(out, "</th>");
+}
+
+/* ---- cells ---- */
+
+enum { LONG = 48 };
+
+static void put_number(TextBuf *out, const PageColumn *c, const Value *v, Arena *a)
+{
+    char exact[32];
+    const char *shown = report_cell(&c->as, v, a);
+    text_addf(out, " data-v=\"%s\">", text_double(exact, v->type == VALUE_INT ? (double)v->whole : v->real));
+    text_add(out, shown ? shown : "");
+    out->failed |= !shown;
+}
+
+static void put_cell(TextBuf *out, const PageColumn *c, const Value *v, const char *cell, Arena *a)
+{
+    const bool number = v->type == VALUE_INT || v->type == VALUE_REAL, none = v->type == VALUE_NONE;
+    const bool wide = v->type == VALUE_TEXT && strlen(cell) > LONG;
+    text_addf(out, "<td class=\"%s%s%s%s\"", c->numbers ? "n" : "t", none ? " none" : "", wide ? " wide" : "",
+              c->rare ? " more" : "");
+    if (number) {
+        put_number(out, c, v, a);
+    } else {
+        text_add(out, ">");
+        html_text(out, none ? "\xe2\x80\x93" : v->type == VALUE_BOOL ? v->on ? "yes" : "no" : cell);
+    }
+    text_add(out, "</td>");
+}
+
+/* ---- tables ---- */
+
+static void put_row(TextBuf *out, const PageTable *t, const PageColumn *columns, size_t row, Arena *a)
+{
+    text_add(out, "<tr>");
+    for (size_t i = 0; i < t->rows->columns; i++)
+        if (columns[i].shown) {
+            const Value v = value_at(t, &columns[i], row, i);
+            put_cell(out, &columns[i], &v, cell_at(t, row, i), a);
+        }
+    text_add(out, "</tr>\n");
+}
+
+static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
+{
+    const PageColumn *columns = columns_of(t, rank, a);
+    size_t shown = 0, rare = 0, rows = 0;
+    out->failed |= !columns;
+    for (size_t i = 0; columns && i < t->rows->columns; i++) {
+        shown += columns[i].shown;
+        rare += columns[i].shown && columns[i].rare;
+    }
+    if (rare)
+        text_addf(out,
+                  "<input type=\"checkbox\" class=\"all\" id=\"%s-%d\"><label for=\"%s-%d\">all %zu "
+                  "columns</label>\n",
+                  t->id, rank, t->id, rank, shown);
+    text_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
+    for (size_t i = 0; columns && i < t->rows->columns; i++)
+        if (columns[i].shown)
+            put_heading(out, &columns[i]);
+    text_add(out, "</tr></thead>\n<tbody>\n");
+    for (size_t row = 0; columns && row < t->rows->rows && rows < ROWS_MOST; row++)
+        if (t->rank[row] == rank) {
+            put_row(out, t, columns, row, a);
+            rows++;
+        }
+    text_add(out, "</tbody></table></div>\n");
+}
+
+size_t page_count(const PageTable *t, RowRank rank)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < t->rows->rows; row++)
+        count += t->rank[row] == rank;
+    return count;
+}
+
+/* Rows that a table leaves out, and where they are. */
+static void put_first(TextBuf *out, const PageTable *t, size_t all)
+{
+    if (all <= ROWS_MOST)
+        return;
+    text_addf(out, "<p class=\"soft\">The first %d of %zu rows; all are in ", ROWS_MOST, all);
+    html_text(out, t->file);
+    text_add(out, ".</p>\n");
+}
+
+void page_table(TextBuf *out, const PageTable *t, Arena *a)
+{
+    const size_t lead = page_count(t, ROW_LEAD), more = page_count(t, ROW_MORE),
+                 rest = page_count(t, ROW_COUNT);
+    if (lead) {
+        put_first(out, t, lead);
+        put_table(out, t, ROW_LEAD, a);
+    }
+    if (more) {
+        text_addf(out, "<details><summary>%zu %srow%s</summary>\n", more, lead ? "more " : "",
+                  more == 1 ? "" : "s");
+        put_first(out, t, more);
+        put_table(out, t, ROW_MORE, a);
+        text_add(out, "</details>\n");
+    }
+    if (rest) {
+        text_addf(out, "<p class=\"soft\">%zu rows, of steps without a test, are in ", rest);
+        html_text(out, t->file);
+        text_add(out, " alone.</p>\n");
+    }
+}

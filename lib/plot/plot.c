@@ -1,0 +1,184 @@
+/* plot.c -- the kinds of figures, and the way from data to figure. */
+#include "plot/plot.h"
+#include "base/outfile.h"
+
+#include <math.h>
+#include <string.h>
+
+const PlotKind *const plot_kinds[] = {
+    &plot_pareto,      &plot_errors,         &plot_spectrum, &plot_histogram,  &plot_merge,
+    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, NULL};
+
+static const char *kind_name(const void *kinds, size_t i)
+{
+    const PlotKind *kind = ((const PlotKind *const *)kinds)[i];
+    return kind ? kind->name : NULL;
+}
+
+static const PlotKind *find_kind(const char *name)
+{
+    const PlotKind *const *kind = plot_kinds;
+    while (*kind && strcmp((*kind)->name, name) != 0)
+        kind++;
+    return *kind;
+}
+
+static Status refuse_kind(const char *name, Error *err)
+{
+    const char *near = text_nearest(name, kind_name, plot_kinds);
+    FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", name, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    return error_hint(err, "atomo-bench plot --help lists the kinds");
+}
+
+size_t plot_columns(const PlotKind *kind)
+{
+    size_t count = 0;
+    while (kind->columns[count].name)
+        count++;
+    return count;
+}
+
+static Status check_columns(const PlotKind *kind, const Csv *data, Error *err)
+{
+    for (const char *const *need = kind->needs; *need; need++)
+        if (data->columns && !csv_has(data, *need)) {
+            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *need);
+            return error_hint(err, "%s draws what %s", kind->name, kind->source);
+        }
+    return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
+}
+
+static Status refuse_cell(const Csv *data, size_t row, const char *column, Error *err)
+{
+    FAIL(err, ERR_CORRUPT, "record %zu: %s is \"%.40s\": want a number", row + 1, column,
+         csv_cell(data, row, column));
+    return error_hint(err, "leave the cell empty where there is no number");
+}
+
+static Status check_numbers(const PlotKind *kind, const Csv *data, Error *err)
+{
+    for (const char *const *column = kind->numbers; *column; column++)
+        for (size_t row = 0; row < data->rows; row++)
+            if (*csv_cell(data, row, *column) && !isfinite(csv_real(data, row, *column)))
+                return refuse_cell(data, row, *column, err);
+    return OK;
+}
+
+static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
+{
+    TRY(check_columns(kind, data, err));
+    return check_numbers(kind, data, err);
+}
+
+Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    TRY(check_data(kind, data, err));
+    return kind->pick(data, rows, count, a, err);
+}
+
+Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, Error *err)
+{
+    Value *rows;
+    size_t count;
+    TRY(plot_rows(kind, data, &rows, &count, a, err));
+    const ReportSpec spec = {
+        .columns = kind->columns, .column_count = plot_columns(kind), .format = FORMAT_CSV};
+    *text = report_text(&spec, rows, count, a);
+    return *text ? OK : arena_fail(a, err);
+}
+
+/* The figure's ending, with its dot; NULL: none of those that can be drawn. */
+static const char *ending_of(const char *figure)
+{
+    static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
+    const size_t length = strlen(figure);
+    for (size_t i = 0; i < countof(endings); i++)
+        if (length > 4 && !strcmp(figure + length - 4, endings[i]))
+            return endings[i];
+    return NULL;
+}
+
+static Status write_beside(const char *figure, const char *data, Arena *a, Error *err)
+{
+    OutFile out;
+    const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
+    if (!path)
+        return arena_fail(a, err);
+    TRY(outfile_open(&out, path, a, err));
+    fputs(data, out.to);
+    return outfile_commit(&out, err);
+}
+
+static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *err)
+{
+    OutFile out;
+    TRY(outfile_open(&out, path, a, err));
+    fwrite(d->data, 1, d->size, out.to);
+    return outfile_commit(&out, err);
+}
+
+/* What the figure is drawn against. */
+static Status choose_x(const PlotKind *kind, const char *x, const char **out, Error *err)
+{
+    *out = kind->against ? kind->against[0] : NULL;
+    if (!x)
+        return OK;
+    if (!kind->against)
+        return FAIL(err, ERR_USAGE, "--x %s: %s has one x axis only", x, kind->name);
+    for (const char *const *known = kind->against; *known; known++)
+        if (!strcmp(*known, x)) {
+            *out = *known;
+            return OK;
+        }
+    const char *near = text_nearest(x, text_list_name, kind->against);
+    FAIL(err, ERR_USAGE, "--x %s: %s is not drawn against that%s%s%s", x, kind->name,
+         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
+}
+
+static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        Csv one;
+        TRY(plot_load(&one, paths->item[i], a, err));
+        if (check_data(kind, &one, err) != OK)
+            return error_at(err, "%s", paths->item[i]);
+        if (i == 0)
+            *all = one;
+        else
+            TRY(plot_append(all, &one, a, err));
+    }
+    return OK;
+}
+
+Status plot_draw(const PlotJob *job, Arena *a, Error *err)
+{
+    const PlotKind *kind = find_kind(job->kind);
+    const char *x, *ending = ending_of(job->figure);
+    Csv csv;
+    char *text;
+    Drawing drawn;
+    if (!kind)
+        return refuse_kind(job->kind, err);
+    TRY(choose_x(kind, job->x, &x, err));
+    if (!ending)
+        return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex",
+                    job->figure);
+    TRY(load_all(&csv, kind, &job->data, a, err));
+    if (plot_text(kind, &csv, &text, a, err) != OK)
+        return error_at(err, "%s", job->data.item[0]);
+    TRY(write_beside(job->figure, text, a, err));
+    TRY(gnuplot_draw(&drawn, kind->name, text, ending, x, job->stopped, a, err));
+    return write_figure(job->figure, &drawn, a, err);
+}
+
+Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)
+{
+    const PlotKind *k = find_kind(kind);
+    char *text;
+    if (!k)
+        return refuse_kind(kind, err);
+    TRY(plot_text(k, data, &text, a, err));
+    return gnuplot_draw(out, k->name, text, ".svg", k->against ? k->against[0] : NULL, stopped, a, err);
+}

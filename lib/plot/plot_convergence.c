@@ -1,0 +1,166 @@
+/* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with what had
+ * been done, sent and waited for until then.
+ *
+ * A step that is not above the one before it begins another run. Runs of one compressor, from several files with
+ * other seeds, are one line: the mean of the runs at each step, between the `low`est and the `high`est. A row without a
+ * step is a target: an accuracy that the run was asked to reach. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static const Column columns[] = {
+    {"step", NULL, 0},          {"sim_seconds", NULL, 0},
+    {"wall_seconds", NULL, 0},  {"bytes_sent", NULL, 0},
+    {"test_accuracy", NULL, 0}, {"low", NULL, 0},
+    {"high", NULL, 0},          {"runs", NULL, 0},
+    {"compressor", NULL, 0},    {0},
+};
+enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, NAME, COLUMNS };
+_Static_assert(COLUMNS == countof(columns) - 1, "a name for each column");
+static const char *const needs[] = {"compressor", "step", "test_accuracy", NULL};
+static const char *const numbers[] = {
+    "step",          "sim_seconds", "wall_seconds", "bytes_up", "bytes_sent",
+    "test_accuracy", "low",         "high",         "runs",     NULL};
+static const char *const against[] = {"time", "step", "bytes", "wall", NULL};
+
+/* ---- targets ---- */
+
+static void put_target(Value **to, double accuracy)
+{
+    memset(*to, 0, COLUMNS * sizeof **to);
+    (*to)[ACCURACY] = value_real(accuracy);
+    *to += COLUMNS;
+}
+
+/* run names them in its columns; a figure's own data in rows without a step. */
+static void put_targets(const Csv *data, Value **to)
+{
+    static const char prefix[] = "steps_to_";
+    double accuracy;
+    for (size_t i = 0; i < data->columns; i++)
+        if (!strncmp(data->name[i], prefix, sizeof prefix - 1) &&
+            text_to_real(data->name[i] + sizeof prefix - 1, &accuracy))
+            put_target(to, accuracy);
+    for (size_t row = 0; row < data->rows; row++)
+        if (!*csv_cell(data, row, "step") && csv_real(data, row, "test_accuracy") > 0)
+            put_target(to, csv_real(data, row, "test_accuracy"));
+}
+
+/* ---- tests ---- */
+
+typedef struct {
+    const char *compressor;
+    double step, sent;
+} Run;
+
+/* What a worker has sent when the row's step is done: run's rows say it of each step. */
+static void follow(Run *run, const Csv *data, size_t row)
+{
+    const char *compressor = csv_cell(data, row, "compressor");
+    const double step = csv_real(data, row, "step");
+    if (!run->compressor || strcmp(run->compressor, compressor) != 0 || step <= run->step)
+        run->sent = 0;
+    run->compressor = compressor;
+    run->step = step;
+    run->sent += csv_real(data, row, "bytes_up");
+}
+
+static double otherwise(double v, double else_)
+{
+    return isnan(v) ? else_ : v;
+}
+
+static void put_test(Value *to, const Csv *data, size_t row, const Run *run, const char *name)
+{
+    const double accuracy = csv_real(data, row, "test_accuracy");
+    to[STEP] = value_real(csv_real(data, row, "step"));
+    to[SIM] = value_real(csv_real(data, row, "sim_seconds"));
+    to[WALL] = value_real(csv_real(data, row, "wall_seconds"));
+    to[SENT] = value_real(otherwise(csv_real(data, row, "bytes_sent"), run->sent));
+    to[ACCURACY] = value_real(accuracy);
+    to[LOW] = value_real(otherwise(csv_real(data, row, "low"), accuracy));
+    to[HIGH] = value_real(otherwise(csv_real(data, row, "high"), accuracy));
+    to[RUNS] = value_real(otherwise(csv_real(data, row, "runs"), 1));
+    to[NAME] = value_text(name);
+}
+
+static Status put_tests(const Csv *data, Value **to, Arena *a, Error *err)
+{
+    Run run = {0};
+    for (size_t row = 0; row < data->rows; row++) {
+        if (!strcmp(csv_cell(data, row, "record"), "summary") || isnan(csv_real(data, row, "step")))
+            continue;
+        follow(&run, data, row);
+        if (isnan(csv_real(data, row, "test_accuracy")))
+            continue;
+        const char *name = plot_name(run.compressor, a);
+        if (!name)
+            return arena_fail(a, err);
+        put_test(*to, data, row, &run, name);
+        *to += COLUMNS;
+    }
+    return OK;
+}
+
+/* ---- runs of one compressor together ---- */
+
+static bool same_test(const Value *x, const Value *y)
+{
+    return !strcmp(x[NAME].text, y[NAME].text) && x[STEP].real == y[STEP].real;
+}
+
+static void add_run(Value *sum, const Value *more)
+{
+    const double before = sum[RUNS].real, share = more[RUNS].real / (before + more[RUNS].real);
+    for (size_t k = SIM; k <= ACCURACY; k++)
+        sum[k].real += share * (more[k].real - sum[k].real);
+    sum[LOW].real = fmin(sum[LOW].real, more[LOW].real);
+    sum[HIGH].real = fmax(sum[HIGH].real, more[HIGH].real);
+    sum[RUNS].real += more[RUNS].real;
+}
+
+/* Tests of one compressor at one step follow one another: each such lot becomes its first. */
+static size_t join_runs(Value *rows, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        Value *row = rows + i * COLUMNS, *last = kept ? rows + (kept - 1) * COLUMNS : NULL;
+        if (last && same_test(last, row))
+            add_run(last, row);
+        else
+            memmove(rows + kept++ * COLUMNS, row, COLUMNS * sizeof *row);
+    }
+    return kept;
+}
+
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    *rows = NEW(a, Value, (data->rows + data->columns) * COLUMNS);
+    if (!*rows)
+        return arena_fail(a, err);
+    Value *to = *rows;
+    TRY(put_tests(data, &to, a, err));
+    *count = (size_t)(to - *rows) / COLUMNS;
+    if (*count == 0)
+        return FAIL(err, ERR_CORRUPT, "no row has both step and test_accuracy");
+    TRY(plot_sort(&plot_convergence, *rows, *count, NAME, STEP, a, err));
+    *count = join_runs(*rows, *count);
+    to = *rows + *count * COLUMNS;
+    put_targets(data, &to);
+    *count = (size_t)(to - *rows) / COLUMNS;
+    return OK;
+}
+
+const PlotKind plot_convergence = {
+    .name = "convergence",
+    .brief = "test accuracy as training goes on, from atomo-train run's CSV or JSON;\n"
+             "--x time (simulated seconds), step, bytes (sent by a worker) or wall; of\n"
+             "several runs of a compressor the mean, between the least and the most",
+    .source = "atomo-train run writes with -o FILE.csv",
+    .needs = needs,
+    .columns = columns,
+    .numbers = numbers,
+    .against = against,
+    .pick = pick,
+};

@@ -1,0 +1,101 @@
+/* plot_cost.c -- the data of the figures of what iterations cost: one row per compressor and number of workers, and per
+ * topology and link where the data have several. Each compressor's go from few workers to many. */
+#include "plot/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static const Column columns[] = {
+    {"workers", NULL, 0},
+    {"compute_ms", NULL, 0},
+    {"encode_ms", NULL, 0},
+    {"comm_ms", NULL, 0},
+    {"decode_ms", NULL, 0},
+    {"total_ms", NULL, 0},
+    {"bytes_up", NULL, 0},
+    {"beta_gbps", NULL, 0},
+    {"alpha_ms", NULL, 0},
+    {"break_even_gbps", NULL, 0},
+    {"pays", NULL, 0},
+    {"compressor", NULL, 0},
+    {0},
+};
+enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
+static const char *const needs[] = {"compressor",      "workers",   "compute_ms", "encode_ms",
+                                    "comm_ms",         "decode_ms", "total_ms",   "bytes_up",
+                                    "break_even_gbps", "pays",      NULL};
+static const char *const numbers[] = {"workers",   "compute_ms",      "encode_ms", "comm_ms",
+                                      "decode_ms", "total_ms",        "bytes_up",  "beta_gbps",
+                                      "alpha_ms",  "break_even_gbps", NULL};
+
+/* Whether two rows of the same compressor and number of workers differ in a column. */
+static bool several(const Csv *data, const char *column)
+{
+    static const char *const same[] = {"compressor", "workers"};
+    for (size_t i = 0; i < data->rows; i++)
+        for (size_t j = 0; j < i; j++) {
+            bool alike = true;
+            for (size_t k = 0; k < countof(same); k++)
+                alike = alike && !strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k]));
+            if (alike && strcmp(csv_cell(data, i, column), csv_cell(data, j, column)) != 0)
+                return true;
+        }
+    return false;
+}
+
+static const char *name_of(const Csv *data, size_t row, bool topologies, bool link, Arena *a)
+{
+    const char *name = text_format(a, "%s%s%s%s%s", csv_cell(data, row, "compressor"), topologies ? " " : "",
+                                   topologies ? csv_cell(data, row, "topology") : "", link ? " " : "",
+                                   link ? csv_cell(data, row, "link") : "");
+    return name ? plot_name(name, a) : NULL;
+}
+
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    const bool topologies = several(data, "topology"),
+               link = several(data, "link"); /* "" in a figure's own data */
+    Value *to = *rows = NEW(a, Value, data->rows * COLUMNS);
+    if (!to)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < data->rows; i++) {
+        if (!(csv_real(data, i, "workers") > 0) || !(csv_real(data, i, "total_ms") > 0))
+            continue;
+        for (size_t k = 0; k < PAYS; k++)
+            to[k] = value_real(csv_real(data, i, columns[k].name));
+        to[PAYS] = value_text(plot_name(csv_cell(data, i, "pays"), a));
+        to[NAME] = value_text(name_of(data, i, topologies, link, a));
+        if (!to[PAYS].text || !to[NAME].text)
+            return arena_fail(a, err);
+        to += COLUMNS;
+    }
+    *count = (size_t)(to - *rows) / COLUMNS;
+    if (*count == 0)
+        return FAIL(err, ERR_CORRUPT, "no row has both workers and total_ms");
+    return plot_sort(&plot_iteration_time, *rows, *count, NAME, 0, a, err);
+}
+
+#define COST_DATA                                                                                            \
+    .source = "atomo-bench cost writes with -o FILE.csv", .needs = needs, .columns = columns,                \
+    .numbers = numbers, .pick = pick
+
+const PlotKind plot_iteration_time = {
+    .name = "iteration-time",
+    .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode,\n"
+             "communicate and decode as stacked bars, for each number of workers",
+    COST_DATA,
+};
+
+const PlotKind plot_runtime = {
+    .name = "runtime",
+    .brief = "the same parts for the most workers that cost's data have, over the size\n"
+             "of a worker's message",
+    COST_DATA,
+};
+
+const PlotKind plot_break_even = {
+    .name = "break-even",
+    .brief = "the bandwidth below which compressing pays, against the number of workers,\n"
+             "from cost's CSV or JSON",
+    COST_DATA,
+};

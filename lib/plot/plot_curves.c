@@ -1,0 +1,116 @@
+/* plot_curves.c -- see plot_curves.h. */
+#include "plot/plot_curves.h"
+
+#include "plot/plot.h"
+#include "num/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+static Status read_columns(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
+{
+    for (size_t k = 0; k < CURVE_COLUMNS && kind->column[k]; k++) {
+        out->column[k] = NEW(a, double, data->rows);
+        if (!out->column[k])
+            return arena_fail(a, err);
+        for (size_t row = 0; row < data->rows; row++)
+            out->column[k][row] = csv_real(data, row, kind->column[k]);
+    }
+    return OK;
+}
+
+static const double *last_column(const Curves *c)
+{
+    size_t k = 0;
+    while (k + 1 < CURVE_COLUMNS && c->column[k + 1])
+        k++;
+    return c->column[k];
+}
+
+static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
+{
+    *out = (Curves){.curve = NEW(a, Curve, data->rows)};
+    if (!out->curve)
+        return arena_fail(a, err);
+    TRY(read_columns(out, data, kind, a, err));
+    Curve *last = NULL;
+    for (size_t row = 0; row < data->rows; row++) {
+        const char *tensor = csv_cell(data, row, "tensor");
+        if (isnan(last_column(out)[row]) || !strcmp(csv_cell(data, row, "role"), "band")) {
+            last = NULL;
+        } else if (last && !strcmp(last->tensor, tensor) && kind->follows(out, row)) {
+            last->rows++;
+        } else {
+            last = &out->curve[out->count++];
+            *last = (Curve){.tensor = tensor, .name = plot_name(tensor, a), .row = row, .rows = 1};
+            if (!last->name)
+                return arena_fail(a, err);
+        }
+    }
+    return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
+}
+
+/* Leaves out the curves for which `keep` is false, unless that is all of them. */
+static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++)
+        kept += keep(&c->curve[i]);
+    if (kept == 0)
+        return;
+    for (size_t i = 0, to = 0; i < c->count; i++)
+        if (keep(&c->curve[i]))
+            c->curve[to++] = c->curve[i];
+    c->count = kept;
+}
+
+static bool seen_before(const Curves *c, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(c->curve[k].tensor, c->curve[i].tensor))
+            return true;
+    return false;
+}
+
+static void choose(Curves *c)
+{
+    size_t least = 0, most = 0;
+    c->tensors = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        c->tensors += !seen_before(c, i);
+        least = c->curve[i].trait < c->curve[least].trait ? i : least;
+        most = c->curve[i].trait > c->curve[most].trait ? i : most;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        Curve *one = &c->curve[i];
+        const bool end = curves_are_many(c) && (i == least || i == most);
+        one->role = !curves_are_many(c) ? "named" : i == least ? "least" : i == most ? "most" : "other";
+        one->drawn =
+            end || c->count <= DRAWN_MAX || i * DRAWN_MAX / c->count != (i + 1) * DRAWN_MAX / c->count;
+    }
+}
+
+static bool has_trait(const Curve *c)
+{
+    return !isnan(c->trait);
+}
+
+Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
+{
+    TRY(split(out, data, kind, a, err));
+    for (size_t i = 0; i < out->count; i++)
+        TRY(kind->check(out, &out->curve[i], err));
+    keep_if(out, has_trait);
+    if (!has_trait(&out->curve[0]))
+        return FAIL(err, ERR_CORRUPT, "%s", kind->none);
+    keep_if(out, kind->typical);
+    choose(out);
+    return OK;
+}
+
+Quartiles quartiles_of(double *v, size_t count)
+{
+    stats_sort(v, count);
+    return (Quartiles){stats_quantile(v, count, 0.25), stats_quantile(v, count, 0.5),
+                       stats_quantile(v, count, 0.75)};
+}

@@ -1,0 +1,104 @@
+/* plot_data.c -- results read back, whichever way they were written. */
+#include "plot/plot.h"
+#include "report/report_kinds.h"
+
+#include <string.h>
+
+void plot_put_plain(TextBuf *out, char c)
+{
+    const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
+    text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
+}
+
+char *plot_name(const char *s, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (; *s; s++)
+        plot_put_plain(&out, *s);
+    return text_done(&out);
+}
+
+Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
+{
+    Stored stored;
+    TRY(stored_load(&stored, path, a, err));
+    if (!stored.whole)
+        return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
+    if (stored.schema && !result_known(stored.schema))
+        return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
+    *out = stored.table;
+    return OK;
+}
+
+/* All column names of both, each once; a column's place in the new table is that in `name`. */
+static size_t join_names(const char **name, const Csv *all, const Csv *more)
+{
+    size_t count = all->columns;
+    for (size_t i = 0; i < all->columns; i++)
+        name[i] = all->name[i];
+    for (size_t i = 0; i < more->columns; i++)
+        if (!csv_has(all, more->name[i]))
+            name[count++] = more->name[i];
+    return count;
+}
+
+Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err)
+{
+    Csv out = {.rows = all->rows + more->rows, .name = NEW(a, const char *, all->columns + more->columns)};
+    if (!out.name)
+        return arena_fail(a, err);
+    out.columns = join_names(out.name, all, more);
+    out.cell = arena_take(a, out.rows, out.columns * sizeof *out.cell);
+    if (!out.cell)
+        return arena_fail(a, err);
+    const char **cell = out.cell;
+    for (size_t row = 0; row < out.rows; row++)
+        for (size_t k = 0; k < out.columns; k++)
+            *cell++ = row < all->rows ? csv_cell(all, row, out.name[k])
+                                      : csv_cell(more, row - all->rows, out.name[k]);
+    *all = out;
+    return OK;
+}
+
+static bool any_is_whole(const Csv *data, const char *column)
+{
+    for (size_t i = 0; i < data->rows; i++)
+        if (!strcmp(csv_cell(data, i, column), "*"))
+            return true;
+    return false;
+}
+
+Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err)
+{
+    const bool whole = any_is_whole(data, "tensor"), steps = any_is_whole(data, "step");
+    *count = 0;
+    *row = NEW(a, size_t, data->rows);
+    if (!*row)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < data->rows; i++)
+        if ((!whole || !strcmp(csv_cell(data, i, "tensor"), "*")) &&
+            (!steps || !strcmp(csv_cell(data, i, "step"), "*")))
+            (*row)[(*count)++] = i;
+    return OK;
+}
+
+Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
+                 size_t *count, Arena *a, Error *err)
+{
+    const size_t columns = plot_columns(kind), name = columns - 1;
+    size_t *row, of;
+    TRY(plot_selection(data, &row, &of, a, err));
+    Value *to = *rows = NEW(a, Value, of * columns);
+    if (!to)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < of; i++) {
+        for (size_t k = 0; k < name; k++) /* none where there is no number */
+            to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
+        to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
+        if (!to[name].text)
+            return arena_fail(a, err);
+        to += keep(to) ? columns : 0;
+    }
+    *count = (size_t)(to - *rows) / columns;
+    return OK;
+}

@@ -1,0 +1,268 @@
+/* plot_gnuplot.c -- starts gnuplot: no shell, no start-up files, a private directory, a time limit, and a
+ * look at what came out, since gnuplot reports success on a full disk. */
+#include "plot/plot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE = 60, FIGURE_MAX = 64 << 20 }; /* seconds, bytes */
+extern char **environ;
+
+typedef struct {
+    char *path; /* of the private directory */
+    PlotStopped stopped;
+    Arena *a;
+    Error *err;
+} Room;
+
+/* ---- the private directory ---- */
+
+static Status room_open(Room *room)
+{
+    const char *base = getenv("TMPDIR");
+    room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
+    if (!room->path)
+        return arena_fail(room->a, room->err);
+    if (!mkdtemp(room->path))
+        return FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(errno));
+    return OK;
+}
+
+static void room_close(Room *room)
+{
+    DIR *dir = opendir(room->path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(room->path);
+}
+
+static char *in_room(const Room *room, const char *name)
+{
+    return text_format(room->a, "%s/%s", room->path, name);
+}
+
+static Status room_write(Room *room, const char *name, const char *text)
+{
+    const char *path = in_room(room, name);
+    if (!path)
+        return arena_fail(room->a, room->err);
+    FILE *f = fopen(path, "we");
+    int failed = f ? 0 : errno;
+    if (f && fputs(text, f) < 0)
+        failed = errno;
+    if (f && fclose(f) && !failed)
+        failed = errno;
+    return failed ? FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(failed)) : OK;
+}
+
+/* The file's bytes; NULL: it cannot be read, or is beyond belief. */
+static char *room_read(Room *room, const char *name, size_t *size)
+{
+    const char *path = in_room(room, name);
+    FILE *f = path ? fopen(path, "re") : NULL;
+    struct stat now;
+    char *data = NULL;
+    if (f && fstat(fileno(f), &now) == 0 && now.st_size <= FIGURE_MAX) {
+        *size = (size_t)now.st_size;
+        data = NEW(room->a, char, *size + 1);
+        if (data && fread(data, 1, *size, f) != *size)
+            data = NULL;
+        if (data)
+            data[*size] = 0;
+    }
+    if (f)
+        fclose(f);
+    return data;
+}
+
+/* ---- the process ---- */
+
+/* Our environment without what would change gnuplot's mind. */
+static char **clean_environment(Arena *a)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **clean = NEW(a, char *, count + 2), *locale = text_copy(a, "LC_ALL=C.UTF-8");
+    if (!clean || !locale)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], "GNU", 3) != 0 && strncmp(environ[i], "LC_", 3) != 0)
+            clean[kept++] = environ[i];
+    clean[kept++] = locale;
+    clean[kept] = NULL;
+    return clean;
+}
+
+/* In the room, without input, all that it says in a file there; an error number. */
+static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
+{
+    posix_spawn_file_actions_t to_do;
+    int failed = posix_spawn_file_actions_init(&to_do);
+    if (failed)
+        return failed;
+    failed = posix_spawn_file_actions_addchdir_np(&to_do, room->path);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&to_do, 0, "/dev/null", O_RDONLY, 0);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&to_do, 1, "said.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
+    if (!failed)
+        failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&to_do);
+    return failed;
+}
+
+static Status start(Room *room, char *const *arguments, pid_t *child)
+{
+    char **environment = clean_environment(room->a);
+    if (!environment)
+        return arena_fail(room->a, room->err);
+    const int failed = spawn(room, arguments, environment, child);
+    if (failed == ENOENT) {
+        FAIL(room->err, ERR_IO, "gnuplot: not found");
+        return error_hint(room->err, "install the package gnuplot-nox, or put gnuplot in PATH");
+    }
+    return failed ? FAIL(room->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
+}
+
+/* Waits for the child's end; one that takes too long, or is no longer wanted, is killed. */
+static Status await(Room *room, pid_t child, int *status)
+{
+    const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
+    bool stopped = false;
+    for (int naps = 0; naps < PATIENCE * 200 && !stopped; naps++) {
+        const pid_t ended = waitpid(child, status, WNOHANG);
+        stopped = room->stopped && room->stopped(); /* a signal from the terminal ends the child, too */
+        if (ended == child)
+            return stopped ? FAIL(room->err, ERR_STOPPED, "stopped") : OK;
+        if (ended < 0 && errno != EINTR)
+            return FAIL(room->err, ERR_IO, "gnuplot: %s", strerror(errno));
+        if (!stopped)
+            nanosleep(&nap, NULL);
+    }
+    kill(child, SIGKILL);
+    while (waitpid(child, status, 0) < 0 && errno == EINTR)
+        ;
+    if (stopped)
+        return FAIL(room->err, ERR_STOPPED, "stopped");
+    return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
+}
+
+/* The last line of what gnuplot said that is no echo of the script. */
+static const char *last_words(Room *room)
+{
+    size_t size = 0;
+    char *said = room_read(room, "said.txt", &size), *last = NULL, *rest = NULL;
+    for (char *line = said ? strtok_r(said, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+        if (line[strspn(line, " \t^")])
+            last = line;
+    return last ? last : "it gave no reason";
+}
+
+static Status run(Room *room, char *const *arguments)
+{
+    pid_t child;
+    int status = 0;
+    TRY(start(room, arguments, &child));
+    TRY(await(room, child, &status));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return FAIL(room->err, ERR_IO, "gnuplot: cannot be run");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return FAIL(room->err, ERR_IO, "gnuplot: %s", last_words(room));
+    return OK;
+}
+
+/* ---- drawing ---- */
+
+/* Whether the bytes begin and end as such a figure does. */
+static bool whole_figure(const char *ending, const char *data, size_t size)
+{
+    static const struct {
+        const char *ending, *head, *tail;
+    } forms[] = {{".pdf", "%PDF-", "%%EOF"},
+                 {".svg", "<?xml", "</svg>"},
+                 {".png", "\x89PNG", "IEND"},
+                 {".tex", "", "\\end{picture}"}};
+    for (size_t i = 0; i < countof(forms); i++) {
+        if (strcmp(forms[i].ending, ending) != 0)
+            continue;
+        const size_t head = strlen(forms[i].head), near_end = size < 64 ? 0 : size - 64;
+        return size > head && !memcmp(data, forms[i].head, head) &&
+               memmem(data + near_end, size - near_end, forms[i].tail, strlen(forms[i].tail));
+    }
+    return false;
+}
+
+/* All of them: a script loads others. */
+static Status write_scripts(Room *room)
+{
+    for (const PlotScript *script = plot_scripts; script->name; script++)
+        TRY(room_write(room, script->name, script->text));
+    return OK;
+}
+
+static Status draw(Room *room, const char *kind, const char *data, const char *ending, const char *x,
+                   Drawing *out)
+{
+    char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
+    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, x ? x : "");
+    memcpy(name + sizeof name - 5, ending, 4);
+    if (!gp || !axis)
+        return arena_fail(room->a, room->err);
+    TRY(write_scripts(room));
+    TRY(room_write(room, csv, data));
+    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, x ? axis : NULL, NULL}));
+    out->data = room_read(room, name, &out->size);
+    if (!out->data || !whole_figure(ending, out->data, out->size))
+        return FAIL(room->err, ERR_IO, "gnuplot: what it drew is not whole: %s", last_words(room));
+    return OK;
+}
+
+Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
+                    PlotStopped stopped, Arena *a, Error *err)
+{
+    Room room = {.stopped = stopped, .a = a, .err = err};
+    *out = (Drawing){0};
+    TRY(room_open(&room));
+    const Status status = draw(&room, kind, data, ending, x, out);
+    room_close(&room);
+    return status;
+}
+
+Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err)
+{
+    Room room = {.stopped = stopped, .a = a, .err = err};
+    char gnuplot[] = "gnuplot", no_rc[] = "-d", gp[] = "ask.gp";
+    size_t size = 0;
+    TRY(room_open(&room));
+    Status status = room_write(&room, gp,
+                               "set print 'answer.txt'\n"
+                               "print sprintf('%.1f patchlevel %s', GPVAL_VERSION, GPVAL_PATCHLEVEL)\n"
+                               "print GPVAL_TERMINALS\n");
+    if (status == OK)
+        status = run(&room, (char *[]){gnuplot, no_rc, gp, NULL});
+    char *answer = status == OK ? room_read(&room, "answer.txt", &size) : NULL;
+    room_close(&room);
+    TRY(status);
+    char *end = answer ? strchr(answer, '\n') : NULL;
+    if (!end)
+        return FAIL(err, ERR_IO, "gnuplot: does not say its version");
+    *end = 0;
+    *version = answer;
+    *terminals = end + 1;
+    return OK;
+}

@@ -1,0 +1,182 @@
+/* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, bins put together
+ * until they hold enough to go by, and, where tensors are many, the quartiles of their densities, each in its own
+ * standard deviations.
+ *
+ * Rows: role is `named`, `least` (shortest tails), `most` (longest), `other` or `band`; a band's bin is a place in
+ * standard deviations from the mean, its `count` the median density there, between `low` and `high`. */
+#include "plot/plot.h"
+#include "plot/plot_curves.h"
+
+#include <math.h>
+
+static const Column columns[] = {
+    {"role", NULL, 0}, {"bin_low", NULL, 0}, {"bin_high", NULL, 0}, {"count", NULL, 0},
+    {"low", NULL, 0},  {"high", NULL, 0},    {"tensor", NULL, 0},   {0},
+};
+enum { COLUMNS = countof(columns) - 1 };
+
+enum { LOW, HIGH, COUNT };
+
+static bool follows(const Curves *c, size_t row)
+{
+    return c->column[LOW][row] >= c->column[HIGH][row - 1];
+}
+
+static double middle(const Curves *all, size_t row)
+{
+    return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
+}
+
+/* Takes each element for the middle of its bin. The trait is how far the largest stand out, in standard
+ * deviations; NaN where all are equal. */
+static Status check_curve(const Curves *all, Curve *c, Error *err)
+{
+    double sum = 0, squares = 0;
+    const size_t end = c->row + c->rows;
+    for (size_t i = c->row; i < end; i++) {
+        const double count = all->column[COUNT][i], low = all->column[LOW][i], high = all->column[HIGH][i];
+        if (!(count >= 0) || isinf(count) || !(low <= high) || isinf(low) || isinf(high))
+            return FAIL(err, ERR_CORRUPT, "record %zu is no bin", i + 1);
+        c->n += count;
+        sum += count * middle(all, i);
+    }
+    c->mean = sum / c->n;
+    for (size_t i = c->row; i < end; i++)
+        squares += all->column[COUNT][i] * pow(middle(all, i) - c->mean, 2);
+    c->std = sqrt(squares / c->n);
+    const double least = all->column[LOW][c->row], most = all->column[HIGH][end - 1];
+    c->trait = c->std > 0 ? fmax(most - c->mean, c->mean - least) / c->std : NAN;
+    return OK;
+}
+
+enum { ENOUGH = 10 }; /* elements of a bin */
+
+/* The histogram of fewer has some 20 bins of ENOUGH: mostly noise. */
+static bool has_many(const Curve *c)
+{
+    return c->n >= 25 * ENOUGH;
+}
+
+static const char *const needs[] = {"tensor", "bin_low", "bin_high", "count", NULL};
+static const char *const numbers[] = {"bin_low", "bin_high", "count", "low", "high", NULL};
+
+static const CurveKind curves = {
+    .column = needs + 1,
+    .follows = follows,
+    .check = check_curve,
+    .none = "no tensor has elements of more than one value",
+    .typical = has_many,
+};
+
+/* Puts neighbouring bins together until each holds ENOUGH: tails without gaps. */
+static void join_bins(const Curves *all, Curve *c)
+{
+    double *low = all->column[LOW] + c->row, *high = all->column[HIGH] + c->row;
+    double *count = all->column[COUNT] + c->row;
+    size_t last = 0;
+    for (size_t i = 1; i < c->rows; i++)
+        if (count[last] < ENOUGH) {
+            high[last] = high[i];
+            count[last] += count[i];
+        } else {
+            last++;
+            low[last] = low[i];
+            high[last] = high[i];
+            count[last] = count[i];
+        }
+    if (last > 0 && count[last] < ENOUGH) { /* too few are left at the end: they join those before */
+        high[last - 1] = high[last];
+        count[last - 1] += count[last];
+        last--;
+    }
+    c->rows = last + 1;
+}
+
+/* Elements in a standard deviation as a share of all, at `place` standard deviations from the mean; NaN where
+ * the histogram does not reach. */
+static double density(const Curves *all, const Curve *c, double place)
+{
+    const double *low = all->column[LOW], *high = all->column[HIGH], x = c->mean + place * c->std;
+    size_t from = c->row, to = c->row + c->rows;
+    if (!(x >= low[from] && x < high[to - 1]))
+        return NAN;
+    while (to - from > 1) { /* the bin that holds x, by halving */
+        const size_t half = (from + to) / 2;
+        if (low[half] <= x)
+            from = half;
+        else
+            to = half;
+    }
+    return all->column[COUNT][from] / c->n / ((high[from] - low[from]) / c->std);
+}
+
+static Value *put_curve(Value *row, const Curves *all, const Curve *c)
+{
+    for (size_t i = c->row; i < c->row + c->rows; i++, row += COLUMNS) {
+        row[0] = value_text(c->role);
+        row[1] = value_real(all->column[LOW][i]);
+        row[2] = value_real(all->column[HIGH][i]);
+        row[3] = value_real(all->column[COUNT][i]);
+        row[4] = row[5] = value_none();
+        row[6] = value_text(c->name);
+    }
+    return row;
+}
+
+/* Of the band: STEPS to a standard deviation, REACH of these each way. */
+enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
+
+static Value *put_band(Value *row, const Curves *all, double *room)
+{
+    for (int i = 0; i < PLACES; i++) {
+        const double place = (double)(i - PLACES / 2) / STEPS, half = 0.5 / STEPS;
+        size_t count = 0;
+        for (size_t k = 0; k < all->count; k++) {
+            room[count] = density(all, &all->curve[k], place);
+            count += isnan(room[count]) ? 0 : 1;
+        }
+        if (2 * count < all->count)
+            continue;
+        const Quartiles q = quartiles_of(room, count);
+        row[0] = value_text("band");
+        row[1] = value_real(place - half);
+        row[2] = value_real(place + half);
+        row[3] = value_real(q.middle);
+        row[4] = value_real(q.low);
+        row[5] = value_real(q.high);
+        row[6] = value_none();
+        row += COLUMNS;
+    }
+    return row;
+}
+
+static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+{
+    Curves all;
+    TRY(curves_find(&all, data, &curves, a, err));
+    for (size_t i = 0; i < all.count; i++)
+        join_bins(&all, &all.curve[i]);
+    double *room = NEW(a, double, all.count);
+    *rows = NEW(a, Value, (data->rows + PLACES) * COLUMNS);
+    if (!room || !*rows)
+        return arena_fail(a, err);
+    Value *row = *rows;
+    for (size_t i = 0; i < all.count; i++)
+        if (all.curve[i].drawn)
+            row = put_curve(row, &all, &all.curve[i]);
+    if (curves_are_many(&all))
+        row = put_band(row, &all, room);
+    *count = (size_t)(row - *rows) / COLUMNS;
+    return OK;
+}
+
+const PlotKind plot_histogram = {
+    .name = "histogram",
+    .brief = "how elements are distributed, from inspect --histogram; of many\n"
+             "tensors the median, the middle half and the two extremes",
+    .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
+    .needs = needs,
+    .columns = columns,
+    .numbers = numbers,
+    .pick = pick,
+};

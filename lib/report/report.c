@@ -1,0 +1,130 @@
+/* report.c -- rows in, a file or stdout out, whole or not at all (report.h). */
+#include "report/report_writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
+
+static const ReportWriter *writer_of(Format format)
+{
+    static const ReportWriter *const writers[] = {
+        [FORMAT_TABLE] = &report_table, [FORMAT_CSV] = &report_csv,     [FORMAT_JSON] = &report_json,
+        [FORMAT_MD] = &report_md,       [FORMAT_LATEX] = &report_latex,
+    };
+    return writers[format];
+}
+
+void report_put_value(TextBuf *out, const ValueForm *form, const Value *v)
+{
+    char number[32];
+    switch (v->type) {
+    case VALUE_NONE:
+        text_add(out, form->none);
+        break;
+    case VALUE_TEXT:
+        form->text(out, v->text);
+        break;
+    case VALUE_INT:
+        text_addf(out, "%lld", (long long)v->whole);
+        break;
+    case VALUE_REAL:
+        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
+        break;
+    case VALUE_BOOL:
+        text_add(out, v->on ? "true" : "false");
+        break;
+    case VALUE_SHAPE:
+        form->shape(out, v->shape);
+        break;
+    }
+}
+
+static Status cannot_write(const Report *r, Error *err)
+{
+    return FAIL(err, ERR_IO, "%s: cannot write: %s", r->spec.path ? r->spec.path : "standard output",
+                errno ? strerror(errno) : "some of it was lost");
+}
+
+static Status put_out(Report *r, TextBuf *text, Error *err)
+{
+    if (!text_done(text))
+        return arena_fail(r->a, err);
+    errno = 0;
+    return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
+}
+
+Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
+{
+    Report *r = NEW_ZERO(a, Report, 1);
+    if (!r)
+        return arena_fail(a, err);
+    r->spec = *spec;
+    r->a = a;
+    if (spec->path)
+        TRY(outfile_open(&r->out, spec->path, a, err));
+    else
+        r->out.to = stdout;
+    const ArenaMark mark = arena_mark(a);
+    TextBuf text = {.arena = a};
+    writer_of(spec->format)->begin(r, &text);
+    const Status status = put_out(r, &text, err);
+    arena_rewind(a, mark);
+    if (status != OK)
+        report_abandon(r);
+    *out = r;
+    return status;
+}
+
+Status report_row(Report *r, const Value *row, bool shown, Error *err)
+{
+    const ReportWriter *writer = writer_of(r->spec.format);
+    if (!writer->row)
+        return !shown || report_keep(r, row) ? OK : arena_fail(r->a, err);
+    const ArenaMark mark = arena_mark(r->a);
+    TextBuf text = {.arena = r->a};
+    writer->row(r, row, &text);
+    const Status status = put_out(r, &text, err);
+    arena_rewind(r->a, mark);
+    r->rows++;
+    return status;
+}
+
+Status report_close(Report *r, Error *err)
+{
+    TextBuf text = {.arena = r->a};
+    writer_of(r->spec.format)->end(r, &text);
+    const Status status = put_out(r, &text, err);
+    if (status != OK) {
+        report_abandon(r);
+        return status;
+    }
+    if (r->spec.path)
+        return outfile_commit(&r->out, err);
+    errno = 0;
+    return fflush(stdout) || ferror(stdout) ? cannot_write(r, err) : OK;
+}
+
+void report_abandon(Report *r)
+{
+    if (r && r->spec.path)
+        outfile_abandon(&r->out);
+}
+
+char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a)
+{
+    const ReportWriter *writer = writer_of(spec->format);
+    Report r = {.spec = *spec, .a = a};
+    TextBuf text = {.arena = a};
+    writer->begin(&r, &text);
+    for (; r.rows < count; r.rows++) {
+        const Value *row = rows + r.rows * spec->column_count;
+        if (writer->row)
+            writer->row(&r, row, &text);
+        else if (!report_keep(&r, row))
+            return NULL;
+    }
+    writer->end(&r, &text);
+    return text_done(&text);
+}

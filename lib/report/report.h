@@ -1,0 +1,109 @@
+/* report.h -- results as rows of typed columns, written as table, csv, json, md or latex.
+ *
+ * Columns are declared once; a row is an array of Values in column order. A value that does not exist is
+ * VALUE_NONE: null in JSON, empty in CSV, "-" in tables; never 0 or NaN. Numbers print with enough digits to
+ * read back. CSV, JSON stream as rows come; a table is aligned at the end. */
+#ifndef ATOMO_REPORT_H
+#define ATOMO_REPORT_H
+
+#include "dump/tensor.h"
+
+typedef enum { VALUE_NONE, VALUE_TEXT, VALUE_INT, VALUE_REAL, VALUE_BOOL, VALUE_SHAPE } ValueType;
+
+typedef struct {
+    ValueType type;
+    union {
+        const char *text; /* borrowed until report_close */
+        int64_t whole;
+        double real; /* NaN and infinities are written as none */
+        bool on;
+        const Shape *shape; /* JSON: array; CSV: "64x3x3x3" */
+    };
+} Value;
+
+static inline Value value_none(void)
+{
+    return (Value){0};
+}
+static inline Value value_text(const char *s)
+{
+    return s ? (Value){VALUE_TEXT, {.text = s}} : value_none();
+}
+static inline Value value_int(int64_t v)
+{
+    return (Value){VALUE_INT, {.whole = v}};
+}
+static inline Value value_real(double v)
+{
+    return (Value){VALUE_REAL, {.real = v}};
+}
+static inline Value value_bool(bool v)
+{
+    return (Value){VALUE_BOOL, {.on = v}};
+}
+static inline Value value_shape(const Shape *s)
+{
+    return (Value){VALUE_SHAPE, {.shape = s}};
+}
+
+typedef struct {
+    const char *name;  /* field name: JSON key, CSV header */
+    const char *title; /* heading of the human table; NULL: only in csv and json */
+    int digits;        /* significant digits in human tables; 0: 4 */
+} Column;
+
+typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MD, FORMAT_LATEX } Format;
+
+extern const char *const report_formats[]; /* names of Format's values in its order; ends in NULL */
+
+/* One fact about the run: meta is a list of them. */
+typedef struct {
+    const char *name;
+    Value value;
+} Fact;
+
+typedef struct {
+    const char *schema; /* "atomo-compare/1" */
+    const Fact *meta;
+    size_t facts;
+    const Column *columns;
+    size_t column_count;
+    Format format;
+    const char *path;   /* NULL: stdout; else a temporary file beside it, renamed at close */
+    const char *absent; /* what human tables say where a value does not exist; NULL: "-" */
+    bool color;
+} ReportSpec;
+
+typedef struct Report Report;
+
+/* The arena must not be rewound before the report is closed or abandoned. A path that is no regular file,
+ * such as /dev/stdout, is written in place. */
+Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
+
+/* `shown`: whether human tables (table, md, latex) show the row; csv and json hold every row. After a failure
+ * the report is to be abandoned. */
+Status report_row(Report *r, const Value *row, bool shown, Error *err);
+
+/* Ends and checks the output and renames it into place. The report is gone whatever happens. */
+Status report_close(Report *r, Error *err);
+void report_abandon(Report *r); /* removes the temporary file; NULL is fine */
+
+/* A small report as text: `rows` rows of column_count values. The spec's path is not looked at.
+ * NULL: out of memory. */
+char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);
+
+/* A row as one JSON object without newline, as in the journal. */
+char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
+
+/* What the program is and runs on: version, revision, CPU model, instruction set, OS, library versions, BLAS
+ * kernels. */
+Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
+
+enum { FACTS_SPARE = 16 }; /* so many facts more fit behind the count that report_meta gives */
+
+/* What `meta` records of every run: version, git revision, command line, seed, threads, CPU model,
+ * instruction set, OS, library versions, BLAS kernels, start time. argv[0] is the command's name. */
+Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
+                   Arena *a, Error *err);
+
+#endif

@@ -1,0 +1,208 @@
+/* report_journal.c -- see report_journal.h. */
+#include "report/report_journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Status cannot(const Journal *j, const char *what, Error *err)
+{
+    return FAIL(err, ERR_IO, "%s: cannot %s: %s", j->path, what, strerror(errno));
+}
+
+/* ---- writing ---- */
+
+static Status write_all(const Journal *j, const char *data, size_t size, Error *err)
+{
+    while (size) {
+        const ssize_t written = write(j->fd, data, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return cannot(j, "write", err);
+        data += written;
+        size -= (size_t)written;
+    }
+    return OK;
+}
+
+Status journal_add(const Journal *j, const char *line, Arena *a, Error *err)
+{
+    if (!j->path)
+        return OK;
+    const ArenaMark mark = arena_mark(a);
+    const char *whole = text_format(a, "%s\n", line);
+    const Status status = whole ? write_all(j, whole, strlen(whole), err) : arena_fail(a, err);
+    arena_rewind(a, mark);
+    return status;
+}
+
+static Status begin(Journal *j, const char *first, Arena *a, Error *err)
+{
+    if (ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0)
+        return cannot(j, "write", err);
+    return journal_add(j, first, a, err);
+}
+
+/* ---- taking up ---- */
+
+static Status load(const Journal *j, char **data, size_t *size, Arena *a, Error *err)
+{
+    struct stat now;
+    if (fstat(j->fd, &now))
+        return cannot(j, "read", err);
+    *data = NEW(a, char, (size_t)now.st_size + 1);
+    if (!*data)
+        return arena_fail(a, err);
+    for (*size = 0; *size < (size_t)now.st_size;) {
+        const ssize_t got = read(j->fd, *data + *size, (size_t)now.st_size - *size);
+        if (got < 0 && errno != EINTR)
+            return cannot(j, "read", err);
+        if (got == 0)
+            break;
+        *size += got > 0 ? (size_t)got : 0;
+    }
+    return OK;
+}
+
+static bool same_value(const Json *v, const Json *w)
+{
+    if (!v || !w || v->type != w->type)
+        return v == w;
+    const bool numbers = v->type == JSON_NUMBER && v->number == w->number && v->whole == w->whole;
+    const bool texts = v->type == JSON_TEXT && !strcmp(v->text, w->text);
+    return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
+}
+
+/* Both lines of settings came from the same code, but perhaps not from the same version of it. */
+static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
+{
+    for (const Json *setting = is->first; setting; setting = setting->next)
+        if (!same_value(json_member(was, setting->name), setting)) {
+            FAIL(err, ERR_USAGE, "%s: was begun with another %s", j->path, setting->name);
+            return error_hint(err,
+                              "repeat the command with the settings it began with, or leave --resume out "
+                              "to begin afresh");
+        }
+    return OK;
+}
+
+/* Cuts the file behind its last whole line, and sets `old` to the lines behind the first. */
+static Status take_lines(Journal *j, char *data, size_t size, const char *settings, Arena *a, Error *err)
+{
+    size_t lines = 0, number = 0;
+    while (size && data[size - 1] != '\n')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        lines += data[i] == '\n';
+    j->old = NEW(a, const Json *, lines + 1);
+    if (!j->old)
+        return arena_fail(a, err);
+    for (char *line = data, *end; line < data + size; line = end + 1) {
+        const Json *v, *is;
+        end = memchr(line, '\n', (size_t)(data + size - line));
+        if (json_read(&v, line, (size_t)(end - line), a, err) != OK) {
+            error_at(err, "%s: line %zu", j->path, number + 1);
+            return error_hint(err, "leave --resume out to begin afresh");
+        }
+        if (number++) {
+            j->old[j->old_count++] = v;
+            continue;
+        }
+        TRY(json_read(&is, settings, strlen(settings), a, err));
+        TRY(compare_settings(j, v, is, err));
+    }
+    if (ftruncate(j->fd, (off_t)size) || lseek(j->fd, 0, SEEK_END) < 0)
+        return cannot(j, "write", err);
+    return number ? OK : begin(j, settings, a, err);
+}
+
+static bool keeps_journal(const char *output)
+{
+    struct stat now;
+    return output && (stat(output, &now) || S_ISREG(now.st_mode));
+}
+
+Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
+                    Error *err)
+{
+    *j = (Journal){.fd = -1};
+    if (!keeps_journal(output))
+        return OK;
+    Column *columns = NEW_ZERO(a, Column, count);
+    Value *values = NEW_ZERO(a, Value, count);
+    j->path = text_format(a, "%s.journal", output);
+    if (!columns || !values || !j->path)
+        return arena_fail(a, err);
+    for (size_t i = 0; i < count; i++) {
+        columns[i].name = settings[i].name;
+        values[i] = settings[i].value;
+    }
+    const char *first = report_json_row(columns, count, values, a);
+    if (!first)
+        return arena_fail(a, err);
+    char *data = NULL;
+    size_t size = 0;
+    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (j->fd < 0)
+        return cannot(j, "write", err);
+    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) /* some file systems have no locks */
+        return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
+    TRY(load(j, &data, &size, a, err));
+    j->replaced = size && !resume;
+    return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
+}
+
+void journal_close(Journal *j)
+{
+    if (j->path && j->fd >= 0)
+        close(j->fd);
+    *j = (Journal){.fd = -1};
+}
+
+void journal_remove(Journal *j)
+{
+    if (j->path)
+        unlink(j->path);
+    journal_close(j);
+}
+
+/* ---- records back into rows ---- */
+
+static Status shape_value(const Json *array, Value *v, Arena *a, Error *err)
+{
+    size_t dim[RANK_MAX];
+    int rank = 0;
+    Shape *shape = NEW(a, Shape, 1);
+    if (!shape)
+        return arena_fail(a, err);
+    for (const Json *d = array->first; d; d = d->next) {
+        if (rank == RANK_MAX || d->type != JSON_NUMBER || !d->is_whole || d->whole < 0)
+            return FAIL(err, ERR_CORRUPT, "%s is no shape", array->name);
+        dim[rank++] = (size_t)d->whole;
+    }
+    if (!shape_make(shape, rank, dim))
+        return FAIL(err, ERR_CORRUPT, "%s is no shape", array->name);
+    *v = value_shape(shape);
+    return OK;
+}
+
+Status journal_row(const Json *record, const Column *columns, size_t count, Value *row, Arena *a, Error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const Json *v = json_member(record, columns[i].name);
+        row[i] = value_none();
+        if (v && v->type == JSON_ARRAY)
+            TRY(shape_value(v, &row[i], a, err));
+        else if (v && v->type == JSON_NUMBER)
+            row[i] = v->is_whole ? value_int(v->whole) : value_real(v->number);
+        else if (v && v->type == JSON_TEXT)
+            row[i] = value_text(v->text);
+        else if (v && v->type == JSON_BOOL)
+            row[i] = value_bool(v->on);
+    }
+    return OK;
+}

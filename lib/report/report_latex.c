@@ -1,0 +1,184 @@
+/* report_latex.c -- the human table as a booktabs tabular; where it came from stands in comments.
+ *
+ * Numbers stand with their points under one another, by \phantom behind those that end sooner, so that no package but
+ * booktabs is needed. A column of bytes has one unit, in its heading. */
+#include "report/report_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_escaped(TextBuf *out, const char *s)
+{
+    static const struct {
+        char plain;
+        const char *tex;
+    } specials[] = {{'\\', "\\textbackslash{}"}, {'~', "\\textasciitilde{}"}, {'^', "\\textasciicircum{}"},
+                    {'<', "\\textless{}"},       {'>', "\\textgreater{}"},    {'|', "\\textbar{}"}};
+    for (; *s; s++) {
+        size_t i = 0;
+        while (i < countof(specials) && specials[i].plain != *s)
+            i++;
+        if (i < countof(specials)) {
+            text_add(out, specials[i].tex);
+        } else {
+            text_add(out, strchr("&%$#_{}", *s) ? "\\" : "");
+            text_add_bytes(out, s, 1);
+        }
+    }
+}
+
+/* A text of several lines is as many comments; what else would end a line is a "?". */
+static void put_in_comment(TextBuf *out, const char *s)
+{
+    for (; *s; s++)
+        if (*s == '\n')
+            text_add(out, s[1] ? "\n%     " : "");
+        else
+            text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+}
+
+/* Both come from a file that anyone may have written. */
+static void put_comment(TextBuf *out, const Fact *fact)
+{
+    if (fact->value.type != VALUE_TEXT || !*fact->value.text)
+        return;
+    text_add(out, "% ");
+    put_in_comment(out, fact->name);
+    text_add(out, ": ");
+    put_in_comment(out, fact->value.text);
+    text_add(out, "\n");
+}
+
+/* ---- columns ---- */
+
+enum { NO_UNIT = -1, NO_POINT = -1 };
+
+typedef struct {
+    const Column *column;
+    int unit;  /* of bytes; NO_UNIT: it counts none */
+    int after; /* most digits behind a point; NO_POINT: there is none */
+    bool left;
+} Layout;
+
+static bool is_number(const TableRow *row, size_t i)
+{
+    return (row->type[i] == VALUE_INT || row->type[i] == VALUE_REAL) && isfinite(row->number[i]);
+}
+
+static int unit_of(const Report *r, size_t i)
+{
+    double least = INFINITY, most = 0;
+    if (!report_counts_bytes(&r->spec.columns[i]))
+        return NO_UNIT;
+    for (const TableRow *row = r->first; row; row = row->next)
+        if (is_number(row, i) && row->number[i] > 0) {
+            least = fmin(least, row->number[i]);
+            most = fmax(most, row->number[i]);
+        }
+    return most > 0 ? (int)report_unit(least, most) : NO_UNIT;
+}
+
+/* A number's text, in the column's unit; NULL: out of memory. */
+static const char *number_text(const Layout *l, const TableRow *row, size_t i, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    if (l->unit == NO_UNIT)
+        return row->cell[i];
+    report_put_bytes(&out, row->number[i], (size_t)l->unit, l->column->digits ? l->column->digits : 4);
+    return text_done(&out);
+}
+
+static int digits_after(const char *number)
+{
+    const char *point = strchr(number, '.');
+    return !point || strchr(number, 'e') ? NO_POINT : (int)strlen(point + 1);
+}
+
+static Layout *layout_of(const Report *r)
+{
+    Layout *all = NEW_ZERO(r->a, Layout, r->spec.column_count + 1);
+    for (size_t i = 0; all && i < r->spec.column_count; i++) {
+        Layout *l = &all[i];
+        if (!r->spec.columns[i].title)
+            continue;
+        *l = (Layout){&r->spec.columns[i], unit_of(r, i), NO_POINT, report_left(r, i)};
+        for (const TableRow *row = r->first; row; row = row->next) {
+            const char *number = is_number(row, i) ? number_text(l, row, i, r->a) : "";
+            if (!number)
+                return NULL;
+            const int after = digits_after(number);
+            l->after = after > l->after ? after : l->after;
+        }
+    }
+    return all;
+}
+
+/* ---- cells ---- */
+
+/* "-1.2e-07" as a product; else a minus that is one, and what the longest number has behind its point. */
+static void put_number(TextBuf *out, const char *number, int after)
+{
+    const char *e = strchr(number, 'e');
+    const int own = digits_after(number);
+    if (e) {
+        text_addf(out, "$%.*s\\cdot10^{%d}$", (int)(e - number), number, atoi(e + 1));
+        return;
+    }
+    text_addf(out, "%s%s", *number == '-' ? "$-$" : "", number + (*number == '-'));
+    if (own < after)
+        text_addf(out, "\\phantom{%s%.*s}", own == NO_POINT ? "." : "", after - (own > 0 ? own : 0),
+                  "00000000000000000");
+}
+
+static void put_cell(const Report *r, const Layout *l, const TableRow *row, size_t i, TextBuf *out)
+{
+    if (!row) {
+        put_escaped(out, l->column->title);
+        text_addf(out, "%s%s", l->unit == NO_UNIT ? "" : ", ",
+                  l->unit == NO_UNIT ? "" : report_units[l->unit]);
+    } else if (is_number(row, i)) {
+        const char *number = number_text(l, row, i, r->a);
+        out->failed |= !number;
+        put_number(out, number ? number : "", l->left ? NO_POINT : l->after);
+    } else if (row->type[i] != VALUE_TEXT && !strcmp(row->cell[i], "-")) {
+        text_add(out, "--");
+    } else {
+        put_escaped(out, row->cell[i]);
+    }
+}
+
+static void put_line(const Report *r, const Layout *l, const TableRow *row, TextBuf *out)
+{
+    const char *between = "";
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        if (!r->spec.columns[i].title)
+            continue;
+        text_add(out, between);
+        put_cell(r, &l[i], row, i, out);
+        between = " & ";
+    }
+    text_add(out, " \\\\\n");
+}
+
+static void end(const Report *r, TextBuf *out)
+{
+    const Layout *l = layout_of(r);
+    out->failed |= !l;
+    if (out->failed)
+        return;
+    for (size_t i = 0; i < r->spec.facts; i++)
+        put_comment(out, &r->spec.meta[i]);
+    text_add(out, "\\begin{tabular}{");
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        if (r->spec.columns[i].title)
+            text_add(out, l[i].left ? "l" : "r");
+    text_add(out, "}\n\\toprule\n");
+    put_line(r, l, NULL, out);
+    text_add(out, "\\midrule\n");
+    for (const TableRow *row = r->first; row; row = row->next)
+        put_line(r, l, row, out);
+    text_add(out, "\\bottomrule\n\\end{tabular}\n");
+}
+
+const ReportWriter report_latex = {report_begin_nothing, NULL, end};

@@ -1,0 +1,99 @@
+/* report_meta.c -- what is worth knowing about a run beside its results. */
+#include "base/host.h"
+#include "vec/kernels.h"
+#include "base/libraries.h"
+#include "num/linalg.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+enum { FACTS_OWN = 16 };
+
+static void add(Fact *facts, size_t *count, const char *name, const char *text)
+{
+    facts[(*count)++] = (Fact){name, value_text(text)};
+}
+
+/* The second word of "OpenBLAS 0.3.21 NO_LAPACKE ..." */
+static const char *blas_version(const char *config, Arena *a)
+{
+    config += strcspn(config, " ");
+    config += strspn(config, " ");
+    return text_slice(a, config, strcspn(config, " "));
+}
+
+static void add_about(Fact *facts, size_t *count, Arena *a)
+{
+    const BlasInfo blas = linalg_blas_info();
+    add(facts, count, "version", ATOMO_VERSION);
+    add(facts, count, "revision", *ATOMO_REVISION ? ATOMO_REVISION : NULL);
+    add(facts, count, "cpu", host_cpu(a));
+    add(facts, count, "isa", kernels()->name);
+    add(facts, count, "os", host_os(a));
+    add(facts, count, "hdf5", library_hdf5(a));
+    add(facts, count, "openblas", blas_version(blas.config, a));
+    add(facts, count, "blas_core", blas.core);
+    add(facts, count, "lapack", library_lapack(a));
+    add(facts, count, "fftw", library_fftw(a));
+    add(facts, count, "zstd", library_zstd(a));
+    add(facts, count, "blosc", library_blosc(a));
+}
+
+Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
+{
+    *count = 0;
+    *facts = NEW_ZERO(a, Fact, FACTS_OWN + FACTS_SPARE);
+    if (!*facts)
+        return arena_fail(a, err);
+    add_about(*facts, count, a);
+    return OK;
+}
+
+/* The command line, quoted so that a shell would read it back. */
+static char *command_text(int argc, char **argv, Arena *a)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    TextBuf out = {.arena = a};
+    text_add(&out, program_invocation_short_name);
+    for (int i = 0; i < argc; i++) {
+        const char *s = argv[i];
+        text_add(&out, " ");
+        if (*s && !s[strspn(s, plain)]) {
+            text_add(&out, s);
+            continue;
+        }
+        text_add(&out, "'");
+        for (size_t length; (length = strcspn(s, "'")), s[length]; s += length + 1) {
+            text_add_bytes(&out, s, length);
+            text_add(&out, "'\\''");
+        }
+        text_addf(&out, "%s'", s);
+    }
+    return text_done(&out);
+}
+
+static char *time_text(Arena *a)
+{
+    char text[32];
+    struct tm utc;
+    const time_t now = time(NULL);
+    gmtime_r(&now, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text_copy(a, text);
+}
+
+Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
+                   Arena *a, Error *err)
+{
+    TRY(report_about(facts, count, a, err));
+    const char *command = command_text(argc, argv, a), *started = time_text(a);
+    if (!command || !started)
+        return arena_fail(a, err);
+    add(*facts, count, "command", command);
+    (*facts)[(*count)++] = (Fact){"seed", value_int(seed)};
+    (*facts)[(*count)++] = (Fact){"threads", value_int(threads)};
+    add(*facts, count, "started", started);
+    return OK;
+}

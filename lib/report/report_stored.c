@@ -1,0 +1,189 @@
+/* report_stored.c -- see report_stored.h. */
+#include "report/report_stored.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static Status load_text(char **text, size_t *length, const char *path, Arena *a, Error *err)
+{
+    TextBuf all = {.arena = a};
+    char piece[1 << 14];
+    struct stat now;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return FAIL(err, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (!fstat(fileno(f), &now) && S_ISREG(now.st_mode)) { /* doubling would take three times as much */
+        all.cap = (size_t)now.st_size + 1;
+        all.data = NEW(a, char, all.cap);
+        all.failed = !all.data;
+    }
+    errno = 0;
+    for (size_t size; (size = fread(piece, 1, sizeof piece, f)) > 0;)
+        text_add_bytes(&all, piece, size);
+    const bool bad = ferror(f);
+    const int why = errno;
+    fclose(f);
+    if (bad)
+        return FAIL(err, ERR_IO, "%s: cannot read: %s", path, strerror(why));
+    *text = text_done(&all);
+    *length = all.size;
+    return *text ? OK : arena_fail(a, err);
+}
+
+/* A shape: "64x3x3x3"; "" where the array is none. */
+static const char *shape_of(const Json *array, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (const Json *v = array->first; v; v = v->next) {
+        if (!v->is_whole)
+            return "";
+        text_addf(&out, "%s%lld", v == array->first ? "" : "x", (long long)v->whole);
+    }
+    return text_done(&out);
+}
+
+/* A value as CSV writes it; what has no such form (null, objects, arrays of other things) is "". NULL: out of memory. */
+static const char *cell_of(const Json *v, Arena *a)
+{
+    if (!v || v->type == JSON_NULL)
+        return "";
+    switch (v->type) {
+    case JSON_BOOL:
+        return v->on ? "true" : "false";
+    case JSON_TEXT:
+    case JSON_NUMBER:
+        return v->text;
+    case JSON_ARRAY:
+        return shape_of(v, a);
+    default:
+        return "";
+    }
+}
+
+/* Every record has the first one's fields, mostly in its order. */
+static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
+{
+    const Json *at = record->first;
+    for (size_t i = 0; i < out->columns; i++) {
+        const bool next = at && !strcmp(at->name, out->name[i]);
+        cell[i] = cell_of(next ? at : json_member(record, out->name[i]), a);
+        if (!cell[i])
+            return false;
+        at = next ? at->next : at;
+    }
+    return true;
+}
+
+/* Records as they come. */
+typedef struct {
+    Csv *table;
+    size_t room; /* rows */
+    bool other;  /* the first one is no record */
+    Arena *a;
+    Error *err;
+} Records;
+
+static Status name_columns(Records *r, const Json *record)
+{
+    Csv *t = r->table;
+    for (const Json *field = record->first; field; field = field->next)
+        t->columns++;
+    if (t->columns > COLUMNS_MOST)
+        return FAIL(r->err, ERR_CORRUPT, "more than %d columns", COLUMNS_MOST);
+    t->name = NEW(r->a, const char *, t->columns);
+    if (!t->name)
+        return arena_fail(r->a, r->err);
+    size_t i = 0;
+    for (const Json *field = record->first; field; field = field->next)
+        t->name[i++] = field->name;
+    return OK;
+}
+
+static Status make_room(Records *r)
+{
+    Csv *t = r->table;
+    const size_t more = 2 * r->room + 64;
+    const char **cell = arena_take(r->a, more, t->columns * sizeof *cell);
+    if (!cell)
+        return arena_fail(r->a, r->err);
+    if (t->rows)
+        memcpy(cell, t->cell, t->rows * t->columns * sizeof *cell);
+    t->cell = cell;
+    r->room = more;
+    return OK;
+}
+
+static Status take_record(void *records, const Json *record)
+{
+    Records *r = records;
+    Csv *t = r->table;
+    if (t->rows == 0) {
+        r->other = r->other || record->type != JSON_OBJECT;
+        if (r->other)
+            return OK;
+        TRY(name_columns(r, record));
+    }
+    if (record->type != JSON_OBJECT)
+        return FAIL(r->err, ERR_CORRUPT, "record %zu is no object", t->rows + 1);
+    if (t->rows == r->room)
+        TRY(make_room(r));
+    if (!put_record(t->cell + t->rows * t->columns, t, record, r->a))
+        return arena_fail(r->a, r->err);
+    t->rows++;
+    return OK;
+}
+
+static Status parse_json(Stored *out, const char *path, char *text, size_t length, Arena *a, Error *err)
+{
+    const Json *all;
+    Records r = {.table = &out->table, .a = a, .err = err};
+    const JsonRows rows = {"results", take_record, &r};
+    if (json_read_rows(&all, &rows, text, length, a, err) != OK)
+        return error_at(err, "%s", path);
+    const Json *results = json_member(all, "results");
+    if (!results || results->type != JSON_ARRAY || r.other) {
+        out->table = (Csv){0};
+        return OK;
+    }
+    out->whole = true;
+    const Json *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
+    out->schema = schema && schema->type == JSON_TEXT ? schema->text : NULL;
+    out->meta = meta && meta->type == JSON_OBJECT ? meta : NULL;
+    return OK;
+}
+
+Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
+{
+    char *text;
+    size_t length;
+    *out = (Stored){0};
+    TRY(load_text(&text, &length, path, a, err));
+    const bool json = text[strspn(text, " \t\r\n")] == '{';
+    out->whole = !json;
+    return json ? parse_json(out, path, text, length, a, err)
+                : csv_parse(&out->table, path, text, length, a, err);
+}
+
+bool stored_same(const char *cell, const char *other)
+{
+    double v, w;
+    return !strcmp(cell, other) || (text_to_real(cell, &v) && text_to_real(other, &w) && v == w);
+}
+
+Value stored_value(const char *cell, bool text)
+{
+    int64_t whole;
+    double real;
+    if (!*cell)
+        return value_none();
+    if (text)
+        return value_text(cell);
+    if (!strcmp(cell, "true") || !strcmp(cell, "false"))
+        return value_bool(*cell == 't');
+    if (text_to_int(cell, &whole))
+        return value_int(whole);
+    return text_to_real(cell, &real) && isfinite(real) ? value_real(real) : value_text(cell);
+}

@@ -1,0 +1,242 @@
+/* report_table.c -- the formats people read: the aligned table of the terminal and Markdown. Columns without
+ * a title are left out. A real number shows so many significant digits, a count of bytes its decimal unit. */
+#include "report/report_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- cells ---- */
+
+bool report_counts_bytes(const Column *column)
+{
+    const char *space = strrchr(column->name, ' '),
+               *name = space ? space + 1 : column->name; /* "svd bytes" */
+    const size_t length = strlen(name);
+    return !strncmp(name, "bytes", 5) || (length > 6 && !strcmp(name + length - 6, "_bytes"));
+}
+
+/* So many significant digits without an exponent where that is readable: 0.01234, 1.500, 123456, 1.2e-07. What
+ * rounding takes over a power of ten counts as that: 9.99996 is 10.00. */
+static void put_real(TextBuf *out, double v, int digits)
+{
+    char rounded[48];
+    snprintf(rounded, sizeof rounded, "%.*e", digits - 1, v);
+    const double size = fabs(strtod(rounded, NULL));
+    if (v == 0) {
+        text_add(out, "0");
+    } else if (size < 1e-4 || size >= 1e7) {
+        text_addf(out, "%.*e", digits - 1, v);
+    } else {
+        const int magnitude = (int)floor(log10(size));
+        text_addf(out, "%.*f", magnitude < digits - 1 ? digits - 1 - magnitude : 0, v);
+    }
+}
+
+const char *const report_units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+
+static size_t unit_of(double v)
+{
+    size_t unit = 0;
+    for (v = fabs(v); v >= 999.95 && unit + 1 < countof(report_units); v /= 1000)
+        unit++;
+    return unit;
+}
+
+/* In the middle, so that neither end is far off. */
+size_t report_unit(double least, double most)
+{
+    return unit_of(sqrt(least) * sqrt(most));
+}
+
+void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
+{
+    for (size_t i = 0; i < unit; i++)
+        v /= 1000;
+    if (unit == 0 && v == floor(v))
+        text_addf(out, "%.0f", v);
+    else
+        put_real(out, v, digits);
+}
+
+static void put_bytes(TextBuf *out, double v, int digits)
+{
+    const size_t unit = unit_of(v);
+    report_put_bytes(out, v, unit, digits);
+    text_addf(out, " %s", report_units[unit]);
+}
+
+static void put_number(TextBuf *out, const Column *column, const Value *v)
+{
+    const int digits = column->digits ? column->digits : 4;
+    if (report_counts_bytes(column))
+        put_bytes(out, v->type == VALUE_INT ? (double)v->whole : v->real, digits);
+    else if (v->type == VALUE_INT)
+        text_addf(out, "%lld", (long long)v->whole);
+    else
+        put_real(out, v->real, digits);
+}
+
+/* Control characters could steer the terminal, a line end would tear the row, and no reader of UTF-8 takes other bytes. */
+static void put_printable(TextBuf *out, const char *s)
+{
+    while (*s) {
+        const unsigned char c = (unsigned char)*s;
+        const size_t length = text_utf8(s, strnlen(s, 4));
+        const bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
+        text_add_bytes(out, control || length == 0 ? "?" : s, control || length == 0 ? 1 : length);
+        s += length ? length : 1;
+    }
+}
+
+const char *report_cell(const Column *column, const Value *v, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    switch (v->type) {
+    case VALUE_NONE:
+        text_add(&out, "-");
+        break;
+    case VALUE_TEXT:
+        put_printable(&out, v->text);
+        break;
+    case VALUE_BOOL:
+        text_add(&out, v->on ? "yes" : "no");
+        break;
+    case VALUE_INT:
+        put_number(&out, column, v);
+        break;
+    case VALUE_REAL:
+        if (isfinite(v->real))
+            put_number(&out, column, v);
+        else
+            text_add(&out, "-");
+        break;
+    case VALUE_SHAPE:
+        for (int i = 0; i < v->shape->rank; i++)
+            text_addf(&out, "%s%zu", i ? "x" : "", v->shape->dim[i]);
+        break;
+    }
+    return text_done(&out);
+}
+
+bool report_keep(Report *r, const Value *row)
+{
+    const size_t columns = r->spec.column_count;
+    TableRow *kept = NEW_ZERO(r->a, TableRow, 1);
+    if (!kept)
+        return false;
+    kept->cell = NEW_ZERO(r->a, const char *, columns + 1);
+    kept->type = NEW_ZERO(r->a, ValueType, columns + 1);
+    kept->number = NEW_ZERO(r->a, double, columns + 1);
+    if (!kept->cell || !kept->type || !kept->number)
+        return false;
+    for (size_t i = 0; i < columns; i++) {
+        if (!r->spec.columns[i].title)
+            continue;
+        kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent
+                            ? r->spec.absent
+                            : report_cell(&r->spec.columns[i], &row[i], r->a);
+        kept->type[i] = row[i].type;
+        kept->number[i] = row[i].type == VALUE_INT    ? (double)row[i].whole
+                          : row[i].type == VALUE_REAL ? row[i].real
+                                                      : NAN;
+        if (!kept->cell[i])
+            return false;
+    }
+    *(r->last ? &r->last->next : &r->first) = kept;
+    r->last = kept;
+    return true;
+}
+
+bool report_left(const Report *r, size_t column)
+{
+    bool numbers = false;
+    for (const TableRow *row = r->first; row; row = row->next) {
+        const ValueType type = row->type[column];
+        if (type == VALUE_TEXT || type == VALUE_BOOL)
+            return true;
+        numbers |= type != VALUE_NONE;
+    }
+    return !numbers;
+}
+
+void report_begin_nothing(const Report *r, TextBuf *out)
+{
+    (void)r, (void)out;
+}
+
+/* ---- alignment ---- */
+
+/* Characters, not bytes: continuation bytes of UTF-8 take no place of their own. */
+static size_t width_of(const char *s)
+{
+    size_t width = 0;
+    for (; *s; s++)
+        width += ((unsigned char)*s & 0xc0) != 0x80;
+    return width;
+}
+
+static size_t column_width(const Report *r, size_t column)
+{
+    size_t width = width_of(r->spec.columns[column].title);
+    for (const TableRow *row = r->first; row; row = row->next) {
+        const size_t cell = width_of(row->cell[column]);
+        width = cell > width ? cell : width;
+    }
+    return width;
+}
+
+static void put_spaces(TextBuf *out, size_t count)
+{
+    while (count-- > 0)
+        text_add(out, " ");
+}
+
+static void put_cell(TextBuf *out, const char *cell, size_t width, bool left, bool last)
+{
+    const size_t gap = width - width_of(cell);
+    put_spaces(out, left ? 0 : gap);
+    text_add(out, cell);
+    put_spaces(out, left && !last ? gap : 0);
+}
+
+static void put_line(const Report *r, const TableRow *row, const size_t *width, const bool *left,
+                     TextBuf *out)
+{
+    const char *between = "";
+    size_t last = r->spec.column_count;
+    while (last > 0 && !r->spec.columns[last - 1].title)
+        last--;
+    for (size_t i = 0; i < last; i++) {
+        if (!r->spec.columns[i].title)
+            continue;
+        text_add(out, between);
+        put_cell(out, row ? row->cell[i] : r->spec.columns[i].title, width[i], left[i], i + 1 == last);
+        between = "  ";
+    }
+}
+
+static void end_table(const Report *r, TextBuf *out)
+{
+    const size_t columns = r->spec.column_count;
+    size_t *width = NEW_ZERO(r->a, size_t, columns + 1);
+    bool *left = NEW_ZERO(r->a, bool, columns + 1);
+    out->failed |= !width || !left;
+    if (out->failed)
+        return;
+    for (size_t i = 0; i < columns; i++)
+        if (r->spec.columns[i].title) {
+            width[i] = column_width(r, i);
+            left[i] = report_left(r, i);
+        }
+    text_add(out, r->spec.color ? "\033[1m" : "");
+    put_line(r, NULL, width, left, out);
+    text_add(out, r->spec.color ? "\033[0m\n" : "\n");
+    for (const TableRow *row = r->first; row; row = row->next) {
+        put_line(r, row, width, left, out);
+        text_add(out, "\n");
+    }
+}
+
+const ReportWriter report_table = {report_begin_nothing, NULL, end_table};

@@ -1,0 +1,168 @@
+/* report_verify.c -- see report_verify.h. */
+#include "report/report_verify.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- columns ---- */
+
+static const Column records[] = {
+    {"statement", NULL, 0}, {"tensor", NULL, 0}, {"left", NULL, 0}, {"right", NULL, 0},
+    {"tolerance", NULL, 0}, {"passed", NULL, 0}, {"step", NULL, 0}, {"worker", NULL, 0},
+    {"relation", NULL, 0},  {"note", NULL, 0},
+};
+
+enum { STEP_COLUMN = 1 };
+static const Column each_columns[] = {
+    {"statement", "statement", 0}, {"step", "step", 0},   {"worker", "worker", 0}, {"tensor", "tensor", 0},
+    {"left", "left", 6},           {"relation", "is", 0}, {"right", "right", 6},   {"tolerance", "within", 2},
+    {"passed", "passed", 0},       {"note", "case", 0},
+};
+
+static const Column summary_columns[] = {
+    {"statement", "statement", 0}, {"checked", "checked", 0},     {"failed", "failed", 0},
+    {"absent", "n/a", 0},          {"tensor", "closest call", 0}, {"left", "left", 6},
+    {"relation", "is", 0},         {"right", "right", 6},         {"tolerance", "within", 2},
+};
+
+/* ---- rows ---- */
+
+static Value step_of(const Vector *v)
+{
+    return v->step_group ? value_int(v->step) : value_none();
+}
+
+static Value worker_of(const Vector *v)
+{
+    return v->worker_group ? value_int(v->worker) : value_none();
+}
+
+static Status put_record(VerifyReport *r, const char *name, const Vector *at, const Verdict *v, Error *err)
+{
+    const Value row[] = {
+        value_text(name),
+        value_text(at->name),
+        value_real(v->left),
+        value_real(v->right),
+        value_real(v->tolerance),
+        value_bool(verdict_holds(v)),
+        step_of(at),
+        worker_of(at),
+        value_text(relation_names[v->relation]),
+        value_text(v->note),
+    };
+    static_assert(countof(row) == countof(records), "a value for each column");
+    return report_row(r->report, row, true, err);
+}
+
+static Status put_each(VerifyReport *r, const char *name, const Vector *at, const Verdict *v, Error *err)
+{
+    const char *note = text_copy(r->a, v->note);
+    const Value row[] = {
+        value_text(name),
+        step_of(at),
+        worker_of(at),
+        value_text(at->name),
+        value_real(v->left),
+        value_text(relation_names[v->relation]),
+        value_real(v->right),
+        value_real(v->tolerance),
+        value_bool(verdict_holds(v)),
+        value_text(note),
+    };
+    static_assert(countof(row) == countof(each_columns), "a value for each column");
+    return note ? report_row(r->report, row, true, err) : arena_fail(r->a, err);
+}
+
+static Status put_summary(VerifyReport *r, const char *name, const Tally *t, Error *err)
+{
+    const bool worst = t->at;
+    const Verdict *v = &t->worst;
+    const Value none = value_none();
+    const Value row[] = {
+        value_text(name),
+        value_int((int64_t)t->checked),
+        value_int((int64_t)t->failed),
+        value_int((int64_t)t->absent),
+        worst ? value_text(t->at->name) : none,
+        worst ? value_real(v->left) : none,
+        worst ? value_text(relation_names[v->relation]) : none,
+        worst ? value_real(v->right) : none,
+        worst ? value_real(v->tolerance) : none,
+    };
+    static_assert(countof(row) == countof(summary_columns), "a value for each column");
+    return report_row(r->report, row, true, err);
+}
+
+/* ---- the report ---- */
+
+Status verify_report_open(VerifyReport *r, ReportSpec spec, bool per_tensor, bool several, Arena *a,
+                          Error *err)
+{
+    const bool people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON;
+    Column *columns = NEW(a, Column, countof(each_columns));
+    *r = (VerifyReport){.each = per_tensor || !people, .people = people, .several = several, .a = a};
+    r->tally = NEW_ZERO(a, Tally, statement_count());
+    if (!r->tally || !columns)
+        return arena_fail(a, err);
+    memcpy(columns, each_columns, sizeof each_columns);
+    if (!several)
+        columns[STEP_COLUMN].title = columns[STEP_COLUMN + 1].title = NULL;
+    spec.columns = !people ? records : r->each ? columns : summary_columns;
+    spec.column_count = !people   ? countof(records)
+                        : r->each ? countof(each_columns)
+                                  : countof(summary_columns);
+    return report_open(&r->report, &spec, a, err);
+}
+
+static void count(Tally *t, const Vector *at, const Verdict *v)
+{
+    t->absent += !v->applies;
+    t->checked += v->applies;
+    t->failed += v->applies && !verdict_holds(v);
+    if (v->applies && at && (!t->at || verdict_strain(v) > verdict_strain(&t->worst))) {
+        t->worst = *v;
+        t->at = at;
+    }
+}
+
+Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector, const Verdict *v,
+                         Error *err)
+{
+    const char *name = statement_at(statement)->name;
+    count(&r->tally[statement], vector, v);
+    count(&r->all, NULL, v);
+    if (!v->applies || !r->each)
+        return OK;
+    return (r->people ? put_each : put_record)(r, name, vector, v, err);
+}
+
+Status verify_report_close(VerifyReport *r, Error *err)
+{
+    Status status = OK;
+    for (size_t i = 0; i < statement_count() && !r->each && status == OK; i++)
+        status = put_summary(r, statement_at(i)->name, &r->tally[i], err);
+    if (!r->each && status == OK)
+        status = put_summary(r, "all", &r->all, err);
+    if (status != OK) {
+        report_abandon(r->report);
+        return status;
+    }
+    return report_close(r->report, err);
+}
+
+char *verify_failures(const VerifyReport *r, Arena *a)
+{
+    for (size_t i = 0; i < statement_count(); i++) {
+        const Tally *t = &r->tally[i];
+        if (!t->failed)
+            continue;
+        char left[32], right[32];
+        return text_format(a, "%zu of %zu checks failed: %s on %s: %s, want %s %s", r->all.failed,
+                           r->all.checked, statement_at(i)->name, t->at->name,
+                           text_double(left, t->worst.left), relation_names[t->worst.relation],
+                           text_double(right, t->worst.right));
+    }
+    return text_copy(a, "");
+}

@@ -1,0 +1,227 @@
+/* report_view.c -- a comparison as people asked to see it (report_compare.h): which fields, which rows, in
+ * what order. */
+#include "report/report_compare.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What tables show when nobody chooses. */
+static const char usual[] =
+    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,bias_z,wasserstein";
+
+/* Fields that are no metrics: always there. */
+static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
+                                    "n",    "compressor", "repeats", "error", NULL};
+
+static bool is_fixed(const char *name)
+{
+    for (size_t i = 0; fixed[i]; i++)
+        if (!strcmp(fixed[i], name))
+            return true;
+    return false;
+}
+
+/* ---- the names a user gave ---- */
+
+static bool is_own(Fields own, const char *name)
+{
+    for (size_t i = 0; i < own.count; i++)
+        if (!strcmp(own.column[i].name, name))
+            return true;
+    return false;
+}
+
+static Status check_metric(const char *name, size_t length, const char *option, Fields own, Error *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
+    if (metric_find(text) || is_own(own, text))
+        return OK;
+    const char *near = text_nearest(text, metric_name, NULL);
+    FAIL(err, ERR_USAGE, "%s: no metric is called \"%s\"%s%s%s", option, text, near ? " (did you mean " : "",
+         near ? near : "", near ? "?)" : "");
+    return error_hint(err, "--help lists them");
+}
+
+Status view_check(const View *v, Fields own, Error *err)
+{
+    for (const char *at = v->metrics, *next; at; at = next ? next + 1 : NULL) {
+        char name[64] = "";
+        next = strchr(at, ',');
+        const size_t length = next ? (size_t)(next - at) : strlen(at);
+        if (length < sizeof name)
+            memcpy(name, at, length);
+        if (!is_fixed(name))
+            TRY(check_metric(at, length, "--metrics", own, err));
+    }
+    if (!v->sort)
+        return OK;
+    const char *colon = strchr(v->sort, ':');
+    if (colon && strcmp(colon, ":desc"))
+        return FAIL(err, ERR_USAGE, "--sort %s: want METRIC or METRIC:desc", v->sort);
+    return check_metric(v->sort, colon ? (size_t)(colon - v->sort) : strlen(v->sort), "--sort", own, err);
+}
+
+static bool sorts_by(const View *v, const char *name)
+{
+    const size_t length = strlen(name);
+    return v->sort && !strncmp(v->sort, name, length) && (!v->sort[length] || v->sort[length] == ':');
+}
+
+bool view_times(const View *v, Fields own)
+{
+    if (!v->metrics || own.timed)
+        return true;
+    for (const Metric *m = metrics; m->name; m++)
+        if (m->form == FORM_TIME && (text_listed(v->metrics, m->name) || sorts_by(v, m->name)))
+            return true;
+    return false;
+}
+
+/* ---- columns ---- */
+
+typedef struct {
+    const Results *r;
+    const View *v;
+    size_t *from; /* per column shown: which one of the results' */
+    Column *columns;
+    size_t count;
+    size_t *order; /* codecs, for the place at hand */
+    size_t key;    /* the column they are sorted by */
+    bool sorted, descending;
+    Value *row;
+} Sheet;
+
+/* Row of tables: everything selected, or with per_tensor each tensor as well. */
+static bool is_shown(const Sheet *s, size_t place)
+{
+    return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
+}
+
+/* The i-th column in the order of writing. */
+static size_t written(const Results *r, size_t i)
+{
+    const size_t from = r->compressor + 1, own = r->error + 1;
+    if (i < from)
+        return i;
+    if (i < from + r->leading)
+        return own + (i - from);
+    return i < own + r->leading ? i - r->leading : i;
+}
+
+static bool column_titled(const Sheet *s, size_t i, bool errors)
+{
+    const char *name = s->r->columns[i].name;
+    const bool several = s->r->level[s->r->places - 1] == LEVEL_RUN, tensors = s->v->per_tensor;
+    if (!strcmp(name, "step") || !strcmp(name, "worker"))
+        return tensors && several;
+    if (!strcmp(name, "tensor"))
+        return tensors;
+    if (!strcmp(name, "compressor"))
+        return true;
+    if (!strcmp(name, "error"))
+        return errors;
+    if (i > s->r->error) /* the command's own */
+        return s->r->columns[i].title || text_listed(s->v->metrics, name);
+    return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
+}
+
+static void choose_columns(Sheet *s)
+{
+    const Results *r = s->r;
+    bool errors = false;
+    for (size_t i = 0; i < r->places * r->codecs; i++)
+        errors = errors || r->rows[i * r->column_count + r->error].type != VALUE_NONE;
+    for (size_t at = 0; at < r->column_count; at++) {
+        const size_t i = written(r, at);
+        const char *name = r->columns[i].name;
+        if (s->v->metrics && i <= r->error && !is_fixed(name) && !text_listed(s->v->metrics, name))
+            continue;
+        Column *column = &s->columns[s->count];
+        s->from[s->count++] = i;
+        *column = r->columns[i];
+        column->title = column_titled(s, i, errors) ? column->title ? column->title : name : NULL;
+    }
+}
+
+/* ---- rows ---- */
+
+static const Value *cell(const Sheet *s, size_t place, size_t codec, size_t column)
+{
+    return &s->r->rows[(place * s->r->codecs + codec) * s->r->column_count + column];
+}
+
+/* NaN for what does not exist. */
+static double sort_value(const Sheet *s, size_t place, size_t codec)
+{
+    const Value *v = cell(s, place, codec, s->key);
+    const double number = v->type == VALUE_INT    ? (double)v->whole
+                          : v->type == VALUE_REAL ? v->real
+                          : v->type == VALUE_BOOL ? (double)v->on
+                                                  : NAN;
+    return s->descending ? -number : number;
+}
+
+/* By insertion, stable: equal ones keep the codecs' order, what does not exist comes last. */
+static void order_codecs(Sheet *s, size_t place)
+{
+    for (size_t k = 0; k < s->r->codecs; k++) {
+        size_t at = k;
+        for (; s->sorted && at; at--) {
+            const double v = sort_value(s, place, k), before = sort_value(s, place, s->order[at - 1]);
+            if (!(v < before || (isnan(before) && !isnan(v))))
+                break;
+            s->order[at] = s->order[at - 1];
+        }
+        s->order[at] = k;
+    }
+}
+
+static void choose_order(Sheet *s)
+{
+    const char *key = s->v->sort;
+    s->sorted = key;
+    s->descending = key && strchr(key, ':');
+    for (size_t i = 0; i < s->r->column_count; i++)
+        if (sorts_by(s->v, s->r->columns[i].name))
+            s->key = i;
+}
+
+static Status write_rows(Sheet *s, Report *report, Error *err)
+{
+    for (size_t place = 0; place < s->r->places; place++) {
+        order_codecs(s, place);
+        for (size_t k = 0; k < s->r->codecs; k++) {
+            const size_t codec = s->order[k];
+            if (!s->r->have[place * s->r->codecs + codec])
+                continue;
+            for (size_t i = 0; i < s->count; i++)
+                s->row[i] = *cell(s, place, codec, s->from[i]);
+            TRY(report_row(report, s->row, is_shown(s, place), err));
+        }
+    }
+    return OK;
+}
+
+Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err)
+{
+    Report *report;
+    Sheet s = {.r = r,
+               .v = v,
+               .from = NEW(r->a, size_t, r->column_count),
+               .columns = NEW(r->a, Column, r->column_count),
+               .order = NEW(r->a, size_t, r->codecs),
+               .row = NEW(r->a, Value, r->column_count)};
+    if (!s.from || !s.columns || !s.order || !s.row)
+        return arena_fail(r->a, err);
+    choose_columns(&s);
+    choose_order(&s);
+    spec.columns = s.columns;
+    spec.column_count = s.count;
+    TRY(report_open(&report, &spec, r->a, err));
+    if (write_rows(&s, report, err) != OK) {
+        report_abandon(report);
+        return err->status;
+    }
+    return report_close(report, err);
+}

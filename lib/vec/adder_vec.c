@@ -1,0 +1,64 @@
+/* adder_vec.c -- sums of codes that stand as bit planes (planes.h), without unpacking them: a ripple-carry adder for 64
+ * codes at a time in each lane, one group of planes to a lane. */
+#include "vec/vec.h"
+
+size_t ISA_NAME(add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
+                            bool *above);
+
+typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
+
+enum { GROUPS = VEC_BYTES / 8, MOST = 24 };
+
+/* Word `k` of GROUPS groups of `width` words. */
+INLINE VecQ load_plane(const uint8_t *planes, int width, int k)
+{
+    VecQ v;
+    for (int g = 0; g < GROUPS; g++) {
+        uint64_t word;
+        memcpy(&word, planes + 8 * (size_t)(g * width + k), sizeof word);
+        v[g] = word;
+    }
+    return v;
+}
+
+/* sum += one vector's codes; the result has the bits of those above `most`: the carry out of code + (2^width - 1 -
+ * most). */
+INLINE VecQ add_groups(VecQ *sum, int planes, const uint8_t *in, int width, uint32_t most)
+{
+    VecQ carry = {0}, above = {0};
+    for (int k = 0; k < width; k++) {
+        const VecQ a = sum[k], b = load_plane(in, width, k), half = a ^ b;
+        sum[k] = half ^ carry;
+        carry = (a & b) | (carry & half);
+        above = most >> k & 1 ? above & b : above | b;
+    }
+    for (int k = width; k < planes; k++) {
+        const VecQ a = sum[k];
+        sum[k] = a ^ carry;
+        carry &= a;
+    }
+    return above;
+}
+
+size_t ISA_NAME(add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
+                            bool *above)
+{
+    VecQ over = {0};
+    size_t at = from;
+    for (; at + GROUPS <= to; at += GROUPS) {
+        VecQ sum[MOST];
+        for (int k = 0; k < width; k++)
+            sum[k] = (VecQ){0};
+        for (size_t w = 0; w < count; w++)
+            over |=
+                add_groups(sum, width, in[w].planes + 8 * at * (size_t)in[w].width, in[w].width, in[w].most);
+        for (int g = 0; g < GROUPS; g++)
+            for (int k = 0; k < width; k++) {
+                const uint64_t word = sum[k][g];
+                memcpy(out + 8 * ((at + (size_t)g) * (size_t)width + (size_t)k), &word, sizeof word);
+            }
+    }
+    for (int g = 0; g < GROUPS; g++)
+        *above |= over[g] != 0;
+    return at;
+}

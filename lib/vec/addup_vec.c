@@ -1,0 +1,53 @@
+/* addup_vec.c -- sums over workers, element by element, of floats that stand anywhere in their payloads. */
+#include "vec/vec.h"
+
+bool ISA_NAME(add_up)(const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most,
+                      double most, uint8_t *out);
+
+enum { RUN = 512 }; /* their sums stay in the first cache */
+
+INLINE float load_one(const uint8_t *p)
+{
+    float v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* sum += a run of `some` workers, a constant where it is called; whether all are in range. */
+INLINE bool add_run(const uint8_t *const *in, size_t some, size_t at, size_t n, float part_most, double *sum)
+{
+    int beyond = 0;
+    for (size_t i = 0; i < n; i++) {
+        double s = sum[i];
+        for (size_t w = 0; w < some; w++) {
+            const float v = load_one(in[w] + 4 * (at + i));
+            s += (double)v;
+            beyond |= !(__builtin_fabsf(v) <= part_most);
+        }
+        sum[i] = s;
+    }
+    return !beyond;
+}
+
+bool ISA_NAME(add_up)(const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most,
+                      double most, uint8_t *out)
+{
+    bool good = true;
+    for (size_t at = from; at < to; at += RUN) {
+        const size_t some = to - at < RUN ? to - at : RUN;
+        double sum[RUN] = {0};
+        int beyond = 0;
+        size_t w = 0;
+        for (; w + 4 <= count; w += 4)
+            good &= add_run(in + w, 4, at, some, part_most, sum);
+        for (; w < count; w++)
+            good &= add_run(in + w, 1, at, some, part_most, sum);
+        for (size_t i = 0; i < some; i++) {
+            const float s = (float)sum[i];
+            beyond |= !(__builtin_fabs(sum[i]) <= most);
+            memcpy(out + 4 * (at + i), &s, sizeof s);
+        }
+        good &= !beyond;
+    }
+    return good;
+}

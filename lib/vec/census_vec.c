@@ -1,0 +1,128 @@
+/* census_vec.c -- how long a run's universal codes will be, from its bit planes: sixty-four elements an
+ * operation.
+ *
+ * The length of an Elias code depends on the bit length of its number alone, so it is enough to count, for
+ * each k, the numbers that reach 2^k: levels, levels + 1, and the gaps between levels that are not zero. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+enum { GROUP = 64, BATCH = 8, WIDTH_MAX = 16 };
+
+INLINE uint64_t ones(uint64_t v)
+{
+    return (uint64_t)__builtin_popcountll(v);
+}
+
+/* Adds the levels of one group; returns where they are not zero. */
+INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
+{
+    uint64_t reach = 0, full = ~UINT64_C(0), over[WIDTH_MAX + 1] = {0};
+    for (int k = bits - 1; k >= 0; k--) {
+        over[k] = reach |= plane[k];
+        c->level[k] += ones(reach);
+    }
+    for (int k = 1; k <= bits; k++) {
+        full &= plane[k - 1];
+        c->next[k] += ones(over[k] | full);
+    }
+    return reach;
+}
+
+typedef struct {
+    uint64_t before; /* the group before: where its levels are not zero */
+    int64_t last;    /* the last level that is not zero */
+} Gaps;
+
+/* A gap reaches 2^k when the 2^k - 1 places before are all zero; longer ones than a group are looked at
+ * singly. */
+INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
+{
+    if (!here) {
+        gaps->before = 0;
+        return;
+    }
+    unsigned __int128 within = (unsigned __int128)here << 64 | gaps->before, near = 0;
+    c->gap[0] += ones(here);
+    for (int k = 0; k < 6; k++) {
+        const unsigned __int128 step = within << (1 << k);
+        near |= step;
+        within |= step;
+        c->gap[k + 1] += ones(here & ~(uint64_t)(near >> 64));
+    }
+    if (here & ~(uint64_t)(near >> 64)) {
+        const int64_t gap = base + __builtin_ctzll(here) - gaps->last;
+        for (int k = 7; k <= WIDTH_MAX; k++)
+            c->gap[k] += gap >= (int64_t)1 << k;
+    }
+    gaps->last = base + 63 - __builtin_clzll(here);
+    gaps->before = here;
+}
+
+INLINE void count_groups(const uint64_t *plane, size_t groups, int bits, int width, int64_t base, Gaps *gaps,
+                         Census *c)
+{
+    for (size_t g = 0; g < groups; g++)
+        count_gaps(count_levels(plane + g * (size_t)width, bits, c), base + (int64_t)g * GROUP, gaps, c);
+}
+
+/* Levels only are packed: the sign plane, the last, is left out. */
+void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census)
+{
+    Gaps gaps = {UINT64_C(1) << 63, -1};
+    Census c;
+    memset(&c, 0, sizeof c);
+    uint64_t plane[BATCH * WIDTH_MAX];
+    for (size_t i = 0; i < n; i += BATCH * GROUP) {
+        uint8_t last[BATCH * GROUP];
+        const size_t count = n - i < BATCH * GROUP ? n - i : BATCH * GROUP,
+                     groups = (count + GROUP - 1) / GROUP;
+        const uint8_t *from = code + i;
+        if (count % GROUP) {
+            memcpy(last, from, count);
+            memset(last + count, 0, groups * GROUP - count);
+            from = last;
+        }
+        ISA_NAME(pack8)(from, groups, bits, (uint8_t *)plane);
+        count_groups(plane, groups, bits, bits, (int64_t)i, &gaps, &c);
+    }
+    for (int k = 0; k <= WIDTH_MAX; k++) {
+        census->level[k] += c.level[k];
+        census->next[k] += c.next[k];
+        census->gap[k] += c.gap[k];
+    }
+}
+
+void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census)
+{
+    Gaps gaps = {UINT64_C(1) << 63, -1};
+    uint64_t plane[WIDTH_MAX];
+    for (size_t i = 0; i < n; i += GROUP) {
+        uint32_t level[GROUP] = {0};
+        const size_t count = n - i < GROUP ? n - i : GROUP;
+        memcpy(level, code + i, count * sizeof *code);
+        ISA_NAME(pack32)(level, 1, bits, (uint8_t *)plane);
+        count_groups(plane, 1, bits, bits, (int64_t)i, &gaps, census);
+    }
+}
+
+/* ---- where they stand ---- */
+
+/* A place is always written and kept only where the code is not 0: no branch to guess. */
+size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
+{
+    size_t count = 0, i = 0;
+#if VEC_BYTES == 64
+    for (; i + ROW <= n; i += ROW) {
+        const __m512i c = (__m512i)load_u(code + i);
+        const __mmask16 set = _mm512_test_epi32_mask(c, c);
+        const VecU place = lane_numbers() + (uint32_t)i;
+        store_halves((uint8_t *)(at + count), (VecU)_mm512_maskz_compress_epi32(set, (__m512i)place));
+        count += (size_t)__builtin_popcount(set);
+    }
+#endif
+    for (; i < n; i++) {
+        at[count] = (uint16_t)i;
+        count += code[i] != 0;
+    }
+    return count;
+}

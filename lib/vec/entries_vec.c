@@ -1,0 +1,224 @@
+/* entries_vec.c -- the sparse stream of levels.h, a vector of its entries at a time.
+ *
+ * Codes that are not 0 are first compressed to words of place and code. An omega code is arithmetic: of v with L + 1
+ * bits it is 2 v, with groups in front that depend on L alone. So gap, sign and level need no table but one of 16
+ * words, and neighbours are merged, two by two and two by two again, before they are put. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+#if VEC_BYTES == 64
+
+INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
+{
+    const __mmask16 set = _mm512_test_epi32_mask((__m512i)code, (__m512i)code);
+    store_u(to, (VecU)_mm512_maskz_compress_epi32(set, (__m512i)v));
+    return (size_t)__builtin_popcount(set);
+}
+
+#elif VEC_BYTES == 32
+
+/* The numbers of the lanes that are kept, a byte each, come from a word that has all of them. */
+INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
+{
+    const unsigned set = (unsigned)_mm256_movemask_ps((__m256)(code != 0));
+    const uint64_t wide = _pdep_u64(set, UINT64_C(0x0101010101010101)) * 0xff;
+    const __m128i lanes = _mm_cvtsi64_si128((int64_t)_pext_u64(UINT64_C(0x0706050403020100), wide));
+    store_u(to, (VecU)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_cvtepu8_epi32(lanes)));
+    return (size_t)__builtin_popcount(set);
+}
+
+#endif
+
+size_t ISA_NAME(entries8)(const uint8_t *code, size_t n, uint32_t *entry)
+{
+    size_t count = 0, i = 0;
+#if VEC_BYTES > 16
+    VecU place = (lane_numbers() + 1) << ENTRY_SHIFT;
+    for (; i + LANES <= n; i += LANES, place += (uint32_t)LANES << ENTRY_SHIFT) {
+        const VecU c = load_bytes(code + i);
+        count += keep_set(entry + count, place | c, c);
+    }
+#endif
+    for (; i < n; i++) {
+        entry[count] = (uint32_t)(i + 1) << ENTRY_SHIFT | code[i];
+        count += code[i] != 0;
+    }
+    return count;
+}
+
+#if VEC_BYTES > 16
+
+enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
+
+#define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
+#define LONG                 HEAD(0, LENGTH_LOW)
+
+/* By L: what 2 v is changed by, and the length of the code; the code of 1 is a zero alone. Codes of 18 bits and more
+ * are LONG: no merged word holds one. */
+static const uint32_t omega_heads[16] = {HEAD(2, 1),
+                                         HEAD(0, 3),
+                                         HEAD(2u << 4, 6),
+                                         HEAD(3u << 5, 7),
+                                         HEAD(20u << 6, 11),
+                                         HEAD(21u << 7, 12),
+                                         HEAD(22u << 8, 13),
+                                         HEAD(23u << 9, 14),
+                                         HEAD(56u << 10, 16),
+                                         HEAD(57u << 11, 17),
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG};
+
+typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
+typedef struct {
+    VecU bits, length;
+} WordsU;
+typedef struct {
+    VecQ bits, length;
+} WordsQ;
+
+#if VEC_BYTES == 64
+
+typedef VecU Heads;
+
+INLINE Heads load_heads(const uint32_t head[16])
+{
+    return load_u(head);
+}
+INLINE VecU head_of(Heads head, VecU v)
+{
+    const __m512i log = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32((__m512i)v));
+    return (VecU)_mm512_permutexvar_epi32(_mm512_min_epu32(log, _mm512_set1_epi32(15)), (__m512i)head);
+}
+INLINE VecQ swap_pairs(VecQ v)
+{
+    return (VecQ)_mm512_permutex_epi64((__m512i)v, 0xb1);
+}
+INLINE bool any_above(VecQ v, uint64_t most)
+{
+    return _mm512_cmpgt_epu64_mask((__m512i)v, _mm512_set1_epi64((int64_t)most)) != 0;
+}
+
+#else
+
+typedef struct {
+    VecU low, high;
+} Heads;
+
+INLINE Heads load_heads(const uint32_t head[16])
+{
+    return (Heads){load_u(head), load_u(head + LANES)};
+}
+/* L is the exponent of v as a float, which small numbers are exactly. */
+INLINE VecU head_of(Heads head, VecU v)
+{
+    const __m256i log = _mm256_min_epu32((__m256i)(((VecU)real((VecI)v) >> 23) - 127), _mm256_set1_epi32(15));
+    const __m256 low = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.low, log);
+    const __m256 high = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.high, log);
+    return (VecU)_mm256_blendv_ps(low, high, (__m256)_mm256_slli_epi32(log, 28));
+}
+INLINE VecQ swap_pairs(VecQ v)
+{
+    return (VecQ)_mm256_shuffle_epi32((__m256i)v, 0x4e);
+}
+INLINE bool any_above(VecQ v, uint64_t most)
+{
+    return any((VecI)(v > most));
+}
+
+#endif
+
+INLINE WordsU omega(Heads head, VecU v)
+{
+    const VecU h = head_of(head, v);
+    return (WordsU){(v + v) ^ (h >> LENGTH_SHIFT), h & LENGTH_LOW};
+}
+
+/* Gap, sign and level, in 31 bits at most where the gap is not long: 17 + 1 + 13. */
+INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads level_heads)
+{
+    const WordsU g = omega(gap_heads, gap), l = omega(level_heads, code & ((1u << bits) - 1));
+    const VecU with_sign = (code >> bits) << l.length | l.bits;
+    return (WordsU){g.bits << (l.length + 1) | with_sign, g.length + l.length + 1};
+}
+
+/* Every two words in one of twice the width. */
+INLINE WordsQ merge_two(WordsU w)
+{
+    const VecQ bits = (VecQ)w.bits, length = (VecQ)w.length;
+    return (WordsQ){(bits & 0xffffffff) << (length >> 32) | bits >> 32,
+                    (length & 0xffffffff) + (length >> 32)};
+}
+
+/* Every four, in even lanes, as long as they fit. */
+INLINE WordsQ merge_four(WordsQ w)
+{
+    const VecQ length = swap_pairs(w.length);
+    return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
+}
+
+/* What is left to write of a stream with room enough: a writer in three registers. */
+typedef struct {
+    uint8_t *at;
+    uint64_t held;
+    unsigned count;
+} Pen;
+
+/* bits_put, every word or every other one. */
+INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
+{
+    uint64_t bits[LANES / 2], length[LANES / 2];
+    memcpy(bits, &words.bits, sizeof bits);
+    memcpy(length, &words.length, sizeof length);
+    uint8_t *at = pen.at;
+    uint64_t held = pen.held, count = pen.count;
+    for (size_t i = 0; i < LANES / 2; i += step) {
+        held |= bits[i] << (63 - count - length[i]) << 1;
+        count += length[i];
+        store_u64(at, __builtin_bswap64(held));
+        at += count >> 3;
+        held <<= count & ~UINT64_C(7);
+        count &= 7;
+    }
+    return (Pen){at, held, (unsigned)count};
+}
+
+size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer)
+{
+    uint32_t level_head[16];
+    memcpy(level_head, omega_heads, sizeof level_head);
+    if (bits == 1)
+        level_head[0] = HEAD(2, 0); /* the only level is not said */
+    const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
+    Pen pen = {writer->at, writer->held, writer->count};
+    size_t i = 0;
+    for (; i < count && writer->end - pen.at >= ROOM; i += LANES) {
+        const VecU here = load_u(entry + i), before = load_u(entry + i - 1);
+        const VecU gap = (here >> ENTRY_SHIFT) - (before >> ENTRY_SHIFT);
+        const VecU meant = (VecU)(lane_numbers() < (uint32_t)(count - i));
+        WordsU words = entry_words(gap, here & ((1u << ENTRY_SHIFT) - 1), bits, gap_heads, level_heads);
+        words.bits &= meant, words.length &= meant;
+        const WordsQ two = merge_two(words), four = merge_four(two);
+        if (__builtin_expect(!any_above(four.length, BITS_MAX), 1))
+            pen = put_words(pen, four, 2);
+        else if (!any_above(two.length, BITS_MAX))
+            pen = put_words(pen, two, 1);
+        else
+            break;
+    }
+    writer->at = pen.at, writer->held = pen.held, writer->count = pen.count;
+    return i < count ? i : count;
+}
+
+#else
+
+size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer)
+{
+    (void)entry, (void)count, (void)bits, (void)writer;
+    return 0;
+}
+
+#endif

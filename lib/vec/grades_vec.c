@@ -1,0 +1,105 @@
+/* grades_vec.c -- floats to levels that divide the range of a bucket evenly, and back. The arithmetic is
+ * quantise.h's on x - low, without signs. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+INLINE VecF max_f(VecF a, VecF b)
+{
+    return -min_f(-a, -b);
+}
+
+/* -0 becomes +0, so that the order of zeros does not show. */
+void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
+{
+    float least = x[0], most = x[0], lane[ROW];
+    size_t i = 0;
+    if (n >= ROW) {
+        VecF down[PARTS], up[PARTS];
+        for (int v = 0; v < PARTS; v++)
+            down[v] = up[v] = load_f(x + v * LANES);
+        for (i = ROW; i + ROW <= n; i += ROW)
+            for (int v = 0; v < PARTS; v++) {
+                const VecF a = load_f(x + i + v * LANES);
+                down[v] = min_f(down[v], a);
+                up[v] = max_f(up[v], a);
+            }
+        memcpy(lane, down, sizeof lane);
+        for (int l = 0; l < ROW; l++)
+            least = lane[l] < least ? lane[l] : least;
+        memcpy(lane, up, sizeof lane);
+        for (int l = 0; l < ROW; l++)
+            most = lane[l] > most ? lane[l] : most;
+    }
+    for (; i < n; i++) {
+        least = x[i] < least ? x[i] : least;
+        most = x[i] > most ? x[i] : most;
+    }
+    *low = least + 0.0f;
+    *high = most + 0.0f;
+}
+
+/* ---- to levels ---- */
+
+INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *key, uint32_t i)
+{
+    const VecF t = min_f((load_f(x) - low) * q.lift * q.slope, set_f(q.top));
+    const VecU more = key ? ~mix_lanes(stride_lanes(i) + key->a, key->b) >> (32 - q.fraction)
+                          : set_u(1u << (q.fraction - 1));
+    return ((VecU)whole(t) + more) >> q.fraction;
+}
+
+/* The rest of a vector is padded with the lowest value. */
+#define TO_GRADES(NAME, TYPE, STORE)                                                                         \
+    INLINE void NAME##_all(const float *x, size_t n, float low, Quantiser q, const RngKey *key,              \
+                           uint32_t first, TYPE *code)                                                       \
+    {                                                                                                        \
+        size_t i = 0;                                                                                        \
+        for (; i + LANES <= n; i += LANES)                                                                   \
+            STORE(code + i, grade_lanes(x + i, low, q, key, first + (uint32_t)i));                           \
+        if (i == n)                                                                                          \
+            return;                                                                                          \
+        float last[LANES];                                                                                   \
+        TYPE last_code[LANES];                                                                               \
+        for (size_t l = 0; l < LANES; l++)                                                                   \
+            last[l] = i + l < n ? x[i + l] : low;                                                            \
+        STORE(last_code, grade_lanes(last, low, q, key, first + (uint32_t)i));                               \
+        memcpy(code + i, last_code, (n - i) * sizeof *code);                                                 \
+    }                                                                                                        \
+    void ISA_NAME(NAME)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first, \
+                        TYPE *code)                                                                          \
+    {                                                                                                        \
+        if (key) {                                                                                           \
+            const RngKey own = *key;                                                                         \
+            NAME##_all(x, n, low, q, &own, first, code);                                                     \
+        } else {                                                                                             \
+            NAME##_all(x, n, low, q, NULL, first, code);                                                     \
+        }                                                                                                    \
+    }
+
+TO_GRADES(grade8, uint8_t, store_bytes)
+TO_GRADES(grade32, uint32_t, store_u)
+
+/* ---- back ---- */
+
+INLINE VecF graded_lanes(VecU code, float low, float high, Dequantiser d)
+{
+    return min_f(real((VecI)code) * d.unit * d.drop + low, set_f(high));
+}
+
+#define FROM_GRADES(NAME, TYPE, LOAD)                                                                        \
+    void ISA_NAME(NAME)(const TYPE *code, size_t n, float low, float high, Dequantiser d, float *x)          \
+    {                                                                                                        \
+        size_t i = 0;                                                                                        \
+        for (; i + LANES <= n; i += LANES)                                                                   \
+            store_f(x + i, graded_lanes(LOAD(code + i), low, high, d));                                      \
+        if (i == n)                                                                                          \
+            return;                                                                                          \
+        float last_x[LANES];                                                                                 \
+        TYPE last[LANES] = {0};                                                                              \
+        memcpy(last, code + i, (n - i) * sizeof *code);                                                      \
+        store_f(last_x, graded_lanes(LOAD(last), low, high, d));                                             \
+        memcpy(x + i, last_x, (n - i) * sizeof *x);                                                          \
+    }
+
+FROM_GRADES(graded8, uint8_t, load_bytes)
+FROM_GRADES(graded32, uint32_t, load_u)

@@ -1,0 +1,124 @@
+/* half_vec.c -- float32 to 16 bits and back. Everything in integers but the denormals of fp16, whose quantum
+ * 2^-24 is reached by adding 1/2 (nearest) or by scaling (random); no conversion instruction, so every
+ * machine agrees. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+#define FP16_MOST  0x477fe000u /* 65504 */
+#define FP16_SMALL 0x38800000u /* 2^-14, below it fp16 is denormal */
+#define BF16_MOST  0x7f7f0000u
+enum { REBIAS = 112 << 10, TINY_BITS = 21 }; /* of the denormals' fraction in one word */
+
+INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
+{
+    const VecU v = (VecU)load_f(x);
+    *sign = v >> 31 << 15;
+    return (VecU)-max_i(-(VecI)(v & 0x7fffffffu), -(VecI)set_u(most));
+}
+
+INLINE VecU pick(VecI mask, VecU yes, VecU no)
+{
+    return ((VecU)mask & yes) | (~(VecU)mask & no);
+}
+
+INLINE void fp16_nearest_lanes(const float *x, uint8_t *out)
+{
+    VecU sign;
+    const VecU mag = magnitude(x, FP16_MOST, &sign);
+    const VecU normal = ((mag + 0xfff + (mag >> 13 & 1)) >> 13) - REBIAS;
+    const VecU tiny = (VecU)((VecF)mag + 0.5f) - float_word(0.5f);
+    store_halves(out, sign | pick(mag < FP16_SMALL, tiny, normal));
+}
+
+INLINE void bf16_nearest_lanes(const float *x, uint8_t *out)
+{
+    VecU sign;
+    const VecU mag = magnitude(x, BF16_MOST, &sign);
+    store_halves(out, sign | (mag + 0x7fff + (mag >> 16 & 1)) >> 16);
+}
+
+INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
+{
+    VecU sign;
+    const VecU mag = magnitude(x, BF16_MOST, &sign);
+    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    store_halves(out, sign | (mag + (~word >> 16)) >> 16);
+}
+
+/* Denormals: t = |x| 2^24 quanta with 21 bits behind the point; where those tie with the word's, the word's
+ * continuation is compared with what the cut took off. */
+INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
+{
+    VecU sign;
+    const VecU mag = magnitude(x, FP16_MOST, &sign);
+    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU normal = ((mag + (~word >> 19)) >> 13) - REBIAS;
+    const VecI is_tiny = mag < FP16_SMALL;
+    const VecF t = (VecF)((VecU)is_tiny & mag) * 0x1p45f;
+    const VecI down = whole(t);
+    VecU tiny = ((VecU)down + (~word >> (32 - TINY_BITS))) >> TINY_BITS;
+    const VecI tie =
+        ((VecU)down << (32 - TINY_BITS) == word >> (32 - TINY_BITS) << (32 - TINY_BITS)) & (t > real(down));
+    if (__builtin_expect(any(tie), 0))
+        for (int l = 0; l < LANES; l++) {
+            const double more = (double)rng_word_more(&key, i + (uint32_t)l) * 0x1p-32;
+            tiny[l] += (uint32_t)(tie[l] && more < (double)(t[l] - (float)down[l]));
+        }
+    store_halves(out, sign | pick(is_tiny, tiny, normal));
+}
+
+INLINE VecI fp16_value_lanes(const uint8_t *in, float *x)
+{
+    const VecU half = load_halves(in), mag = half & 0x7fffu;
+    const VecU normal = (mag + REBIAS) << 13, tiny = (VecU)(real((VecI)mag) * 0x1p-24f);
+    store_f(x, (VecF)(half >> 15 << 31 | pick(mag < 0x400u, tiny, normal)));
+    return mag >= 0x7c00u;
+}
+
+INLINE VecI bf16_value_lanes(const uint8_t *in, float *x)
+{
+    const VecU half = load_halves(in);
+    store_f(x, (VecF)(half << 16));
+    return (half & 0x7fffu) >= 0x7f80u;
+}
+
+/* The rest of a vector is padded with zeros. */
+#define TO_HALVES(NAME, LANES_OF, PARAMS, ...)                                                               \
+    void ISA_NAME(NAME) PARAMS                                                                               \
+    {                                                                                                        \
+        size_t i = 0;                                                                                        \
+        for (; i + LANES <= n; i += LANES)                                                                   \
+            LANES_OF(x + i, __VA_ARGS__ out + 2 * i);                                                        \
+        if (i == n)                                                                                          \
+            return;                                                                                          \
+        float last[LANES] = {0};                                                                             \
+        uint8_t last_out[2 * LANES];                                                                         \
+        memcpy(last, x + i, (n - i) * sizeof *x);                                                            \
+        LANES_OF(last, __VA_ARGS__ last_out);                                                                \
+        memcpy(out + 2 * i, last_out, 2 * (n - i));                                                          \
+    }
+#define FROM_HALVES(NAME, LANES_OF)                                                                          \
+    bool ISA_NAME(NAME)(const uint8_t *in, size_t n, float *x)                                               \
+    {                                                                                                        \
+        VecI bad = {0};                                                                                      \
+        size_t i = 0;                                                                                        \
+        for (; i + LANES <= n; i += LANES)                                                                   \
+            bad |= LANES_OF(in + 2 * i, x + i);                                                              \
+        uint8_t last[2 * LANES] = {0};                                                                       \
+        float last_x[LANES];                                                                                 \
+        if (i < n) {                                                                                         \
+            memcpy(last, in + 2 * i, 2 * (n - i));                                                           \
+            bad |= LANES_OF(last, last_x);                                                                   \
+            memcpy(x + i, last_x, (n - i) * sizeof *x);                                                      \
+        }                                                                                                    \
+        return !any(bad);                                                                                    \
+    }
+#define NEAREST_PARAMS (const float *x, size_t n, uint8_t *out)
+#define RANDOM_PARAMS  (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out)
+
+TO_HALVES(fp16_nearest, fp16_nearest_lanes, NEAREST_PARAMS, )
+TO_HALVES(bf16_nearest, bf16_nearest_lanes, NEAREST_PARAMS, )
+TO_HALVES(fp16_random, fp16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)i, )
+TO_HALVES(bf16_random, bf16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)i, )
+FROM_HALVES(fp16_floats, fp16_value_lanes)
+FROM_HALVES(bf16_floats, bf16_value_lanes)

@@ -1,0 +1,155 @@
+/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): row minima of a totally
+ * monotone matrix.
+ *
+ * The least place of every sixteenth row is searched for with columns in the lanes, the middle one of those that are left
+ * first. The rows between then share the range of columns from one to the next, and lie in the lanes themselves: no lane
+ * needs the others. The first of equal columns wins, so that the number of lanes does not show. */
+#include "vec/kernel.h"
+
+#include <math.h>
+
+typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
+
+enum { WIDE = VEC_BYTES / 8, PAIR = 2 * WIDE };
+
+typedef struct {
+    const double *x, *b, *a;
+} Layer;
+
+typedef struct {
+    VecD least, at;
+} Least;
+
+INLINE VecD set_d(double v)
+{
+    return v - (VecD){0};
+}
+
+INLINE VecD load_doubles(const double *p)
+{
+    VecD v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE VecD choose(VecL mask, VecD yes, VecD no)
+{
+    return (VecD)(((VecL)yes & mask) | ((VecL)no & ~mask));
+}
+
+INLINE void keep_less(Least *l, VecD cost, VecD i)
+{
+#if VEC_BYTES == 64
+    const __mmask8 less = _mm512_cmp_pd_mask((__m512d)cost, (__m512d)l->least, _CMP_LT_OQ);
+    l->least = (VecD)_mm512_min_pd((__m512d)cost, (__m512d)l->least);
+    l->at = (VecD)_mm512_mask_mov_pd((__m512d)l->at, less, (__m512d)i);
+#elif VEC_BYTES == 32
+    const __m256d less = _mm256_cmp_pd((__m256d)cost, (__m256d)l->least, _CMP_LT_OQ);
+    l->least = (VecD)_mm256_min_pd((__m256d)cost, (__m256d)l->least);
+    l->at = (VecD)_mm256_blendv_pd((__m256d)l->at, (__m256d)i, less);
+#else
+    const VecL less = cost < l->least;
+    l->least = choose(less, cost, l->least);
+    l->at = choose(less, i, l->at);
+#endif
+}
+
+/* from, from + 1, ... */
+INLINE VecD count_from(size_t from)
+{
+    double v[WIDE];
+    for (size_t k = 0; k < WIDE; k++)
+        v[k] = (double)(from + k);
+    return load_doubles(v);
+}
+
+/* ---- one row, columns in the lanes ---- */
+
+INLINE double least_of(VecD v)
+{
+    double lane[WIDE];
+    memcpy(lane, &v, sizeof lane);
+    for (int half = WIDE / 2; half; half /= 2)
+        for (int k = 0; k < half; k++)
+            lane[k] = lane[k] < lane[k + half] ? lane[k] : lane[k + half];
+    return lane[0];
+}
+
+/* The first column of the least cost among low .. high, high < j. */
+INLINE size_t search(const Layer *y, size_t j, size_t low, size_t high)
+{
+    const VecD xj = set_d(y->x[j]), bj = set_d(y->b[j]), last = set_d((double)high), beyond = set_d(INFINITY);
+    Least l = {beyond, count_from(low)};
+    VecD place = l.at;
+    for (size_t i = low; i <= high; i += WIDE, place += (double)WIDE) {
+        const VecD cost =
+            load_doubles(y->a + i) + (load_doubles(y->b + i) * xj - load_doubles(y->x + i) * bj);
+        keep_less(&l, choose(place <= last, cost, beyond), place);
+    }
+    return (size_t)least_of(choose(l.least == set_d(least_of(l.least)), l.at, beyond));
+}
+
+/* ---- sixteen rows in the lanes ---- */
+
+INLINE VecD cost_of(const Layer *y, size_t i, VecD xj, VecD bj)
+{
+    return set_d(y->a[i]) + (set_d(y->b[i]) * xj - set_d(y->x[i]) * bj);
+}
+
+INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
+{
+    typedef int32_t VecHI __attribute__((vector_size(VEC_BYTES / 2)));
+    for (int v = 0; v < 2; v++) {
+        const VecHI at = __builtin_convertvector(l[v].at, VecHI);
+        memcpy(next + v * WIDE, &l[v].least, sizeof l[v].least);
+        for (int k = 0; k < WIDE; k++)
+            back[v * WIDE + k] = (uint16_t)at[k];
+    }
+}
+
+/* Rows j, j + 1, ... of two vectors, whose places lie in low .. high. */
+INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
+{
+    const size_t common = high < j ? high + 1 : j; /* columns that are left of all rows */
+    VecD xj[2], bj[2], row[2];
+    Least l[2];
+    double place = (double)low;
+    size_t i = low;
+    for (int v = 0; v < 2; v++) {
+        xj[v] = load_doubles(y->x + j + (size_t)v * WIDE);
+        bj[v] = load_doubles(y->b + j + (size_t)v * WIDE);
+        l[v] = (Least){set_d(INFINITY), set_d(0)};
+        row[v] = count_from(j + (size_t)v * WIDE);
+    }
+    for (; i < common; i++, place += 1)
+        for (int v = 0; v < 2; v++)
+            keep_less(&l[v], cost_of(y, i, xj[v], bj[v]), set_d(place));
+    for (; i <= high && i + 1 < j + PAIR; i++, place += 1)
+        for (int v = 0; v < 2; v++)
+            keep_less(&l[v], choose(row[v] > set_d(place), cost_of(y, i, xj[v], bj[v]), set_d(INFINITY)),
+                      set_d(place));
+    store_pair(l, next + j, back + j);
+}
+
+/* Blocks of sixteen rows, first <= t < last; low: the place of the row before the first, high: that of the last. */
+static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
+                   double *next, uint16_t *back)
+{
+    while (last - first > 1) {
+        const size_t mid = first + (last - first) / 2, j = from + mid * ROW - 1;
+        const size_t at = search(y, j, low, high < j ? high : j - 1);
+        divide(y, from, first, mid, low, at, next, back);
+        first = mid;
+        low = at;
+    }
+    for (size_t k = 0; k < ROW; k += PAIR)
+        rows_of_pair(y, from + first * ROW + k, low, high, next, back);
+}
+
+void ISA_NAME(knot_layer)(const double *x, const double *b, const double *a, size_t low, size_t high,
+                          size_t from, size_t to, double *next, uint16_t *back)
+{
+    const Layer y = {x, b, a};
+    const size_t at = search(&y, to - 1, low, high < to - 1 ? high : to - 2);
+    divide(&y, from, 0, (to - from + ROW - 1) / ROW, low, at, next, back);
+}

@@ -1,0 +1,61 @@
+/* ladder.h -- rounding to levels that double: N 2^(k - s) for k = 1 ... s, and 0, without bias.
+ *
+ * z = |x| 2^(s - 1) / N is 1 at the lowest level. From there on z's exponent field is the level and its mantissa
+ * the probability of the next one; below, z itself is that of level 1. "Up iff u < frac", u being the upper bits
+ * of the element's word. With s = 1 the coin of coin.h is tossed instead. A code is level | sign << bits, as in
+ * quantise.h. The vector kernels repeat these lines operation by operation. */
+#ifndef ATOMO_LADDER_H
+#define ATOMO_LADDER_H
+
+#include "vec/quantise.h"
+
+#include <string.h>
+
+enum { LADDER_BITS_MAX = 6 };
+
+/* lift is a power of two that keeps every product inside float32's normal range, as in coin.h. */
+typedef struct {
+    float lift, slope, top; /* z = min(|x| lift slope, top) */
+    float unit, drop;       /* value = (unit 2^(k - s)) drop */
+    uint32_t s;
+    int bits;
+} Ladder;
+
+/* norm > 0 and finite, the float32 that travels; s = 2^bits - 1. */
+static inline Ladder ladder_make(float norm, int bits)
+{
+    const float lift = norm < 0x1p-60f ? 0x1p88f : 1;
+    const uint32_t s = (1u << bits) - 1;
+    const double top = (double)(UINT64_C(1) << (s - 1));
+    return (Ladder){.lift = lift,
+                    .slope = (float)(top / ((double)norm * (double)lift)),
+                    .top = (float)top,
+                    .unit = norm * lift,
+                    .drop = 1 / lift,
+                    .s = s,
+                    .bits = bits};
+}
+
+static inline uint32_t ladder_code(const Ladder *l, float x, const RngKey *key, uint32_t i)
+{
+    const float t = fabsf(x) * l->lift * l->slope, z = t < l->top ? t : l->top;
+    const uint32_t word = rng_word(key, i);
+    uint32_t level, field;
+    memcpy(&field, &z, sizeof field);
+    if (z < 1)
+        level = (word >> 2) < (uint32_t)(z * 0x1p30f);
+    else
+        level = ((field + (~word >> 9)) >> 23) - 126;
+    return level | (uint32_t)(level && signbit(x)) << l->bits;
+}
+
+static inline float ladder_value(const Ladder *l, uint32_t code)
+{
+    const uint32_t level = code & l->s, field = (127 + level - l->s) << 23;
+    float power;
+    memcpy(&power, &field, sizeof power);
+    const float v = level ? power * l->unit * l->drop : 0;
+    return code >> l->bits ? -v : v;
+}
+
+#endif

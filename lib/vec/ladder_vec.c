@@ -1,0 +1,54 @@
+/* ladder_vec.c -- floats to levels that double, and back: the lines of ladder.h. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)
+{
+    const VecF v = load_f(x);
+    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecF z = min_f(abs_f(v) * l.lift * l.slope, set_f(l.top));
+    const VecI below = z < 1;
+    const VecI low = (VecI)(word >> 2) < whole((VecF)(below & (VecI)z) * 0x1p30f);
+    const VecU high = (((VecU)z + (~word >> 9)) >> 23) - 126;
+    const VecU level = ((VecU)below & (VecU)low & 1) | (~(VecU)below & high);
+    store_bytes(code, level | ((((VecU)v >> 31) & (VecU)(level != 0)) << l.bits));
+}
+
+INLINE VecI descend_lanes(const uint8_t *code, Ladder l, float *x)
+{
+    const VecU c = load_bytes(code), level = c & l.s;
+    const VecF v = (VecF)((127 + level - l.s) << 23) * l.unit * l.drop;
+    store_f(x, (VecF)(((VecU)v & (VecU)(level != 0)) | c >> l.bits << 31));
+    return (VecI)(c >> l.bits > 1) | (VecI)(c == 1u << l.bits);
+}
+
+/* The rest of a vector is padded with zeros. */
+void ISA_NAME(climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        climb_lanes(x + i, l, key, first + (uint32_t)i, code + i);
+    if (i == n)
+        return;
+    float last[LANES] = {0};
+    uint8_t last_code[LANES];
+    memcpy(last, x + i, (n - i) * sizeof *x);
+    climb_lanes(last, l, key, first + (uint32_t)i, last_code);
+    memcpy(code + i, last_code, n - i);
+}
+
+bool ISA_NAME(descend)(const uint8_t *code, size_t n, Ladder l, float *x)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        bad |= descend_lanes(code + i, l, x + i);
+    if (i < n) {
+        uint8_t last[LANES] = {0};
+        float last_x[LANES];
+        memcpy(last, code + i, n - i);
+        bad |= descend_lanes(last, l, last_x);
+        memcpy(x + i, last_x, (n - i) * sizeof *x);
+    }
+    return !any(bad);
+}

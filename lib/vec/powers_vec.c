@@ -1,0 +1,58 @@
+/* powers_vec.c -- floats to powers of two and back, in integers: what is behind a float's leading bit is the
+ * probability of the next power, and the carry of an addition tosses for it. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+#define LARGEST_POWER 0x7f000000u /* 2^127 */
+
+INLINE VecI power_lanes(const float *x, RngKey key, uint32_t i, uint8_t *power, uint8_t *sign)
+{
+    const VecU v = (VecU)load_f(x), mag = v & 0x7fffffffu;
+    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecU p = (mag + (~word >> 9)) >> 23;
+    store_bytes(power, p);
+    store_bytes(sign, (v >> 31) & (VecU)(p != 0));
+    return (VecI)mag > (VecI)set_u(LARGEST_POWER);
+}
+
+INLINE VecI power_value_lanes(const uint8_t *power, const uint8_t *sign, float *x)
+{
+    const VecU p = load_bytes(power), s = load_bytes(sign);
+    store_f(x, (VecF)(s << 31 | p << 23));
+    return (p == 255) | ((p == 0) & (s != 0));
+}
+
+/* The rest of a vector is padded with zeros. */
+bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        bad |= power_lanes(x + i, key, (uint32_t)i, power + i, sign + i);
+    if (i < n) {
+        float last[LANES] = {0};
+        uint8_t last_power[LANES], last_sign[LANES];
+        memcpy(last, x + i, (n - i) * sizeof *x);
+        bad |= power_lanes(last, key, (uint32_t)i, last_power, last_sign);
+        memcpy(power + i, last_power, n - i);
+        memcpy(sign + i, last_sign, n - i);
+    }
+    return !any(bad);
+}
+
+bool ISA_NAME(power_floats)(const uint8_t *power, const uint8_t *sign, size_t n, float *x)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        bad |= power_value_lanes(power + i, sign + i, x + i);
+    if (i < n) {
+        float last[LANES];
+        uint8_t last_power[LANES] = {0}, last_sign[LANES] = {0};
+        memcpy(last_power, power + i, n - i);
+        memcpy(last_sign, sign + i, n - i);
+        bad |= power_value_lanes(last_power, last_sign, last);
+        memcpy(x + i, last, (n - i) * sizeof *x);
+    }
+    return !any(bad);
+}

@@ -1,0 +1,71 @@
+/* quantise.h -- the one way to round a magnitude |x| s / norm to one of its two neighbouring levels, without bias.
+ *
+ * The level is the whole number t = |x| s 2^F / norm, cut off, plus F random bits, shifted down by F: "up iff
+ * u < frac", with u uniform over F bits. The top level is s exactly, as t is held at s 2^F. With s = 1 the
+ * coin of coin.h is tossed instead, whose probabilities reach lower. The vector kernels repeat these lines
+ * operation by operation.
+ *
+ * A code is level | sign << bits, where bits is the length of s in binary; the sign of level 0 is 0. Codes
+ * are bytes while bits <= CODE_BYTE_BITS, 32-bit words above. */
+#ifndef ATOMO_QUANTISE_H
+#define ATOMO_QUANTISE_H
+
+#include "base/coin.h"
+
+enum { LEVELS_MAX = 65535, CODE_BYTE_BITS = 7 };
+
+/* Bits of a level: the length of s in binary. */
+static inline int level_bits(uint32_t s)
+{
+    return 32 - __builtin_clz(s);
+}
+
+/* lift is a power of two that keeps every product inside float32's normal range, as in coin.h. */
+typedef struct {
+    float lift, slope, top; /* t = min(|x| lift slope, top) */
+    int fraction;           /* F: s 2^F fits a signed 32-bit integer */
+    int bits;
+} Quantiser;
+
+/* norm > 0 and finite, the float32 that travels; 1 <= s <= LEVELS_MAX. */
+static inline Quantiser quantiser_make(float norm, uint32_t s)
+{
+    const int bits = level_bits(s), fraction = 31 - bits;
+    const float lift = norm < 0x1p-60f ? 0x1p88f : 1, top = (float)((double)s * (double)(1 << fraction));
+    return (Quantiser){lift, (float)((double)top / ((double)norm * (double)lift)), top, fraction, bits};
+}
+
+static inline uint32_t quantise_code(const Quantiser *q, float x, const RngKey *key, uint32_t i)
+{
+    const float t = fabsf(x) * q->lift * q->slope;
+    const int32_t whole = (int32_t)(t < q->top ? t : q->top);
+    const uint32_t level = ((uint32_t)whole + (~rng_word(key, i) >> (32 - q->fraction))) >> q->fraction;
+    return level | (uint32_t)(level && signbit(x)) << q->bits;
+}
+
+static inline uint32_t coin_code(Coin coin, float x, const RngKey *key, uint32_t i)
+{
+    return coin_keep(coin, x, key, i) ? 1u | (uint32_t)(signbit(x) != 0) << 1 : 0;
+}
+
+/* A level's value is (level * unit) * drop in float32: unit = norm lift / s rounded once, drop = 1 / lift. */
+typedef struct {
+    float unit, drop;
+    uint32_t s;
+    int bits;
+} Dequantiser;
+
+static inline Dequantiser dequantiser_make(float norm, uint32_t s)
+{
+    const float lift = norm < 0x1p-60f ? 0x1p88f : 1;
+    return (Dequantiser){(float)((double)norm * (double)lift / s), 1 / lift, s, level_bits(s)};
+}
+
+static inline float dequantise_code(const Dequantiser *d, uint32_t code)
+{
+    const uint32_t level = code & ((1u << d->bits) - 1);
+    const float v = (float)level * d->unit * d->drop;
+    return code >> d->bits ? -v : v;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* quantise_vec.c -- floats to codes and back: the lines of quantise.h and coin.h, a row at a time.
+ *
+ * The last, shorter row is padded with zeros and goes the same way, so no element is treated differently. */
+#include "vec/kernel.h"
+#include "vec/lane.h"
+
+/* ---- floats to codes ---- */
+
+INLINE VecU quantise_lanes(const float *x, Quantiser q, RngKey key, uint32_t i)
+{
+    const VecF v = load_f(x);
+    const VecU word = mix_lanes(stride_lanes(i) + key.a, key.b);
+    const VecF t = min_f(abs_f(v) * q.lift * q.slope, set_f(q.top));
+    const VecU level = ((VecU)whole(t) + (~word >> (32 - q.fraction))) >> q.fraction;
+    return level | ((((VecU)v >> 31) & (VecU)(level != 0)) << q.bits);
+}
+
+INLINE void quantise_row8(const float *x, Quantiser q, RngKey key, uint32_t i, uint8_t *code)
+{
+    for (int v = 0; v < PARTS; v++)
+        store_bytes(code + v * LANES, quantise_lanes(x + v * LANES, q, key, i + (uint32_t)(v * LANES)));
+}
+
+INLINE void quantise_row32(const float *x, Quantiser q, RngKey key, uint32_t i, uint32_t *code)
+{
+    for (int v = 0; v < PARTS; v++)
+        store_u(code + v * LANES, quantise_lanes(x + v * LANES, q, key, i + (uint32_t)(v * LANES)));
+}
+
+void ISA_NAME(quantise8)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code)
+{
+    size_t i = 0;
+    for (; i + ROW <= n; i += ROW)
+        quantise_row8(x + i, q, key, first + (uint32_t)i, code + i);
+    if (i == n)
+        return;
+    float last[ROW] = {0};
+    uint8_t last_code[ROW];
+    memcpy(last, x + i, (n - i) * sizeof *x);
+    quantise_row8(last, q, key, first + (uint32_t)i, last_code);
+    memcpy(code + i, last_code, n - i);
+}
+
+void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code)
+{
+    size_t i = 0;
+    for (; i + ROW <= n; i += ROW)
+        quantise_row32(x + i, q, key, first + (uint32_t)i, code + i);
+    if (i == n)
+        return;
+    float last[ROW] = {0};
+    uint32_t last_code[ROW];
+    memcpy(last, x + i, (n - i) * sizeof *x);
+    quantise_row32(last, q, key, first + (uint32_t)i, last_code);
+    memcpy(code + i, last_code, (n - i) * sizeof *code);
+}
+
+/* ---- the coin ---- */
+
+/* False where a lane's 30 bits tie and the continuation has to decide. */
+INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
+{
+    const VecF v = load_f(x);
+    const VecI r = (VecI)(mix_lanes(stride_lanes(i) + key.a, key.b) >> 2);
+    const VecF t = min_f(abs_f(v) * coin.lift * coin.slope, set_f(0x1p30f));
+    const VecI down = whole(t);
+    store_bytes(code, (VecU)(r < down) & (1u | (((VecU)v >> 30) & 2u)));
+    return !any((r == down) & (t > real(down)));
+}
+
+INLINE void toss_row(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
+{
+    for (int v = 0; v < PARTS; v++) {
+        const int at = v * LANES;
+        if (__builtin_expect(toss_lanes(x + at, coin, key, i + (uint32_t)at, code + at), 1))
+            continue;
+        for (int l = at; l < at + LANES; l++)
+            code[l] = (uint8_t)coin_code(coin, x[l], &key, i + (uint32_t)l);
+    }
+}
+
+void ISA_NAME(toss8)(const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code)
+{
+    size_t i = 0;
+    for (; i + ROW <= n; i += ROW)
+        toss_row(x + i, coin, key, first + (uint32_t)i, code + i);
+    if (i == n)
+        return;
+    float last[ROW] = {0};
+    uint8_t last_code[ROW];
+    memcpy(last, x + i, (n - i) * sizeof *x);
+    toss_row(last, coin, key, first + (uint32_t)i, last_code);
+    memcpy(code + i, last_code, n - i);
+}
+
+/* ---- codes to floats ---- */
+
+INLINE VecI value_lanes(VecU code, Dequantiser d, float *x)
+{
+    const VecU level = code & ((1u << d.bits) - 1), sign = code >> d.bits;
+    const VecF v = real((VecI)level) * d.unit * d.drop;
+    store_f(x, (VecF)((VecU)v | sign << 31));
+    return ((VecI)level > (VecI)set_u(d.s)) | (code == 1u << d.bits) | (VecI)(sign > 1);
+}
+
+INLINE VecI value_row8(const uint8_t *code, Dequantiser d, float *x)
+{
+    VecI bad = {0};
+    for (int v = 0; v < PARTS; v++)
+        bad |= value_lanes(load_bytes(code + v * LANES), d, x + v * LANES);
+    return bad;
+}
+
+INLINE VecI value_row32(const uint32_t *code, Dequantiser d, float *x)
+{
+    VecI bad = {0};
+    for (int v = 0; v < PARTS; v++)
+        bad |= value_lanes(load_u(code + v * LANES), d, x + v * LANES);
+    return bad;
+}
+
+bool ISA_NAME(dequantise8)(const uint8_t *code, size_t n, Dequantiser d, float *x)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + ROW <= n; i += ROW)
+        bad |= value_row8(code + i, d, x + i);
+    uint8_t last[ROW] = {0};
+    float last_x[ROW];
+    if (i < n) {
+        memcpy(last, code + i, n - i);
+        bad |= value_row8(last, d, last_x);
+        memcpy(x + i, last_x, (n - i) * sizeof *x);
+    }
+    return !any(bad);
+}
+
+bool ISA_NAME(dequantise32)(const uint32_t *code, size_t n, Dequantiser d, float *x)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + ROW <= n; i += ROW)
+        bad |= value_row32(code + i, d, x + i);
+    uint32_t last[ROW] = {0};
+    float last_x[ROW];
+    if (i < n) {
+        memcpy(last, code + i, (n - i) * sizeof *code);
+        bad |= value_row32(last, d, last_x);
+        memcpy(x + i, last_x, (n - i) * sizeof *x);
+    }
+    return !any(bad);
+}

@@ -1,0 +1,90 @@
+/* signs_vec.c -- signs to bits and back, and the sums of what stands on either side of zero. */
+#include "vec/vec.h"
+
+void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit);
+void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x);
+void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2]);
+
+enum { GROUP = 64, DLANES = LANES / 2, DPARTS = 2 * PARTS };
+
+typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
+
+/* Bit l: lane l is below zero. */
+INLINE uint64_t below_zero(VecF v)
+{
+#if VEC_BYTES == 64
+    return _mm512_cmp_ps_mask((__m512)v, _mm512_setzero_ps(), _CMP_LT_OQ);
+#elif VEC_BYTES == 32
+    return (uint64_t)(unsigned)_mm256_movemask_ps((__m256)(v < 0));
+#elif defined(__SSE2__)
+    return (uint64_t)(unsigned)__builtin_ia32_movmskps((VecF)(v < 0));
+#else
+    uint64_t word = 0;
+    for (int l = 0; l < LANES; l++)
+        word |= (uint64_t)(v[l] < 0) << l;
+    return word;
+#endif
+}
+
+void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
+{
+    for (size_t g = 0; g < groups; g++, x += GROUP) {
+        uint64_t word = 0;
+        for (int l = 0; l < GROUP; l += LANES)
+            word |= below_zero(load_f(x + l)) << l;
+        memcpy(bit + 8 * g, &word, 8);
+    }
+}
+
+/* Lane l takes `minus` where bit l of the word is set. */
+INLINE VecF choose(uint32_t word, VecF plus, VecF minus)
+{
+#if VEC_BYTES == 64
+    return (VecF)_mm512_mask_blend_ps((__mmask16)word, (__m512)plus, (__m512)minus);
+#else
+    VecI each;
+    for (int l = 0; l < LANES; l++)
+        each[l] = 1 << l;
+    const VecI set = (((VecI){0} + (int32_t)word) & each) == each;
+    return (VecF)(((VecI)minus & set) | ((VecI)plus & ~set));
+#endif
+}
+
+void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x)
+{
+    const VecF high = plus - (VecF){0}, low = minus - (VecF){0};
+    for (size_t g = 0; g < groups; g++, x += GROUP) {
+        uint64_t word;
+        memcpy(&word, bit + 8 * g, 8);
+        for (int l = 0; l < GROUP; l += LANES)
+            store_f(x + l, choose((uint32_t)(word >> l), high, low));
+    }
+}
+
+INLINE double fold(const VecD *part)
+{
+    double lane[ROW];
+    memcpy(lane, part, sizeof lane);
+    return tree16(lane);
+}
+
+void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2])
+{
+    VecD up[DPARTS] = {{0}}, down[DPARTS] = {{0}};
+    float rest[ROW] = {0};
+    for (size_t i = 0; i < n; i += ROW) {
+        const float *row = x + i;
+        if (i + ROW > n) {
+            memcpy(rest, x + i, (n - i) * sizeof *x);
+            row = rest;
+        }
+        for (int v = 0; v < DPARTS; v++) {
+            const VecD d = load_d(row + v * DLANES);
+            const VecL minus = d < 0;
+            up[v] += (VecD)((VecL)d & ~minus);
+            down[v] -= (VecD)((VecL)d & minus);
+        }
+    }
+    sum[0] = fold(up);
+    sum[1] = fold(down);
+}

@@ -1,0 +1,130 @@
+/* spectral_vec.c -- the loops of spectral ATOMO beside the Gram matrix: projection, and the sum of rank-one
+ * terms.
+ *
+ * Multiplication and addition are kept apart: their products round, and every instruction set gives the same
+ * bytes. */
+#include "vec/turn.h"
+#include "base/bytes.h"
+
+void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
+                            uint8_t *const u[4]);
+void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                          size_t cols, bool add, float *x);
+
+/* Float r of u[k] = row r . v[][k] for `count` vectors k, a constant in each case, so that the sums live in
+ * registers. The last four columns may overlap those before them, which then meet zeros in `tail`. */
+INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
+                           uint8_t *const u[4], size_t r)
+{
+    VecD sum[4][PER_TURN];
+    for (int k = 0; k < count; k++)
+        for (int part = 0; part < PER_TURN; part++)
+            sum[k][part] = (VecD){0};
+    for (size_t c = 0; c < cols; c += 4) {
+        const bool whole = c + 4 <= cols;
+        const double *times = whole ? v + 4 * c : tail;
+        Turned column[4];
+        turn_rows(a + (whole ? c : cols - 4), cols, column);
+        for (int q = 0; q < 4; q++)
+            for (int part = 0; part < PER_TURN; part++) {
+                const VecD d = widen(column[q], part);
+                for (int k = 0; k < count; k++)
+                    sum[k][part] += d * times[4 * q + k];
+            }
+    }
+    for (int k = 0; k < count; k++) {
+        const Turned f = narrow(sum[k]);
+        memcpy(u[k] + r * sizeof(float), &f, sizeof f);
+    }
+}
+
+/* One row, as the lanes above have it. */
+static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
+                        size_t r)
+{
+    double sum[4] = {0};
+    for (size_t c = 0; c < cols; c++)
+        for (size_t k = 0; k < count; k++)
+            sum[k] += (double)a[c] * v[4 * c + k];
+    for (size_t k = 0; k < count; k++)
+        store_f32(u[k] + r * sizeof(float), (float)sum[k]);
+}
+
+void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
+                            uint8_t *const u[4])
+{
+    double tail[16] = {0};
+    const size_t left = cols % 4;
+    if (cols >= 4)
+        memcpy(tail + 4 * (4 - left), v + 4 * (cols - left), 4 * left * sizeof *v);
+    size_t r = 0;
+    for (; cols >= 4 && r + TURNED <= rows; r += TURNED) {
+        const float *at = a + r * cols;
+        switch (count) {
+        case 1:
+            project_turned(at, cols, v, tail, 1, u, r);
+            break;
+        case 2:
+            project_turned(at, cols, v, tail, 2, u, r);
+            break;
+        case 3:
+            project_turned(at, cols, v, tail, 3, u, r);
+            break;
+        default:
+            project_turned(at, cols, v, tail, 4, u, r);
+            break;
+        }
+    }
+    for (; r < rows; r++)
+        project_one(a + r * cols, cols, v, count, u, r);
+}
+
+/* Rows of at least a vector: x[r] (+)= sum over k of u[k][r] v[k], along the row. */
+static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                       size_t cols, bool add, float *x)
+{
+    for (size_t r = 0; r < rows; r++, x += cols) {
+        size_t c = 0;
+        for (; c + LANES <= cols; c += LANES) {
+            VecF s = add ? load_f(x + c) : (VecF){0};
+            for (size_t k = 0; k < count; k++)
+                s += load_f(v[k] + c) * u[k][r];
+            store_f(x + c, s);
+        }
+        for (; c < cols; c++) {
+            float s = add ? x[c] : 0;
+            for (size_t k = 0; k < count; k++)
+                s += v[k][c] * u[k][r];
+            x[c] = s;
+        }
+    }
+}
+
+/* Short rows: LANES of them are `cols` whole vectors, each with the same pattern of rows and columns every
+ * time. */
+void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
+                          size_t cols, bool add, float *x)
+{
+    VecF pattern[4][FEW_COLS];
+    VecI row[FEW_COLS];
+    size_t r = 0;
+    if (cols <= FEW_COLS && rows >= LANES) {
+        for (size_t e = 0; e < LANES * cols; e++) {
+            row[e / LANES][e % LANES] = (int32_t)(e / cols);
+            for (size_t k = 0; k < count; k++)
+                pattern[k][e / LANES][e % LANES] = v[k][e % cols];
+        }
+        for (; r + LANES <= rows; r += LANES)
+            for (size_t i = 0; i < cols; i++) {
+                float *at = x + r * cols + i * LANES;
+                VecF s = add ? load_f(at) : (VecF){0};
+                for (size_t k = 0; k < count; k++)
+                    s += pattern[k][i] * pick_lanes(load_f(u[k] + r), row[i]);
+                store_f(at, s);
+            }
+    }
+    const float *rest[4];
+    for (size_t k = 0; k < count; k++)
+        rest[k] = u[k] + r;
+    outer_long(rest, v, count, rows - r, cols, add, x + r * cols);
+}

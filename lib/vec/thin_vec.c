@@ -1,0 +1,153 @@
+/* thin_vec.c -- a matrix times a few vectors, from the right and from the left.
+ *
+ * Products of floats are exact in double, so a fused multiply-add rounds once just as a multiplication and an
+ * addition do. A dot product has eight lanes, whatever the vector width, that end in a fixed tree; what comes
+ * from the left is added row by row. How many rows are in hand at a time changes no sum. */
+#include "vec/turn.h"
+
+void ISA_NAME(rows_dot)(const float *a, size_t rows, size_t cols, const float *const q[4], size_t count,
+                        float *const p[4]);
+void ISA_NAME(rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
+                        size_t count, double *const sum[4]);
+
+enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, ADD_ROWS = 4 };
+
+typedef struct {
+    VecD v[HALVES];
+} Eight;
+
+INLINE VecD add_product(VecD sum, VecD a, VecD b)
+{
+#if VEC_BYTES == 64
+    return _mm512_fmadd_pd(a, b, sum);
+#else
+    return sum + a * b;
+#endif
+}
+
+INLINE Eight load_eight(const float *x)
+{
+    Eight e;
+    for (int h = 0; h < HALVES; h++)
+        e.v[h] = load_d(x + h * DLANES);
+    return e;
+}
+
+/* The first `n` of them, then zeros. */
+INLINE Eight load_some(const float *x, size_t n)
+{
+    float padded[EIGHT] = {0};
+    memcpy(padded, x, n * sizeof *x);
+    return load_eight(padded);
+}
+
+INLINE float sum_of(Eight e)
+{
+    double l[EIGHT];
+    memcpy(l, e.v, sizeof l);
+    return (float)(((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])));
+}
+
+/* `rows` and `count` are constants in each case, so that the sums live in registers. */
+INLINE void dot_some(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
+                     float *const p[4], size_t at)
+{
+    Eight sum[DOT_ROWS][4] = {{{{{0}}}}};
+    for (size_t c = 0; c < cols; c += EIGHT) {
+        const size_t left = cols - c;
+        Eight row[DOT_ROWS];
+        for (int r = 0; r < rows; r++) {
+            const float *x = a + (size_t)r * cols + c;
+            row[r] = left >= EIGHT ? load_eight(x) : load_some(x, left);
+        }
+        for (int k = 0; k < count; k++) {
+            const Eight v = left >= EIGHT ? load_eight(q[k] + c) : load_some(q[k] + c, left);
+            for (int r = 0; r < rows; r++)
+                for (int h = 0; h < HALVES; h++)
+                    sum[r][k].v[h] = add_product(sum[r][k].v[h], row[r].v[h], v.v[h]);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int k = 0; k < count; k++)
+            p[k][at + (size_t)r] = sum_of(sum[r][k]);
+}
+
+INLINE void dot_all(const float *a, size_t rows, size_t cols, const float *const q[4], const int count,
+                    float *const p[4])
+{
+    size_t r = 0;
+    for (; r + DOT_ROWS <= rows; r += DOT_ROWS)
+        dot_some(a + r * cols, DOT_ROWS, cols, q, count, p, r);
+    for (; r < rows; r++)
+        dot_some(a + r * cols, 1, cols, q, count, p, r);
+}
+
+void ISA_NAME(rows_dot)(const float *a, size_t rows, size_t cols, const float *const q[4], size_t count,
+                        float *const p[4])
+{
+    switch (count) {
+    case 1:
+        dot_all(a, rows, cols, q, 1, p);
+        break;
+    case 2:
+        dot_all(a, rows, cols, q, 2, p);
+        break;
+    case 3:
+        dot_all(a, rows, cols, q, 3, p);
+        break;
+    default:
+        dot_all(a, rows, cols, q, 4, p);
+        break;
+    }
+}
+
+INLINE void add_some(const float *a, size_t stride, const int rows, size_t cols, const float *const p[4],
+                     const int count, double *const sum[4], size_t at)
+{
+    size_t c = 0;
+    for (; c + DLANES <= cols; c += DLANES) {
+        VecD row[ADD_ROWS];
+        for (int r = 0; r < rows; r++)
+            row[r] = load_d(a + (size_t)r * stride + c);
+        for (int k = 0; k < count; k++) {
+            VecD s;
+            memcpy(&s, sum[k] + c, sizeof s);
+            for (int r = 0; r < rows; r++)
+                s = add_product(s, row[r], (VecD){0} + (double)p[k][at + (size_t)r]);
+            memcpy(sum[k] + c, &s, sizeof s);
+        }
+    }
+    for (; c < cols; c++)
+        for (int k = 0; k < count; k++)
+            for (int r = 0; r < rows; r++)
+                sum[k][c] += (double)a[(size_t)r * stride + c] * (double)p[k][at + (size_t)r];
+}
+
+INLINE void add_all(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
+                    const int count, double *const sum[4])
+{
+    size_t r = 0;
+    for (; r + ADD_ROWS <= rows; r += ADD_ROWS)
+        add_some(a + r * stride, stride, ADD_ROWS, cols, p, count, sum, r);
+    for (; r < rows; r++)
+        add_some(a + r * stride, stride, 1, cols, p, count, sum, r);
+}
+
+void ISA_NAME(rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
+                        size_t count, double *const sum[4])
+{
+    switch (count) {
+    case 1:
+        add_all(a, stride, rows, cols, p, 1, sum);
+        break;
+    case 2:
+        add_all(a, stride, rows, cols, p, 2, sum);
+        break;
+    case 3:
+        add_all(a, stride, rows, cols, p, 3, sum);
+        break;
+    default:
+        add_all(a, stride, rows, cols, p, 4, sum);
+        break;
+    }
+}

@@ -1,0 +1,192 @@
+/* verify_contest.c -- Table 1 and Theorem 6 measured: the codecs `entry` and `svd` draw one submatrix again
+ * and again. */
+#include "verify/verify_parts.h"
+
+#include <math.h>
+
+typedef struct {
+    double budget, expected;     /* expected: of |estimate|^2 / |X|^2 */
+    double second, sent;         /* means of that and of the numbers sent */
+    double second_off, sent_off; /* what may lie between them and theory */
+} Measured;
+
+typedef struct Contest {
+    Matrix m;
+    Theory theory;
+    size_t draws;
+    Measured entry, svd;
+    bool applies;
+} Contest;
+
+enum { CONTEST_LONG = 1024, CONTEST_SHORT = 24 };
+
+static double sent_by_entry(const Coded *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->shape.n; i++)
+        count += c->y[i] != 0;
+    return (double)count;
+}
+
+/* kind, a count of one byte, floats. */
+static double sent_by_svd(const Coded *c)
+{
+    return (double)(c->payload.size - 2) / 4;
+}
+
+static Status measure(Subject *s, Contest *t, const char *spec, double (*sent)(const Coded *), Measured *out)
+{
+    Coded coded;
+    TRY(coded_open(&coded, s, spec, &t->m.shape));
+    for (size_t r = 0; r < t->draws; r++) {
+        double square = 0;
+        TRY(coded_draw(&coded, t->m.x, r));
+        t->applies = t->applies && !coded_raw(&coded);
+        if (!t->applies)
+            return OK;
+        for (size_t i = 0; i < coded.shape.n; i++)
+            square += (double)coded.y[i] * (double)coded.y[i];
+        out->second += square / (double)t->draws;
+        out->sent += sent(&coded) / (double)t->draws;
+    }
+    out->second /= t->m.squares;
+    return OK;
+}
+
+/* `spread`: sum p (1 - p). Each atom kept adds `step` to |estimate|^2 / |X|^2, and sends `numbers`. */
+static void allow(const Contest *t, double spread, double step, double numbers, Measured *out)
+{
+    const double draws = (double)t->draws, kept = bernstein(spread / draws, 1 / draws, VERIFY_ALARM);
+    out->second_off = step * kept + 1e-5 * out->second;
+    out->sent_off = numbers * kept;
+}
+
+static double spread_of(const double *lambda, size_t n, double share)
+{
+    double sum = 0;
+    for (size_t i = n; i-- > 0;)
+        sum += lambda[i] * share * (1 - lambda[i] * share);
+    return sum;
+}
+
+static Status run_contest(Subject *s, Contest *t)
+{
+    const Matrix *m = &t->m;
+    const double entry_share = t->theory.entry_budget / m->l1, svd_share = t->theory.svd_budget / m->nuclear;
+    const double svd_spread = spread_of(m->sigma, m->k, svd_share);
+    double entry_spread = 0;
+    char spec[64];
+    for (size_t i = 0; i < m->shape.n; i++)
+        entry_spread += spread_of(&(double){fabs((double)m->x[i])}, 1, entry_share);
+    t->applies = true;
+    t->entry = (Measured){.budget = t->theory.entry_budget, .expected = t->theory.entry_second};
+    t->svd = (Measured){.budget = t->theory.svd_budget, .expected = t->theory.svd_second};
+    t->draws = draws_for(svd_spread / (t->theory.svd_budget * t->theory.svd_budget), 0.05, 200, 2000);
+    snprintf(spec, sizeof spec, "entry:budget=%.17g", t->theory.entry_budget);
+    TRY(measure(s, t, spec, sent_by_entry, &t->entry));
+    snprintf(spec, sizeof spec, "svd:rank=%.17g", t->theory.svd_budget);
+    TRY(measure(s, t, spec, sent_by_svd, &t->svd));
+    allow(t, entry_spread, 1 / (entry_share * entry_share) / m->squares, 1, &t->entry);
+    allow(t, svd_spread, 1 / (svd_share * svd_share) / m->squares, (double)(m->rows + m->cols), &t->svd);
+    return OK;
+}
+
+static Status contest_of(Subject *s, const Contest **out)
+{
+    Contest *t = s->contest ? s->contest : NEW_ZERO(s->a, Contest, 1);
+    if (!t)
+        return arena_fail(s->a, s->err);
+    *out = t;
+    if (s->contest)
+        return OK;
+    TRY(matrix_cut(s, CONTEST_LONG, CONTEST_SHORT, FOR_CUT, &t->m));
+    t->theory = t->m.most > 0 ? matrix_theory(&t->m) : (Theory){0};
+    if (t->theory.svd_budget >= RANK_LEAST)
+        TRY(run_contest(s, t));
+    s->contest = t;
+    return OK;
+}
+
+/* Draws that travel as floats say nothing of what is sent: a contest with one of them does not apply. */
+typedef void Take(const Contest *t, const Measured *got, Verdict *v);
+
+static void take_second(const Contest *t, const Measured *got, Verdict *v)
+{
+    verdict_take(v, got->second, got->expected, got->second_off, "%zu by %zu, s = %.4g, %zu draws", t->m.rows,
+                 t->m.cols, got->budget, t->draws);
+}
+
+static void take_sent(const Contest *t, const Measured *got, Verdict *v)
+{
+    const double right = t->theory.entry_budget;
+    verdict_take(v, got->sent, right, got->sent_off + 1e-6 * right, "%zu by %zu, s = %.4g, %zu draws",
+                 t->m.rows, t->m.cols, got->budget, t->draws);
+}
+
+static Status check_entry(Subject *s, Verdict *v, Take *take)
+{
+    const Contest *t = NULL;
+    TRY(contest_of(s, &t));
+    if (t->applies)
+        take(t, &t->entry, v);
+    return OK;
+}
+
+static Status check_svd(Subject *s, Verdict *v, Take *take)
+{
+    const Contest *t = NULL;
+    TRY(contest_of(s, &t));
+    if (t->applies)
+        take(t, &t->svd, v);
+    return OK;
+}
+
+static Status check_entry_second(Subject *s, Verdict *v)
+{
+    return check_entry(s, v, take_second);
+}
+
+static Status check_entry_sent(Subject *s, Verdict *v)
+{
+    return check_entry(s, v, take_sent);
+}
+
+static Status check_svd_second(Subject *s, Verdict *v)
+{
+    return check_svd(s, v, take_second);
+}
+
+static Status check_svd_sent(Subject *s, Verdict *v)
+{
+    return check_svd(s, v, take_sent);
+}
+
+static Status check_winner_measured(Subject *s, Verdict *v)
+{
+    const Contest *t = NULL;
+    TRY(contest_of(s, &t));
+    if (!t->applies)
+        return OK;
+    const Matrix *m = &t->m;
+    const double right = t->theory.ratio;
+    const double most = (t->theory.svd_second + t->svd.second_off) /
+                        fmax(t->theory.entry_second - t->entry.second_off, 1e-300);
+    verdict_take(v, t->svd.second / t->entry.second, right, most - right,
+                 "%zu by %zu, s = %.4g, %zu draws: %s", m->rows, m->cols, t->theory.entry_budget, t->draws,
+                 theory_winner(t->svd.second / t->entry.second));
+    return OK;
+}
+
+const Statement contest_statements[] = {
+    {"Table 1: entries measured",
+     "as Table 1: entries, drawn by the codec entry on at most 1024 rows and 24 columns", EQUAL, NEEDS_MATRIX,
+     check_entry_second},
+    {"Table 1: entries sent", "numbers sent in these draws, on average: s", EQUAL, NEEDS_MATRIX,
+     check_entry_sent},
+    {"Table 1: svd measured", "as Table 1: svd, drawn by the codec svd on that submatrix", EQUAL,
+     NEEDS_MATRIX, check_svd_second},
+    {"Table 1: svd sent", "numbers sent in these draws, on average: s' (n + m)", EQUAL, NEEDS_MATRIX,
+     check_svd_sent},
+    {"Theorem 6: measured", "as Theorem 6, in these draws", EQUAL, NEEDS_MATRIX, check_winner_measured},
+    {0},
+};

@@ -1,0 +1,261 @@
+/* verify_lemmas.c -- Lemmas 2, 3 and 8 and Theorem 4: which probabilities are best.
+ *
+ * f(p) = sum lambda_i^2 / p_i. Problem (4) wants the least f over sum p = s, problem (3) over p <= 1 besides.
+ * "Any feasible p" is put to the test on many: near the best, far from it, and equal. All figures are over
+ * |lambda|^2. */
+#include "verify/verify_parts.h"
+
+#include <math.h>
+
+static double f_of(const double *lambda, const double *p, size_t n)
+{
+    double sum = 0;
+    for (size_t i = n; i-- > 0;)
+        sum += lambda[i] * (lambda[i] / p[i]);
+    return sum;
+}
+
+/* The best p, times random factors: from nearly 1, over those that make it the same for all elements, to ones
+ * that have nothing to do with lambda. */
+enum { TRIES = 24 };
+static void random_weights(const Subject *s, size_t try, double *w)
+{
+    static const double power[] = {1, 1, 0, 0.5, 1.5, 2}, noise[] = {0.01, 0.3, 1, 3};
+    const Rng rng = subject_rng(s, FOR_CHANCES);
+    const size_t n = s->part.count;
+    for (size_t i = 0; i < n; i++) {
+        const double u = rng_unit(&rng, USE_SAMPLE, try * n + i);
+        w[i] = pow(s->part.lambda[i] / s->part.most, power[try % countof(power)]) *
+               exp(noise[try / countof(power)] * (2 * u - 1));
+        w[i] = fmax(w[i], 1e-100);
+    }
+}
+
+/* w scaled to a sum of s. */
+static void relaxed_chances(double *w, size_t n, double s)
+{
+    double sum = 0;
+    for (size_t i = n; i-- > 0;)
+        sum += w[i];
+    for (size_t i = 0; i < n; i++)
+        w[i] *= s / sum;
+}
+
+/* min(1, w / level), with the level where these come to a sum of s. */
+static void feasible_chances(double *w, size_t n, double s)
+{
+    double low = 0, high = 0, sum = 0;
+    for (size_t i = n; i-- > 0;)
+        high += w[i] / s;
+    for (int k = 0; k < 200; k++) {
+        const double middle = low + (high - low) / 2;
+        sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += chance_at(middle, w[i]);
+        *(sum > s ? &low : &high) = middle;
+    }
+    for (size_t i = 0; i < n; i++)
+        w[i] = chance_at(high, w[i]);
+}
+
+/* Between the largest balanced budget and that for all elements; 0 where equal magnitudes leave none. */
+static double unbalanced(double l1, double most, size_t count)
+{
+    const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
+    return count > 1 && ahead * ahead / s > 1e-8 ? s : 0;
+}
+
+/* ---- Lemma 2 ---- */
+
+static Status check_bound(Subject *s, Verdict *v)
+{
+    const Part *p = &s->part;
+    double *w = NEW(s->a, double, p->count);
+    const double budget = fmax(0.5, (double)p->count / 10), bound = p->l1 * p->l1 / budget / p->squares;
+    if (!w)
+        return arena_fail(s->a, s->err);
+    for (size_t try = 0; try < TRIES; try++) {
+        random_weights(s, try, w);
+        relaxed_chances(w, p->count, budget);
+        verdict_take(v, f_of(p->lambda, w, p->count) / p->squares, bound, 1e-12 * bound,
+                     "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
+    }
+    return OK;
+}
+
+/* At a balanced budget Algorithm 1 must give the p that the equality names. */
+static Status balanced_second(Subject *s, double budget, double *second)
+{
+    Level level;
+    if (!s->tested->level(s->part.x, s->part.n, budget, s->threads, s->a, &level))
+        return arena_fail(s->a, s->err);
+    *second = spend_part(s->part.lambda, s->part.count, budget, level.tau).second / s->part.squares;
+    return OK;
+}
+
+static Status check_equality(Subject *s, Verdict *v)
+{
+    const Part *p = &s->part;
+    for (double share = 0.1; share < 1; share += 0.4) {
+        const double budget = share * p->l1 / p->most, bound = p->l1 * p->l1 / budget / p->squares;
+        double second = NAN;
+        TRY(balanced_second(s, budget, &second));
+        verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
+    }
+    return OK;
+}
+
+/* ---- Lemma 3 ---- */
+
+static Status check_lemma_3(Subject *s, Verdict *v)
+{
+    const Part *p = &s->part;
+    const double budget = unbalanced(p->l1, p->most, p->count);
+    double *q = NEW(s->a, double, p->count), best;
+    Level level;
+    if (!q)
+        return arena_fail(s->a, s->err);
+    if (budget == 0)
+        return OK;
+    if (!s->tested->level(p->x, p->n, budget, s->threads, s->a, &level))
+        return arena_fail(s->a, s->err);
+    best = spend_part(p->lambda, p->count, budget, level.tau).second / p->squares;
+    if (chance_at(level.tau, p->most) < 1)
+        best = NAN;
+    for (size_t try = 0; try < TRIES; try++) {
+        random_weights(s, try, q);
+        feasible_chances(q, p->count, budget);
+        const double other = f_of(p->lambda, q, p->count) / p->squares;
+        verdict_take(v, best, other, 1e-12 * other, "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
+    }
+    return OK;
+}
+
+/* ---- Lemma 8: Appendix A.2's construction ---- */
+
+/* A starts as everything behind 0; its largest leave it, with their q, until it is balanced: A is what lies
+ * from the first place on whose element is. */
+void verify_raise(const double *lambda, const double *q, size_t n, double *p)
+{
+    double sum = 0, l1 = 0, share = 0;
+    size_t first = n;
+    for (size_t i = n; i-- > 1;) { /* from the small end, so that nothing cancels */
+        sum += q[i];
+        l1 += lambda[i];
+        if (lambda[i] * (sum + q[0] - 1) <= l1) {
+            first = i;
+            share = (sum + q[0] - 1) / l1;
+        }
+    }
+    memcpy(p, q, n * sizeof *p);
+    p[0] = 1;
+    for (size_t i = first; i < n; i++)
+        p[i] = lambda[i] * share;
+}
+
+/* NaN where p is not feasible or leaves the first below 1. */
+static double raised_f(const double *lambda, const double *p, size_t n, double budget)
+{
+    double sum = 0;
+    bool fine = p[0] == 1;
+    for (size_t i = n; i-- > 0;) {
+        sum += p[i];
+        fine = fine && p[i] > 0 && p[i] <= 1 + 1e-9;
+    }
+    return fine && fabs(sum - budget) <= 1e-9 * budget ? f_of(lambda, p, n) : NAN;
+}
+
+static Status check_lemma_8(Subject *s, Verdict *v)
+{
+    const Part *part = &s->part;
+    const size_t n = part->count;
+    const double budget = unbalanced(part->l1, part->most, n);
+    double *q = NEW(s->a, double, n), *p = NEW(s->a, double, n);
+    if (!q || !p)
+        return arena_fail(s->a, s->err);
+    for (size_t try = 0; budget > 0 && try < TRIES; try++) {
+        random_weights(s, try, q);
+        q[0] *= 0.3;
+        feasible_chances(q, n, budget);
+        if (q[0] >= 1)
+            continue;
+        s->tested->raise(part->lambda, q, n, p);
+        const double before = f_of(part->lambda, q, n) / part->squares;
+        verdict_take(v, raised_f(part->lambda, p, n, budget) / part->squares, before, 1e-9 * before,
+                     "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
+    }
+    return OK;
+}
+
+/* ---- Theorem 4 ---- */
+
+static Status whole_second(Subject *s, double budget, double *second)
+{
+    const ArenaMark mark = arena_mark(s->a);
+    Level level;
+    Spent spent;
+    if (!s->tested->level(s->x, s->n, budget, s->threads, s->a, &level))
+        return arena_fail(s->a, s->err);
+    TRY(spend_floats(s, budget, &level, &spent));
+    *second = spent.second / s->squares;
+    arena_rewind(s->a, mark);
+    return OK;
+}
+
+static Status check_balanced(Subject *s, Verdict *v)
+{
+    const double budget = s->l1 / s->most / 2, bound = s->l1 * s->l1 / budget / s->squares;
+    double second = NAN;
+    TRY(whole_second(s, budget, &second));
+    verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
+    return OK;
+}
+
+static Status check_unbalanced(Subject *s, Verdict *v)
+{
+    const double budget = unbalanced(s->l1, s->most, s->nonzero);
+    double second = NAN;
+    if (budget == 0)
+        return OK;
+    TRY(whole_second(s, budget, &second));
+    const double bound = s->l1 * s->l1 / budget / s->squares;
+    verdict_take(v, second, bound, 1e-12 * bound, "s = %.4g", budget);
+    return OK;
+}
+
+/* Atoms that are not orthogonal: E |estimate|^2 over all outcomes of their coins. */
+static Status check_cross(Subject *s, Verdict *v)
+{
+    AtomSet set;
+    double most = 0;
+    TRY(atomset_overlapping(s, &set));
+    for (size_t i = 0; i < set.count; i++)
+        most = fmax(most, set.lambda[i]);
+    if (most == 0)
+        return OK;
+    TRY(atomset_spend(s, &set, 0.9 * set.l1 / most));
+    const double left = atomset_outcomes(&set).mean / set.squares;
+    const double right = (set.l1 * set.l1 / set.budget + set.cross) / set.squares;
+    verdict_take(v, left, right, 1e-9 * right, "s = %.4g, phi = %.4g", set.budget, set.cross / set.squares);
+    return OK;
+}
+
+const Statement lemma_statements[] = {
+    {"Lemma 2: bound", "f(p) >= |lambda|_1^2 / s for 24 random feasible p of (4)", AT_LEAST, NEEDS_SEVERAL,
+     check_bound},
+    {"Lemma 2: equality",
+     "f(p) = |lambda|_1^2 / s at p = c |lambda|, c = s / |lambda|_1 (A.1 prints its inverse)", EQUAL,
+     NEEDS_NONZERO, check_equality},
+    {"Lemma 3", "s-unbalanced: Algorithm 1 has p_1 = 1 and f(p) <= f(q) for 24 random feasible q", AT_MOST,
+     NEEDS_SEVERAL, check_lemma_3},
+    {"Lemma 8",
+     "A.2's p has p_1 = 1, f(p) <= f(q); by A that is (s_A + q_1 - 1)-balanced (the minus is lost)", AT_MOST,
+     NEEDS_SEVERAL, check_lemma_8},
+    {"Theorem 4: balanced", "Algorithm 1 on all elements: E|ghat|^2 = |lambda|_1^2 / s", EQUAL, NEEDS_NONZERO,
+     check_balanced},
+    {"Theorem 4: unbalanced", "Algorithm 1 on all elements: E|ghat|^2 > |lambda|_1^2 / s", ABOVE,
+     NEEDS_SEVERAL, check_unbalanced},
+    {"Theorem 4: cross terms", "atoms that are not orthogonal: E|ghat|^2 = |lambda|_1^2 / s + phi(g)", EQUAL,
+     NEEDS_SEVERAL, check_cross},
+    {0},
+};

@@ -1,0 +1,162 @@
+/* verify_levels.c -- the water level by other ways than waterfill.h's: none of them shares a step with it.
+ *
+ * lambda is largest first, without zeros; 0 is the level of a budget for all of them, NaN means no memory. */
+#include "verify/verify_parts.h"
+
+#include <math.h>
+
+/* tail[i] = lambda_i + ... + lambda_(n-1), added up from the small end. */
+static double *tails(const double *lambda, size_t n, Arena *scratch)
+{
+    double *tail = NEW(scratch, double, n + 1);
+    if (!tail)
+        return NULL;
+    tail[n] = 0;
+    for (size_t i = n; i-- > 0;)
+        tail[i] = tail[i + 1] + lambda[i];
+    return tail;
+}
+
+/* Algorithm 1 as the paper has it, its sums over |lambda_j|. */
+double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const double *tail = tails(lambda, n, scratch);
+    double level = tail ? 0 : NAN;
+    for (size_t i = 0; tail && i < n && budget < (double)n; i++)
+        if (lambda[i] * (budget - (double)i) <= tail[i] || i + 1 == n) {
+            level = tail[i] / (budget - (double)i);
+            break;
+        }
+    arena_rewind(scratch, mark);
+    return level;
+}
+
+/* The level is where sum min(1, lambda / level) meets the budget: halving the interval finds it. */
+double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch)
+{
+    double low = 0, high = 0;
+    (void)scratch;
+    if (budget >= (double)n)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        high += lambda[i] / budget;
+    for (double middle = high / 2; middle > low && middle < high; middle = low + (high - low) / 2) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += chance_at(middle, lambda[i]);
+        *(sum > budget ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* Appendix B's variant in O(sn): the largest left is looked for again and again, nothing is sorted. */
+double level_selected(const double *lambda, size_t n, double budget, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    double *left = NEW(scratch, double, n), level = left ? 0 : NAN;
+    for (size_t i = 0; left && i < n; i++)
+        left[i] = lambda[n - 1 - i];
+    for (size_t count = n; left && budget < (double)n;) {
+        size_t top = 0;
+        double under = 0;
+        for (size_t i = 1; i < count; i++)
+            top = left[i] > left[top] ? i : top;
+        for (size_t i = 0; i < count; i++)
+            under += i == top ? 0 : left[i];
+        const double spare = budget - (double)(n - count);
+        if (left[top] * spare <= under + left[top] || count == 1) {
+            level = (under + left[top]) / spare;
+            break;
+        }
+        left[top] = left[--count];
+    }
+    arena_rewind(scratch, mark);
+    return level;
+}
+
+/* lambda_k is sure to be kept iff lambda_k (lambda_k + ..) > eps |lambda|^2 + lambda_k^2 + .. over what is
+ * from k on; its own square stands on both sides, and is left out of them. */
+double level_gspar(const double *lambda, size_t n, double eps)
+{
+    double all = 0, rest1 = 0, rest2 = 0;
+    size_t k = n;
+    for (size_t i = n; i-- > 0;)
+        all += lambda[i] * lambda[i];
+    for (; k > 0 && lambda[k - 1] * rest1 <= eps * all + rest2; k--) {
+        rest1 += lambda[k - 1];
+        rest2 += lambda[k - 1] * lambda[k - 1];
+    }
+    return rest1 > 0 ? (eps * all + rest2) / rest1 : 0;
+}
+
+/* ---- projected descent ---- */
+
+enum { STEPS = 500, HALVINGS = 120, SMALL_MOST = 64 };
+
+static double second_moment(const double *lambda, const double *p, size_t n)
+{
+    double sum = 0;
+    for (size_t i = n; i-- > 0;)
+        sum += lambda[i] * lambda[i] / p[i];
+    return sum;
+}
+
+/* p_i = y_i - t / w_i cut to [low_i, 1], with t such that they add up to the budget: the nearest such point
+ * to y where distances are weighted by w. */
+static void project(const double *y, const double *w, const double *low, size_t n, double budget, double *p)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, (y[i] - 1) * w[i]);
+        most = fmax(most, (y[i] - low[i]) * w[i]);
+    }
+    for (int k = 0; k < HALVINGS; k++) {
+        const double t = least + (most - least) / 2;
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += fmin(1, fmax(low[i], y[i] - t / w[i]));
+        *(sum > budget ? &least : &most) = t;
+    }
+    for (size_t i = 0; i < n; i++)
+        p[i] = fmin(1, fmax(low[i], y[i] - most / w[i]));
+}
+
+/* A step against the gradient, each coordinate measured by its own curvature 2 lambda^2 / p^3. */
+static void step(const double *lambda, const double *p, const double *low, size_t n, double budget,
+                 double *next)
+{
+    double y[SMALL_MOST], w[SMALL_MOST];
+    for (size_t i = 0; i < n; i++) {
+        w[i] = 2 * (lambda[i] / p[i]) * (lambda[i] / p[i]) / p[i];
+        y[i] = p[i] + p[i] / 2; /* minus the gradient -lambda^2 / p^2 over w */
+    }
+    project(y, w, low, n, budget, next);
+}
+
+double least_by_descent(const double *lambda, size_t n, double budget)
+{
+    double p[SMALL_MOST], next[SMALL_MOST], low[SMALL_MOST], squares = 0;
+    assert(n <= SMALL_MOST && budget < (double)n);
+    for (size_t i = n; i-- > 0;)
+        squares += lambda[i] * lambda[i];
+    for (size_t i = 0; i < n; i++) {
+        p[i] = budget / (double)n;
+        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2; /* Lemma 9, with room to spare */
+    }
+    double best = second_moment(lambda, p, n);
+    for (int k = 0; k < STEPS; k++) {
+        step(lambda, p, low, n, budget, next);
+        double value = second_moment(lambda, next, n);
+        for (int halves = 0; value > best && halves < 40; halves++) {
+            for (size_t i = 0; i < n; i++)
+                next[i] = p[i] + (next[i] - p[i]) / 2;
+            value = second_moment(lambda, next, n);
+        }
+        if (!(value < best))
+            break;
+        memcpy(p, next, n * sizeof *p);
+        best = value;
+    }
+    return best;
+}

@@ -1,0 +1,287 @@
+/* verify_quantisers.c -- Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The print has Q(q) for Q(g), and
+ * L_q(v) beside |g|_q: one vector.) */
+#include "verify/verify_parts.h"
+
+#include "dump/describe.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double powers[] = {0.5, 1, 1.5, 2, 3, 4, INFINITY};
+enum { POWERS = countof(powers), SQUARE = 3, LARGEST = 6 };
+
+/* ---- norms ---- */
+
+static double power(double v, double q)
+{
+    const double square = v * v;
+    return q == 0.5   ? sqrt(v)
+           : q == 1   ? v
+           : q == 1.5 ? v * sqrt(v)
+           : q == 2   ? square
+           : q == 3   ? square * v
+                      : square * square;
+}
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double most, (*part)[POWERS]; /* (blocks) */
+} Norming;
+
+static void norm_block(void *data, size_t block)
+{
+    const Norming *s = data;
+    const float *x = s->x + block * BLOCK;
+    for (size_t k = 0; k < LARGEST; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < block_size(s->n, block); i++)
+            sum += power(fabs((double)x[i]) / s->most, powers[k]);
+        s->part[block][k] = sum;
+    }
+}
+
+static Status norms_of(Subject *s, const float *x, size_t n, double most, double norm[POWERS])
+{
+    const ArenaMark mark = arena_mark(s->a);
+    Norming job = {x, n, most, arena_take(s->a, blocks_of(n), sizeof(double[POWERS]))};
+    if (!job.part)
+        return arena_fail(s->a, s->err);
+    parallel_for(s->threads, blocks_of(n), norm_block, &job);
+    for (size_t k = 0; k < LARGEST; k++) {
+        double sum = 0;
+        for (size_t b = 0; b < blocks_of(n); b++)
+            sum += job.part[b][k];
+        norm[k] = fmax(most, most * pow(sum, 1 / powers[k]));
+    }
+    norm[LARGEST] = most;
+    arena_rewind(s->a, mark);
+    return OK;
+}
+
+/* The leading elements, nearly always all of them, and their norms. */
+typedef struct Leading {
+    size_t n, nonzero;
+    double l1, squares, most, norm[POWERS];
+} Leading;
+
+static void sum_leading(const Subject *s, Leading *l)
+{
+    const Description d = describe(s->x, l->n);
+    l->nonzero = l->n - d.zeros;
+    l->l1 = d.l1;
+    l->squares = d.l2 * d.l2;
+    l->most = d.linf;
+}
+
+static Status leading(Subject *s, const Leading **out)
+{
+    Leading *l = s->leading ? s->leading : NEW_ZERO(s->a, Leading, 1);
+    if (!l)
+        return arena_fail(s->a, s->err);
+    *out = l;
+    if (s->leading)
+        return OK;
+    *l = (Leading){s->n, s->nonzero, s->l1, s->squares, s->most, {0}};
+    if (s->n > VERIFY_CODED) {
+        l->n = VERIFY_CODED;
+        sum_leading(s, l);
+    }
+    if (l->most > 0)
+        TRY(norms_of(s, s->x, l->n, l->most, l->norm));
+    s->leading = l;
+    return OK;
+}
+
+/* A scale travels as float32: within its range, and rounded by this share. */
+static bool in_range(double norm)
+{
+    return norm <= (double)FLT_MAX;
+}
+
+static double rounding(double norm)
+{
+    return 1e-6 + (double)FLT_TRUE_MIN / norm;
+}
+
+/* ---- probabilities ---- */
+
+static Status check_probabilities(Subject *s, Verdict *v)
+{
+    const Leading *l = NULL;
+    TRY(leading(s, &l));
+    for (size_t k = 0; k < POWERS && l->most > 0; k++) {
+        const ArenaMark mark = arena_mark(s->a);
+        const double budget = l->l1 / l->norm[k];
+        Level level;
+        if (!s->tested->level(s->x, l->n, budget, s->threads, s->a, &level))
+            return arena_fail(s->a, s->err);
+        /* Where all are kept, p = 1 is |g_i| / |g|_q iff |g|_q is the magnitude of each. */
+        const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
+                     right = l->norm[k] / l->most;
+        verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
+        arena_rewind(s->a, mark);
+    }
+    return OK;
+}
+
+/* ---- second moments ---- */
+
+/* Whether the codec sends so short a vector as floats. */
+static Status travels_raw(Coded *c, const float *x, bool *raw)
+{
+    *raw = false;
+    if (c->shape.n > VERIFY_PART)
+        return OK;
+    TRY(coded_draw(c, x, 0));
+    *raw = coded_plain(c, x);
+    return OK;
+}
+
+static const char *lq_spec(double q, char spec[32])
+{
+    snprintf(spec, 32, "lq:q=%g", q);
+    return spec;
+}
+
+static Status check_second(Subject *s, Verdict *v)
+{
+    const Leading *l = NULL;
+    TRY(leading(s, &l));
+    const Shape shape = shape_vector(l->n);
+    for (size_t k = 0; k < POWERS && l->most > 0; k++) {
+        const ArenaMark mark = arena_mark(s->a);
+        Coded coded;
+        char spec[32];
+        bool raw;
+        if (!in_range(l->norm[k]))
+            continue;
+        TRY(coded_open(&coded, s, lq_spec(powers[k], spec), &shape));
+        TRY(travels_raw(&coded, s->x, &raw));
+        coded.call.shape = &coded.shape;
+        const double left = codec_variance(&coded.call, s->x) / l->squares + 1;
+        const double right = l->l1 / l->squares * l->norm[k];
+        if (!raw)
+            verdict_take(v, left, right, rounding(l->norm[k]) * right, "q = %g", powers[k]);
+        arena_rewind(s->a, mark);
+    }
+    return OK;
+}
+
+static Status measure_second(Subject *s, Verdict *v, double q, double norm)
+{
+    const Part *p = &s->part;
+    const Shape shape = shape_vector(p->n);
+    const double budget = p->l1 / norm, right = p->l1 * norm;
+    const size_t draws = (size_t)fmin(400, fmax(50, 2e4 / budget));
+    double sum = 0, spread = 0;
+    Coded coded;
+    char spec[32];
+    if ((double)draws * budget < 100) /* too few are kept to say anything */
+        return OK;
+    for (size_t i = p->count; i-- > 0;)
+        spread += p->lambda[i] / norm * (1 - p->lambda[i] / norm);
+    TRY(coded_open(&coded, s, lq_spec(q, spec), &shape));
+    for (size_t r = 0; r < draws; r++) {
+        TRY(coded_draw(&coded, p->x, r));
+        if (coded_plain(&coded, p->x))
+            return OK;
+        for (size_t i = 0; i < p->n; i++)
+            sum += (double)coded.y[i] * (double)coded.y[i] / (double)draws;
+    }
+    const double square = norm * norm, tolerance = bernstein(square * square * spread / (double)draws,
+                                                             square / (double)draws, VERIFY_ALARM / POWERS);
+    verdict_take(v, sum / p->squares, right / p->squares, (tolerance + rounding(norm) * right) / p->squares,
+                 "q = %g, %zu draws of %zu elements", q, draws, p->n);
+    return OK;
+}
+
+static Status check_measured(Subject *s, Verdict *v)
+{
+    double norm[POWERS];
+    TRY(norms_of(s, s->part.x, s->part.n, s->part.most, norm));
+    for (size_t k = 0; k < POWERS; k++) {
+        const ArenaMark mark = arena_mark(s->a);
+        TRY(measure_second(s, v, powers[k], norm[k]));
+        arena_rewind(s->a, mark);
+    }
+    return OK;
+}
+
+/* ---- the same random numbers, the same vectors ---- */
+
+/* Elements that two codecs decode to different values, beyond a rounding of the scale they share. */
+static Status count_different(Subject *s, const char *spec, size_t n, double budget, size_t draws,
+                              size_t *count, bool *raw)
+{
+    const Shape shape = shape_vector(n);
+    Coded ours, theirs;
+    char entry[64];
+    *count = 0;
+    *raw = false;
+    snprintf(entry, sizeof entry, "entry:budget=%.17g", budget);
+    TRY(coded_open(&ours, s, entry, &shape));
+    TRY(coded_open(&theirs, s, spec, &shape));
+    for (size_t r = 0; r < draws && !*raw; r++) {
+        TRY(coded_draw(&ours, s->x, r));
+        TRY(coded_draw(&theirs, s->x, r));
+        *raw = coded_plain(&ours, s->x) != coded_plain(&theirs, s->x);
+        for (size_t i = 0; i < n; i++)
+            *count += !(fabsf(ours.y[i] - theirs.y[i]) <= FLT_EPSILON * fabsf(theirs.y[i]));
+    }
+    return OK;
+}
+
+static Status same_vectors(Subject *s, Verdict *v, const char *spec, size_t k)
+{
+    const Leading *l = NULL;
+    size_t count;
+    bool raw;
+    TRY(leading(s, &l));
+    if (l->most == 0 || !in_range(l->norm[k]))
+        return OK;
+    const ArenaMark mark = arena_mark(s->a); /* behind the norms, which stay */
+    const size_t draws = l->n < BLOCK ? 4 : 1;
+    const double budget = l->l1 / l->norm[k];
+    TRY(count_different(s, spec, l->n, budget, draws, &count, &raw));
+    arena_rewind(s->a, mark);
+    if (!raw)
+        verdict_take(v, (double)count, 0, 0, "%s, s = %.4g, %zu draws", spec, budget, draws);
+    return OK;
+}
+
+static Status check_qsgd(Subject *s, Verdict *v)
+{
+    return same_vectors(s, v, "qsgd:bits=1,bucket=0", SQUARE);
+}
+
+static Status check_terngrad(Subject *s, Verdict *v)
+{
+    return same_vectors(s, v, "terngrad", LARGEST);
+}
+
+static Status check_lq(Subject *s, Verdict *v)
+{
+    char spec[32];
+    for (size_t k = 0; k < POWERS; k++)
+        TRY(same_vectors(s, v, lq_spec(powers[k], spec), k));
+    return OK;
+}
+
+const Statement quantiser_statements[] = {
+    {"Theorem 5: probabilities",
+     "at s = |g|_1 / |g|_q the level is |g|_q: p_i = |g_i| / |g|_q; q = 0.5 1 1.5 2 3 4 inf", EQUAL,
+     NEEDS_NONZERO, check_probabilities},
+    {"Theorem 5: second moment", "E|L_q(g)|^2 = |g|_1 |g|_q, by the closed form of the codec lq", EQUAL,
+     NEEDS_NONZERO, check_second},
+    {"Theorem 5: measured", "E|L_q(g)|^2 = |g|_1 |g|_q, drawn by the codec lq", EQUAL, NEEDS_NONZERO,
+     check_measured},
+    {"Theorem 5: qsgd", "elements where 1-bit QSGD and entry, with the same coins, decode differently: none",
+     EQUAL, NEEDS_NONZERO, check_qsgd},
+    {"Theorem 5: terngrad", "elements where TernGrad and entry do: none", EQUAL, NEEDS_NONZERO,
+     check_terngrad},
+    {"Theorem 5: lq", "elements where lq and entry do, for each q: none", EQUAL, NEEDS_NONZERO, check_lq},
+    {0},
+};

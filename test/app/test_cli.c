@@ -1,0 +1,292 @@
+/* test_cli.c -- options from a table, and the help that the same table gives. */
+#include "rig/check.h"
+#include "app/cli.h"
+#include "report/report.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const groups[] = {"tensor", "kind", "all", NULL};
+
+/* Everything a command can have, parsed from argv (NULL-ended, without the command's name). */
+typedef struct {
+    Arena *a;
+    Error err;
+    Common common;
+    TextList arguments, tensors;
+    bool helped, deep;
+    int64_t repeats, any;
+    double noise;
+    const char *step;
+    Bytecount memory;
+    int group;
+    Option options[10];
+    Command command;
+} Rig;
+
+static Rig *rig_open(Rig *r)
+{
+    *r = (Rig){.a = arena_open(0), .repeats = 10, .noise = 0.5, .memory = {1 << 30}};
+    const Option options[] = {
+        OPTION('t', "tensor", "GLOB", &r->tensors, "tensors"),
+        OPTION('d', "deep", NULL, &r->deep, "deep"),
+        OPTION('r', "repeats", "N", &r->repeats, "repeats", .low = 1, .high = 100),
+        OPTION(0, "any", "N", &r->any, "any whole number"),
+        OPTION(0, "noise", "X", &r->noise, "noise", .low = 0, .high = 1),
+        OPTION(0, "step", "GLOB", &r->step, "step"),
+        OPTION(0, "memory", "BYTES", &r->memory, "memory"),
+        OPTION(0, "group", "G", &r->group, "what is one vector", .choices = groups),
+        {0},
+    };
+    memcpy(r->options, options, sizeof options);
+    r->command =
+        (Command){.program = "prog",
+                  .command = "cmd",
+                  .usage = "FILE",
+                  .brief = "does it",
+                  .details = "A paragraph that is so long that it must be broken somewhere before it comes "
+                             "to its end.\n\n  kept   as it   is\n",
+                  .options = r->options,
+                  .common = &r->common,
+                  .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
+                  .arguments_max = 2};
+    return r;
+}
+
+static Status parse(Rig *r, const char *const *words)
+{
+    char *argv[32] = {(char[]){"cmd"}};
+    int argc = 1;
+    for (; words[argc - 1]; argc++)
+        argv[argc] = text_copy(r->a, words[argc - 1]);
+    return cli_parse(&r->command, argc, argv, &r->arguments, &r->helped, r->a, &r->err);
+}
+#define PARSE(r, ...) parse(r, (const char *const[]){__VA_ARGS__, NULL})
+
+static void values_come_in_every_gnu_form(void **state)
+{
+    (void)state;
+    Rig r;
+    check_ok(PARSE(rig_open(&r), "in", "--repeats", "7", "--noise=1", "-ta*", "-t", "b", "--tensor=c=d",
+                   "--group=all", "--memory", "2G", "--step", "-5", "-dqr9", "--any=-3", "out"),
+             &r.err);
+    check(r.repeats == 9 && r.noise == 1 && r.group == 2 && r.memory.bytes == 2ull << 30 && r.any == -3);
+    check(r.deep && r.common.quiet);
+    assert_string_equal(r.step, "-5");
+    assert_int_equal(r.tensors.count, 3);
+    assert_string_equal(r.tensors.item[0], "a*");
+    assert_string_equal(r.tensors.item[2], "c=d");
+    assert_int_equal(r.arguments.count, 2);
+    assert_string_equal(r.arguments.item[1], "out");
+    arena_close(r.a);
+}
+
+static void two_dashes_end_the_options_and_one_is_an_argument(void **state)
+{
+    (void)state;
+    Rig r;
+    check_ok(PARSE(rig_open(&r), "-", "--", "--repeats"), &r.err);
+    assert_int_equal(r.arguments.count, 2);
+    assert_string_equal(r.arguments.item[0], "-");
+    assert_string_equal(r.arguments.item[1], "--repeats");
+    arena_close(r.a);
+}
+
+static void common_options_have_their_defaults(void **state)
+{
+    (void)state;
+    Rig r;
+    check_ok(PARSE(rig_open(&r), "x"), &r.err);
+    check(r.common.seed == 1 && r.common.threads >= 1 && r.common.format == 0 && !r.common.output);
+    arena_close(r.a);
+    check_ok(PARSE(rig_open(&r), "--seed=0", "--threads=3", "-f", "json", "-oout.json", "--format=csv",
+                   "--color=never"),
+             &r.err);
+    check(r.common.seed == 0 && r.common.threads == 3 && r.common.format == 1);
+    check(r.common.color == 2);
+    assert_string_equal(r.common.output, "out.json");
+    arena_close(r.a);
+}
+
+/* A folder whose name has an ending, too: where results can be written is looked at when options are read. */
+static char folder[] = "/tmp/atomo-cli.XXXXXX";
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 && mkdir("a.csv", 0700) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+    (void)state;
+    return rmdir("a.csv") || chdir("/") || rmdir(folder); /* nothing may be left in it */
+}
+
+static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *format;
+    } rows[] = {{"a.csv/b.csv", "csv"}, {"b.json", "json"},       {"b.md", "md"},    {"b.tex", "latex"},
+                {"b.txt", "table"},     {"/dev/stdout", "table"}, {".csv", "table"}, {"a.csv/b", "table"}};
+    static const char *const none[] = {"b.CSV", "b.csv~", "b.xls", "b.", "a.csv/a.csv.old"};
+    Rig r;
+    for (size_t i = 0; i < countof(rows); i++) {
+        check_ok(PARSE(rig_open(&r), "x", "-o", rows[i].path), &r.err);
+        assert_string_equal(report_formats[r.common.format], rows[i].format);
+        arena_close(r.a);
+    }
+    for (size_t i = 0; i < countof(none); i++) {
+        check(PARSE(rig_open(&r), "x", "-o", none[i]) == ERR_USAGE &&
+              strstr(r.err.text, "no format has this ending"));
+        arena_close(r.a);
+        check_ok(PARSE(rig_open(&r), "x", "-o", none[i], "-fmd"), &r.err);
+        assert_string_equal(report_formats[r.common.format], "md");
+        arena_close(r.a);
+    }
+}
+
+static void the_last_of_a_repeated_option_wins_and_a_list_drops_its_default(void **state)
+{
+    (void)state;
+    Rig r;
+    rig_open(&r)->tensors = (TextList){(const char *[]){"default"}, 1};
+    check_ok(PARSE(&r, "--repeats=3", "--repeats=4"), &r.err);
+    check(r.repeats == 4);
+    assert_string_equal(r.tensors.item[0], "default");
+    check_ok(PARSE(&r, "-tx"), &r.err);
+    assert_int_equal(r.tensors.count, 1);
+    assert_string_equal(r.tensors.item[0], "x");
+    arena_close(r.a);
+}
+
+static void wrong_options_say_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[4], *text, *hint;
+    } wrong[] = {
+        {{"--repaets", "3"}, "cmd: unknown option --repaets (did you mean --repeats?)", "prog cmd --help"},
+        {{"--zzz"}, "cmd: unknown option --zzz", "prog cmd --help"},
+        {{"--rep=3"}, "cmd: unknown option --rep", ""}, /* no abbreviations: they would pin names for ever */
+        {{"-z"}, "cmd: unknown option -z", "prog cmd --help"},
+        {{"-qz"}, "cmd: unknown option -z", ""},
+        {{"--repeats"}, "cmd: --repeats: the value is missing: want N", ""},
+        {{"-r"}, "cmd: -r: the value is missing: want N", ""},
+        {{"--repeats="}, "cmd: --repeats : want 1 to 100", ""},
+        {{"--repeats=0"}, "cmd: --repeats 0: want 1 to 100", ""},
+        {{"--repeats=101"}, "want 1 to 100", ""},
+        {{"--repeats=1.5"}, "want 1 to 100", ""},
+        {{"--noise=nan"}, "cmd: --noise nan: want 0 to 1", ""},
+        {{"--any=x"}, "cmd: --any x: want a whole number", ""},
+        {{"--seed=-1"}, "cmd: --seed -1: want 0 to 9223372036854775807", ""},
+        {{"--memory=lots"}, "such as 4096, 512M or 2G", ""},
+        {{"--group=kinds"}, "want tensor|kind|all", "did you mean kind?"},
+        {{"--deep=yes"}, "cmd: --deep takes no value", ""},
+        {{"a", "b", "c"}, "cmd: \"c\" is one argument too many", "shows how it is called"},
+        {{"--resume"}, "cmd: unknown option --resume", ""}, /* this command does not take it */
+    };
+    for (size_t i = 0; i < countof(wrong); i++) {
+        Rig r;
+        assert_int_equal(parse(rig_open(&r), wrong[i].words), ERR_USAGE);
+        if (!strstr(r.err.text, wrong[i].text) || !strstr(r.err.hint, wrong[i].hint))
+            print_error("\"%s\" / \"%s\": want \"%s\" / \"%s\"\n", r.err.text, r.err.hint, wrong[i].text,
+                        wrong[i].hint);
+        check(strstr(r.err.text, wrong[i].text) && strstr(r.err.hint, wrong[i].hint));
+        arena_close(r.a);
+    }
+}
+
+static void a_missing_argument_shows_the_usage(void **state)
+{
+    (void)state;
+    Rig r;
+    rig_open(&r)->command.arguments_min = 1;
+    assert_int_equal(PARSE(&r, "-d"), ERR_USAGE);
+    assert_string_equal(r.err.text, "cmd: an argument is missing: want FILE");
+    arena_close(r.a);
+}
+
+static void help_shows_every_option_with_range_and_default(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "usage: prog cmd FILE [OPTION]...\n",
+        "  -r, --repeats N         repeats (1 to 100, default 10)\n",
+        "      --noise X           noise (0 to 1, default 0.5)\n",
+        "      --memory BYTES      memory (default 1024M)\n",
+        "      --group G           what is one vector (tensor|kind|all, default tensor)\n",
+        "      --any N             any whole number (default 0)\n",
+        "  -d, --deep              deep\n",
+        "  -h, --help              print this help\n",
+        "  kept   as it   is\n",
+    };
+    Rig r;
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    rig_open(&r)->common = (Common){.seed = 1, .threads = 2};
+    cli_help(&r.command, to, r.a);
+    fclose(to);
+    for (size_t i = 0; i < countof(lines); i++) {
+        if (!strstr(text, lines[i]))
+            print_error("help lacks: %s", lines[i]);
+        check(strstr(text, lines[i]));
+    }
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        check(strcspn(line, "\n") <= 80);
+    check(!strstr(text, "--resume"));
+    free(text);
+    arena_close(r.a);
+}
+
+static void colour_follows_the_option_then_the_environment(void **state)
+{
+    (void)state;
+    check(cli_color(&(Common){.color = 1}) && !cli_color(&(Common){.color = 2}));
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    check(!cli_color(&(Common){0}) && cli_color(&(Common){.color = 1}));
+    unsetenv("NO_COLOR");
+    check(cli_color(&(Common){0}) == (isatty(STDOUT_FILENO) == 1));
+}
+
+static void each_status_has_its_exit_code(void **state)
+{
+    (void)state;
+    static const int codes[][2] = {{ERR_USAGE, 2},   {ERR_IO, 1},     {ERR_CORRUPT, 1},
+                                   {ERR_NUMERIC, 1}, {ERR_MEMORY, 1}, {ERR_STOPPED, 130}};
+    Error err = {.text = "said by a test", .hint = ""};
+    for (size_t i = 0; i < countof(codes); i++) {
+        err.status = (Status)codes[i][0];
+        assert_int_equal(cli_report("test", &err), codes[i][1]);
+    }
+}
+
+static void a_first_signal_only_notes_that_it_came(void **state)
+{
+    (void)state;
+    cli_catch_stop();
+    check(!cli_stopped());
+    raise(SIGTERM);
+    check(cli_stopped());
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(values_come_in_every_gnu_form),
+    cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
+    cmocka_unit_test(common_options_have_their_defaults),
+    cmocka_unit_test_setup_teardown(the_ending_of_a_file_names_the_format_unless_an_option_does, enter_folder,
+                                    leave_folder),
+    cmocka_unit_test(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default),
+    cmocka_unit_test(wrong_options_say_what_is_wrong),
+    cmocka_unit_test(a_missing_argument_shows_the_usage),
+    cmocka_unit_test(help_shows_every_option_with_range_and_default),
+    cmocka_unit_test(colour_follows_the_option_then_the_environment),
+    cmocka_unit_test(each_status_has_its_exit_code),
+    cmocka_unit_test(a_first_signal_only_notes_that_it_came),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,257 @@
+/* test_arena.c -- memory that is given back all at once. */
+#include "base/arena.h"
+#include "rig/check.h"
+
+#include <sys/resource.h>
+
+static void blocks_are_aligned_and_apart(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    uint8_t *last = NULL;
+    size_t last_size = 0;
+    for (size_t size = 0; size < 3000; size += 7) {
+        uint8_t *p = NEW(a, uint8_t, size);
+        check(p && (uintptr_t)p % 64 == 0);
+        check(!last || p >= last + last_size || p + size <= last);
+        memset(p, 0xff, size);
+        last = p;
+        last_size = size;
+    }
+    arena_close(a);
+}
+
+static void rewinding_gives_the_same_memory_again(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    NEW(a, char, 100);
+    const ArenaMark mark = arena_mark(a);
+    const size_t used = arena_used(a);
+    void *first = NEW(a, char, 1000);
+    NEW(a, char, 10 << 20); /* beyond the first chunk */
+    check(arena_used(a) > used + (10 << 20));
+    arena_rewind(a, mark);
+    check(arena_used(a) == used);
+    check(NEW(a, char, 1000) == first);
+    arena_close(a);
+}
+
+static void what_stands_before_the_mark_survives_a_rewind(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    char *kept = NEW(a, char, 1 << 17);
+    memset(kept, 'k', 1 << 17);
+    for (int i = 0; i < 50; i++) {
+        const ArenaMark mark = arena_mark(a);
+        for (int j = 0; j < 10; j++)
+            memset(NEW(a, char, 1 << 18), i, 1 << 18);
+        arena_rewind(a, mark);
+    }
+    for (size_t i = 0; i < 1 << 17; i++)
+        check(kept[i] == 'k');
+    arena_close(a);
+}
+
+static void the_peak_is_the_most_at_once(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(a);
+    NEW(a, char, 1 << 20);
+    arena_rewind(a, mark);
+    NEW(a, char, 1 << 10);
+    check(arena_peak(a) >= 1 << 20 && arena_peak(a) < (1 << 20) + 4096);
+    arena_reset_peak(a);
+    check(arena_peak(a) == arena_used(a));
+    arena_close(a);
+}
+
+static void a_limit_is_kept_and_named(void **state)
+{
+    (void)state;
+    Error err;
+    Arena *a = arena_open(1 << 20);
+    check(NEW(a, char, 1 << 19));
+    check(!NEW(a, char, 1 << 20));
+    assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
+    check(strstr(err.text, "1048576 bytes"));
+    check(NEW(a, char, 1 << 18)); /* a smaller one still fits */
+    arena_close(a);
+}
+
+static void sizes_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    Error err;
+    Arena *a = arena_open(0);
+    check(!arena_take(a, SIZE_MAX / 2, 3));
+    check(!arena_take(a, 1, SIZE_MAX - 3));
+    check(!arena_zeroed(a, SIZE_MAX, SIZE_MAX));
+    assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
+    check(NEW(a, char, 0));
+    arena_close(a);
+}
+
+static void zeroed_memory_is_zero_after_use(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(a);
+    memset(NEW(a, char, 5000), 0xff, 5000);
+    arena_rewind(a, mark);
+    const char *zero = NEW_ZERO(a, char, 5000);
+    for (size_t i = 0; i < 5000; i++)
+        check(zero[i] == 0);
+    arena_close(a);
+}
+
+/* May this process reserve a terabyte that it never touches? Not under AddressSanitizer, whose shadow of it
+ * would be touched. */
+static bool space_is_free(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return false;
+#else
+    struct rlimit space;
+    FILE *f = fopen("/proc/sys/vm/overcommit_memory", "r");
+    const bool strict = f && fgetc(f) == '2';
+    if (f)
+        fclose(f);
+    const bool free = !strict && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY;
+    if (!free)
+        printf("skip: address space is limited here\n");
+    return free;
+#endif
+}
+
+/* First what was lent, then its own; both again after a rewind, and its own alone once that is given back. */
+static void lent_memory_is_taken_first(void **state)
+{
+    (void)state;
+    enum { LENT = 4096 };
+    uint8_t *lent = aligned_alloc(64, LENT);
+    Arena *a = arena_open(0);
+    memset(lent, 1, LENT);
+    for (int i = 0; i < 3; i++) {
+        const ArenaMark mark = arena_mark(a);
+        arena_reset_peak(a);
+        arena_lend(a, lent, LENT);
+        uint8_t *first = NEW(a, uint8_t, 1000), *second = NEW(a, uint8_t, LENT), *third = NEW(a, uint8_t, 1);
+        check(first == lent);
+        check(second + LENT <= lent || second >= lent + LENT);
+        check(third < lent || third >= lent + LENT);
+        memset(first, 2, 1000);
+        memset(second, 2, LENT);
+        check(arena_used(a) >= 1000 + LENT + 1 && arena_peak(a) == arena_used(a));
+        arena_rewind(a, mark);
+        arena_unlend(a);
+        first = NEW(a, uint8_t, 1000);
+        check(first < lent || first >= lent + LENT);
+        arena_rewind(a, mark);
+        memset(lent, 1, LENT); /* the owner's again */
+    }
+    arena_close(a);
+    free(lent);
+}
+
+/* What is taken survives; what is taken later is as good as ever. */
+static void trimming_keeps_what_is_taken(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    uint8_t *kept = NEW(a, uint8_t, 1000);
+    memset(kept, 7, 1000);
+    for (int i = 0; i < 3; i++) {
+        const ArenaMark mark = arena_mark(a);
+        for (size_t size = 1 << 10; size < 1 << 23; size *= 4)
+            memset(NEW(a, uint8_t, size), 8, size);
+        arena_rewind(a, mark);
+        arena_trim(a);
+        arena_trim(a);
+        check(kept[0] == 7 && !memcmp(kept, kept + 1, 999));
+    }
+    arena_close(a);
+}
+
+/* Address space only: nothing is touched, so that this takes no memory. */
+static void many_large_takes_find_room(void **state)
+{
+    (void)state;
+    if (!space_is_free())
+        return;
+    Error err;
+    Arena *a = arena_open(0);
+    for (int i = 0; i < 1000; i++)
+        if (!NEW(a, char, 100 << 20))
+            check_ok(arena_fail(a, &err), &err);
+    arena_close(a);
+    a = arena_open(0);
+    for (int i = 0; i < 40000; i++)
+        check(NEW(a, char, 100 << 10));
+    arena_close(a);
+}
+
+static void running_out_of_chunks_is_said(void **state)
+{
+    (void)state;
+    if (!space_is_free())
+        return;
+    Error err;
+    Arena *a = arena_open(0);
+    int taken = 0;
+    while (taken < 2000 && NEW(a, char, ((size_t)1 << 30) + 1))
+        taken++;
+    check(taken == 1024);
+    assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
+    check(strstr(err.text, "1073741825 bytes were asked for after 1024 large pieces") != NULL);
+    arena_close(a);
+}
+
+/* With no memory for the arena itself, every use of it is harmless. */
+static void an_arena_that_could_not_be_had_says_so(void **state)
+{
+    (void)state;
+#ifndef __SANITIZE_ADDRESS__
+    Error err;
+    struct rlimit old;
+    getrlimit(RLIMIT_AS, &old);
+    setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
+    void *held = NULL;
+    for (void **p; (p = malloc(4096)); held = p)
+        *p = held; /* what the allocator has in store */
+    Arena *a = arena_open(0);
+    void *none = NEW(a, char, 10);
+    const ArenaMark mark = arena_mark(a);
+    arena_rewind(a, mark);
+    arena_reset_peak(a);
+    const Status status = arena_fail(a, &err);
+    const size_t used = arena_used(a) + arena_peak(a);
+    arena_close(a);
+    for (void *next; held; held = next) {
+        next = *(void **)held;
+        free(held);
+    }
+    setrlimit(RLIMIT_AS, &old);
+    check(!none && used == 0);
+    assert_int_equal(status, ERR_MEMORY);
+    check(strstr(err.text, " bytes were asked for") && !strstr(err.text, ": 0 bytes"));
+#endif
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(blocks_are_aligned_and_apart),
+    cmocka_unit_test(rewinding_gives_the_same_memory_again),
+    cmocka_unit_test(what_stands_before_the_mark_survives_a_rewind),
+    cmocka_unit_test(the_peak_is_the_most_at_once),
+    cmocka_unit_test(a_limit_is_kept_and_named),
+    cmocka_unit_test(sizes_that_overflow_are_refused),
+    cmocka_unit_test(zeroed_memory_is_zero_after_use),
+    cmocka_unit_test(lent_memory_is_taken_first),
+    cmocka_unit_test(trimming_keeps_what_is_taken),
+    cmocka_unit_test(many_large_takes_find_room),
+    cmocka_unit_test(running_out_of_chunks_is_said),
+    cmocka_unit_test(an_arena_that_could_not_be_had_says_so),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,288 @@
+/* test_json.c -- what the JSON reader takes, and what it refuses. */
+#include "rig/check.h"
+#include "base/json.h"
+
+static Arena *arena;
+static Error err;
+
+static int open_arena(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+/* The text in a block of its own, so that a read past its end is seen. */
+static Status read_text(const Json **v, const char *text)
+{
+    const size_t size = strlen(text);
+    char *exact = malloc(size + 1);
+    memcpy(exact, text, size);
+    const Status status = json_read(v, exact, size, arena, &err);
+    free(exact);
+    return status;
+}
+
+static const Json *take(const char *text)
+{
+    const Json *v;
+    check_ok(read_text(&v, text), &err);
+    return v;
+}
+
+static void values_of_every_kind_are_read(void **state)
+{
+    (void)state;
+    check(take("null")->type == JSON_NULL);
+    check(take(" true ")->on && !take("false")->on && take("false")->type == JSON_BOOL);
+    check(take("-1.5e-3")->number == -1.5e-3 && !take("-1.5e-3")->is_whole);
+    check(take("42")->whole == 42 && take("42")->is_whole && !take("42.0")->is_whole);
+    check(take("9007199254740993")->whole == 9007199254740993);
+    check(take("1e308")->number == 1e308 && signbit(take("-0")->number));
+    check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
+}
+
+/* What is handed over, as numbers and texts one behind the other. */
+static char handed[400];
+static const char *handed_text[64];
+static size_t handed_texts;
+
+static Status hand(void *of, const Json *element)
+{
+    check(of == handed);
+    for (const Json *v = element->first ? element->first : element; v; v = element->first ? v->next : NULL) {
+        snprintf(handed + strlen(handed), sizeof handed - strlen(handed), "%s%d ", v->name ? v->name : "",
+                 v->type);
+        if (v->text)
+            handed_text[handed_texts++] = v->text;
+    }
+    return OK;
+}
+
+static Status read_rows(const Json **v, char *data, size_t size)
+{
+    const JsonRows rows = {"rows", hand, handed};
+    *handed = 0;
+    handed_texts = 0;
+    return json_read_rows(v, &rows, data, size, arena, &err);
+}
+
+/* Only the first array of that name, in the outermost object; texts stay when their elements are gone. */
+static void rows_are_handed_over_one_by_one(void **state)
+{
+    (void)state;
+    static char data[] = "{\"x\":{\"rows\":[1]},\"rows\":[{\"a\":\"t\\u00e9\",\"b\":12},3, [4,5] ,\"\",{}],"
+                         "\"rows\":[6],\"y\":[\"z\"]}";
+    const Json *v;
+    check_ok(read_rows(&v, data, sizeof data - 1), &err);
+    assert_string_equal(handed, "a3 b2 2 2 2 3 5 ");
+    static const char *const want[] = {"t\xc3\xa9", "12", "3", "4", "5", ""};
+    assert_int_equal(handed_texts, countof(want));
+    for (size_t i = 0; i < countof(want); i++)
+        assert_string_equal(handed_text[i], want[i]);
+    check(json_member(v, "rows")->type == JSON_ARRAY && !json_member(v, "rows")->first);
+    check(json_member(json_member(v, "x"), "rows")->first->whole == 1);
+    assert_string_equal(json_member(v, "y")->first->text, "z");
+    static char bad[][32] = {"{\"rows\":[1,]}", "{\"rows\":[1", "{\"rows\":[1]", "{\"rows\":[1 2]}"};
+    for (size_t i = 0; i < countof(bad); i++)
+        assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
+}
+
+/* Where each element's nodes stand. */
+typedef struct {
+    const Json *first;
+    size_t rows, elsewhere;
+} Places;
+
+static Status look(void *of, const Json *element)
+{
+    Places *p = of;
+    p->first = p->first ? p->first : element->first;
+    p->elsewhere += element->first != p->first || element->first->next->whole != 7;
+    p->rows++;
+    return OK;
+}
+
+/* Where a number stands first, its text would have no room for its end. */
+static void rows_are_those_of_an_object(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"1 ", " 1", "[{\"rows\":[1]}]", "\"rows\"", "null", ""};
+    for (size_t i = 0; i < countof(others); i++) {
+        char data[32];
+        const Json *v;
+        strcpy(data, others[i]);
+        check(read_rows(&v, data, strlen(data)) == ERR_CORRUPT && strstr(err.text, "want an object"));
+        assert_string_equal(handed, "");
+    }
+}
+
+/* Numbers as close as they can stand, over the data. */
+static void each_row_takes_the_memory_of_the_one_before(void **state)
+{
+    (void)state;
+    enum { ROWS = 5000 };
+    static char data[ROWS * 16 + 16];
+    char *at = data + sprintf(data, "{\"r\":[{\"a\":1,\"b\":7}");
+    for (int i = 1; i < ROWS; i++)
+        at += sprintf(at, ",{\"a\":1,\"b\":7}");
+    at += sprintf(at, "]}");
+    Places p = {0};
+    const JsonRows rows = {"r", look, &p};
+    const Json *v;
+    check_ok(json_read_rows(&v, &rows, data, (size_t)(at - data), arena, &err), &err);
+    assert_int_equal(p.rows, ROWS);
+    assert_int_equal(p.elsewhere, 0);
+    check(arena_used(arena) < 1000);
+}
+
+static void nesting_keeps_order_and_names(void **state)
+{
+    (void)state;
+    const Json *v = take("{\"a\": [1, [2], {\"b\": \"c\"}], \"d\" : null , \"a\": 7}");
+    const Json *a = json_member(v, "a");
+    check(a->type == JSON_ARRAY && a->first->whole == 1 && a->first->next->first->whole == 2);
+    assert_string_equal(json_member(a->first->next->next, "b")->text, "c");
+    check(json_member(v, "d")->type == JSON_NULL && !json_member(v, "e") && !json_member(a, "a"));
+    check(!json_member(NULL, "a"));
+}
+
+static void strings_are_unescaped(void **state)
+{
+    (void)state;
+    assert_string_equal(take("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"")->text, "\"\\/\b\f\n\r\t");
+    assert_string_equal(take("\"\\u0041\\u00e9\\u20AC\\ud83d\\ude00\"")->text,
+                        "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+    assert_string_equal(take("\"caf\xc3\xa9 \xf0\x9f\x98\x80\"")->text, "caf\xc3\xa9 \xf0\x9f\x98\x80");
+    assert_string_equal(take("\"\"")->text, "");
+}
+
+static void what_is_not_json_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        " ",
+        "nul",
+        "nulls",
+        "True",
+        "+1",
+        "01",
+        "1.",
+        ".5",
+        "1e",
+        "1e+",
+        "-",
+        "- 1",
+        "0x10",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1 2",
+        "[1 2]",
+        "[1,]",
+        "[,1]",
+        "[",
+        "[1",
+        "]",
+        "{",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{1:1}",
+        "{\"a\":1 \"b\":2}",
+        "{\"a\":1",
+        "'a'",
+        "\"a",
+        "\"\\\"",
+        "\"\\x41\"",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "\"\\ud83d\"",
+        "\"\\ud83d\\u0041\"",
+        "\"\\ude00\"",
+        "\"\\u0000\"",
+        "\"\n\"",
+        "\"\t\"",
+        "\"\xff\"",
+        "\"\xc0\x80\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xf4\x90\x80\x80\"",
+        "\"\xe2\x82\"",
+        "\xef\xbb\xbf{}",
+        "1e999",
+        "-1e999",
+        "[1]]",
+        "{}{}",
+        "// a",
+        "[1/**/]",
+        "\x01",
+    };
+    for (size_t i = 0; i < countof(texts); i++) {
+        const Json *v;
+        if (read_text(&v, texts[i]) != ERR_CORRUPT)
+            print_error("taken: %s\n", texts[i]);
+        check(read_text(&v, texts[i]) == ERR_CORRUPT);
+    }
+}
+
+static void every_prefix_of_a_record_is_refused(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"step\": 1, \"tensor\": \"a\\u00e9\", \"shape\": [2, 3], \"mse\": -1.5e-9, \"on\": true}";
+    char cut[sizeof text];
+    const Json *v;
+    check_ok(read_text(&v, text), &err);
+    for (size_t size = 0; size + 1 < sizeof text; size++) {
+        memcpy(cut, text, size);
+        cut[size] = 0;
+        check(read_text(&v, cut) == ERR_CORRUPT);
+    }
+}
+
+static void depth_and_length_are_limited(void **state)
+{
+    (void)state;
+    char text[500];
+    const Json *v;
+    memset(text, '[', 64);
+    memset(text + 64, ']', 64);
+    text[128] = 0;
+    check_ok(read_text(&v, text), &err);
+    memset(text, '[', 65);
+    memset(text + 65, ']', 65);
+    text[130] = 0;
+    check(read_text(&v, text) == ERR_CORRUPT);
+    memset(text, '1', 401);
+    text[401] = 0;
+    check(read_text(&v, text) == ERR_CORRUPT);
+}
+
+static void errors_say_where(void **state)
+{
+    (void)state;
+    const Json *v;
+    check(read_text(&v, "{\"a\": 1, \"b\" 2}") == ERR_CORRUPT);
+    assert_string_equal(err.text, "JSON, byte 13: want ':'");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
+
+static const struct CMUnitTest tests[] = {
+    TEST(values_of_every_kind_are_read), TEST(rows_are_handed_over_one_by_one),
+    TEST(rows_are_those_of_an_object),   TEST(each_row_takes_the_memory_of_the_one_before),
+    TEST(nesting_keeps_order_and_names), TEST(strings_are_unescaped),
+    TEST(what_is_not_json_is_refused),   TEST(every_prefix_of_a_record_is_refused),
+    TEST(depth_and_length_are_limited),  TEST(errors_say_where),
+};
+
+CHECK_MAIN(tests)

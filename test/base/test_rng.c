@@ -1,0 +1,198 @@
+/* test_rng.c -- the random numbers: known answers, uniformity, independence of neighbours, lanes, blocks and uses.
+ *
+ * Each statistic is a chi-square or a correlation on a fixed seed, compared with a limit that a true random
+ * source passes with probability above 1 - 1e-7; dieharder runs on the same stream by `make rng-quality`. */
+#include "rig/check.h"
+#include "base/rng.h"
+
+/* Known answers of the generator's authors for ten rounds (Random123's kat_vectors). */
+static void philox_matches_its_known_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t counter[4], key[2], out[4];
+    } known[] = {
+        {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+        {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+         {0xffffffff, 0xffffffff},
+         {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+        {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+         {0xa4093822, 0x299f31d0},
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    };
+    for (size_t i = 0; i < countof(known); i++) {
+        uint32_t x[4];
+        memcpy(x, known[i].counter, sizeof x);
+        philox(x, known[i].key);
+        assert_memory_equal(x, known[i].out, sizeof x);
+    }
+}
+
+/* chi-square with many cells is near normal: (x - k) / sqrt(2 k). */
+static void check_chi2(const uint32_t *count, size_t cells, double draws, const char *what)
+{
+    const double want = draws / (double)cells;
+    double chi2 = 0;
+    for (size_t i = 0; i < cells; i++)
+        chi2 += ((double)count[i] - want) * ((double)count[i] - want) / want;
+    const double z = (chi2 - (double)(cells - 1)) / sqrt(2 * (double)(cells - 1));
+    if (fabs(z) > 5.6)
+        print_error("%s: chi-square z = %.2f\n", what, z);
+    check(fabs(z) <= 5.6);
+}
+
+static const Rng *rng(void)
+{
+    static Rng r;
+    r = rng_open(1, 0, 0, 0, rng_hash("quality"));
+    return &r;
+}
+
+static void words_are_uniform_in_every_byte(void **state)
+{
+    (void)state;
+    enum { DRAWS = 1 << 24 };
+    static uint32_t count[4][256];
+    memset(count, 0, sizeof count);
+    for (uint64_t block = 0; block < DRAWS / BLOCK; block++) {
+        const RngKey key = rng_key(rng(), USE_COIN, block);
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const uint32_t w = rng_word(&key, i);
+            for (int b = 0; b < 4; b++)
+                count[b][w >> 8 * b & 255]++;
+        }
+    }
+    for (int b = 0; b < 4; b++)
+        check_chi2(count[b], 256, DRAWS, "byte");
+}
+
+/* The top 8 bits of two words that some structure relates, as one of 65,536 cells. */
+static void check_pairs(uint32_t (*pair)(uint64_t i), const char *what)
+{
+    enum { DRAWS = 1 << 22 };
+    static uint32_t count[65536];
+    memset(count, 0, sizeof count);
+    for (uint64_t i = 0; i < DRAWS; i++)
+        count[pair(i)]++;
+    check_chi2(count, 65536, DRAWS, what);
+}
+
+static uint32_t join(uint32_t a, uint32_t b)
+{
+    return (a >> 24) << 8 | b >> 24;
+}
+static uint32_t neighbours(uint64_t i)
+{
+    const RngKey key = rng_key(rng(), USE_COIN, i / (BLOCK / 2));
+    const uint32_t e = (uint32_t)(2 * (i % (BLOCK / 2)));
+    return join(rng_word(&key, e), rng_word(&key, e + 1));
+}
+static uint32_t lanes(uint64_t i) /* sixteen apart: the same lane of the next row */
+{
+    const RngKey key = rng_key(rng(), USE_COIN, i / (BLOCK / 2));
+    const uint32_t j = (uint32_t)(i % (BLOCK / 2)), e = j / 16 * 32 + j % 16;
+    return join(rng_word(&key, e), rng_word(&key, e + 16));
+}
+static uint32_t adjacent_blocks(uint64_t i)
+{
+    const RngKey a = rng_key(rng(), USE_COIN, 2 * (i / BLOCK)),
+                 b = rng_key(rng(), USE_COIN, 2 * (i / BLOCK) + 1);
+    return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
+}
+static uint32_t continuation(uint64_t i)
+{
+    const RngKey key = rng_key(rng(), USE_COIN, i / BLOCK);
+    return join(rng_word(&key, (uint32_t)(i % BLOCK)), rng_word_more(&key, (uint32_t)(i % BLOCK)));
+}
+static uint32_t two_uses(uint64_t i)
+{
+    const RngKey a = rng_key(rng(), USE_COIN, i / BLOCK), b = rng_key(rng(), USE_ATOM, i / BLOCK);
+    return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
+}
+static uint32_t two_repeats(uint64_t i)
+{
+    const Rng r = rng_open(1, i / BLOCK, 0, 0, 5), s = rng_open(1, i / BLOCK + 1, 0, 0, 5);
+    const RngKey a = rng_key(&r, USE_COIN, 0), b = rng_key(&s, USE_COIN, 0);
+    return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
+}
+
+static void related_words_are_independent(void **state)
+{
+    (void)state;
+    check_pairs(neighbours, "neighbours");
+    check_pairs(lanes, "lanes");
+    check_pairs(adjacent_blocks, "blocks");
+    check_pairs(continuation, "word and continuation");
+    check_pairs(two_uses, "two uses");
+    check_pairs(two_repeats, "two repeats");
+}
+
+/* Flipping one bit of what is mixed flips each output bit with probability 1/2. */
+static void every_input_bit_moves_every_output_bit(void **state)
+{
+    (void)state;
+    enum { DRAWS = 1 << 14 };
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t flips[32] = {0};
+        for (uint32_t i = 0; i < DRAWS; i++) {
+            RngKey key = rng_key(rng(), USE_TEST, i);
+            const uint32_t before = rng_word(&key, i);
+            key.a ^= UINT32_C(1) << bit;
+            const uint32_t changed = before ^ rng_word(&key, i);
+            for (int o = 0; o < 32; o++)
+                flips[o] += changed >> o & 1;
+        }
+        for (int o = 0; o < 32; o++)
+            check(fabs(flips[o] - DRAWS / 2.0) < 0.03 * DRAWS);
+    }
+}
+
+static void addresses_differ_in_each_part(void **state)
+{
+    (void)state;
+    const Rng base = rng_open(1, 2, 3, 4, 5);
+    const Rng other[] = {rng_open(2, 2, 3, 4, 5), rng_open(1, 3, 3, 4, 5), rng_open(1, 2, 4, 4, 5),
+                         rng_open(1, 2, 3, 5, 5), rng_open(1, 2, 3, 4, 6), rng_open(1, 2, RNG_EVERYONE, 4, 5),
+                         rng_open(2, 1, 3, 4, 5), rng_below(&base, 0),     rng_below(&base, 1)};
+    for (size_t i = 0; i < countof(other); i++)
+        check(rng_u64(&base, USE_COIN, 0) != rng_u64(&other[i], USE_COIN, 0));
+    check(rng_u64(&base, USE_COIN, 9) == rng_u64(&base, USE_COIN, 9));
+}
+
+static void stored_values_never_change(void **state)
+{
+    (void)state;
+    const Rng r = rng_open(1, 0, 0, 100, rng_hash("conv1.weight"));
+    check(rng_hash("conv1.weight") == UINT64_C(0x69a29a2cee47d254));
+    check(rng_u64(&r, USE_COIN, 12345678901) == UINT64_C(0x0438e0dfd86f40cd));
+}
+
+static void normals_have_the_moments_and_tail_of_the_normal_law(void **state)
+{
+    (void)state;
+    enum { DRAWS = 1 << 20 };
+    double sum = 0, sum2 = 0, sum4 = 0, beyond3 = 0;
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        const double x = rng_normal(rng(), USE_DATA, i);
+        sum += x;
+        sum2 += x * x;
+        sum4 += x * x * x * x;
+        beyond3 += fabs(x) > 3;
+    }
+    const double sd = sqrt(DRAWS);
+    check_near(sum / DRAWS, 0, 5.6 / sd);
+    check_near(sum2 / DRAWS, 1, 5.6 * sqrt(2) / sd);
+    check_near(sum4 / DRAWS, 3, 5.6 * sqrt(96) / sd);
+    check_near(beyond3 / DRAWS, 0.0026997960632601866, 5.6 * sqrt(0.0027) / sd);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(philox_matches_its_known_answers),
+    cmocka_unit_test(words_are_uniform_in_every_byte),
+    cmocka_unit_test(related_words_are_independent),
+    cmocka_unit_test(every_input_bit_moves_every_output_bit),
+    cmocka_unit_test(addresses_differ_in_each_part),
+    cmocka_unit_test(stored_values_never_change),
+    cmocka_unit_test(normals_have_the_moments_and_tail_of_the_normal_law),
+};
+CHECK_MAIN(tests)

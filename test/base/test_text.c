@@ -1,0 +1,208 @@
+/* test_text.c -- numbers that read back, nearest names, globs, growing texts. */
+#include "rig/check.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "base/text_map.h"
+
+#include <float.h>
+
+static void every_double_reads_back(void **state)
+{
+    (void)state;
+    char out[32];
+    const Rng rng = rng_open(1, 0, 0, 0, 0);
+    for (uint64_t i = 0; i < 20000; i++) {
+        const uint64_t bits = rng_u64(&rng, USE_TEST, i);
+        double v, back;
+        memcpy(&v, &bits, sizeof v);
+        if (!isfinite(v))
+            continue;
+        check(text_to_real(text_double(out, v), &back));
+        check(back == v);
+        v = ldexp(rng_unit(&rng, USE_DATA, i), (int)(bits % 64) - 32); /* near 1, where most numbers are */
+        check(text_to_real(text_double(out, v), &back));
+        check(back == v);
+        const float f = (float)v;
+        if (isfinite(f))
+            check(strtof(text_float(out, f), NULL) == f);
+    }
+}
+
+static void doubles_are_as_short_as_they_can_be(void **state)
+{
+    (void)state;
+    char out[32];
+    assert_string_equal(text_double(out, 0.1), "0.1");
+    assert_string_equal(text_double(out, 1e-9), "1e-09");
+    assert_string_equal(text_double(out, 3), "3");
+    assert_string_equal(text_double(out, -10), "-10");
+    assert_string_equal(text_double(out, 9999999), "9999999");
+    assert_string_equal(text_double(out, 1e6), "1000000");
+    assert_string_equal(text_double(out, 1e7), "1e+07");
+    assert_string_equal(text_double(out, 12345678.5), "12345678.5");
+    assert_string_equal(text_double(out, 1.0 / 3), "0.3333333333333333");
+    assert_string_equal(text_double(out, (double)INFINITY), "inf");
+    assert_string_equal(text_double(out, -0.0), "-0");
+    assert_string_equal(text_float(out, 0.1f), "0.1");
+    assert_string_equal(text_float(out, FLT_MAX), "3.4028235e+38");
+}
+
+static void whole_numbers_are_whole_strings(void **state)
+{
+    (void)state;
+    int64_t v = 0;
+    check(text_to_int("-12", &v) && v == -12);
+    check(text_to_int("9223372036854775807", &v) && v == INT64_MAX);
+    static const char *const bad[] = {
+        "", " 1", "\t1", "+1", "1 ", "1.0", "0x10", "1e3", "9223372036854775808", "-", "one"};
+    for (size_t i = 0; i < countof(bad); i++)
+        check(!text_to_int(bad[i], &v));
+    check(v == INT64_MAX); /* untouched by failures */
+}
+
+static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
+{
+    (void)state;
+    double v = 0;
+    check(text_to_real("1e+3", &v) && v == 1000);
+    check(text_to_real("-.5", &v) && v == -0.5);
+    check(text_to_real("inf", &v) && isinf(v));
+    static const char *const bad[] = {"", "nan", "0x1p3", "1e999", " 1", "\n1", "+1", "1,5", "1f", "--1"};
+    for (size_t i = 0; i < countof(bad); i++)
+        check(!text_to_real(bad[i], &v));
+}
+
+static void sizes_take_binary_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"0", 0},           {"4096", 4096},       {"1k", 1024},    {"512M", 512 << 20},
+                {"2G", 2ull << 30}, {"2GiB", 2ull << 30}, {"1.5kB", 1536}, {"3T", 3ull << 40},
+                {"7B", 7}};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < countof(good); i++)
+        check(text_to_size(good[i].text, &bytes) && bytes == good[i].bytes);
+    static const char *const bad[] = {"",     "G",   "-1",        "1X",  "1GG", "1iB",
+                                      "0x10", "1 G", "99999999T", "nan", "inf"};
+    for (size_t i = 0; i < countof(bad); i++)
+        check(!text_to_size(bad[i], &bytes));
+}
+
+static void the_nearest_name_is_near(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"qsgd", "terngrad", "topk", "threshold", NULL};
+    assert_string_equal(text_nearest("qsdg", text_list_name, names),
+                        "qsgd"); /* a transposition is one step */
+    assert_string_equal(text_nearest("terngrda", text_list_name, names), "terngrad");
+    assert_string_equal(text_nearest("TernGrad", text_list_name, names), "terngrad");
+    assert_string_equal(text_nearest("treshold", text_list_name, names), "threshold");
+    assert_string_equal(text_nearest("topk", text_list_name, names), "topk");
+    check(!text_nearest("powersgd", text_list_name, names));
+    check(!text_nearest("xyz", text_list_name, names));
+    char longest[300];
+    memset(longest, 'q', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    check(!text_nearest(longest, text_list_name, names));
+}
+
+static void globs_treat_dots_and_slashes_alike(void **state)
+{
+    (void)state;
+    static const char *const yes[][2] = {{"*", ""},
+                                         {"*", "a/b.c"},
+                                         {"conv1.weight", "conv1/weight"},
+                                         {"*.weight", "layer1/0.conv/weight"},
+                                         {"l?yer[0-9]*", "layer12"},
+                                         {"[!a]b", "cb"},
+                                         {"[]]", "]"},
+                                         {"a**b", "ab"},
+                                         {"*a*a*", "banana"},
+                                         {"[a-c]", "b"},
+                                         {"[a-]", "-"}};
+    static const char *const no[][2] = {
+        {"", "a"},       {"a", ""},     {"?", ""},      {"conv", "conv1"},
+        {"[!a]b", "ab"}, {"*x", "abc"}, {"[a-c]", "d"}, {"conv1.weight", "conv1-weight"},
+        {"[", "a"}};
+    for (size_t i = 0; i < countof(yes); i++)
+        check(text_glob(yes[i][0], yes[i][1]));
+    for (size_t i = 0; i < countof(no); i++)
+        check(!text_glob(no[i][0], no[i][1]));
+}
+
+static void a_glob_of_stars_is_no_bomb(void **state)
+{
+    (void)state;
+    char name[4001];
+    memset(name, 'a', 4000);
+    name[4000] = 0;
+    check(!text_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", name)); /* backtracking over all stars would never end */
+}
+
+static void texts_grow(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    TextBuf t = {.arena = a}, empty = {.arena = a};
+    char expected[30001] = "";
+    size_t used = 0;
+    for (int i = 0; i < 3000; i++) {
+        text_addf(&t, "%d,", i);
+        used += (size_t)sprintf(expected + used, "%d,", i);
+    }
+    text_addf(&t, "%s", expected); /* longer than what it formats in place */
+    check(strlen(text_done(&t)) == 2 * used);
+    check(!memcmp(t.data, expected, used) && !memcmp(t.data + used, expected, used));
+    assert_string_equal(text_done(&empty), "");
+    arena_close(a);
+}
+
+static void a_text_without_memory_says_so_once(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(4096);
+    TextBuf t = {.arena = a};
+    for (int i = 0; i < 1000; i++)
+        text_add(&t, "more than there is room for");
+    check(t.failed && !text_done(&t));
+    arena_close(a);
+}
+
+/* 3,000 texts, of which 1,000 are new ones, the empty one among them. */
+static void texts_are_numbered_as_they_first_appear(void **state)
+{
+    (void)state;
+    enum { TEXTS = 1000 };
+    Arena *a = arena_open(0);
+    Error err;
+    TextMap m;
+    check_ok(text_map_open(&m, TEXTS, a, &err), &err);
+    for (size_t i = 0; i < 3 * TEXTS; i++) {
+        const size_t k = i * 7 % TEXTS;
+        const char *s = k ? text_format(a, "%zu", k) : "";
+        check(text_map_find(&m, s) == (i < TEXTS ? m.count : i % TEXTS));
+        check(text_map_number(&m, s) == i % TEXTS);
+        assert_string_equal(m.text[i % TEXTS], s);
+    }
+    check(m.count == TEXTS && text_map_find(&m, "1000") == TEXTS);
+    check_ok(text_map_open(&m, 0, a, &err), &err);
+    check(text_map_find(&m, "") == 0 && m.count == 0);
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_double_reads_back),
+    cmocka_unit_test(doubles_are_as_short_as_they_can_be),
+    cmocka_unit_test(whole_numbers_are_whole_strings),
+    cmocka_unit_test(reals_refuse_what_is_no_finite_or_infinite_decimal),
+    cmocka_unit_test(sizes_take_binary_units),
+    cmocka_unit_test(the_nearest_name_is_near),
+    cmocka_unit_test(globs_treat_dots_and_slashes_alike),
+    cmocka_unit_test(a_glob_of_stars_is_no_bomb),
+    cmocka_unit_test(texts_grow),
+    cmocka_unit_test(a_text_without_memory_says_so_once),
+    cmocka_unit_test(texts_are_numbered_as_they_first_appear),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,193 @@
+/* speed_codecs.c -- speed of the codecs as a ratio to a warm memcpy of the same vector, measured in the same run.
+ *
+ * One thread, 64 MB of gradient-like floats (normal, scales that vary by 100 between runs of 1024), process CPU
+ * time. memcpy is warmed twelve times (its first calls pay for page tables) and measured again before each codec;
+ * encode and decode are the best of seven and go through codec_encode and codec_decode. The floor is what this
+ * project promises on a machine with AVX-512 (0.6 of it with AVX2). */
+#include "codec/compressor.h"
+#include "vec/kernels.h"
+#include "bench/yardstick.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WARM = 12, BEST_OF = 7, LEARNING_MOST = 50 /* memcpys, once a period */ };
+
+typedef struct {
+    const char *spec;
+    double encode_floor, decode_floor; /* 0: none promised */
+} Case;
+
+static const Case cases[] = {
+    {"none", 0, 0},
+    {"fp16", 0.5, 0},
+    {"fp16:rounding=stochastic", 0, 0},
+    {"bf16", 0, 0},
+    {"qsgd:bits=3,code=fixed", 0, 0},
+    {"qsgd:bits=4,code=fixed", 0.35, 0.5},
+    {"qsgd:bits=8,code=fixed", 0, 0},
+    {"qsgd:bits=4", 0.15, 0},
+    {"qsgd:bits=2", 0, 0},
+    {"qsgd:levels=1", 0, 0},
+    {"qsgd:bits=4,code=elias-dense", 0, 0},
+    {"qsgd:bits=4,code=huffman", 0, 0.15},
+    {"qsgd:bits=4,code=rans", 0.08, 0.08},
+    {"qsgd:bits=8,code=rans", 0, 0},
+    {"terngrad:code=rans", 0, 0},
+    {"natural:code=rans", 0, 0},
+    {"terngrad", 0.35, 0},
+    {"terngrad:code=2bit", 0, 0},
+    {"terngrad:clip=2.5", 0.35, 0},
+    {"nuqsgd", 0.25, 0},
+    {"natural", 0.35, 0},
+    {"minmax", 0.35, 0},
+    {"minmax:rounding=stochastic", 0.35, 0},
+    {"minmax:bits=8", 0.35, 0},
+    {"zipml", 0.003, 0},
+    {"zipml:solver=greedy", 0.003, 0},
+    {"intsgd:share=off", 0.25, 0},
+    {"rotated", 0, 0},
+    {"thc", 0, 0},
+    {"drive", 0, 0},
+    {"eden:rotations=1", 0.1, 0},
+    {"eden", 0, 0},
+    {"eden:bits=4", 0, 0},
+    {"entry:ratio=0.01", 0.25, 0},
+    {"entry:ratio=0.1", 0, 0},
+    {"joint:bits=1+entry", 0, 0},
+    {"lq:q=2", 0, 0},
+    {"wavelet", 0.06, 0},
+    {"wavelet:family=db2", 0.06, 0},
+    {"wavelet:family=db4", 0.06, 0},
+    {"hadamard", 0.08, 0},
+    {"gspar", 0.2, 0},
+    {"gspar:eps=50", 0.2, 0},
+    {"gspar:eps=1", 0, 0},
+    {"randk", 0.5, 0},
+    {"randk:ratio=0.5", 0, 0},
+    {"sign", 0.7, 0},
+    {"scaledsign", 0.4, 0},
+    {"scaledsign:scale=bucket", 0, 0},
+    {"onebit", 0, 0},
+    {"stc", 0.3, 0},
+    {"adaq", 0.3, 0},
+    {"topk", 0.5, 0.5},
+    {"topk:ratio=0.1", 0, 0},
+    {"threshold:rel=0.5", 0.5, 0},
+    {"threshold", 0, 0},
+    {"strom", 0, 0},
+    {"gaussiank", 0, 0},
+    {"sidco", 0, 0},
+    {"dgc", 0, 0},
+    {"countsketch", 0.03, 0},
+    {"countsketch:topk=100000", 0.03, 0},
+    {"countmin", 0, 0},
+    {"sketchml", 0.02, 0},
+    {"sketchml:keys=delta-adaptive", 0, 0},
+    {"cas", 0.08, 0},
+    {"cas:index=fixed", 0.08, 0},
+    {"cas:clusters=4", 0, 0},
+    {"cas:bits=2", 0, 0},
+    {"svd:rank=3", 0, 0},
+    {"svd:rank=1,vectors=qsgd", 0, 0},
+    {"fourier", 0.012, 0},
+    {"dct", 0.01, 0},
+    {"ef21+topk", 0, 0},
+    {"diana+qsgd:bits=4,code=fixed", 0, 0},
+    {"induced+topk", 0, 0},
+    {"zstd+none", 0, 0},
+    {"zstd+qsgd", 0, 0},
+    {"blosc+none", 0, 0},
+};
+
+/* The same elements as a matrix of nearly equal sides. */
+static const Case matrix_cases[] = {
+    {"powersgd", 0.1, 0},
+    {"powersgd:rank=4", 0, 0},
+    {"lowrank", 0.1, 0},
+};
+
+/* True when the floors hold. */
+static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
+{
+    Arena *forever = arena_open(0), *scratch = arena_open(0);
+    const size_t n = shape.n;
+    const Codec *codec;
+    Error err;
+    Message m;
+    if (codec_open(&codec, k->spec, forever, &err) != OK) {
+        printf("%-30s %s\n", k->spec, err.text);
+        return false;
+    }
+    Call call = {.self = codec,
+                 .shape = &shape,
+                 .rng = rng_open(1, 0, 0, 0, 1),
+                 .workers = 1,
+                 .threads = 1,
+                 .scratch = scratch,
+                 .err = &err};
+    call.rng_shared = call.rng;
+    Buf payload = {.cap = codec_message_bound(&call)};
+    payload.data = NEW_ZERO(forever, uint8_t, payload.cap);
+    double encode = INFINITY, decode = INFINITY, learning = 0;
+    const double copy = best_copy(y, x, n, BEST_OF);
+    if (codec->ops->train) {
+        void *state = NEW_ZERO(forever, uint8_t, codec_state_size(&call));
+        const double start = cpu_seconds();
+        call.state = state;
+        if (codec_train(&call, x, state) == OK)
+            learning = cpu_seconds() - start;
+    }
+    for (int i = 0; i < BEST_OF + 1; i++) {
+        payload.size = 0;
+        double start = cpu_seconds();
+        if (codec_send(&call, x, &payload, &m) != OK)
+            break;
+        if (i)
+            encode = fmin(encode, cpu_seconds() - start);
+        start = cpu_seconds();
+        if (codec_receive(&call, &m, y) != OK)
+            break;
+        if (i)
+            decode = fmin(decode, cpu_seconds() - start);
+    }
+    const bool ok = copy / encode >= scale * k->encode_floor && copy / decode >= scale * k->decode_floor &&
+                    learning <= LEARNING_MOST * copy;
+    printf("%-30s %8.3f %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f  %s\n", k->spec,
+           8 * (double)payload.size / (double)n, copy / encode, copy / decode, 1e9 * encode / (double)n,
+           1e9 * decode / (double)n, scale * k->encode_floor, scale * k->decode_floor,
+           ok ? k->encode_floor + k->decode_floor > 0 ? "ok" : "" : "BELOW ITS FLOOR");
+    if (learning > copy / 100)
+        printf("%-30s learning %.1f memcpys, at most %d\n", "", learning / copy, LEARNING_MOST);
+    fflush(stdout);
+    arena_close(forever);
+    arena_close(scratch);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const size_t n = (size_t)1 << (argc > 1 ? atoi(argv[1]) : 24);
+    const double scale = !strcmp(kernels()->name, "avx512") ? 1 : 0.6;
+    Arena *a = arena_open(0);
+    float *x = NEW(a, float, n), *y = NEW(a, float, n);
+    bool ok = true;
+    fill(x, n);
+    best_copy(y, x, n, WARM);
+    const double copy = best_copy(y, x, n, BEST_OF);
+    printf("%zu floats, %s kernels, one thread; memcpy %.2f ms (%.1f GB/s)\n", n, kernels()->name, 1e3 * copy,
+           4e-9 * (double)n / copy);
+    printf("%-30s %8s %8s %8s %8s %8s %6s %6s\n", "", "bits/el", "encode", "decode", "enc ns", "dec ns",
+           "floor", "floor");
+    Shape matrix = shape_vector(n);
+    matrix_view(&matrix, RESHAPE_SQUARE, &matrix.dim[0], &matrix.dim[1]);
+    matrix.rank = 2;
+    for (size_t i = 0; i < countof(cases); i++)
+        if (argc < 3 || strstr(cases[i].spec, argv[2]))
+            ok &= run_case(&cases[i], shape_vector(n), x, y, scale);
+    for (size_t i = 0; i < countof(matrix_cases); i++)
+        if (argc < 3 || strstr(matrix_cases[i].spec, argv[2]))
+            ok &= run_case(&matrix_cases[i], matrix, x, y, scale);
+    arena_close(a);
+    return ok ? 0 : 1;
+}

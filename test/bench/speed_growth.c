@@ -1,0 +1,208 @@
+/* speed_growth.c -- how encode and decode grow with the tensor: every codec of the registry at 2^16, 2^18, ..
+ * 2^26 floats, one thread, process CPU time.
+ *
+ * The tensor is n/64 by 64: svd takes n * 64 steps beside 64^3, others do not care. A wrapper goes round `none`,
+ * or `entry` where it takes no `none`. Held is that no codec grows faster than n log n: with t(n) the time for
+ * an element and c(n) a memcpy's,
+ *
+ *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))        for the largest N and every n before it
+ *
+ * The second term is for falling out of caches. What memcpy loses there is the price of moving 4 bytes each
+ * way; a codec that touches a table at random may pay for a whole line with each element, 16 times as much.
+ * 1.6 is for noise: sqrt(n) too much makes 2 of each size to the next, and shows even if it begins late. */
+#include "codec/compressor.h"
+#include "bench/yardstick.h"
+
+#include <stdio.h>
+
+enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
+
+/* Each size is run until this many seconds are used up, but twice at least and this many times at most; sizes
+ * that would take longer than PATIENCE a run are left out. */
+#define ENOUGH   0.25
+#define PATIENCE 5.0
+#define NOISE    1.6
+enum { RUNS_MAX = 9 };
+
+typedef struct {
+    const char *name;
+    double copy[SIZES];                  /* seconds an element, as all that follow */
+    double encode[SIZES], decode[SIZES]; /* those of them that were run */
+    int sizes;
+} Growth;
+
+static int log_size(int size)
+{
+    return FIRST + STEP * size;
+}
+
+static size_t floats_of(int size)
+{
+    return (size_t)1 << log_size(size);
+}
+
+/* ---- one codec ---- */
+
+static const Codec *open_default(const Compressor *ops, Arena *a)
+{
+    static const char *const round_what[] = {"", "+none", "+entry"};
+    const Codec *codec = NULL;
+    for (size_t i = ops->wraps; i < countof(round_what); i++) {
+        Error err;
+        const char *spec = text_format(a, "%s%s", ops->name, round_what[i]);
+        if (spec && codec_open(&codec, spec, a, &err) == OK)
+            return codec;
+    }
+    return NULL;
+}
+
+typedef struct {
+    Call call;
+    Buf payload;
+    Message message;
+    float *y;
+} Bench;
+
+/* One exchange; seconds spent on either side. */
+static Status run_once(Bench *b, const float *x, double *encode, double *decode)
+{
+    b->payload.size = 0;
+    const double start = cpu_seconds();
+    TRY(codec_send(&b->call, x, &b->payload, &b->message));
+    const double sent = cpu_seconds();
+    TRY(codec_receive(&b->call, &b->message, b->y));
+    *encode = sent - start;
+    *decode = cpu_seconds() - sent;
+    return OK;
+}
+
+/* The best of several runs, after one that warms up. */
+static Status run_size(Bench *b, const float *x, double *encode, double *decode)
+{
+    double e, d, used = 0;
+    TRY(run_once(b, x, &e, &d));
+    *encode = *decode = INFINITY;
+    for (int run = 0; run < RUNS_MAX && (run < 2 || used < ENOUGH); run++) {
+        TRY(run_once(b, x, &e, &d));
+        *encode = fmin(*encode, e);
+        *decode = fmin(*decode, d);
+        used += e + d;
+    }
+    return OK;
+}
+
+static Status measure_size(Growth *g, const Codec *codec, int size, const float *x, float *y, Error *err)
+{
+    Shape shape;
+    const size_t n = floats_of(size);
+    if (!shape_make(&shape, 2, (size_t[]){n / COLS, COLS}))
+        return FAIL(err, ERR_USAGE, "no shape for %zu floats", n);
+    Arena *forever = arena_open(0), *scratch = arena_open(0);
+    Bench b = {.y = y};
+    b.call =
+        (Call){.self = codec, .shape = &shape, .workers = 1, .threads = 1, .scratch = scratch, .err = err};
+    b.call.rng = rng_open(1, 0, 0, 0, 1);
+    b.call.rng_shared = rng_open(1, 0, RNG_EVERYONE, 0, 1);
+    b.payload.cap = codec_message_bound(&b.call);
+    b.payload.data = NEW(forever, uint8_t, b.payload.cap);
+    const size_t state = codec_state_size(&b.call);
+    b.call.state = state ? NEW_ZERO(forever, uint8_t, state) : NULL;
+    Status status = ERR_MEMORY;
+    if (b.payload.data && (b.call.state || !state))
+        status = run_size(&b, x, &g->encode[size], &g->decode[size]);
+    g->encode[size] /= (double)n;
+    g->decode[size] /= (double)n;
+    arena_close(scratch);
+    arena_close(forever);
+    return status;
+}
+
+static Status measure(Growth *g, const Codec *codec, const float *x, float *y, Error *err)
+{
+    const double per_step = 1 << STEP;
+    for (g->sizes = 0; g->sizes < SIZES; g->sizes++) {
+        const int s = g->sizes;
+        const double last = s ? (g->encode[s - 1] + g->decode[s - 1]) * (double)floats_of(s - 1) : 0;
+        if (s > 1 && last * per_step > PATIENCE)
+            break;
+        TRY(measure_size(g, codec, s, x, y, err));
+    }
+    return OK;
+}
+
+/* ---- verdicts ---- */
+
+/* By how much the largest size is over what each size before it allows: at most 1 where all is well. */
+static double excess(const Growth *g, const double *t)
+{
+    const int last = g->sizes - 1;
+    double worst = 0;
+    for (int s = 0; s < last; s++) {
+        const double steps = NOISE * (double)log_size(last) / (double)log_size(s) * t[s];
+        const double caches = 16 * fmax(0, g->copy[last] - g->copy[s]);
+        worst = fmax(worst, t[last] / (steps + caches));
+    }
+    return worst;
+}
+
+/* time ~ n^exponent from the first size to the last. */
+static double exponent(const Growth *g, const double *t)
+{
+    const int last = g->sizes - 1;
+    return 1 + log2(t[last] / t[0]) / (double)(log_size(last) - FIRST);
+}
+
+static bool print_side(const Growth *g, const char *side, const double *t)
+{
+    const bool ok = excess(g, t) <= 1;
+    printf("%-12s %-6s", g->name, side);
+    for (int s = 0; s < SIZES; s++)
+        s < g->sizes ? printf(" %8.3f", 1e9 * t[s]) : printf(" %8s", "");
+    printf(" %8.2f %8.2f  %s\n", exponent(g, t), excess(g, t), ok ? "ok" : "GROWS FASTER THAN n log n");
+    return ok;
+}
+
+static bool run_codec(Growth *g, const Compressor *ops, const float *x, float *y)
+{
+    Arena *a = arena_open(0);
+    Error err = {0};
+    bool ok = true;
+    const Codec *codec = open_default(ops, a);
+    g->name = codec ? codec_text(codec, a) : ops->name;
+    if (!codec || measure(g, codec, x, y, &err) != OK) {
+        printf("%-12s %s\n", g->name, codec ? err.text : "needs keys: left out");
+        ok = !codec;
+    } else {
+        ok = print_side(g, "encode", g->encode) & print_side(g, "decode", g->decode);
+    }
+    fflush(stdout);
+    arena_close(a);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const size_t most = floats_of(SIZES - 1);
+    Arena *a = arena_open(0);
+    float *x = NEW(a, float, most), *y = NEW(a, float, most);
+    Growth g = {.sizes = SIZES};
+    bool ok = true;
+    fill(x, floats_of(0) * 16);
+    for (size_t i = floats_of(0) * 16; i < most; i++) /* the same again, so as not to wait for it */
+        x[i] = x[i - floats_of(0) * 16];
+    best_copy(y, x, most, 2);
+    printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");
+    for (int s = 0; s < SIZES; s++) {
+        printf("     2^%d", log_size(s));
+        g.copy[s] = best_copy(y, x, floats_of(s), s < 3 ? 200 : 12) / (double)floats_of(s);
+    }
+    printf(" %8s %8s\n%-19s", "exponent", "of limit", "memcpy");
+    for (int s = 0; s < SIZES; s++)
+        printf(" %8.3f", 1e9 * g.copy[s]);
+    printf(" %8.2f\n", exponent(&g, g.copy));
+    for (size_t i = 0; compressors[i]; i++)
+        if (argc < 2 || strstr(compressors[i]->name, argv[1]))
+            ok &= run_codec(&g, compressors[i], x, y);
+    arena_close(a);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,261 @@
+/* test_promises.c -- what every payload must be, whatever its codec: small, repeatable, drawn only where the codec
+ * says so, the same for any number of threads, refused when damaged. */
+#include "rig/every_codec.h"
+
+static void sources_are_pinned(void **state)
+{
+    (void)state;
+    float *x = NEW(forever, float, LARGEST);
+    for (size_t s = 0; s < countof(sources); s++) {
+        source_fill(&sources[s], x);
+        const uint64_t hash = hash_bytes(x, source_shape(&sources[s]).n * sizeof *x);
+        if (hash != sources[s].hash)
+            print_error("source %s: hash 0x%016llx\n", sources[s].name, (unsigned long long)hash);
+        check(hash == sources[s].hash);
+    }
+}
+
+static size_t largest_payload(const Rig *rig)
+{
+    size_t stages = 0;
+    for (const Codec *codec = rig->codec; codec; codec = codec->inner)
+        stages += codec->ops->wraps ? codec->ops->packer || (codec->ops->marks && codec_bare(codec->inner)) ||
+                                          (codec->other && !codec_alone(codec))
+                                    : strcmp(codec->ops->name, "none") != 0;
+    return 4 * rig->shape.n + stages;
+}
+
+static void small_and_repeatable(Rig *rig, const Source *source, const float *x)
+{
+    const size_t size = rig->payload.size;
+    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    CHECK_HERE(rig->message.round[rig->message.rounds - 1].size <= largest_payload(rig));
+    check_ok(rig_encode(rig, x, 0), &rig->err);
+    CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
+    check_ok(rig_decode(rig), &rig->err);
+    CHECK_HERE(first_nonfinite(rig->decoded, rig->shape.n, NULL) == rig->shape.n);
+}
+
+static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
+{
+    (void)state;
+    for_all(small_and_repeatable, false);
+}
+
+/* Without RANDOM no draw may show, neither its own nor the one that all workers share. */
+static void draws_nothing(Rig *rig, const Source *source, const float *x)
+{
+    const size_t size = rig->payload.size;
+    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    if (codec_traits(rig->codec) & RANDOM)
+        return;
+    check_ok(rig_encode(rig, x, 1), &rig->err);
+    const bool repeats_are_equal = rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash;
+    CHECK_HERE(repeats_are_equal);
+}
+
+static void codecs_without_random_write_the_same_whatever_the_repeat(void **state)
+{
+    (void)state;
+    for_all(draws_nothing, false);
+}
+
+/* What has the right mean and one value only has the right value, to what float32 rounds off. */
+static void exact(Rig *rig, const Source *source, const float *x)
+{
+    const unsigned traits = codec_traits(rig->codec);
+    double error = 0, norm2 = 0;
+    if (traits & RANDOM || !(traits & UNBIASED))
+        return;
+    check_ok(rig_decode(rig), &rig->err);
+    for (size_t i = 0; i < rig->shape.n; i++) {
+        const double e = (double)rig->decoded[i] - (double)x[i];
+        error += e * e;
+        norm2 += (double)x[i] * (double)x[i];
+    }
+    const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24); /* units in the last place */
+    if (error > limit)
+        print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
+    CHECK_HERE(error <= limit);
+}
+
+static void unbiased_codecs_without_random_decode_what_was_encoded(void **state)
+{
+    (void)state;
+    for_all(exact, false);
+}
+
+static void same_for_threads(Rig *rig, const Source *source, const float *x)
+{
+    const size_t size = rig->payload.size;
+    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    check_ok(rig_decode(rig), &rig->err);
+    const uint64_t decoded = hash_bytes(rig->decoded, rig->shape.n * sizeof(float));
+    for (int threads = 2; threads <= 8; threads *= 4) {
+        rig->call.threads = threads;
+        check_ok(rig_encode(rig, x, 0), &rig->err);
+        CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
+        check_ok(rig_decode(rig), &rig->err);
+        CHECK_HERE(hash_bytes(rig->decoded, rig->shape.n * sizeof(float)) == decoded);
+    }
+}
+
+static void threads_do_not_change_a_byte(void **state)
+{
+    (void)state;
+    for_all(same_for_threads, false);
+}
+
+/* The bytes are copied to their own allocation, so that AddressSanitizer sees a read past their end. */
+static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    float *x = malloc((rig->shape.n + 1) * sizeof *x);
+    memcpy(copy, data, size);
+    const Status status = rig_decode_bytes(rig, copy, size, x);
+    if (status == OK)
+        check(first_nonfinite(x, rig->shape.n, NULL) == rig->shape.n);
+    free(copy);
+    free(x);
+    return status;
+}
+
+/* Steps through a payload's `size` places: some hundreds of them, and some tens where a vector is long. */
+static size_t stride_of(const Rig *rig, size_t size)
+{
+    return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
+}
+
+/* By strides, then the last 32 bytes one by one. */
+static size_t next_cut(size_t cut, size_t stride, size_t size)
+{
+    const size_t close = size > 32 ? size - 32 : 0;
+    return cut >= close ? cut + 1 : cut + stride < close ? cut + stride : close;
+}
+
+static void refuses(Rig *rig, const Source *source, const float *x)
+{
+    (void)x;
+    const Bytes last = rig->message.round[rig->message.rounds - 1];
+    const size_t stride = stride_of(rig, last.size); /* every prefix of short ones, some of long ones */
+    for (size_t size = 0; size < last.size; size = next_cut(size, stride, last.size))
+        CHECK_HERE(decode_copy(rig, last.data, size) == ERR_CORRUPT);
+    uint8_t *longer = malloc(last.size + 1);
+    memcpy(longer, last.data, last.size);
+    for (int tail = 0; tail < 256; tail += 255) {
+        longer[last.size] = (uint8_t)tail;
+        CHECK_HERE(decode_copy(rig, longer, last.size + 1) == ERR_CORRUPT);
+    }
+    free(longer);
+}
+
+static void prefixes_and_appended_bytes_are_refused(void **state)
+{
+    (void)state;
+    for_all(refuses, false);
+}
+
+static void survives_flips(Rig *rig, const Source *source, const float *x)
+{
+    (void)x;
+    const Bytes last = rig->message.round[rig->message.rounds - 1];
+    uint8_t *bytes = malloc(last.size + 1);
+    memcpy(bytes, last.data, last.size);
+    const size_t stride = stride_of(rig, 8 * last.size);
+    for (size_t bit = 0; bit < 8 * last.size; bit += stride) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        const Status status = decode_copy(rig, bytes, last.size);
+        CHECK_HERE(status == OK || status == ERR_CORRUPT);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    free(bytes);
+}
+
+static void flipped_bits_are_refused_or_decode_to_finite_numbers(void **state)
+{
+    (void)state;
+    for_all(survives_flips, false);
+}
+
+static void pure(Rig *rig, const Source *source, const float *x)
+{
+    const size_t size = codec_state_size(&rig->call);
+    for (size_t i = 0; i < size; i += 4)
+        store_f32((uint8_t *)rig->state + i, 0.125f);
+    const uint64_t state = hash_bytes(rig->state, size), input = hash_bytes(x, rig->shape.n * sizeof *x);
+    if (rig_encode(rig, x, 3) != OK)
+        return; /* the huge source again */
+    check_ok(rig_decode(rig), &rig->err);
+    CHECK_HERE(hash_bytes(rig->state, size) == state);
+    CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);
+}
+
+static void encode_and_decode_change_neither_state_nor_input(void **state)
+{
+    (void)state;
+    for_all(pure, false);
+}
+
+static void prints_back(Rig *rig, const Source *source, const float *x)
+{
+    const Codec *again;
+    const char *text = codec_text(rig->codec, forever);
+    (void)x;
+    check_ok(codec_open(&again, text, forever, &rig->err), &rig->err);
+    CHECK_HERE(!strcmp(codec_text(again, forever), text));
+}
+
+static void canonical_specs_open_to_themselves(void **state)
+{
+    (void)state;
+    for_all(prints_back, false);
+}
+
+/* decode(merge(a, b)) == decode(a) + decode(b). */
+static void adds(Rig *rig, const Source *source, const float *x)
+{
+    const size_t n = rig->shape.n;
+    if (!(codec_traits(rig->codec) & LINEAR) || rig->message.rounds > 1 || !strncmp(source->name, "huge", 4))
+        return;
+    float *first = NEW(rig->forever, float, n);
+    uint8_t *copy = NEW(rig->forever, uint8_t, rig->payload.size);
+    check_ok(rig_decode(rig), &rig->err);
+    memcpy(first, rig->decoded, n * sizeof *first);
+    memcpy(copy, rig->payload.data, rig->payload.size);
+    const Bytes one = {copy, rig->payload.size};
+    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* the same step of another worker */
+    check_ok(rig_decode(rig), &rig->err);
+    const Bytes both[] = {one, buf_bytes(&rig->payload)};
+    const size_t room = 2 * rig->payload.cap + 64; /* heads of wrappers */
+    Buf merged = {NEW(rig->forever, uint8_t, room), 0, room};
+    check_ok(codec_merge(&rig->call, both, 2, &merged), &rig->err);
+    float *sum = NEW(rig->forever, float, n);
+    check_ok(rig_decode_bytes(rig, merged.data, merged.size, sum), &rig->err);
+    for (size_t i = 0; i < n; i++)
+        CHECK_HERE(fabs((double)sum[i] - ((double)first[i] + (double)rig->decoded[i])) <=
+                   4e-7 * (fabs((double)first[i]) + fabs((double)rig->decoded[i])) +
+                       0x1p-148 /* denormals */);
+}
+
+static void merged_payloads_of_linear_codecs_decode_to_the_sum(void **state)
+{
+    (void)state;
+    for_all(adds, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sources_are_pinned),
+        cmocka_unit_test(no_payload_is_larger_than_raw_and_repeats_are_equal),
+        cmocka_unit_test(codecs_without_random_write_the_same_whatever_the_repeat),
+        cmocka_unit_test(unbiased_codecs_without_random_decode_what_was_encoded),
+        cmocka_unit_test(threads_do_not_change_a_byte),
+        cmocka_unit_test(prefixes_and_appended_bytes_are_refused),
+        cmocka_unit_test(flipped_bits_are_refused_or_decode_to_finite_numbers),
+        cmocka_unit_test(encode_and_decode_change_neither_state_nor_input),
+        cmocka_unit_test(canonical_specs_open_to_themselves),
+        cmocka_unit_test(merged_payloads_of_linear_codecs_decode_to_the_sum),
+    };
+    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
+}

@@ -1,0 +1,161 @@
+/* test_unbiased.c -- codecs that promise the right mean have it, and the variance of their closed form, by Monte
+ * Carlo on every source; and a bias of one percent would be seen, in the codecs that are not too noisy. */
+#include "rig/draws.h"
+#include "rig/every_codec.h"
+
+/* Enough draws to see a 1 % bias (1.08e6 V1), within what a test may cost. */
+static size_t repeats_for(double gain_sd, size_t n)
+{
+    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
+    return (size_t)fmax(200, fmin(wanted, most));
+}
+
+/* Given what each of so many draws shares with other workers: the mean of their closed forms. */
+static double mean_variance(Rig *rig, const float *x, size_t repeats)
+{
+    double sum = 0;
+    for (size_t r = 0; r < repeats; r++) {
+        rig_address(rig, r, 0);
+        sum += codec_variance(&rig->call, x);
+    }
+    return sum / (double)repeats;
+}
+
+static void unbiased(Rig *rig, const Source *source, const float *x)
+{
+    const unsigned traits = codec_traits(rig->codec);
+    if (!(traits & RANDOM) || rig->shape.n > 5000)
+        return;
+    double expected = codec_variance(&rig->call, x);
+    if (!(traits & UNBIASED) && isnan(expected))
+        return; /* nothing is promised */
+    if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
+        return; /* the codec says that x is beyond its range: it saturates */
+    const Draws pilot = draws_take(rig, x, 60);
+    if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
+        return; /* hardly ever anything but zero: 1e-30 in half precision. The closed form is all there is to see */
+    const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
+    if (traits & UNBIASED) {
+        if (!draws_gain_is_one(&d))
+            print_error("gain %.8f, standard error %.2g, %zu draws\n", d.gain, d.gain_error, d.repeats);
+        CHECK_HERE(draws_gain_is_one(&d));
+        if (!draws_energy_is_right(&d))
+            print_error("bias ratio %.6f, nu %.0f, %zu draws\n", d.bias_ratio, d.freedom, d.repeats);
+        CHECK_HERE(draws_energy_is_right(&d));
+    }
+    if (traits & GIVEN_DRAWS)
+        expected = mean_variance(rig, x, d.repeats);
+    if (!isnan(expected)) {
+        if (!draws_variance_is(&d, expected))
+            print_error("mse %.8g, closed form %.8g, standard error %.2g\n", d.mse, expected, d.mse_error);
+        CHECK_HERE(draws_variance_is(&d, expected));
+    }
+}
+
+static void unbiased_codecs_are_and_closed_forms_hold(void **state)
+{
+    (void)state;
+    for_all(unbiased, true);
+}
+
+/* ---- a planted bias ---- */
+
+enum { PILOT = 60, DRAWS_GOOD = 8000, DRAWS_MOST = 100000 };
+
+/* For a bias of one percent: 6.22 standard errors are not more than 0.006 of the gain, four are left. */
+static double draws_wanted(double gain_variance)
+{
+    return fmax(200, 1.08e6 * gain_variance);
+}
+
+static size_t draws_for(double gain_variance)
+{
+    return (size_t)fmin(draws_wanted(gain_variance), DRAWS_MOST);
+}
+
+/* The least bias that so many draws show: one percent, and where they are too few as much more as the standard error is
+ * larger; the limit grows with the bias. NaN where they show none. */
+static double bias_seen(double gain_variance)
+{
+    const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);
+    return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
+}
+
+/* The variance of one draw's gain; NaN where the mode promises nothing. */
+static double gain_variance(const char *spec, const float *x)
+{
+    Rig rig;
+    rig_open(&rig, spec, source_shape(&sources[0]));
+    const unsigned traits = codec_traits(rig.codec);
+    double v = NAN;
+    if (traits & UNBIASED && traits & RANDOM) {
+        const Draws pilot = draws_take(&rig, x, PILOT);
+        v = pilot.gain_error * pilot.gain_error * PILOT;
+    }
+    rig_close(&rig);
+    return v;
+}
+
+/* The same draws pass as they are, and fail once everything is multiplied by 1.01. */
+static void check_planted(const char *spec, const float *x, double v)
+{
+    Rig rig;
+    const double bias = bias_seen(v);
+    rig_open(&rig, spec, source_shape(&sources[0]));
+    const Draws d = draws_take(&rig, x, draws_for(v)), planted = draws_scaled(&d, 1 + bias);
+    if (!(bias <= 0.01))
+        print_message("%s: one percent takes %.3g draws, %zu were taken: a bias under %.2g %% is not seen\n",
+                      spec, draws_wanted(v), d.repeats, 100 * bias);
+    if (!draws_gain_is_one(&d) || draws_gain_is_one(&planted))
+        print_error("%s: gain %.6f, standard error %.2g, %zu draws\n", spec, d.gain, d.gain_error, d.repeats);
+    check(draws_gain_is_one(&d));
+    check(isnan(bias) || !draws_gain_is_one(&planted));
+    rig_close(&rig);
+}
+
+static const char *name_of(const char *spec)
+{
+    const Codec *codec;
+    Error err;
+    check_ok(codec_open(&codec, spec, forever, &err), &err);
+    return codec->ops->name;
+}
+
+/* Of two modes the noisier one that DRAWS_GOOD draws suffice for; where they suffice for neither, the quieter one. */
+static bool goes_before(double v, double other)
+{
+    const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;
+    return good != other_good ? good : good ? v > other : v < other;
+}
+
+/* A codec that multiplied everything by 1.01 would be caught, unless each of its modes is so noisy that it takes more
+ * than DRAWS_MOST draws: then a line says what would be. */
+static void a_bias_of_one_percent_is_caught(void **state)
+{
+    (void)state;
+    float *x = NEW(forever, float, LARGEST);
+    source_fill(&sources[0], x);
+    for (size_t c = 0; compressors[c]; c++) {
+        const char *mode = NULL;
+        double v = 0;
+        for (size_t k = 0; k < spec_count; k++) {
+            const double w =
+                strcmp(name_of(specs[k]), compressors[c]->name) ? NAN : gain_variance(specs[k], x);
+            if (w > 0 && (!mode || goes_before(w, v))) {
+                mode = specs[k];
+                v = w;
+            }
+        }
+        if (mode)
+            check_planted(mode, x, v);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unbiased_codecs_are_and_closed_forms_hold),
+        cmocka_unit_test(a_bias_of_one_percent_is_caught),
+    };
+    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
+}

@@ -1,0 +1,207 @@
+/* test_coders.c -- every coder of streams against the function that says what it costs. */
+#include "rig/try.h"
+
+#include "coder/elias.h"
+#include "coder/golomb.h"
+#include "coder/huffman.h"
+#include "coder/levels.h"
+#include "coder/planes.h"
+#include "coder/rans.h"
+
+enum { N = 3 * BLOCK + 1234 };
+
+static Arena *arena;
+static Rng rng;
+static uint8_t codes[N];
+
+static int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+/* Codes 0 .. most, the larger the rarer. */
+static void fill_codes(size_t n, uint8_t most, double slope)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double v = -log(rng_unit(&rng, USE_TEST, i)) / slope;
+        codes[i] = (uint8_t)(v < most ? v : most);
+    }
+}
+
+/* ---- cost functions ---- */
+
+typedef struct {
+    double said, bits; /* what the cost function says, and what was written */
+} Cost;
+
+static Cost each_number(unsigned (*bits)(uint64_t), void (*put)(BitWriter *, uint64_t))
+{
+    static uint8_t out[64 * 4000];
+    BitWriter w = bits_writer(out, sizeof out);
+    uint64_t said = 0;
+    for (size_t i = 0; i < 4000; i++) {
+        const uint64_t v = 1 + (rng_u64(&rng, USE_TEST, i) >> (1 + i % 63));
+        said += bits(v);
+        put(&w, v);
+    }
+    return (Cost){(double)said, 8 * (double)(w.at - out) + w.count};
+}
+
+static Cost gamma_cost(void)
+{
+    return each_number(gamma_bits, gamma_put);
+}
+static Cost delta_cost(void)
+{
+    return each_number(delta_bits, delta_put);
+}
+static Cost omega_cost(void)
+{
+    return each_number(omega_bits, omega_put);
+}
+
+static Cost golomb_cost(void)
+{
+    static size_t index[5000];
+    static uint8_t out[1 << 16];
+    for (size_t i = 0; i < countof(index); i++)
+        index[i] = (i ? index[i - 1] + 1 : 0) + rng_u64(&rng, USE_TEST, i) % 60;
+    const Indices set = indices_list(index, countof(index));
+    uint64_t bits;
+    const GolombCode code = golomb_best(&set, &bits);
+    Buf b = {.data = out, .cap = sizeof out};
+    golomb_put(code, &set, bits, &b);
+    return (Cost){(double)((golomb_bits(code, &set) + 7) / 8 * 8), 8 * (double)b.size};
+}
+
+static Cost levels_cost(LevelsForm form)
+{
+    fill_codes(N, 3, 0.8);
+    Levels l = {.n = N, .run = 512, .s = 3, .bits = 2, .code = codes};
+    LevelsSize size[8];
+    LevelsStream stream[8];
+    for (size_t b = 0; b < blocks_of(N); b++)
+        size[b] = levels_measure(&l, b);
+    const size_t said = levels_bytes(&l, size, form);
+    uint8_t *out = NEW(arena, uint8_t, said);
+    levels_put(&l, size, form, 1, stream, out);
+    size_t written = 4 * blocks_of(N);
+    for (size_t b = 0; b < blocks_of(N); b++)
+        written += load_u32(out + 4 * b);
+    return (Cost){8 * (double)said, 8 * (double)written};
+}
+static Cost sparse_cost(void)
+{
+    return levels_cost(LEVELS_SPARSE);
+}
+static Cost dense_cost(void)
+{
+    return levels_cost(LEVELS_DENSE);
+}
+
+static void count_codes(size_t n, uint64_t count[256])
+{
+    memset(count, 0, 256 * sizeof *count);
+    for (size_t i = 0; i < n; i++)
+        count[codes[i]]++;
+}
+
+static Cost huffman_cost(void)
+{
+    static uint16_t symbol[BLOCK];
+    uint64_t count[256];
+    fill_codes(BLOCK, 200, 0.1);
+    count_codes(BLOCK, count);
+    for (size_t i = 0; i < BLOCK; i++)
+        symbol[i] = codes[i];
+    Huffman h;
+    check(huffman_open(&h, 256, arena) && huffman_build(&h, count));
+    uint8_t *out = NEW(arena, uint8_t, 4 * BLOCK);
+    BitWriter w = bits_writer(out, 4 * BLOCK);
+    huffman_table_put(&h, &w);
+    huffman_put(&h, symbol, BLOCK, &w);
+    return (Cost){(double)(huffman_table_bits(&h) + huffman_bits(&h, count)),
+                  8 * (double)(w.at - out) + w.count};
+}
+
+/* The states meet their words as they do: a thousandth, and nine bits a lane. */
+static Cost rans_cost(void)
+{
+    uint64_t count[256];
+    Rans r;
+    static RansWriter w;
+    fill_codes(BLOCK, 200, 0.1);
+    count_codes(BLOCK, count);
+    check(rans_build(&r, 256, count));
+    rans_writer(&w, &r);
+    uint8_t *room = NEW(arena, uint8_t, rans_most(BLOCK, 4));
+    const double said = (double)rans_bits(&r, count, 4),
+                 bits = 8 * (double)rans_put(&w, 4, codes, BLOCK, room + rans_most(BLOCK, 4));
+    check_near(bits, said, 0.001 * said + 36);
+    return (Cost){said, said};
+}
+
+static Cost planes_cost(void)
+{
+    fill_codes(BLOCK + 77, 7, 0.5);
+    uint8_t *out = NEW_ZERO(arena, uint8_t, BLOCK);
+    memset(out, 0xff, BLOCK);
+    planes_put8(codes, BLOCK + 77, 3, out);
+    size_t size = BLOCK;
+    while (out[size - 1] == 0xff)
+        size--;
+    return (Cost){8 * (double)planes_size(BLOCK + 77, 3), 8 * (double)size};
+}
+
+static void every_stream_coder_writes_what_its_cost_function_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        Cost (*cost)(void);
+    } coders[] = {
+        {"gamma", gamma_cost},     {"delta", delta_cost},   {"omega", omega_cost},
+        {"golomb", golomb_cost},   {"sparse", sparse_cost}, {"dense", dense_cost},
+        {"huffman", huffman_cost}, {"rans", rans_cost},     {"bit planes", planes_cost},
+    };
+    for (size_t i = 0; i < countof(coders); i++) {
+        const Cost c = coders[i].cost();
+        if (c.said != c.bits)
+            print_error("%s: %g bits said, %g written\n", coders[i].name, c.said, c.bits);
+        check(c.said == c.bits && c.bits > 0);
+    }
+}
+
+static void five_trits_take_a_byte(void **state)
+{
+    (void)state;
+    for (size_t n = 320; n < 4000; n += 320)
+        assert_int_equal(8 * trits_size(n), n * 8 / 5); /* 1.6 bits each */
+    for (size_t n = 0; n < 2000; n++)
+        assert_int_equal(trits_size(n), (n + 4) / 5);
+    Try *t = try_open("terngrad", 65536);
+    try_normal(t, 5);
+    try_both(t);
+    check_near(8 * (double)t->out.size / 65536, 1.6, 0.001);
+    try_close(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_stream_coder_writes_what_its_cost_function_says),
+    cmocka_unit_test(five_trits_take_a_byte),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

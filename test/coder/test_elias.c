@@ -1,0 +1,126 @@
+/* test_elias.c -- Elias codes against the written-out codes and lengths, and against damage. */
+#include "rig/check.h"
+
+#include "coder/elias.h"
+#include "base/rng.h"
+
+typedef struct {
+    const char *name;
+    void (*put)(BitWriter *, uint64_t);
+    uint64_t (*get)(BitReader *);
+    unsigned (*bits)(uint64_t);
+} Code;
+static const Code codes[] = {
+    {"gamma", gamma_put, gamma_get, gamma_bits},
+    {"delta", delta_put, delta_get, delta_bits},
+    {"omega", omega_put, omega_get, omega_bits},
+};
+
+static void expect(const Code *code, uint64_t v, const char *text)
+{
+    uint8_t data[32] = {0};
+    BitWriter w = bits_writer(data, sizeof data);
+    code->put(&w, v);
+    bits_close(&w);
+    assert_int_equal(code->bits(v), strlen(text));
+    for (size_t i = 0; text[i]; i++)
+        assert_int_equal(data[i / 8] >> (7 - i % 8) & 1, text[i] - '0');
+}
+
+static void codes_are_those_of_the_books(void **state)
+{
+    (void)state;
+    expect(&codes[0], 1, "1");
+    expect(&codes[0], 4, "00100");
+    expect(&codes[0], 15, "0001111");
+    expect(&codes[1], 1, "1");
+    expect(&codes[1], 4, "01100");
+    expect(&codes[1], 17, "001010001");
+    expect(&codes[2], 1, "0");
+    expect(&codes[2], 2, "100");
+    expect(&codes[2], 3, "110");
+    expect(&codes[2], 4, "101000");
+    expect(&codes[2], 7, "101110");
+    expect(&codes[2], 8, "1110000");
+    expect(&codes[2], 15, "1111110");
+    expect(&codes[2], 16, "10100100000");
+}
+
+static void omega_lengths_are_those_of_the_table(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t v;
+        unsigned bits;
+    } rows[] = {{1, 1},    {3, 3},    {7, 6},    {15, 7},    {31, 11},    {63, 12},   {127, 13},
+                {128, 14}, {255, 14}, {256, 16}, {1023, 17}, {65535, 23}, {65536, 28}};
+    for (size_t i = 0; i < countof(rows); i++)
+        assert_int_equal(omega_bits(rows[i].v), rows[i].bits);
+}
+
+static void numbers_come_back_at_their_stated_cost(void **state)
+{
+    (void)state;
+    static uint8_t data[1 << 16];
+    const Rng rng = rng_open(2, 0, 0, 0, 0);
+    for (size_t c = 0; c < countof(codes); c++) {
+        BitWriter w = bits_writer(data, sizeof data);
+        uint64_t bits = 0, v[3000];
+        for (size_t i = 0; i < countof(v); i++) {
+            v[i] = i < 2000 ? i + 1 : rng_u64(&rng, USE_TEST, i) >> i % 64 | 1;
+            codes[c].put(&w, v[i]);
+            bits += codes[c].bits(v[i]);
+        }
+        bits_close(&w);
+        check(!w.full);
+        assert_int_equal(w.at - data, (bits + 7) / 8);
+        BitReader r = bits_reader((Bytes){data, (size_t)(w.at - data)});
+        for (size_t i = 0; i < countof(v); i++)
+            assert_int_equal(codes[c].get(&r), v[i]);
+        check(bits_finish(&r));
+    }
+}
+
+static void omega_words_equal_omega_streams(void **state)
+{
+    (void)state;
+    for (uint32_t v = 1; v < 200000; v += v < 1000 ? 1 : 997) {
+        uint8_t a[16] = {0}, b[16] = {0};
+        BitWriter wa = bits_writer(a, 16), wb = bits_writer(b, 16);
+        const CodeWord word = omega_word(v);
+        assert_int_equal(word.length, omega_bits(v));
+        omega_put(&wa, v);
+        bits_put(&wb, word.bits, word.length);
+        bits_close(&wa), bits_close(&wb);
+        assert_memory_equal(a, b, 16);
+    }
+}
+
+/* All zeros, all ones and noise end soon, in a number or in a bad reader; 0 is returned only with the latter. */
+static void no_bytes_make_decoding_run_away(void **state)
+{
+    (void)state;
+    uint8_t data[64];
+    const Rng rng = rng_open(3, 0, 0, 0, 0);
+    for (uint64_t trial = 0; trial < 4000; trial++) {
+        for (size_t i = 0; i < sizeof data; i++)
+            data[i] = trial == 0 ? 0 : trial == 1 ? 0xff : (uint8_t)rng_u32(&rng, USE_TEST, trial * 64 + i);
+        for (size_t c = 0; c < countof(codes); c++) {
+            BitReader r = bits_reader((Bytes){data, trial % 65});
+            size_t reads = 0;
+            for (; !r.bad; reads++)
+                check((codes[c].get(&r) == 0) == r.bad);
+            check(reads <= 8 * 64 + 1);
+        }
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(codes_are_those_of_the_books),
+    cmocka_unit_test(omega_lengths_are_those_of_the_table),
+    cmocka_unit_test(numbers_come_back_at_their_stated_cost),
+    cmocka_unit_test(omega_words_equal_omega_streams),
+    cmocka_unit_test(no_bytes_make_decoding_run_away),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,193 @@
+/* test_entries.c -- the sparse stream's entries, on every instruction set, against omega codes put one by one. */
+#include "rig/check.h"
+
+#include "coder/elias.h"
+#include "vec/kernels.h"
+#include "base/rng.h"
+#include "rig/wall.h"
+
+enum { ROOM = 6 * BLOCK, CANARY = 0xa5, BEHIND = 64 };
+
+#define EACH_ISA(k)                                                                                          \
+    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
+        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+
+static uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
+static uint8_t want[ROOM], got[ROOM + BEHIND];
+static Walled entries;
+
+static int open_all(void **state)
+{
+    (void)state;
+    entries = walled(sizeof room);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    drop_walled(entries);
+    return 0;
+}
+
+/* Entries of a run of n places, gaps around `rarity`. */
+static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
+{
+    const Rng rng = rng_open(21, trial, 0, 0, 0);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t word = rng_u32(&rng, USE_TEST, i), low = 1u + (word >> 13) % ((1u << bits) - 1);
+        const uint32_t level = trial % 3 == 1 ? (1u << bits) - 1 : low;
+        if (word % rarity == 0)
+            entry[count++] = (uint32_t)(i + 1) << ENTRY_SHIFT | (word >> 31) << bits | level;
+    }
+    return count;
+}
+
+/* Bits before the first entry, some of which a byte still holds. */
+static BitWriter begin(uint8_t *out, size_t size, unsigned before)
+{
+    BitWriter w = bits_writer(out, size);
+    bits_put(&w, 5u & ((1u << before) - 1), before);
+    return w;
+}
+
+static void put_one_by_one(BitWriter *w, size_t count, int bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t code = entry[i] & ((1u << ENTRY_SHIFT) - 1);
+        omega_put(w, (entry[i] >> ENTRY_SHIFT) - (room[i] >> ENTRY_SHIFT));
+        bits_put(w, code >> bits, 1);
+        if (bits > 1)
+            omega_put(w, code & ((1u << bits) - 1));
+    }
+}
+
+static size_t closed(BitWriter *w, const uint8_t *from)
+{
+    bits_close(w);
+    check(!w->full);
+    return (size_t)(w->at - from);
+}
+
+/* What a kernel puts is what one by one gives, and nothing stands behind its room. Returns how many it puts. */
+static size_t compare(const Kernels *k, size_t count, int bits, size_t size, unsigned before)
+{
+    memset(got, CANARY, sizeof got);
+    BitWriter w = begin(got, size, before), ref = begin(want, sizeof want, before);
+    const uint32_t *at = at_the_end(entries, room, (1 + count + ROOM_BEHIND) * sizeof *room);
+    const size_t put = k->put_entries(at + 1, count, bits, &w);
+    check(put <= count);
+    put_one_by_one(&ref, put, bits);
+    const size_t bytes = closed(&ref, want);
+    assert_int_equal(closed(&w, got), bytes);
+    assert_memory_equal(got, want, bytes);
+    for (size_t i = 0; i < BEHIND; i++)
+        assert_int_equal(got[size + i], CANARY);
+    return put;
+}
+
+static void entries_are_put_as_one_by_one(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 7, 8, 15, 16, 17, 31, 33, 100, 512, 1000};
+    for (unsigned trial = 0; trial < 300; trial++) {
+        const int bits = 1 + (int)(trial % 7);
+        const size_t n = sizes[trial % countof(sizes)];
+        const size_t count = make_entries(trial, n, 1u + trial % 5 * (trial % 11), bits);
+        EACH_ISA(k)
+        {
+            const size_t put = compare(k, count, bits, ROOM, trial % 8);
+            if (isa > ISA_BASE && bits <= 5) /* short codes are none of the caller's work */
+                assert_int_equal(put, count);
+        }
+    }
+}
+
+static void long_gaps_are_left_or_right(void **state)
+{
+    (void)state;
+    for (unsigned trial = 0; trial < 60; trial++) {
+        const int bits = 1 + (int)(trial % 7);
+        const size_t count = make_entries(trial, BLOCK, 1u << (5 + trial % 11), bits);
+        EACH_ISA(k)
+        compare(k, count, bits, ROOM, trial % 8);
+    }
+    for (uint32_t gap = 1; gap <= BLOCK; gap += gap < 3000 ? 1 : 997) {
+        entry[0] = gap << ENTRY_SHIFT | 1;
+        EACH_ISA(k)
+        compare(k, 1, 1, ROOM, gap % 8);
+    }
+    entry[0] = (uint32_t)BLOCK << ENTRY_SHIFT | 1;
+    EACH_ISA(k)
+    compare(k, 1, 1, ROOM, 0);
+}
+
+static void nothing_is_written_behind_the_room(void **state)
+{
+    (void)state;
+    const size_t count = make_entries(1, 400, 2, 7);
+    for (size_t size = 1; size < 900; size++)
+        EACH_ISA(k)
+    compare(k, count, 7, size, 3);
+}
+
+/* Two entries of 28 bits make the longest word that is put at once. */
+static void the_longest_words_have_room(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    for (uint32_t gap = 126; gap <= 258; gap += 2)
+        for (size_t size = 8; size < 5 * COUNT; size++) {
+            for (uint32_t i = 0; i < COUNT; i++)
+                entry[i] = (i + 1) * gap << ENTRY_SHIFT | (i % 2 ? 255 : 64 + i);
+            EACH_ISA(k)
+            compare(k, COUNT, 7, size, 7);
+        }
+}
+
+/* ---- where codes are not 0 ---- */
+
+/* Codes that end at a wall, and the places of entries, too. */
+static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes)
+{
+    uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);
+    size_t seen = 0;
+    memset(where, CANARY, (n + ROOM_BEHIND) * sizeof *where);
+    const size_t found = k->entries8(at_the_end(codes, code, n), n, where);
+    for (uint32_t i = 0; i < n; i++)
+        if (code[i])
+            assert_int_equal(where[seen++], (i + 1) << ENTRY_SHIFT | code[i]);
+    assert_int_equal(found, seen);
+}
+
+static void codes_that_are_not_0_become_entries(void **state)
+{
+    (void)state;
+    static uint8_t code[BLOCK];
+    const Rng rng = rng_open(22, 0, 0, 0, 0);
+    const Walled codes = walled(BLOCK);
+    for (size_t trial = 0; trial < 200; trial++) {
+        const size_t n = trial < 100 ? trial : trial % 20 ? trial % 20 * 37 : BLOCK;
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t word = rng_u32(&rng, USE_TEST, trial * BLOCK + i);
+            code[i] = (uint8_t)(word % (1u + trial % 4 * 3) ? 0 : word >> 24);
+        }
+        EACH_ISA(k)
+        check_found(k, code, n, codes);
+    }
+    drop_walled(codes);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(codes_that_are_not_0_become_entries),
+    cmocka_unit_test(entries_are_put_as_one_by_one),
+    cmocka_unit_test(long_gaps_are_left_or_right),
+    cmocka_unit_test(nothing_is_written_behind_the_room),
+    cmocka_unit_test(the_longest_words_have_room),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

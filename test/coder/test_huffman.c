@@ -1,0 +1,369 @@
+/* test_huffman.c -- Huffman codes against brute force, a slow reference, entropy bounds, and damage. */
+#include "rig/check.h"
+
+#include "coder/elias.h"
+#include "coder/huffman.h"
+#include "base/rng.h"
+
+static Arena *arena;
+static Rng rng;
+
+static int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    rng = rng_open(5, 0, 0, 0, rng_hash("huffman"));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+static Huffman open_code(uint32_t alphabet)
+{
+    Huffman h;
+    check(huffman_open(&h, alphabet, arena));
+    return h;
+}
+
+/* ---- lengths ---- */
+
+/* The least sum of lengths over every way of joining two nodes until one is left: each joining costs the sum
+ * of what is joined. */
+static uint64_t least_bits(const uint64_t *weight, size_t n)
+{
+    if (n < 2)
+        return 0;
+    uint64_t best = UINT64_MAX, rest[8];
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++) {
+            size_t m = 0;
+            for (size_t i = 0; i < n; i++)
+                if (i != a && i != b)
+                    rest[m++] = weight[i];
+            rest[m++] = weight[a] + weight[b];
+            const uint64_t bits = weight[a] + weight[b] + least_bits(rest, m);
+            best = bits < best ? bits : best;
+        }
+    return best;
+}
+
+static void no_other_code_is_shorter_by_brute_force(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 400; trial++) {
+        uint64_t count[12] = {0}, weight[6];
+        size_t n = 0;
+        Huffman h = open_code(12);
+        while (n < 1 + trial % 6) {
+            const uint64_t s = rng_u64(&rng, USE_TEST, 100 * trial + n) % 12;
+            const uint64_t w =
+                1 + (rng_u64(&rng, USE_TEST, 100 * trial + n + 50) >> (trial % 8 * 8 + 7)) % 1000;
+            for (uint64_t k = s;; k = (k + 1) % 12)
+                if (!count[k]) {
+                    count[k] = weight[n++] = w;
+                    break;
+                }
+        }
+        check(huffman_build(&h, count));
+        assert_int_equal(huffman_bits(&h, count), least_bits(weight, n));
+    }
+}
+
+static double entropy(const uint64_t *count, size_t n)
+{
+    double total = 0, bits = 0;
+    for (size_t i = 0; i < n; i++)
+        total += (double)count[i];
+    for (size_t i = 0; i < n; i++)
+        if (count[i])
+            bits -= (double)count[i] * log2((double)count[i] / total);
+    return bits;
+}
+
+static void random_counts(uint64_t *count, uint32_t alphabet, uint64_t seed)
+{
+    for (uint32_t s = 0; s < alphabet; s++) {
+        const uint64_t r = rng_u64(&rng, USE_TEST, seed * 131072 + s);
+        count[s] = r % 5 ? (r >> 20) % (UINT64_C(1) << (1 + r % 17)) : 0;
+    }
+}
+
+static void lengths_stay_within_a_bit_of_the_entropy(void **state)
+{
+    (void)state;
+    static const uint32_t alphabets[] = {2, 3, 16, 31, 300, 5000, 65536};
+    for (size_t a = 0; a < countof(alphabets); a++) {
+        uint64_t *count = NEW(arena, uint64_t, alphabets[a]), total = 0;
+        random_counts(count, alphabets[a], a);
+        count[1] += 5;
+        for (uint32_t s = 0; s < alphabets[a]; s++)
+            total += count[s];
+        Huffman h = open_code(alphabets[a]);
+        check(huffman_build(&h, count));
+        const double bits = (double)huffman_bits(&h, count), least = entropy(count, alphabets[a]);
+        check(bits >= least * (1 - 1e-12) && bits <= least + (double)total);
+    }
+}
+
+/* Fibonacci's counts make the longest codes there are. */
+static void codes_end_at_their_longest_and_only_there(void **state)
+{
+    (void)state;
+    for (uint32_t n = 2; n <= 46; n++) {
+        uint64_t count[46] = {1, 1};
+        for (uint32_t i = 2; i < n; i++)
+            count[i] = count[i - 1] + count[i - 2];
+        Huffman h = open_code(n);
+        check(huffman_build(&h, count));
+        unsigned longest = 0;
+        double kraft = 0;
+        for (uint32_t s = 0; s < n; s++) {
+            longest = h.length[s] > longest ? h.length[s] : longest;
+            kraft += ldexp(1, -(int)h.length[s]);
+        }
+        check(kraft == 1);
+        if (n <= HUFFMAN_LONGEST + 1)
+            assert_int_equal(longest, n - 1);
+        else
+            check(longest <= HUFFMAN_LONGEST && longest > HUFFMAN_LONGEST / 2);
+    }
+}
+
+/* ---- streams ---- */
+
+typedef struct {
+    uint8_t *data;
+    size_t size;
+} Stream;
+
+static Stream write_all(const Huffman *h, const uint64_t *count, const uint16_t *symbol, size_t n)
+{
+    const uint64_t bits = huffman_table_bits(h) + huffman_bits(h, count);
+    Stream s = {.size = (size_t)((bits + 7) / 8)};
+    s.data = NEW_ZERO(arena, uint8_t, s.size + 1);
+    BitWriter w = bits_writer(s.data, s.size);
+    huffman_table_put(h, &w);
+    huffman_put(h, symbol, n, &w);
+    bits_close(&w);
+    check(!w.full && w.at == w.end); /* the cost was exact */
+    return s;
+}
+
+/* Bit by bit: the code so far against every symbol's. */
+static uint16_t slow_symbol(const Huffman *h, BitReader *r)
+{
+    uint64_t code = 0;
+    for (unsigned l = 1;; l++) {
+        code = code << 1 | bits_get(r, 1);
+        check(!r->bad && l <= HUFFMAN_LONGEST);
+        for (uint32_t s = 0; s < h->alphabet; s++)
+            if (h->length[s] == l && h->code[s] == code)
+                return (uint16_t)s;
+    }
+}
+
+static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool slow)
+{
+    uint64_t *count = NEW_ZERO(arena, uint64_t, alphabet), total = 0;
+    uint16_t *symbol = NEW(arena, uint16_t, n + 1), *back = NEW(arena, uint16_t, n + HUFFMAN_SLACK);
+    for (uint32_t s = 0; s < alphabet; s++)
+        total += shape[s];
+    for (size_t i = 0; i < n; i++) {
+        uint64_t t = rng_u64(&rng, USE_TEST, i + n) % total;
+        uint32_t s = 0;
+        for (; t >= shape[s]; s++)
+            t -= shape[s];
+        symbol[i] = (uint16_t)s;
+        count[s]++;
+    }
+    Huffman h = open_code(alphabet);
+    check(huffman_build(&h, count));
+    const Stream bytes = write_all(&h, count, symbol, n);
+    for (int look = 0; look < 2; look++) {
+        Huffman read = open_code(alphabet);
+        uint8_t *copy = malloc(bytes.size + 1); /* its own block, so that a sanitizer sees its end */
+        memcpy(copy, bytes.data, bytes.size);
+        BitReader r = bits_reader((Bytes){copy, bytes.size});
+        check(huffman_table_get(&read, &r));
+        assert_int_equal(r.at, huffman_table_bits(&h));
+        check(!look || huffman_ready(&read));
+        BitReader again = r;
+        check(huffman_get(&read, &r, n, back) && bits_finish(&r));
+        assert_memory_equal(symbol, back, n * sizeof *symbol);
+        for (size_t i = 0; i < n && slow && read.present > 1; i++)
+            assert_int_equal(slow_symbol(&read, &again), symbol[i]);
+        for (size_t cut = 1; cut <= bytes.size; cut = 2 * cut + 1) { /* fewer bytes are not enough */
+            BitReader less = bits_reader((Bytes){copy, bytes.size - cut});
+            check(!huffman_table_get(&read, &less) || (look && !huffman_ready(&read)) ||
+                  !huffman_get(&read, &less, n, back) || !bits_finish(&less));
+        }
+        free(copy);
+    }
+}
+
+static void streams_come_back_at_their_stated_cost(void **state)
+{
+    (void)state;
+    static const size_t ns[] = {0, 1, 2, 3, 5, 12, 13, 100, 1000, 20000};
+    static const uint32_t alphabets[] = {1, 2, 3, 4, 31, 256, 1000};
+    for (size_t a = 0; a < countof(alphabets); a++)
+        for (size_t i = 0; i < countof(ns); i++)
+            for (int kind = 0; kind < 3; kind++) {
+                const ArenaMark mark = arena_mark(arena);
+                uint64_t *shape = NEW_ZERO(arena, uint64_t, alphabets[a]);
+                for (uint32_t s = 0; s < alphabets[a]; s++)
+                    shape[s] = kind == 0   ? 1
+                               : kind == 1 ? UINT64_C(1) << (s < 24 ? 24 - s : 0)
+                                           : s == alphabets[a] / 2;
+                come_back(alphabets[a], ns[i], shape, ns[i] <= 1000);
+                arena_rewind(arena, mark);
+            }
+}
+
+static void the_largest_alphabet_works(void **state)
+{
+    (void)state;
+    const size_t n = 3 * HUFFMAN_ALPHABET;
+    uint64_t *count = NEW_ZERO(arena, uint64_t, HUFFMAN_ALPHABET);
+    uint16_t *symbol = NEW(arena, uint16_t, n), *back = NEW(arena, uint16_t, n + HUFFMAN_SLACK);
+    for (size_t i = 0; i < n; i++) {
+        symbol[i] = (uint16_t)(i < HUFFMAN_ALPHABET ? i : rng_u64(&rng, USE_TEST, i) >> 60);
+        count[symbol[i]]++;
+    }
+    Huffman h = open_code(HUFFMAN_ALPHABET), read = open_code(HUFFMAN_ALPHABET);
+    check(huffman_build(&h, count));
+    const Stream bytes = write_all(&h, count, symbol, n);
+    BitReader r = bits_reader((Bytes){bytes.data, bytes.size});
+    check(huffman_table_get(&read, &r) && huffman_ready(&read) && huffman_get(&read, &r, n, back));
+    check(bits_finish(&r));
+    assert_memory_equal(symbol, back, n * sizeof *symbol);
+}
+
+static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
+{
+    (void)state;
+    uint64_t count[9] = {0};
+    uint16_t back[100 + HUFFMAN_SLACK];
+    Huffman h = open_code(9);
+    check(huffman_build(&h, count));
+    assert_int_equal(huffman_table_bits(&h), 1);
+    BitReader none = bits_reader((Bytes){NULL, 0});
+    check(huffman_get(&h, &none, 0, back) && !huffman_get(&h, &none, 1, back));
+    count[7] = 100;
+    check(huffman_build(&h, count));
+    assert_int_equal(huffman_bits(&h, count), 0);
+    assert_int_equal(huffman_table_bits(&h), gamma_bits(2) + gamma_bits(8));
+    check(huffman_get(&h, &none, 100, back));
+    for (size_t i = 0; i < 100; i++)
+        assert_int_equal(back[i], 7);
+    count[2] = 1; /* two: a bit each, the smaller symbol first */
+    check(huffman_build(&h, count));
+    assert_int_equal(huffman_bits(&h, count), 101);
+    check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);
+}
+
+static void the_example_of_the_format_page_is_so(void **state)
+{
+    (void)state;
+    static const uint16_t symbol[] = {0, 1, 0, 3, 0, 1, 0};
+    uint64_t count[4] = {4, 2, 0, 1};
+    Huffman h = open_code(4);
+    check(huffman_build(&h, count));
+    const Stream bytes = write_all(&h, count, symbol, countof(symbol));
+    static const uint8_t want[] = {0x24, 0x75, 0xaa, 0x68};
+    assert_int_equal(bytes.size, sizeof want);
+    assert_memory_equal(bytes.data, want, sizeof want);
+}
+
+/* ---- tables that no encoder writes ---- */
+
+typedef struct {
+    size_t present;
+    int length[6];
+    uint64_t skipped[6];
+    bool good;
+} Table;
+
+static void tables_that_are_not_complete_are_refused(void **state)
+{
+    (void)state;
+    static const Table tables[] = {
+        {2, {1, 1}, {1, 1}, true},
+        {2, {1, 2}, {1, 1}, false},       /* a code is free */
+        {2, {2, 2}, {1, 1}, false},       /* two are */
+        {3, {1, 1, 1}, {1, 1, 1}, false}, /* one too many */
+        {3, {1, 2, 2}, {1, 1, 1}, true},
+        {3, {2, 1, 2}, {1, 2, 1}, true},
+        {3, {1, 1, 32}, {1, 1, 1}, false}, /* too many by little */
+        {3, {1, 2, 32}, {1, 1, 1}, false},
+        {4, {2, 2, 2, 2}, {1, 1, 1, 1}, true},
+        {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
+        {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the last symbol of the alphabet */
+        {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond it */
+        {2, {0, 1}, {1, 1}, false},             /* no code has no bits */
+        {2, {33, 1}, {1, 1}, false},
+        {1, {0}, {7}, true},
+        {1, {0}, {8}, false},
+        {0, {0}, {0}, true},
+        {8, {1, 1}, {1, 1}, false}, /* more than the alphabet has */
+    };
+    for (size_t t = 0; t < countof(tables); t++) {
+        uint8_t data[64] = {0};
+        BitWriter w = bits_writer(data, sizeof data);
+        gamma_put(&w, tables[t].present + 1);
+        int before = 8;
+        for (size_t i = 0; i < tables[t].present && i < 6 && tables[t].skipped[i]; i++) {
+            const int length = tables[t].length[i];
+            gamma_put(&w, tables[t].skipped[i]);
+            if (tables[t].present > 1)
+                gamma_put(&w,
+                          (uint64_t)(length >= before ? 1 + 2 * (length - before) : 2 * (before - length)));
+            before = length;
+        }
+        bits_close(&w);
+        Huffman h = open_code(7);
+        BitReader r = bits_reader((Bytes){data, (size_t)(w.at - data)});
+        check(huffman_table_get(&h, &r) == tables[t].good);
+    }
+}
+
+static void no_bytes_make_reading_run_away(void **state)
+{
+    (void)state;
+    uint16_t symbol[300 + HUFFMAN_SLACK];
+    for (uint64_t trial = 0; trial < 20000; trial++) {
+        const ArenaMark mark = arena_mark(arena);
+        uint8_t data[40];
+        for (size_t i = 0; i < sizeof data; i++)
+            data[i] = (uint8_t)rng_u64(&rng, USE_TEST, trial * 64 + i);
+        data[0] = trial % 3 ? (uint8_t)(data[0] & 0x7f) : data[0];
+        Huffman h = open_code(1 + (uint32_t)(trial % 100));
+        BitReader r = bits_reader((Bytes){data, trial % 41});
+        if (huffman_table_get(&h, &r) && (trial & 1 || huffman_ready(&h)) && huffman_get(&h, &r, 300, symbol))
+            for (size_t i = 0; i < 300; i++)
+                check(symbol[i] < h.alphabet);
+        arena_rewind(arena, mark);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(no_other_code_is_shorter_by_brute_force),
+    cmocka_unit_test(lengths_stay_within_a_bit_of_the_entropy),
+    cmocka_unit_test(codes_end_at_their_longest_and_only_there),
+    cmocka_unit_test(streams_come_back_at_their_stated_cost),
+    cmocka_unit_test(the_largest_alphabet_works),
+    cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bits),
+    cmocka_unit_test(the_example_of_the_format_page_is_so),
+    cmocka_unit_test(tables_that_are_not_complete_are_refused),
+    cmocka_unit_test(no_bytes_make_reading_run_away),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

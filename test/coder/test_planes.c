@@ -1,0 +1,128 @@
+/* test_planes.c -- bit planes and trits: the drawing in planes.h done slowly, round trips, padding. */
+#include "rig/check.h"
+
+#include "coder/planes.h"
+#include "base/rng.h"
+
+enum { MOST = 1100 };
+static const size_t sizes[] = {0,   1,   2,   3,   7,   8,   9,   63,  64,   65,  127,
+                               128, 319, 320, 321, 324, 325, 511, 512, 1000, MOST};
+
+static void planes_ref(const uint32_t *code, size_t n, int width, uint8_t *out)
+{
+    memset(out, 0, planes_size(n, width));
+    for (size_t i = 0; i < n; i++) {
+        const size_t m = n - i / 64 * 64, bytes = m < 64 ? (m + 7) / 8 : 8;
+        for (int k = 0; k < width; k++)
+            if (code[i] >> k & 1)
+                out[i / 64 * 8 * (size_t)width + (size_t)k * bytes + i % 64 / 8] |= (uint8_t)(1 << i % 8);
+    }
+}
+
+static void planes_are_as_drawn_for_every_width_and_length(void **state)
+{
+    (void)state;
+    const Rng rng = rng_open(4, 0, 0, 0, 0);
+    static uint8_t code8[MOST], back8[MOST], out[MOST * 3 + 64], want[MOST * 3 + 64];
+    static uint32_t code[MOST], back[MOST];
+    for (int width = 1; width <= PLANES_MAX; width++)
+        for (size_t s = 0; s < countof(sizes); s++) {
+            const size_t n = sizes[s], size = planes_size(n, width);
+            for (size_t i = 0; i < n; i++) {
+                code[i] = rng_u32(&rng, USE_TEST, i) >> (32 - width);
+                code8[i] = (uint8_t)code[i];
+            }
+            planes_ref(code, n, width, want);
+            planes_put32(code, n, width, out);
+            assert_memory_equal(out, want, size);
+            check(planes_get32(out, n, width, back));
+            assert_memory_equal(back, code, n * sizeof *code);
+            if (width > 8)
+                continue;
+            memset(out, 0xcc, sizeof out);
+            planes_put8(code8, n, width, out);
+            assert_memory_equal(out, want, size);
+            check(out[size] == 0xcc);
+            check(planes_get8(out, n, width, back8));
+            assert_memory_equal(back8, code8, n);
+        }
+}
+
+static void padding_bits_of_planes_are_refused(void **state)
+{
+    (void)state;
+    uint8_t code[MOST] = {0}, out[MOST];
+    uint32_t wide[MOST] = {0};
+    for (size_t n = 1; n < 200; n++)
+        for (int width = 1; width <= 8; width++) {
+            const size_t size = planes_size(n, width), bytes = (n % 64 + 7) / 8;
+            memset(out, 0, sizeof out);
+            check(planes_get8(out, n, width, code));
+            if (n % 8 == 0)
+                continue;
+            out[size - 1] = 0x80;
+            check(!planes_get8(out, n, width, code));
+            check(!planes_get32(out, n, width, wide));
+            out[size - 1] = 0;
+            out[size - bytes * (size_t)width + bytes - 1] = (uint8_t)(1 << n % 8);
+            check(!planes_get8(out, n, width, code));
+        }
+}
+
+static void trits_ref(const uint8_t *code, size_t n, uint8_t *out)
+{
+    static const unsigned weight[] = {1, 3, 9, 27, 81};
+    memset(out, 0, trits_size(n));
+    for (size_t i = 0; i < n; i++) {
+        const size_t group = i / 320, m = n - group * 320, q = m < 320 ? (m + 4) / 5 : 64;
+        const unsigned trit = code[i] == 3 ? 2 : code[i];
+        out[group * 64 + i % 320 % q] = (uint8_t)(out[group * 64 + i % 320 % q] + trit * weight[i % 320 / q]);
+    }
+}
+
+static void trits_are_as_drawn_and_take_a_fifth_of_a_byte(void **state)
+{
+    (void)state;
+    const Rng rng = rng_open(5, 0, 0, 0, 0);
+    static const uint8_t codes[] = {0, 1, 3};
+    static uint8_t code[MOST], back[MOST], out[MOST], want[MOST];
+    for (size_t s = 0; s < countof(sizes); s++) {
+        const size_t n = sizes[s], size = trits_size(n);
+        assert_int_equal(size, (n + 4) / 5);
+        for (size_t i = 0; i < n; i++)
+            code[i] = codes[rng_u32(&rng, USE_TEST, i) % 3];
+        trits_ref(code, n, want);
+        trits_put(code, n, out);
+        assert_memory_equal(out, want, size);
+        check(trits_get(out, n, back));
+        assert_memory_equal(back, code, n);
+    }
+}
+
+static void bytes_that_hold_no_five_trits_are_refused(void **state)
+{
+    (void)state;
+    uint8_t out[MOST] = {0}, code[MOST];
+    for (size_t s = 1; s < countof(sizes); s++)
+        for (unsigned v = 240; v < 256; v++) {
+            const size_t at = (trits_size(sizes[s]) - 1) / 2;
+            out[at] = (uint8_t)v;
+            const size_t m = sizes[s] % 320, q = (m + 4) / 5;
+            const bool whole = at < sizes[s] / 320 * 64 || (at % 64) + 4 * q < m;
+            check(trits_get(out, sizes[s], code) == (v < 243 && whole));
+            out[at] = 0;
+        }
+    out[1] = 3; /* seven codes in two bytes: byte 1 holds codes 1, 3, 5, and two that are not there */
+    check(trits_get(out, 7, code));
+    out[1] = 27;
+    check(!trits_get(out, 7, code));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(planes_are_as_drawn_for_every_width_and_length),
+    cmocka_unit_test(padding_bits_of_planes_are_refused),
+    cmocka_unit_test(trits_are_as_drawn_and_take_a_fifth_of_a_byte),
+    cmocka_unit_test(bytes_that_hold_no_five_trits_are_refused),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,348 @@
+/* test_rans.c -- rANS against a slow reference, its frequencies against the best there are, entropy bounds, and
+ * every instruction set. */
+#include "rig/check.h"
+
+#include "base/arena.h"
+#include "coder/elias.h"
+#include "vec/kernels.h"
+#include "rig/rans_case.h"
+
+static Rng rng;
+
+static int open_all(void **state)
+{
+    (void)state;
+    rng = rng_open(5, 0, 0, 0, rng_hash("rans"));
+    return 0;
+}
+
+/* ---- frequencies ---- */
+
+static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t n, int precision)
+{
+    double bits = 0;
+    for (uint32_t s = 0; s < n; s++)
+        if (count[s])
+            bits += (double)count[s] * (precision - log2((double)frequency[s]));
+    return bits;
+}
+
+/* The least cost at a precision: from one each, every further unit to whom it saves most, which is best as
+ * savings fall. */
+static double least_cost(const uint64_t *count, uint32_t n, int precision)
+{
+    uint32_t f[64] = {0}, sum = 0;
+    for (uint32_t s = 0; s < n; s++)
+        sum += f[s] = count[s] != 0;
+    for (; sum < 1u << precision; sum++) {
+        uint32_t best = n;
+        double most = -1;
+        for (uint32_t s = 0; s < n; s++) {
+            const double saved = f[s] ? (double)count[s] * log2(1 + 1 / (double)f[s]) : -1;
+            if (saved > most) {
+                most = saved;
+                best = s;
+            }
+        }
+        f[best]++;
+    }
+    return cost_of(count, f, n, precision);
+}
+
+static void random_counts(uint64_t *count, uint32_t n, uint64_t trial)
+{
+    for (uint32_t s = 0; s < n; s++) {
+        const uint64_t r = rng_u64(&rng, USE_TEST, trial * 64 + s);
+        count[s] = r % 4 ? (r >> 20) % (UINT64_C(1) << (1 + (r >> 8) % (4 + trial % 20))) : 0;
+    }
+}
+
+static void shares_are_the_best_to_a_thousandth(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 240; trial++) {
+        const uint32_t n = 2 + (uint32_t)(trial % 60);
+        const int precision = 6 + (int)(trial % 10);
+        uint64_t count[64], weight[64];
+        uint32_t f[64] = {0}, sum = 0;
+        Rans r = {.alphabet = n, .precision = precision};
+        random_counts(count, n, trial);
+        count[0]++, count[n - 1]++;
+        for (uint32_t s = 0; s < n; s++)
+            if (count[s]) {
+                weight[r.present] = count[s];
+                r.symbol[r.present++] = (uint16_t)s;
+            }
+        rans_share(&r, weight);
+        for (uint32_t k = 0; k < r.present; k++) {
+            check(r.frequency[k] >= 1);
+            sum += f[r.symbol[k]] = r.frequency[k];
+        }
+        assert_int_equal(sum, 1 << precision);
+        const double cost = cost_of(count, f, n, precision), least = least_cost(count, n, precision);
+        check(cost >= least * (1 - 1e-9) && cost <= least * 1.001);
+        check_near((double)rans_bits(&r, count, 0), cost, 1 + 1e-4 * cost);
+    }
+}
+
+/* Bits of the best table that is not coarse, and of its symbols. */
+static double plain_bits(const Rans *r, const uint64_t *count)
+{
+    double least = INFINITY;
+    uint64_t weight[RANS_BYTES];
+    for (uint32_t k = 0; k < r->present; k++)
+        weight[k] = count[r->symbol[k]];
+    for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++) {
+        Rans plain = *r;
+        if (r->present > 1u << p)
+            continue;
+        plain.precision = p;
+        plain.coarse = 0;
+        rans_share(&plain, weight);
+        least = fmin(least, (double)(rans_table_bits(&plain) + rans_bits(&plain, count, 0)));
+    }
+    return least;
+}
+
+/* Some thousands of symbols on n levels under a bell: what a short payload of a fine quantiser carries. */
+static void coarse_tables_save_a_fifth_where_symbols_are_few(void **state)
+{
+    (void)state;
+    for (uint32_t n = 100; n <= 250; n += 50) {
+        uint64_t count[256] = {0};
+        for (size_t i = 0; i < 30 * (size_t)n; i++) {
+            const double v = n / 2.0 + n / 6.0 * rng_normal(&rng, USE_TEST, n * 10000 + i);
+            count[v < 0 ? 0 : v > n - 1 ? n - 1 : (uint32_t)v]++;
+        }
+        Rans r;
+        check(rans_build(&r, n, count));
+        double entropy = 0;
+        for (uint32_t s = 0; s < n; s++)
+            entropy -= count[s] ? (double)count[s] * log2((double)count[s] / (30.0 * n)) : 0;
+        const double bits = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0)) - entropy;
+        check(r.coarse > 0);
+        check(bits < 0.8 * (plain_bits(&r, count) - entropy));
+        check(bits < 4.0 * r.present + 60);
+        for (uint32_t s = 0; s < n; s++)
+            count[s] *= 1000; /* where they are many, what is rounded off costs more */
+        check(rans_build(&r, n, count) && r.coarse == 0);
+    }
+}
+
+static void rare_symbols_get_finer_shares(void **state)
+{
+    (void)state;
+    uint64_t count[5] = {1000000, 60, 50, 0, 40};
+    Rans r;
+    check(rans_build(&r, 5, count));
+    check(r.precision > RANS_PRECISION);
+    double entropy = 0;
+    for (uint32_t s = 0; s < 5; s++)
+        entropy -= count[s] ? (double)count[s] * log2((double)count[s] / 1000150) : 0;
+    check((double)rans_bits(&r, count, 0) < 1.03 * entropy);
+}
+
+static void no_other_precision_makes_a_short_stream_shorter(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 60; trial++) {
+        uint64_t count[40];
+        random_counts(count, 40, 3 * trial);
+        count[3] += 2, count[7]++;
+        for (uint32_t s = 0; s < 40; s++)
+            count[s] %= 500;
+        Rans r;
+        check(rans_build(&r, 40, count));
+        const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
+        for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
+            if (r.present <=
+                1u << p) /* a table has a bit or more for each symbol, and each frequency but one */
+                check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
+    }
+}
+
+static void tables_come_back_at_their_stated_cost(void **state)
+{
+    (void)state;
+    size_t coarse = 0;
+    for (uint64_t trial = 0; trial < 200; trial++) {
+        static uint64_t count[3000];
+        const uint32_t alphabet = trial % 2 ? 40 : 3000;
+        memset(count, 0, sizeof count);
+        for (uint64_t k = 0; k < trial; k++)
+            count[rng_u64(&rng, USE_TEST, 1000 * trial + k) % alphabet] +=
+                1 + rng_u64(&rng, USE_DATA, 1000 * trial + k) % (trial % 3 ? 100000 : 40);
+        Rans r, back;
+        check(rans_build(&r, alphabet, count));
+        uint8_t data[2048] = {0};
+        BitWriter w = bits_writer(data, sizeof data);
+        rans_table_put(&r, &w);
+        bits_close(&w);
+        check(!w.full);
+        BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
+        check(rans_table_get(&back, alphabet, &in));
+        assert_int_equal(in.at, rans_table_bits(&r));
+        check(bits_finish(&in));
+        assert_memory_equal(&r, &back, sizeof r);
+        coarse += r.coarse > 0;
+    }
+    check(coarse > 10 && coarse < 150);
+}
+
+/* The first of which has a 16th of all, 256 of 4096 slots: the number that would follow the last symbol. */
+static void a_coarse_table_of_all_bytes_comes_back(void **state)
+{
+    (void)state;
+    Rans r = {.alphabet = RANS_BYTES, .precision = RANS_PRECISION, .coarse = 1, .present = RANS_BYTES}, back;
+    uint64_t weight[RANS_BYTES];
+    uint8_t data[256];
+    for (uint32_t k = 0; k < RANS_BYTES; k++) {
+        r.symbol[k] = (uint16_t)k;
+        weight[k] = r.weight[k] = k == 0 ? 32 : k < 226 ? 2 : 1;
+    }
+    rans_share(&r, weight);
+    assert_int_equal(r.frequency[0], RANS_BYTES);
+    BitWriter w = bits_writer(data, sizeof data);
+    rans_table_put(&r, &w);
+    bits_close(&w);
+    BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
+    check(!w.full && rans_table_get(&back, RANS_BYTES, &in) && bits_finish(&in));
+    assert_memory_equal(&r, &back, sizeof r);
+}
+
+/* ---- streams ---- */
+
+static void streams_equal_a_slow_writers_and_come_back(void **state)
+{
+    (void)state;
+    static const size_t ns[] = {0, 1, 2, 3, 4, 5, 15, 16, 17, 31, 100, 1000, 5003};
+    static const uint32_t alphabets[] = {1, 2, 3, 16, 31, 256};
+    static uint8_t slow[3 * 5003 + 64], back[5003];
+    for (size_t a = 0; a < countof(alphabets); a++)
+        for (size_t i = 0; i < countof(ns); i++)
+            for (size_t l = 0; l < countof(lane_counts); l++)
+                for (int kind = 0; kind < 6; kind++) {
+                    const double slope = kind % 3 == 2 ? 3 : kind % 3 * 0.2;
+                    Case c = make_case_at(&rng, ns[i], alphabets[a], slope, lane_counts[l],
+                                          kind < 3 ? 0 : RANS_PRECISION_MOST - kind % 3);
+                    check(reads(&c, c.stream, c.size, back));
+                    assert_memory_equal(back, c.byte, c.n);
+                    if (c.rans.present > 1) {
+                        assert_int_equal(slow_put(&c.rans, c.lanes, c.byte, c.n, slow), c.size);
+                        assert_memory_equal(slow, c.stream, c.size);
+                    } else {
+                        assert_int_equal(c.size, 0);
+                    }
+                    drop_case(&c);
+                }
+}
+
+static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 8; kind++)
+        for (size_t l = 0; l < countof(lane_counts); l++) {
+            const double slopes[] = {0, 0.1, 0.3, 0.7, 1, 2, 4, 6};
+            Case c = make_case(&rng, 65536, 31, slopes[kind], lane_counts[l]);
+            double entropy = 0;
+            for (uint32_t s = 0; s < 31; s++)
+                if (c.count[s])
+                    entropy -= (double)c.count[s] * log2((double)c.count[s] / 65536);
+            const double bits = 8 * (double)c.size, said = (double)rans_bits(&c.rans, c.count, c.lanes);
+            /* a symbol rarer than one in 4096 still takes that share of the others */
+            check(bits >= entropy && bits <= entropy * 1.002 + 32 * c.lanes + 16.0 * c.rans.present);
+            check_near(bits, said, 9 * c.lanes + 0.001 * said);
+            drop_case(&c);
+        }
+}
+
+static void ranks_stand_for_symbols_of_large_alphabets(void **state)
+{
+    (void)state;
+    uint64_t *count = calloc(RANS_ALPHABET, sizeof *count);
+    Rans r;
+    for (uint32_t k = 0; k < RANS_BYTES; k++)
+        count[257 * k] = k + 1;
+    check(rans_build(&r, RANS_ALPHABET, count) && rans_ranks(&r));
+    for (uint32_t k = 0; k < RANS_BYTES; k++)
+        check(r.symbol[k] == 257 * k && rans_byte(&r, k) == k);
+    count[5] = 1;
+    check(!rans_build(&r, RANS_ALPHABET, count)); /* one more than a byte can name */
+    free(count);
+}
+
+static void every_instruction_set_writes_and_reads_the_same(void **state)
+{
+    (void)state;
+    static uint8_t room[ISA_COUNT][3 << 12], back[1 << 12];
+    for (int kind = 0; kind < 8; kind++)
+        for (size_t rows = 0; rows < 200; rows += 1 + rows / 4) {
+            const bool fine = kind > 3;
+            Case c = make_case_at(&rng, 16 * rows + 16, kind % 4 < 2 ? 31 : 256, kind % 2 ? 0.5 : 0,
+                                  RANS_LANES, fine ? RANS_PRECISION_MOST - kind % 3 : 0);
+            RansWriter w;
+            static RansReader reader;
+            rans_writer(&w, &c.rans);
+            rans_reader(&reader, &c.rans);
+            size_t size[ISA_COUNT] = {0};
+            uint32_t states[ISA_COUNT][16], first[16];
+            for (int isa = 0; isa < ISA_COUNT && kernels_of((Isa)isa); isa++) {
+                const Kernels *k = kernels_of((Isa)isa);
+                uint8_t *end = room[isa] + sizeof room[isa];
+                for (int l = 0; l < 16; l++)
+                    states[isa][l] = 1u << 16;
+                const uint8_t *at = k->rans_put(w.slice, c.rans.precision, c.byte, rows, states[isa], end);
+                size[isa] = (size_t)(end - at);
+                assert_int_equal(size[isa], size[0]);
+                assert_memory_equal(states[isa], k == kernels_of(ISA_BASE) ? states[isa] : first,
+                                    sizeof first);
+                memcpy(first, states[isa], sizeof first);
+                assert_memory_equal(at, room[0] + sizeof room[0] - size[0], size[0]);
+                const int p = c.rans.precision;
+                const size_t got =
+                    fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
+                         : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
+                check(got <= rows && end - at < 32); /* the last rows may be left to others */
+                assert_memory_equal(back, c.byte, 16 * got);
+            }
+            drop_case(&c);
+        }
+}
+
+static void the_example_of_the_format_page_is_so(void **state)
+{
+    (void)state;
+    static const uint8_t byte[] = {0, 1, 0, 3, 0, 1, 0};
+    static const uint8_t table[] = {0x42, 0x4c, 0x69, 0x40}, stream[] = {0x45, 0x3d, 0x32, 0x03};
+    static const uint64_t count[4] = {4, 2, 0, 1};
+    uint8_t out[32] = {0}, room[32];
+    Rans r;
+    RansWriter writer;
+    check(rans_build(&r, 4, count));
+    rans_writer(&writer, &r);
+    BitWriter w = bits_writer(out, sizeof out);
+    rans_table_put(&r, &w);
+    bits_close(&w);
+    check((size_t)(w.at - out) == sizeof table && !memcmp(out, table, sizeof table));
+    const size_t size = rans_put(&writer, 1, byte, countof(byte), room + sizeof room);
+    check(size == sizeof stream && !memcmp(room + sizeof room - size, stream, size));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(shares_are_the_best_to_a_thousandth),
+    cmocka_unit_test(coarse_tables_save_a_fifth_where_symbols_are_few),
+    cmocka_unit_test(rare_symbols_get_finer_shares),
+    cmocka_unit_test(no_other_precision_makes_a_short_stream_shorter),
+    cmocka_unit_test(tables_come_back_at_their_stated_cost),
+    cmocka_unit_test(a_coarse_table_of_all_bytes_comes_back),
+    cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),
+    cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),
+    cmocka_unit_test(ranks_stand_for_symbols_of_large_alphabets),
+    cmocka_unit_test(the_example_of_the_format_page_is_so),
+    cmocka_unit_test(every_instruction_set_writes_and_reads_the_same),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, NULL) ? 1 : 0;
+}

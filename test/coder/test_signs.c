@@ -1,0 +1,335 @@
+/* test_signs.c -- one bit an element: the kernels on every instruction set, then scaledsign and onebit against their
+ * formulas (sign's vote: test_sign_vote.c). */
+#include "rig/codec_rig.h"
+#include "vec/kernels.h"
+#include "coder/signs.h"
+#include "rig/try.h"
+
+#include <float.h>
+
+static const size_t sizes[] = {0,  1,   2,   3,   7,    8,     9,     63,    64,
+                               65, 511, 512, 513, 1000, 65535, 65536, 65537, 200003};
+static const char *const specs[] = {"sign", "scaledsign", "scaledsign:scale=bucket", "onebit",
+                                    "onebit:scope=tensor"};
+
+enum { N = 1500 };
+
+#define EACH_ISA(k)                                                                                          \
+    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
+        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+
+/* Normal, with zeros of both signs, denormals and the largest floats among them. */
+static void fill(float *x, size_t n)
+{
+    static const float odd[] = {0, -0.0f, 0x1p-149f, -0x1p-149f, FLT_MAX, -FLT_MAX, 1, -1};
+    const Rng rng = rng_open(21, 0, 0, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        x[i] = i % 5 ? (float)rng_normal(&rng, USE_TEST, i) : odd[i / 5 % countof(odd)];
+}
+
+/* ---- kernels ---- */
+
+static void bits_are_set_under_zero_and_come_back_as_the_two_values(void **state)
+{
+    (void)state;
+    enum { GROUPS = N / 64 };
+    float x[N], y[N];
+    uint8_t bit[8 * GROUPS];
+    fill(x, N);
+    EACH_ISA(k)
+    {
+        memset(bit, 0xa5, sizeof bit);
+        k->sign_bits(x, GROUPS, bit);
+        k->sign_values(bit, GROUPS, 3, -0.0f, y);
+        for (size_t i = 0; i < 64 * GROUPS; i++) {
+            check(signs_bit(bit, i) == (x[i] < 0));
+            check(x[i] < 0 ? y[i] == 0 && signbit(y[i]) : y[i] == 3);
+        }
+    }
+}
+
+static void sums_of_both_sides_agree_to_the_bit_and_with_long_doubles(void **state)
+{
+    (void)state;
+    float x[N];
+    fill(x, N);
+    for (size_t n = 0; n <= N; n += n < 70 ? 1 : 71) {
+        long double side[2] = {0};
+        double first[2] = {0}, sum[2];
+        for (size_t i = 0; i < n; i++)
+            side[x[i] < 0] += fabsl((long double)x[i]);
+        EACH_ISA(k)
+        {
+            k->sign_sums(x, n, sum);
+            if (isa == 0)
+                memcpy(first, sum, sizeof sum);
+            assert_memory_equal(sum, first, sizeof sum);
+            check_rel(sum[0], (double)side[0], 1e-12);
+            check_rel(sum[1], (double)side[1], 1e-12);
+        }
+    }
+}
+
+static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
+{
+    (void)state;
+    float x[200], y[200];
+    uint8_t bit[26];
+    fill(x, 200);
+    for (size_t n = 0; n <= 200; n++) {
+        size_t count = 0;
+        memset(bit, 0x5a, sizeof bit);
+        signs_put(x, n, bit);
+        check(bit[signs_size(n)] == 0x5a && signs_clean(bit, n));
+        signs_get(bit, n, 2, -7, y);
+        for (size_t i = 0; i < n; i++) {
+            check(y[i] == (x[i] < 0 ? -7 : 2));
+            count += x[i] < 0;
+        }
+        check(signs_count(bit, n) == count);
+        for (size_t i = n; i < 8 * signs_size(n); i++) {
+            bit[i / 8] ^= (uint8_t)(1 << i % 8);
+            check(!signs_clean(bit, n));
+            bit[i / 8] ^= (uint8_t)(1 << i % 8);
+        }
+    }
+}
+
+/* ---- all of them ---- */
+
+static size_t means_bytes(size_t spec, size_t n)
+{
+    const size_t bytes[] = {0, 4, 4 * ((n + 511) / 512), 8, 8};
+    return bytes[spec];
+}
+
+static void every_size_takes_one_bit_an_element_and_its_means(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            const size_t n = sizes[k], own = 1 + means_bytes(s, n) + (n + 7) / 8;
+            Try *t = try_open(specs[s], n);
+            try_normal(t, 60 + k);
+            try_both(t);
+            const bool raw = own >= 4 * n + 1;
+            check(raw == (n == 0 || (n == 1 && s > 0) || (n == 2 && s > 2)));
+            assert_int_equal(t->out.size, raw ? 4 * n + 1 : own);
+            for (size_t i = 0; i < n; i++)
+                check(raw ? t->y[i] == t->x[i] : (t->y[i] < 0) == (t->x[i] < 0));
+            if (n < 600) {
+                try_refuses_other_lengths(t);
+                try_survives_flips(t, n < 65 ? 1 : 37);
+            }
+            try_close(t);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 5 * BLOCK + 123);
+        try_normal(t, 51);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static double error_of(const Try *t)
+{
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < t->shape.n; i++) {
+        const double x = (double)t->x[i], d = (double)t->y[i] - x;
+        error += d * d;
+        norm += x * x;
+    }
+    return error / norm;
+}
+
+/* ---- scaledsign ---- */
+
+static void scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket(void **state)
+{
+    (void)state;
+    for (size_t s = 1; s <= 2; s++)
+        for (size_t k = 2; k < countof(sizes); k++) {
+            const size_t n = sizes[k], bucket = s == 1 ? n : 512;
+            Try *t = try_open(specs[s], n);
+            fill(t->x, n);
+            try_both(t);
+            for (size_t from = 0; from < n; from += bucket) {
+                const size_t to = n - from < bucket ? n : from + bucket;
+                long double sum = 0;
+                for (size_t i = from; i < to; i++)
+                    sum += fabsl((long double)t->x[i]);
+                const double mean = (double)(sum / (long double)(to - from));
+                for (size_t i = from; i < to; i++)
+                    check_rel((double)t->y[i], t->x[i] < 0 ? -mean : mean, 0x1p-24 * (1 + 1e-6));
+            }
+            try_close(t);
+        }
+}
+
+static void the_largest_floats_keep_a_finite_mean(void **state)
+{
+    (void)state;
+    for (size_t s = 1; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 3001);
+        for (size_t i = 0; i < 3001; i++)
+            t->x[i] = i % 3 ? FLT_MAX : -FLT_MAX;
+        try_both(t);
+        assert_memory_equal(t->x, t->y, 3001 * sizeof(float));
+        try_close(t);
+    }
+}
+
+/* Error feedback needs |C(x) - x|^2 <= (1 - delta) |x|^2 with delta = |x|_1^2 / (n |x|^2). */
+static void scaled_signs_contract_by_their_density(void **state)
+{
+    (void)state;
+    Try *t = try_open("scaledsign", 3000);
+    double one = 0, two = 0;
+    try_laplace(t, 3);
+    for (size_t i = 0; i < 3000; i++) {
+        one += fabs((double)t->x[i]);
+        two += (double)t->x[i] * (double)t->x[i];
+    }
+    try_both(t);
+    check_rel(error_of(t), 1 - one * one / (3000 * two), 1e-6);
+    try_close(t);
+}
+
+static void scales_that_are_no_magnitudes_are_refused(void **state)
+{
+    (void)state;
+    static const float bad[] = {-1, -0.0f, INFINITY, NAN};
+    for (size_t s = 1; s < countof(specs); s++)
+        for (size_t i = 0; i < countof(bad); i++)
+            for (size_t at = 0; at < means_bytes(s, 1000); at += 4) {
+                Try *t = try_open(specs[s], 1000);
+                try_normal(t, 4);
+                try_both(t);
+                store_f32(t->out.data + 1 + at, bad[i]);
+                check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+                try_close(t);
+            }
+}
+
+/* ---- onebit ---- */
+
+static void check_columns(const Rig *rig, const float *x, size_t columns)
+{
+    const size_t n = rig->shape.n;
+    for (size_t k = 0; k < columns; k++) {
+        long double sum[2] = {0}, count[2] = {0};
+        for (size_t i = k; i < n; i += columns) {
+            sum[x[i] < 0] += (long double)x[i];
+            count[x[i] < 0]++;
+        }
+        for (size_t i = k; i < n; i += columns)
+            check_rel((double)rig->decoded[i], (double)(sum[x[i] < 0] / count[x[i] < 0]),
+                      0x1p-24 * (1 + 1e-6));
+    }
+}
+
+static void each_column_of_a_matrix_has_its_own_two_means(void **state)
+{
+    (void)state;
+    static const struct {
+        int rank;
+        size_t dim[4], columns;
+    } rows[] = {
+        {2, {40, 30}, 30},     {2, {20, 1000}, 1000}, {2, {500, 1}, 1},     {4, {64, 16, 3, 3}, 144},
+        {3, {9, 1, 300}, 300}, {1, {5000}, 1},        {2, {700, 257}, 257},
+    };
+    for (size_t k = 0; k < countof(rows); k++) {
+        Shape shape;
+        Rig rig;
+        check(shape_make(&shape, rows[k].rank, rows[k].dim));
+        rig_open(&rig, "onebit", shape);
+        float *x = NEW(rig.forever, float, shape.n);
+        fill(x, shape.n);
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        assert_int_equal(rig.payload.size, 1 + 8 * rows[k].columns + (shape.n + 7) / 8);
+        check_columns(&rig, x, rows[k].columns);
+        rig_close(&rig);
+    }
+}
+
+static void columns_of_one_or_two_rows_go_as_floats(void **state)
+{
+    (void)state;
+    for (size_t rows = 1; rows <= 3; rows++) {
+        Shape shape;
+        Rig rig;
+        check(shape_make(&shape, 2, (const size_t[]){rows, 100}));
+        rig_open(&rig, "onebit", shape);
+        float x[300];
+        fill(x, 300);
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check(rig.payload.data[0] == (rows < 3 ? PAYLOAD_RAW : PAYLOAD_METHOD));
+        rig_close(&rig);
+    }
+}
+
+/* Threads cut by blocks for signs, by strips for sums: neither shows. */
+static void matrices_give_the_same_bytes_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    Shape shape;
+    Rig rig;
+    check(shape_make(&shape, 2, (const size_t[]){300, 1111}));
+    rig_open(&rig, "onebit", shape);
+    float *x = NEW(rig.forever, float, shape.n), *first = NEW(rig.forever, float, shape.n);
+    fill(x, shape.n);
+    check_ok(rig_encode(&rig, x, 0), &rig.err);
+    check_ok(rig_decode(&rig), &rig.err);
+    uint8_t *bytes = NEW(rig.forever, uint8_t, rig.payload.size);
+    memcpy(bytes, rig.payload.data, rig.payload.size);
+    memcpy(first, rig.decoded, shape.n * sizeof *first);
+    for (int threads = 2; threads < 9; threads += 3) {
+        rig.call.threads = threads;
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        assert_memory_equal(bytes, rig.payload.data, rig.payload.size);
+        assert_memory_equal(first, rig.decoded, shape.n * sizeof *first);
+    }
+    rig_close(&rig);
+}
+
+static void a_mean_without_elements_must_be_zero(void **state)
+{
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        Try *t = try_open("onebit", 100);
+        for (size_t i = 0; i < 100; i++)
+            t->x[i] = side ? -1.5f : 1.5f;
+        try_both(t);
+        assert_memory_equal(t->x, t->y, 100 * sizeof(float));
+        uint8_t *empty = t->out.data + 1 + (side ? 0 : 4);
+        check(load_u32(empty) == 0);
+        store_f32(empty, 1);
+        check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+        try_close(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bits_are_set_under_zero_and_come_back_as_the_two_values),
+    cmocka_unit_test(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles),
+    cmocka_unit_test(any_number_of_signs_is_put_got_counted_and_looked_over),
+    cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket),
+    cmocka_unit_test(the_largest_floats_keep_a_finite_mean),
+    cmocka_unit_test(scaled_signs_contract_by_their_density),
+    cmocka_unit_test(scales_that_are_no_magnitudes_are_refused),
+    cmocka_unit_test(each_column_of_a_matrix_has_its_own_two_means),
+    cmocka_unit_test(columns_of_one_or_two_rows_go_as_floats),
+    cmocka_unit_test(matrices_give_the_same_bytes_on_any_number_of_threads),
+    cmocka_unit_test(a_mean_without_elements_must_be_zero),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,254 @@
+/* test_symbols.c -- symbols.h: the shortest form is taken, codes of every width come back, other bytes are refused. */
+#include "rig/symbols_rig.h"
+
+static uint8_t codes[N];
+
+/* Codes 0 .. most, the larger the rarer. */
+static void fill_codes(size_t n, uint8_t most, double slope)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double v = -log(rng_unit(&rng, USE_TEST, i)) / slope;
+        codes[i] = (uint8_t)(v < most ? v : most);
+    }
+}
+
+static void the_shortest_form_is_taken(void **state)
+{
+    (void)state;
+    for (int coder = 0; coder < 2; coder++) {
+        Carrier c = {.byte = codes, .n = N};
+        fill_codes(N, 31, 0.5);
+        Buf b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_ONE); /* alike everywhere */
+        const size_t alike = b.size;
+        for (size_t i = 0; i < N; i++)
+            codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* other symbols in each block */
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_OWN);
+        check(b.size < alike + 200);
+        for (size_t i = 0; i < N; i++)
+            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_PLANES); /* nothing to gain */
+        c.n = 5;
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        assert_int_equal(kind_of(b), KIND_PLANES);
+        c.n = N;
+        memset(codes, 9, N);
+        b = both_ways((SymbolCoder)coder, 5, &c);
+        check(kind_of(b) == KIND_ONE && b.size < 25);
+    }
+}
+
+static void every_width_and_size_comes_back(void **state)
+{
+    (void)state;
+    static const size_t ns[] = {1, 2, 63, 64, 65, 1000, 9000, 65536, 65537, 140000};
+    static uint32_t word[140000];
+    static uint8_t byte[140000];
+    for (size_t i = 0; i < countof(ns); i++)
+        for (int width = 1; width <= SYMBOLS_WIDTH; width += width < 9 ? 1 : 4)
+            for (int coder = 0; coder < 2; coder++) {
+                const ArenaMark mark = arena_mark(arena);
+                const double scale = (1u << width) / (width % 2 ? 40.0 : 6.0);
+                for (size_t k = 0; k < ns[i]; k++) {
+                    const double v = fabs(rng_normal(&rng, USE_TEST, k)) * scale;
+                    word[k] = (uint32_t)v & ((1u << width) - 1);
+                    byte[k] = (uint8_t)word[k];
+                }
+                Carrier c = {.byte = byte, .word = width > 8 ? word : NULL, .n = ns[i]};
+                const Buf b = both_ways((SymbolCoder)coder, width, &c);
+                check(b.size <= symbols_most(ns[i], width));
+                arena_rewind(arena, mark);
+            }
+}
+
+static void forms_that_no_writer_writes_are_refused(void **state)
+{
+    (void)state;
+    Carrier c = {.byte = codes, .n = 1000};
+    fill_codes(1000, 15, 0.7);
+    for (int coder = 0; coder < 2; coder++) {
+        const Buf b = both_ways((SymbolCoder)coder, 4, &c);
+        const Symbols s = {.coder = (SymbolCoder)coder,
+                           .n = 1000,
+                           .width = 4,
+                           .threads = 1,
+                           .data = &c,
+                           .make = make,
+                           .take = take};
+        for (unsigned form = 0; form < 256; form++) {
+            const uint8_t was = b.data[0];
+            b.data[0] = (uint8_t)form;
+            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+            b.data[0] = was;
+        }
+    }
+}
+
+/* Most codes are small and a few are very large: no shift suits both. */
+static void codes_spread_over_decades_go_by_classes(void **state)
+{
+    (void)state;
+    static uint32_t word[N];
+    for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
+        const ArenaMark mark = arena_mark(arena);
+        const uint32_t top = UINT32_C(1) << (width - 1);
+        double open = 0; /* what log-uniform magnitudes and their signs need at the most, in bits */
+        for (size_t i = 0; i < N; i++) {
+            const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
+            word[i] = (uint32_t)v | (i % 3 ? 0 : top);
+            open += log2(v);
+        }
+        Carrier c = {.word = word, .n = N};
+        const Buf b = both_ways(CODER_RANS, width, &c);
+        const double most = open + N * (1 + log2(log(top)) - log2(M_LN2) + 0.6);
+        check(width < 11 || (b.data[0] & 3) == 3);
+        check(8 * (double)b.size < most);
+        check(10 * b.size < 9 * symbols_most(N, width));
+        arena_rewind(arena, mark);
+    }
+}
+
+static void damaged_open_bits_are_refused(void **state)
+{
+    (void)state;
+    static uint32_t word[3000];
+    for (size_t i = 0; i < countof(word); i++)
+        word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) & 0xffff;
+    Carrier c = {.word = word, .n = countof(word)};
+    const Buf b = both_ways(CODER_RANS, 17, &c);
+    const Symbols s = {
+        .coder = CODER_RANS, .n = c.n, .width = 17, .threads = 1, .data = &c, .make = make, .take = take};
+    assert_int_equal(b.data[0] & 3, 3);
+    for (unsigned form = 0; form < 256; form++) {
+        const uint8_t was = b.data[0];
+        b.data[0] = (uint8_t)form;
+        check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+        b.data[0] = was;
+    }
+    for (size_t i = 0; i < b.size; i++) { /* a flipped bit: refused or other codes, never a crash */
+        b.data[i] ^= (uint8_t)(1 << i % 8);
+        check(!comes_back(&s, &c, buf_bytes(&b)));
+        b.data[i] ^= (uint8_t)(1 << i % 8);
+    }
+}
+
+/* Codes that are nearly all 0: a block takes some bytes, and so do lengths and states of its own. */
+static void all_blocks_share_a_stream_where_each_has_little(void **state)
+{
+    (void)state;
+    static uint32_t word[N];
+    for (int width = 2; width <= SYMBOLS_WIDTH; width += 3) {
+        const ArenaMark mark = arena_mark(arena);
+        double entropy = 0, rare = 0;
+        for (size_t i = 0; i < N; i++) {
+            const uint64_t r = rng_u64(&rng, USE_TEST, i);
+            const bool hit = r % 1000 == 0;
+            word[i] = hit ? (uint32_t)exp2((width - 1) * rng_unit(&rng, USE_DATA, i)) : 0;
+            codes[i] = (uint8_t)word[i];
+            rare += hit;
+            entropy += hit ? width : 0;
+        }
+        entropy += rare * log2(N / rare) + (N - rare) * log2(N / (N - rare));
+        Carrier c = {.byte = codes, .word = width > 8 ? word : NULL, .n = N};
+        const Buf b = both_ways(CODER_RANS, width, &c);
+        check((b.data[0] >> 2 & 3) == (width == 8 ? 1 : 3)); /* 1: sparse, as 256 symbols at such shares */
+        check(8 * (double)b.size < 1.15 * entropy + 300);
+        const Symbols s = {.coder = CODER_RANS,
+                           .n = N,
+                           .width = width,
+                           .threads = 1,
+                           .data = &c,
+                           .make = make,
+                           .take = take};
+        for (unsigned form = 0; form < 256; form++) {
+            const uint8_t was = b.data[0];
+            b.data[0] = (uint8_t)form;
+            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+            b.data[0] = was;
+        }
+        arena_rewind(arena, mark);
+    }
+}
+
+static double bound_of(SymbolCoder coder, int width, Carrier *c, Buf *out)
+{
+    Error err;
+    double bits = -1;
+    const Symbols s = {.coder = coder,
+                       .n = c->n,
+                       .width = width,
+                       .threads = 2,
+                       .data = c,
+                       .make = make,
+                       .take = take,
+                       .entropy = &bits};
+    *out = (Buf){.cap = symbols_most(c->n, width)};
+    out->data = NEW(arena, uint8_t, out->cap);
+    check_ok(symbols_put(&s, out, arena, &err), &err);
+    return bits;
+}
+
+static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
+{
+    static uint32_t count[1 << SYMBOLS_WIDTH];
+    double bits = 0;
+    memset(count, 0, sizeof count);
+    for (size_t i = from; i < to; i++)
+        count[code[i] >> shift]++;
+    for (size_t c = 0; c < countof(count); c++)
+        bits -= count[c] ? count[c] * log2(count[c] / (double)(to - from)) : 0;
+    return bits;
+}
+
+/* One table: all symbols' entropy and a bit for each bit below; own ones: the blocks' entropies; planes: the bits. */
+static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
+{
+    (void)state;
+    static uint32_t word[N];
+    Buf b;
+    for (int coder = 0; coder < 2; coder++) {
+        const ArenaMark mark = arena_mark(arena);
+        Carrier c = {.byte = codes, .n = N};
+        fill_codes(N, 31, 0.5);
+        for (size_t i = 0; i < N; i++)
+            word[i] = codes[i];
+        check_rel(bound_of((SymbolCoder)coder, 5, &c, &b), order_0(word, 0, N, 0), 1e-12);
+        assert_int_equal(kind_of(b), KIND_ONE);
+        for (size_t i = 0; i < N; i++)
+            word[i] = codes[i] ^= (uint8_t)(7 * (i / BLOCK));
+        double own = 0;
+        for (size_t from = 0; from < N; from += BLOCK)
+            own += order_0(word, from, from + BLOCK < N ? from + BLOCK : N, 0);
+        check_rel(bound_of((SymbolCoder)coder, 5, &c, &b), own, 1e-12);
+        assert_int_equal(kind_of(b), KIND_OWN);
+        for (size_t i = 0; i < N; i++)
+            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+        check(bound_of((SymbolCoder)coder, 5, &c, &b) == 5.0 * N);
+        c.word = word;
+        for (size_t i = 0; i < N; i++) /* thirteen bits, the lower eight of which are noise */
+            word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
+                      (rng_u64(&rng, USE_TEST, i) & 255);
+        const double bits = bound_of((SymbolCoder)coder, 13, &c, &b);
+        if (kind_of(b) == KIND_ONE)
+            check_rel(bits, order_0(word, 0, N, b.data[0] >> 4) + (b.data[0] >> 4) * (double)N, 1e-12);
+        check(bits > 0.99 * 8 * (double)b.size && bits < 8 * (double)b.size);
+        arena_rewind(arena, mark);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_blocks_share_a_stream_where_each_has_little),
+    cmocka_unit_test(the_bound_is_that_of_the_streams_that_are_sent),
+    cmocka_unit_test(codes_spread_over_decades_go_by_classes),
+    cmocka_unit_test(damaged_open_bits_are_refused),
+    cmocka_unit_test(the_shortest_form_is_taken),
+    cmocka_unit_test(every_width_and_size_comes_back),
+    cmocka_unit_test(forms_that_no_writer_writes_are_refused),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

@@ -1,0 +1,278 @@
+/* test_symbols_forms.c -- which forms of symbols are read, from payloads made by hand as the page of symbols.h has them; forms that
+ * codes seldom take; and what is said where one is damaged or memory ends. */
+#include "rig/symbols_rig.h"
+
+#include "coder/planes.h"
+
+enum { TWO_BLOCKS = BLOCK + 1000, CLASS_OWN = 8 };
+
+static uint32_t word[N];
+static uint8_t byte[N];
+
+static Carrier zeros(size_t n, int width)
+{
+    memset(word, 0, sizeof word);
+    memset(byte, 0, sizeof byte);
+    return (Carrier){.byte = byte, .word = width > 8 ? word : NULL, .n = n};
+}
+
+/* ---- by hand ---- */
+
+/* Of the only symbol 0: rANS' precision 12, gamma(2), gamma(1); Huffman's gamma(2), gamma(1). */
+static const uint8_t only_table[] = {[CODER_HUFFMAN] = 0x50, [CODER_RANS] = 0xc5};
+static const uint8_t bad_table[] = {[CODER_HUFFMAN] = 0x00, [CODER_RANS] = 0x35};
+
+typedef struct {
+    unsigned kind, lanes, shift, form;
+    bool own;
+} Shape;
+
+static Shape shape_of(unsigned form)
+{
+    const Shape f = {form & 3, form >> 2 & 3, form >> 4, form, false};
+    return (Shape){f.kind, f.lanes, f.shift, form,
+                   f.kind == KIND_OWN || (f.kind == KIND_CLASSES && f.shift & CLASS_OWN)};
+}
+
+static void put_nothing(Buf *b, size_t size)
+{
+    memset(buf_room(b, size), 0, size);
+}
+
+static size_t low_size(const Shape *f, size_t n)
+{
+    return f->kind == KIND_CLASSES ? 4 : planes_size(n, (int)f->shift);
+}
+
+/* Codes of 0. Streams of an only symbol are empty. */
+static Bytes zeros_in(const Symbols *s, unsigned form, uint8_t table)
+{
+    static uint8_t data[N * 3];
+    const Shape f = shape_of(form);
+    const size_t bodies = f.lanes == 3 ? 1 : blocks_of(s->n);
+    Buf b = {.data = data, .cap = sizeof data};
+    buf_u8(&b, (uint8_t)form);
+    if (f.kind == KIND_PLANES) {
+        put_nothing(&b, planes_size(s->n, s->width));
+        return buf_bytes(&b);
+    }
+    if (!f.own)
+        buf_u8(&b, table);
+    for (size_t k = 0; k < bodies && bodies > 1; k++)
+        buf_u32(&b, (uint32_t)(f.own + low_size(&f, block_size(s->n, k))));
+    for (size_t k = 0; k < bodies; k++) {
+        if (f.own)
+            buf_u8(&b, table);
+        put_nothing(&b, low_size(&f, bodies > 1 ? block_size(s->n, k) : s->n));
+    }
+    return buf_bytes(&b);
+}
+
+static bool is_a_form(const Symbols *s, unsigned form)
+{
+    const Shape f = shape_of(form);
+    const bool rans = s->coder == CODER_RANS, blocks = s->n > BLOCK;
+    const int left = s->width - (int)f.shift;
+    if (f.kind == KIND_PLANES)
+        return form == 0;
+    if (f.kind == KIND_CLASSES ? !rans || s->width <= 8 : left < 1 || left > 16)
+        return false;
+    if (f.lanes == 3 ? !rans || f.own || !blocks : f.lanes && !rans)
+        return false;
+    return blocks || !f.own;
+}
+
+static void every_form_of_the_page_is_read_and_no_other(void **state)
+{
+    (void)state;
+    static const int widths[] = {1, 8, 9, 17};
+    for (size_t k = 0; k < 4 * countof(widths); k++) {
+        const ArenaMark mark = arena_mark(arena);
+        const int width = widths[k / 4];
+        Carrier c = zeros(k % 2 ? 1000 : TWO_BLOCKS, width);
+        const SymbolCoder coder = k / 2 % 2 ? CODER_RANS : CODER_HUFFMAN;
+        const Symbols s = symbols_of(coder, width, &c);
+        for (unsigned form = 0; form < 256; form++)
+            check(comes_back(&s, &c, zeros_in(&s, form, only_table[coder])) == is_a_form(&s, form));
+        arena_rewind(arena, mark);
+    }
+}
+
+static const char *why_refused(const Symbols *s, Bytes in)
+{
+    const char *why = NULL;
+    check(get_copy(s, in, &why) == ERR_CORRUPT);
+    return why;
+}
+
+static void what_is_damaged_is_said(void **state)
+{
+    (void)state;
+    static const unsigned forms[] = {KIND_ONE, KIND_OWN, KIND_CLASSES, KIND_CLASSES | CLASS_OWN << 4};
+    Carrier c = zeros(TWO_BLOCKS, 9);
+    for (int coder = 0; coder < 2; coder++) {
+        const Symbols s = symbols_of((SymbolCoder)coder, 9, &c);
+        for (size_t k = 0; k < (coder == CODER_RANS ? 4 : 2); k++) {
+            const Bytes in = zeros_in(&s, forms[k], only_table[coder]);
+            uint8_t *length = (uint8_t *)in.data + 1 + !shape_of(forms[k]).own;
+            length[0]++;
+            check(strstr(why_refused(&s, in), "not as long as said"));
+            length[0]--;
+            store_u32(length, UINT32_MAX);
+            check(strstr(why_refused(&s, in), "not as long as said"));
+            check(strstr(why_refused(&s, zeros_in(&s, forms[k], bad_table[coder])), "a damaged table"));
+        }
+        check(strstr(why_refused(&s, zeros_in(&s, 4, 0)), "head of sparse symbols"));
+        check(strstr(why_refused(&s, zeros_in(&s, 8, 0)), "form"));
+        check(strstr(why_refused(&s, (Bytes){zeros_in(&s, 0, 0).data, 1000}), "planes of another length"));
+    }
+}
+
+/* States stand where writers begin behind the last code, and stay there when none is left to read. */
+static void one_code_more_than_was_written_is_refused(void **state)
+{
+    (void)state;
+    static const int widths[] = {5, 9, 17};
+    for (size_t k = 0; k < countof(widths); k++) {
+        const char *why;
+        Carrier c = {.byte = byte, .word = widths[k] > 8 ? word : NULL, .n = 3001};
+        for (size_t i = 0; i < c.n; i++) {
+            const double v = exp2((widths[k] - 1) * rng_unit(&rng, USE_TEST, i));
+            word[i] = (uint32_t)(k == 1 ? v / 32 : v);
+            byte[i] = (uint8_t)word[i];
+        }
+        const Buf b = both_ways(CODER_RANS, widths[k], &c);
+        check(kind_of(b) == (k == 2 ? KIND_CLASSES : KIND_ONE) && (k == 2 || b.data[0] >> 4 == 0));
+        c.n++;
+        c.byte_back = NULL;
+        const Symbols s = symbols_of(CODER_RANS, widths[k], &c);
+        check(get_copy(&s, buf_bytes(&b), &why) == ERR_CORRUPT);
+    }
+}
+
+/* ---- forms that codes seldom take ---- */
+
+/* Each block's magnitudes have a place of their own. */
+static void fill_decades(void)
+{
+    for (size_t i = 0; i < N; i++)
+        word[i] = (uint32_t)exp2((double)(4 * (i / BLOCK)) + 4 * rng_unit(&rng, USE_TEST, i)) |
+                  (uint32_t)(i % 3 == 0) << 16;
+}
+
+static void blocks_of_different_decades_have_classes_with_tables_of_their_own(void **state)
+{
+    (void)state;
+    Carrier c = {.word = word, .n = N};
+    fill_decades();
+    const Buf b = both_ways(CODER_RANS, 17, &c);
+    check(kind_of(b) == KIND_CLASSES && b.data[0] >> 4 & CLASS_OWN);
+}
+
+static void a_class_that_one_code_alone_has_comes_back(void **state)
+{
+    (void)state;
+    static const size_t places[] = {0, 1700, 2999};
+    for (size_t p = 0; p < countof(places); p++) {
+        Carrier c = {.word = word, .n = 3000};
+        for (size_t i = 0; i < c.n; i++)
+            word[i] = (uint32_t)exp2(13 * rng_unit(&rng, USE_TEST, i));
+        word[places[p]] = 0x1ffff;
+        assert_int_equal(kind_of(both_ways(CODER_RANS, 17, &c)), KIND_CLASSES);
+    }
+}
+
+/* Low bits that are noise under symbols that are nearly all 0. */
+static void low_bits_of_all_blocks_stand_before_the_stream_that_they_share(void **state)
+{
+    (void)state;
+    for (int width = 8; width <= 12; width += 4) {
+        Carrier c = {.byte = byte, .word = width > 8 ? word : NULL, .n = N};
+        for (size_t i = 0; i < N; i++) {
+            const uint32_t r = rng_u32(&rng, USE_TEST, i);
+            word[i] = r % 3000 ? r >> 28 : (1u << width) - 1 - (r >> 28);
+            byte[i] = (uint8_t)word[i];
+        }
+        const Buf b = both_ways(CODER_RANS, width, &c);
+        check(kind_of(b) == KIND_ONE && (b.data[0] >> 2 & 3) == 3 && b.data[0] >> 4 == 4);
+    }
+}
+
+/* Entropy of what stands in front of the open bits, and these. */
+static void the_bound_of_classes_counts_their_open_bits(void **state)
+{
+    (void)state;
+    static uint32_t count[1 << SYMBOLS_WIDTH];
+    Error err;
+    double said = -1, bits = 0;
+    Carrier c = {.word = word, .n = 60000};
+    for (size_t i = 0; i < c.n; i++)
+        word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) | (uint32_t)(i % 3 == 0) << 16;
+    Symbols s = symbols_of(CODER_RANS, 17, &c);
+    s.entropy = &said;
+    Buf out = {.cap = symbols_most(c.n, 17)};
+    out.data = NEW(arena, uint8_t, out.cap);
+    check_ok(symbols_put(&s, &out, arena, &err), &err);
+    assert_int_equal(out.data[0] & 3, KIND_CLASSES);
+    for (size_t i = 0; i < c.n; i++) {
+        const uint32_t magnitude = word[i] & 0xffff, lead = out.data[0] >> 4 & 7;
+        uint32_t open = 0;
+        while (magnitude >> open >= 2u << lead)
+            open++;
+        bits += open;
+        count[word[i] >> open << open]++;
+    }
+    for (size_t k = 0; k < countof(count); k++)
+        bits -= count[k] ? count[k] * log2(count[k] / (double)c.n) : 0;
+    check_rel(said, bits, 1e-10);
+}
+
+/* ---- memory ---- */
+
+static void check_memory(SymbolCoder coder, unsigned kind, Carrier *c)
+{
+    const Buf b = both_ways(coder, 6, c);
+    const Symbols s = symbols_of(coder, 6, c);
+    size_t some = 0, all = 0;
+    assert_int_equal(kind_of(b), kind);
+    for (size_t limit = 1; all < 3; limit += 1 + limit / 8) {
+        const char *why;
+        Error err = {.text = ""};
+        Arena *a = arena_open(limit);
+        const Status status = symbols_get(&s, buf_bytes(&b), a, &err, &why);
+        arena_close(a);
+        check(status == OK || (status == ERR_MEMORY && err.text[0] && !all));
+        *(status == OK ? &all : &some) += 1;
+    }
+    check(some > 5);
+}
+
+static void too_little_memory_is_said(void **state)
+{
+    (void)state;
+    for (int coder = 0; coder < 2; coder++) {
+        Carrier c = {.byte = byte, .n = N};
+        for (size_t i = 0; i < N; i++)
+            byte[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) >> 29 ^ 7 * (uint32_t)(i / BLOCK));
+        check_memory((SymbolCoder)coder, KIND_OWN, &c);
+        for (size_t i = 0; i < N; i++)
+            byte[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) >> 26);
+        check_memory((SymbolCoder)coder, KIND_PLANES, &c);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_form_of_the_page_is_read_and_no_other),
+    cmocka_unit_test(what_is_damaged_is_said),
+    cmocka_unit_test(one_code_more_than_was_written_is_refused),
+    cmocka_unit_test(blocks_of_different_decades_have_classes_with_tables_of_their_own),
+    cmocka_unit_test(a_class_that_one_code_alone_has_comes_back),
+    cmocka_unit_test(low_bits_of_all_blocks_stand_before_the_stream_that_they_share),
+    cmocka_unit_test(the_bound_of_classes_counts_their_open_bits),
+    cmocka_unit_test(too_little_memory_is_said),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

@@ -1,0 +1,177 @@
+/* test_symbols_sparse.c -- codes most of which are one: they take their entropy however rare the others are, and
+ * come back. */
+#include "rig/sources.h"
+#include "rig/symbols_rig.h"
+
+enum { LARGE = 40 * BLOCK, SPARSE = 4, LONG_GAP = 1 << 16 };
+
+static uint32_t word[LARGE];
+static uint8_t byte[LARGE];
+
+static bool is_sparse(const Buf *b)
+{
+    return (b->data[0] & 15) == SPARSE;
+}
+static bool sparse_both_ways(SymbolCoder coder, int width, Carrier *c)
+{
+    const Buf b = both_ways(coder, width, c);
+    return is_sparse(&b);
+}
+
+static Carrier carrier(int width, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        byte[i] = (uint8_t)word[i];
+    return (Carrier){.byte = byte, .word = width > 8 ? word : NULL, .n = n};
+}
+
+static uint32_t another(int width, uint32_t common, double scale, size_t i)
+{
+    const uint32_t all = UINT32_C(1) << width;
+    const double above = floor(-log(rng_unit(&rng, USE_DATA, i)) * scale);
+    return (common + 1 + (uint32_t)fmin(above, all - 2)) % all;
+}
+
+/* One in `every` codes, at random, is not the common one; those are as likely as `law` bits say. */
+static double law;
+static Carrier rare(int width, uint32_t common, size_t every, double scale, size_t n)
+{
+    const double most = (UINT32_C(1) << width) - 2;
+    law = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool hit = rng_u64(&rng, USE_TEST, i) % every == 0;
+        word[i] = hit ? another(width, common, scale, i) : common;
+        const double above = (word[i] - common - 1) & ((UINT32_C(1) << width) - 1);
+        law += hit ? log2((double)every) + above / scale * M_LOG2E -
+                         (above < most ? log2(-expm1(-1 / scale)) : 0)
+                   : -log1p(-1 / (double)every) * M_LOG2E;
+    }
+    return carrier(width, n);
+}
+
+static void rare_codes_take_their_entropy_and_come_back(void **state)
+{
+    (void)state;
+    static const struct {
+        SymbolCoder coder;
+        int width;
+        uint32_t common;
+        size_t every;
+        double scale;
+    } cases[] = {{CODER_RANS, 8, 0, 150, 16},       {CODER_RANS, 8, 200, 150, 4},
+                 {CODER_RANS, 12, 77, 300, 300},    {CODER_RANS, 17, 0, 300, 20000},
+                 {CODER_RANS, 17, 98304, 300, 900}, {CODER_RANS, 5, 9, 700, 8},
+                 {CODER_HUFFMAN, 2, 3, 30, 0.2},    {CODER_HUFFMAN, 8, 0, 10, 16},
+                 {CODER_HUFFMAN, 11, 5, 100, 100},  {CODER_HUFFMAN, 17, 0, 300, 3000}};
+    for (size_t k = 0; k < countof(cases); k++) {
+        const ArenaMark mark = arena_mark(arena);
+        const int width = cases[k].width;
+        Carrier c = rare(width, cases[k].common, cases[k].every, cases[k].scale, N);
+        const Buf b = both_ways(cases[k].coder, width, &c);
+        check(8 * (double)b.size < 1.02 * law + 300);
+        arena_rewind(arena, mark);
+    }
+}
+
+/* The same bytes for ever: FNV-1a of three payloads. */
+static void what_is_written_stays(void **state)
+{
+    (void)state;
+    static const struct {
+        SymbolCoder coder;
+        int width;
+        uint32_t common;
+        size_t bytes;
+        uint64_t hash;
+    } cases[] = {{CODER_RANS, 8, 0, 2575, 0xddc242cd4b634a36},
+                 {CODER_HUFFMAN, 12, 5, 2921, 0x8dc7857ddc74ef04},
+                 {CODER_RANS, 17, 98304, 3226, 0xc6b6a9ef512f9979}};
+    for (size_t k = 0; k < countof(cases); k++) {
+        const ArenaMark mark = arena_mark(arena);
+        Carrier c = rare(cases[k].width, cases[k].common, 150, 4 << cases[k].width / 2, N);
+        const Buf b = both_ways(cases[k].coder, cases[k].width, &c);
+        const uint64_t hash = hash_bytes(b.data, b.size);
+        if (hash != cases[k].hash)
+            print_error("width %d: %zu bytes, %#llx\n", cases[k].width, b.size, (unsigned long long)hash);
+        check(is_sparse(&b));
+        check(b.size == cases[k].bytes && hash == cases[k].hash);
+        arena_rewind(arena, mark);
+    }
+}
+
+static void a_gap_may_be_longer_than_any_symbol(void **state)
+{
+    (void)state;
+    Carrier c = rare(17, 0, 50000, 2000, LARGE);
+    memset(&word[100], 0, (LONG_GAP + 1) * sizeof *word);
+    word[99] = word[100 + LONG_GAP] = 1; /* one of just as many as a code says */
+    size_t most = 0;
+    for (size_t i = 0, gap = 0; i < LARGE; i++) {
+        gap = word[i] ? 0 : gap + 1;
+        most = gap > most ? gap : most;
+    }
+    check(most > 2 * LONG_GAP);
+    check(sparse_both_ways(CODER_RANS, 17, &c));
+    check(sparse_both_ways(CODER_HUFFMAN, 17, &c));
+}
+
+/* Gaps that are nearly all none have a common one themselves. */
+static void gaps_may_be_sparse_too(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        word[i] = rng_u64(&rng, USE_TEST, i / 200) % 10 ? 0 : 1 + (i % 7 == 0);
+    Carrier c = carrier(2, N);
+    const Buf b = both_ways(CODER_HUFFMAN, 2, &c);
+    Reader r = reader_open((Bytes){b.data + 1, b.size - 1});
+    check(is_sparse(&b) && take_varint(&r) == 0);
+    take_varint(&r), take_varint(&r);
+    assert_int_equal(*r.at & 15, SPARSE);
+}
+
+static void symbols_that_suit_a_table_have_one(void **state)
+{
+    (void)state;
+    Carrier c = rare(2, 0, 10, 0.2, N);
+    check(!sparse_both_ways(CODER_RANS, 2, &c));
+    c = rare(8, 0, 3, 16, N); /* a third are others */
+    check(!sparse_both_ways(CODER_RANS, 8, &c));
+    check(!sparse_both_ways(CODER_HUFFMAN, 8, &c));
+    c = rare(8, 0, 100000, 16, N); /* some bytes in all */
+    check(!sparse_both_ways(CODER_RANS, 8, &c));
+}
+
+/* Others at random places: gaps and others together are as surprising as the codes. */
+static void the_bound_is_that_of_gaps_and_others(void **state)
+{
+    (void)state;
+    for (int width = 4; width <= 8; width += 4) {
+        const ArenaMark mark = arena_mark(arena);
+        Error err;
+        double bits = -1;
+        Carrier c = rare(width, 1, 200, 1.5, N);
+        Symbols s = symbols_of(CODER_HUFFMAN, width, &c);
+        Buf b = {.cap = symbols_most(N, width)};
+        b.data = NEW(arena, uint8_t, b.cap);
+        s.entropy = &bits;
+        check_ok(symbols_put(&s, &b, arena, &err), &err);
+        check(is_sparse(&b));
+        check_rel(bits, law, 0.02);
+        check(bits < 8 * (double)b.size);
+        arena_rewind(arena, mark);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(rare_codes_take_their_entropy_and_come_back),
+    cmocka_unit_test(what_is_written_stays),
+    cmocka_unit_test(a_gap_may_be_longer_than_any_symbol),
+    cmocka_unit_test(gaps_may_be_sparse_too),
+    cmocka_unit_test(symbols_that_suit_a_table_have_one),
+    cmocka_unit_test(the_bound_is_that_of_gaps_and_others),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

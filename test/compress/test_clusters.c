@@ -1,0 +1,307 @@
+/* test_clusters.c -- the model of the cluster-aware sketch: whose value is whose, and that buckets are given out under
+ * one budget. */
+#include "rig/check.h"
+
+#include "compress/sketch/cluster_index.h"
+#include "compress/sketch/clusters.h"
+#include "vec/kernels.h"
+
+enum { N = 5000 };
+
+static const ClusterSpec usual = {.clusters = 3, .sample = 100000, .bins = 5, .percentile = 95};
+
+typedef struct {
+    Arena *a;
+    Error err;
+    ClusterModel m;
+    ClusterStats s;
+    float x[N];
+} Rig;
+
+static Rig *rig_open(void)
+{
+    Arena *a = arena_open(0);
+    Rig *r = NEW_ZERO(a, Rig, 1);
+    const Rng rng = rng_open(3, 0, 0, 0, 0);
+    r->a = a;
+    for (size_t i = 0; i < N; i++)
+        r->x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    return r;
+}
+
+static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
+{
+    const Rng rng = rng_open(seed, 0, RNG_EVERYONE, 0, 0);
+    check_ok(clusters_train(&r->m, &r->s, spec, r->x, n, &rng, r->a, &r->err), &r->err);
+    const double alike[CLUSTERS_MOST] = {0};
+    clusters_share(&r->m, alike, 0);
+    check(model_good(&r->m));
+}
+
+/* By magnitude among the centres of its sign; the smaller one where two are as near. */
+static size_t nearest(const ClusterModel *m, float x)
+{
+    const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? model_clusters(m) : m->minus;
+    size_t at = from;
+    for (size_t j = from; j < to; j++) {
+        const double gap = fabs((double)m->cluster[j].centre - (double)x);
+        const double best = fabs((double)m->cluster[at].centre - (double)x);
+        if (gap < best || (gap == best && fabsf(m->cluster[j].centre) < fabsf(m->cluster[at].centre)))
+            at = j;
+    }
+    return at;
+}
+
+static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    float above[CLUSTERS_MOST];
+    uint8_t code[N], again[N];
+    learn(r, &usual, N, 1);
+    r->x[0] = 0;
+    r->x[1] = -0.0f;
+    r->x[2] = 1e6f;
+    r->x[3] = -1e6f;
+    r->x[4] = 1e-45f;
+    for (size_t j = 0; j + 1 < model_clusters(&r->m); j++) /* and the middles themselves */
+        r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
+    model_thresholds(&r->m, above);
+    for (Isa isa = 0; isa < ISA_COUNT; isa++) {
+        const Kernels *k = kernels_of(isa);
+        if (!k)
+            continue;
+        k->stretches(r->x, N, above, model_clusters(&r->m) - 1, code);
+        for (size_t i = 0; i < N; i++)
+            check(code[i] == nearest(&r->m, r->x[i]));
+        for (size_t n = 0; n < 70; n++) { /* ends of rows */
+            memset(again, 0xee, sizeof again);
+            k->stretches(r->x, n, above, model_clusters(&r->m) - 1, again);
+            check(!memcmp(again, code, n) && again[n] == 0xee);
+        }
+    }
+    arena_close(r->a);
+}
+
+/* As many clusters as vectors have lanes, and more. */
+static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
+{
+    (void)state;
+    const Rng rng = rng_open(9, 0, 0, 0, 0);
+    const RngKey key = rng_key(&rng, USE_ATOM, 2);
+    static const size_t clusters[] = {2, 4, 5, 8, 9, 16, 17, 256};
+    uint32_t from[CLUSTERS_MOST] = {0}, size[CLUSTERS_MOST] = {0}, slot[100];
+    uint8_t code[100];
+    for (size_t c = 0; c < countof(clusters); c++) {
+        for (size_t j = 0; j < clusters[c]; j++) {
+            size[j] = j % 3 ? 1 + (uint32_t)j : 0xf0000000u + (uint32_t)j;
+            from[j] = 1000 * (uint32_t)j;
+        }
+        for (size_t i = 0; i < 100; i++)
+            code[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) % clusters[c]);
+        for (Isa isa = 0; isa < ISA_COUNT; isa++)
+            for (size_t n = 0; kernels_of(isa) && n < 99; n++) {
+                slot[n] = 7;
+                kernels_of(isa)->cluster_slots(key, 1234, n, code, clusters[c], from, size, slot);
+                check(slot[n] == 7);
+                for (uint32_t i = 0; i < n; i++)
+                    check(slot[i] == (uint32_t)(from[code[i]] +
+                                                ((uint64_t)rng_word(&key, 1234 + i) * size[code[i]] >> 32)));
+            }
+    }
+}
+
+/* The rarest codes, side by side, are longer than a put has room for when four looks are joined. */
+static void codes_of_very_unlike_lengths_come_back(void **state)
+{
+    (void)state;
+    enum { MANY = 70003, RARE = 64 };
+    static uint8_t code[MANY], back[MANY];
+    Arena *a = arena_open(0);
+    const Rng rng = rng_open(10, 0, 0, 0, 0);
+    Error err;
+    for (uint32_t clusters = 2; clusters <= 20; clusters += 3) {
+        const ClusterIndex index = {INDEX_HUFFMAN, MANY, clusters, 1, a, &err};
+        for (size_t i = 0; i < MANY; i++) {
+            const int rare = __builtin_ctz(rng_u32(&rng, USE_TEST, i) | 1u << 31);
+            code[i] = (uint8_t)(i < RARE || rare >= (int)clusters ? clusters - 1 : (uint32_t)rare);
+        }
+        Buf out = {.cap = index_most(INDEX_HUFFMAN, MANY, clusters)};
+        out.data = NEW(a, uint8_t, out.cap);
+        check(index_put(&index, code, &out) == OK);
+        Reader r = reader_open(buf_bytes(&out));
+        const char *why = "";
+        check(index_get(&index, &r, back, &why) == OK && !memcmp(back, code, MANY));
+    }
+    arena_close(a);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    float plus[N];
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++)
+        if (r->x[i] > 0)
+            plus[n++] = r->x[i];
+    qsort(plus, n, sizeof *plus, by_value);
+    const double at = (double)(n - 1) * 0.95, k = floor(at);
+    const double want =
+        (double)plus[(size_t)k] + (at - k) * ((double)plus[(size_t)k + 1] - (double)plus[(size_t)k]);
+    learn(r, &usual, N, 1);
+    check(r->m.minus == 3 && r->m.plus == 3);
+    check(r->m.cluster[5].centre == (float)want);
+    double share = 0;
+    for (size_t j = 0; j < 6; j++)
+        share += r->s.share[j];
+    check_rel(share, 1, 1e-12);
+    arena_close(r->a);
+}
+
+/* Five bins between a cluster's extremes, counted slowly. */
+static void entropies_are_those_of_histograms(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    learn(r, &usual, N, 1);
+    for (size_t j = 0; j < 6; j++) {
+        double low = INFINITY, high = -INFINITY, count[5] = {0}, n = 0, h = 0;
+        for (size_t i = 0; i < N; i++)
+            if (nearest(&r->m, r->x[i]) == j) {
+                low = fmin(low, fabs((double)r->x[i]));
+                high = fmax(high, fabs((double)r->x[i]));
+            }
+        for (size_t i = 0; i < N; i++)
+            if (nearest(&r->m, r->x[i]) == j) {
+                count[(int)fmin(4, (fabs((double)r->x[i]) - low) / (high - low) * 5)]++;
+                n++;
+            }
+        for (int b = 0; b < 5; b++)
+            h -= count[b] > 0 ? count[b] / n * log2(count[b] / n) : 0;
+        check_near(r->s.entropy[j], h, 1e-12);
+        check_rel(r->s.share[j], n / N, 1e-12);
+    }
+    arena_close(r->a);
+}
+
+/* ---- budgets ---- */
+
+/* The released code forgets its budget: a minimum of ten for each cluster, then none at all. */
+static void buckets_come_to_the_budget_exactly(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    const Rng rng = rng_open(4, 0, 0, 0, 0);
+    double weight[CLUSTERS_MOST];
+    learn(r, &usual, N, 1);
+    for (uint64_t t = 0; t < 300; t++) {
+        const uint64_t budget = rng_u64(&rng, USE_TEST, t) % (t % 3 ? 100 : 1000000);
+        for (size_t j = 0; j < 6; j++)
+            weight[j] = t % 7 ? pow(rng_unit(&rng, USE_DATA, 6 * t + j), 6) : 0;
+        clusters_share(&r->m, weight, budget);
+        check(model_buckets(&r->m) == (budget > 6 ? budget : 6));
+        for (size_t j = 0; j < 6; j++)
+            check(r->m.cluster[j].buckets >= 1);
+    }
+    arena_close(r->a);
+}
+
+/* ... and at its tip it takes the smaller of one and what it computed: a plain k-means quantiser. */
+static void clusters_do_not_collapse_to_one_bucket(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    const double weight[] = {3, 0, 1, 1, 2, 3};
+    const uint32_t want[] = {301, 1, 101, 101, 201, 301};
+    learn(r, &usual, N, 1);
+    clusters_share(&r->m, weight, 1006);
+    for (size_t j = 0; j < 6; j++)
+        check(r->m.cluster[j].buckets == want[j]);
+    const double none[6] = {0};
+    clusters_share(&r->m, none, 606);
+    for (size_t j = 0; j < 6; j++)
+        check(r->m.cluster[j].buckets == 101); /* no weight at all: alike */
+    arena_close(r->a);
+}
+
+/* ---- odd vectors ---- */
+
+static void each_side_has_a_cluster_and_no_centre_twice(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    const float values[][4] = {{0, 0, 0, 0},
+                               {2, 2, 2, 2},
+                               {-1, -1, -1, -1},
+                               {-0.0f, 0, 1, 0},
+                               {1, 2, 3, 4},
+                               {0, 0, -5, 0},
+                               {1e-45f, 1e-45f, 3e-45f, -1e-45f},
+                               {3e38f, 3.3e38f, -3.4e38f, 3.4e38f}};
+    for (size_t v = 0; v < countof(values); v++)
+        for (size_t k = 1; k <= 8; k++)
+            for (double percentile = 0; percentile <= 100; percentile += 25) {
+                const ClusterSpec spec = {k, 100, 5, percentile};
+                memcpy(r->x, values[v], sizeof values[v]);
+                learn(r, &spec, 4, k);
+                check(r->m.minus <= k && r->m.plus <= k);
+            }
+    learn(r, &usual, 0, 1);
+    check(model_clusters(&r->m) == 2);
+    arena_close(r->a);
+}
+
+static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    for (size_t i = 0; i < N; i++)
+        r->x[i] = i % 100 == 1 ? -1 : i % 100 == 2 ? -2 : i % 100 == 3 ? 4 : 0;
+    learn(r, &usual, N, 1);
+    check(r->m.minus == 3 && r->m.plus == 1);
+    check(r->m.cluster[0].centre == -2 && r->m.cluster[1].centre == -1 && r->m.cluster[2].centre == 0);
+    check(r->m.cluster[3].centre == 4);
+    arena_close(r->a);
+}
+
+/* 1,000 of 5,000: the percentile's standard error is about 0.04 of a standard deviation. */
+static void a_sample_learns_nearly_the_same(void **state)
+{
+    (void)state;
+    Rig *r = rig_open();
+    ClusterSpec few = usual;
+    ClusterModel all, one;
+    few.sample = 1000;
+    learn(r, &usual, N, 1);
+    all = r->m;
+    learn(r, &few, N, 1);
+    one = r->m;
+    for (size_t j = 0; j < 6; j++)
+        check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
+    learn(r, &few, N, 1);
+    check(!memcmp(&one, &r->m, sizeof one)); /* by address, not by chance */
+    learn(r, &few, N, 2);
+    check(memcmp(&one, &r->m, sizeof one) != 0);
+    arena_close(r->a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(thresholds_find_the_nearest_centre_of_the_sign),
+    cmocka_unit_test(codes_of_very_unlike_lengths_come_back),
+    cmocka_unit_test(slots_are_in_the_buckets_of_the_elements_clusters),
+    cmocka_unit_test(outliers_are_centred_on_the_percentile_of_their_sign),
+    cmocka_unit_test(entropies_are_those_of_histograms),
+    cmocka_unit_test(buckets_come_to_the_budget_exactly),
+    cmocka_unit_test(clusters_do_not_collapse_to_one_bucket),
+    cmocka_unit_test(each_side_has_a_cluster_and_no_centre_twice),
+    cmocka_unit_test(mostly_zeros_leave_the_other_values_their_clusters),
+    cmocka_unit_test(a_sample_learns_nearly_the_same),
+};
+CHECK_MAIN(tests)

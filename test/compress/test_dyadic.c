@@ -1,0 +1,278 @@
+/* test_dyadic.c -- ATOMO in the wavelet and Hadamard bases: every coefficient's coin, Algorithm 1's certificate,
+ * closed forms, and numbers at the ends of float32. */
+#include "compress/atoms/atoms.h"
+#include "rig/codec_rig.h"
+#include "base/coin.h"
+#include "rig/draws.h"
+#include "num/hadamard_transform.h"
+#include "rig/sources.h"
+#include "num/waterfill.h"
+#include "num/wavelet_transform.h"
+
+static Arena *forever;
+
+typedef struct {
+    const char *spec;
+    double ratio;
+    int family, levels; /* family WAVELETS: Hadamard */
+} Case;
+
+static const Case cases[] = {
+    {"hadamard", 0.01, WAVELETS, 0},
+    {"hadamard:ratio=0.2", 0.2, WAVELETS, 0},
+    {"wavelet:ratio=0.05", 0.05, WAVELET_HAAR, 0},
+    {"wavelet:ratio=0.05,family=db2", 0.05, WAVELET_DB2, 0},
+    {"wavelet:ratio=0.05,family=db4", 0.05, WAVELET_DB4, 0},
+    {"wavelet:ratio=0.2,family=db4,levels=2", 0.2, WAVELET_DB4, 2},
+    {"wavelet:ratio=0.2,levels=1", 0.2, WAVELET_HAAR, 1},
+};
+
+static void transform(const Case *k, const float *x, float *c, size_t n)
+{
+    if (k->family == WAVELETS)
+        hadamard_of(x, c, n, 1);
+    else
+        check(wavelet(k->family, k->levels, x, c, n, 1, forever));
+}
+
+static void invert(const Case *k, float *c, float *x, size_t n)
+{
+    if (k->family == WAVELETS)
+        hadamard_of(c, x, n, 1);
+    else
+        wavelet_back(k->family, k->levels, c, x, n, 1);
+}
+
+static float *laplace(size_t n)
+{
+    const Rng rng = rng_open(8, 0, 0, 0, n);
+    const Shape shape = shape_vector(n);
+    float *x = NEW(forever, float, n);
+    fill_laplace(&rng, &shape, x);
+    return x;
+}
+
+static float level_of(const float *c, size_t n, double budget)
+{
+    Level level;
+    check(waterfill_floats(c, n, budget, 1, forever, &level));
+    return (float)level.tau;
+}
+
+static const size_t sizes[] = {500, 1001, 4096, 65536 + 3, 131072 + 4097};
+
+static void every_coefficient_is_decided_by_its_own_coin(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(cases); k++)
+        for (size_t s = 0; s < countof(sizes); s++) {
+            const size_t n = sizes[s];
+            const ArenaMark mark = arena_mark(forever);
+            Rig rig;
+            rig_open(&rig, cases[k].spec, shape_vector(n));
+            const float *x = laplace(n);
+            float *c = NEW(forever, float, n), *want = NEW(forever, float, n);
+            transform(&cases[k], x, c, n);
+            const float tau = level_of(c, n, cases[k].ratio * (double)n);
+            check_ok(rig_encode(&rig, x, 2), &rig.err);
+            check_ok(rig_decode(&rig), &rig.err);
+            for (size_t i = 0; i < n; i++) {
+                const RngKey key = rng_key(&rig.call.rng, USE_COIN, i / BLOCK);
+                if (fabsf(c[i]) <= tau)
+                    c[i] = coin_keep(coin_make(tau), c[i], &key, (uint32_t)(i % BLOCK)) ? copysignf(tau, c[i])
+                                                                                        : 0;
+            }
+            invert(&cases[k], c, want, n);
+            check(rig.payload.data[0] == PAYLOAD_METHOD);
+            assert_memory_equal(rig.decoded, want, n * sizeof *x);
+            rig_close(&rig);
+            arena_rewind(forever, mark);
+        }
+}
+
+/* Karush-Kuhn-Tucker for min sum c^2 / p, sum p = s, 0 < p <= 1: c^2 / p^2 is the same wherever p < 1 and no smaller
+ * where p = 1. Levels are float32, so sums of p are good to its half unit, 6e-8. */
+static void probabilities_are_optimal_in_each_basis(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(cases); k++)
+        for (size_t s = 0; s < countof(sizes); s++) {
+            const size_t n = sizes[s];
+            const ArenaMark mark = arena_mark(forever);
+            Rig rig;
+            AtomDraw draw;
+            double sum = 0, V = 0;
+            size_t heavy = 0;
+            rig_open(&rig, cases[k].spec, shape_vector(n));
+            float *c = NEW(forever, float, n);
+            const float *x = laplace(n);
+            transform(&cases[k], x, c, n);
+            const AtomPlan plan = {.budget = cases[k].ratio * (double)n};
+            check_ok(atoms_open(&rig.call, &plan, c, n, &draw), &rig.err);
+            for (size_t i = 0; i < n; i++) {
+                const double size = fabs((double)c[i]), p = fmin(1, size / (double)draw.tau);
+                sum += p;
+                heavy += p == 1 && size > (double)draw.tau;
+                if (p < 1 && p > 0)
+                    check_rel(size / p, (double)draw.tau, 1e-15);
+                V += p > 0 ? size * size * (1 / p - 1) : 0;
+            }
+            check_rel(sum, plan.budget, 1e-6);
+            check(heavy == draw.heavy);
+            check_rel(codec_variance(&rig.call, x), V, 1e-9);
+            rig_close(&rig);
+            arena_rewind(forever, mark);
+        }
+}
+
+/* Limits and false-alarm rate are draws.h's; `planted` multiplies every estimate by 1.02. */
+static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        size_t n, repeats;
+    } rows[] = {{"hadamard:ratio=0.2", 1001, 4000},
+                {"wavelet:ratio=0.2,family=db2", 1001, 4000},
+                {"wavelet:ratio=0.2,family=db4,levels=3", 1001, 4000},
+                {"wavelet:ratio=0.2,draw=systematic", 1001, 4000},
+                {"hadamard:ratio=0.2,probs=clip", 1001, 4000}};
+    for (size_t r = 0; r < countof(rows); r++) {
+        const ArenaMark mark = arena_mark(forever);
+        const float *x = laplace(rows[r].n);
+        Rig rig;
+        rig_open(&rig, rows[r].spec, shape_vector(rows[r].n));
+        const Draws d = draws_take(&rig, x, rows[r].repeats);
+        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
+        const Draws planted = draws_scaled(&d, 1.02);
+        check(!draws_gain_is_one(&planted));
+        rig_close(&rig);
+        arena_rewind(forever, mark);
+    }
+}
+
+static double closed_form(const char *spec, const float *x, size_t n)
+{
+    Rig rig;
+    rig_open(&rig, spec, shape_vector(n));
+    const double V = codec_variance(&rig.call, x);
+    rig_close(&rig);
+    return V;
+}
+
+/* A step is at most one Haar atom in each level, a Walsh pattern is one Hadamard atom. */
+static void what_is_few_atoms_travels_exactly(void **state)
+{
+    (void)state;
+    enum { N = 4096 };
+    static float x[N];
+    Rig rig;
+    for (int i = 0; i < N; i++)
+        x[i] = i < 1234 ? 0.5f : -3;
+    check(closed_form("wavelet", x, N) == 0 && closed_form("entry", x, N) > 0);
+    for (size_t i = 0; i < N; i++)
+        x[i] = __builtin_popcountll(i & 2741) % 2 ? -0.25f : 0.25f;
+    check(closed_form("hadamard:ratio=0.001", x, N) == 0);
+    rig_open(&rig, "hadamard:ratio=0.001", shape_vector(N));
+    check_ok(rig_encode(&rig, x, 0), &rig.err);
+    check_ok(rig_decode(&rig), &rig.err);
+    assert_memory_equal(rig.decoded, x, sizeof x);
+    rig_close(&rig);
+}
+
+/* The worked example of docs/FORMAT.md. */
+static void the_formats_example_decodes_as_it_says(void **state)
+{
+    (void)state;
+    static const uint8_t payload[] = {1, 1, 0, 0x40, 0, 0, 0, 0xc0, 0};
+    static const double want[] = {-1, -1, 1, 1, 0};
+    Rig rig;
+    rig_open(&rig, "wavelet", shape_vector(5));
+    rig.message.rounds = 1;
+    check_ok(rig_decode_bytes(&rig, payload, sizeof payload, rig.decoded), &rig.err);
+    for (int i = 0; i < 5; i++)
+        check_near((double)rig.decoded[i], want[i], 1e-7);
+    rig_close(&rig);
+}
+
+static void more_levels_than_there_are_change_nothing(void **state)
+{
+    (void)state;
+    const float *x = laplace(1000);
+    uint64_t hash[3];
+    static const char *const specs[] = {"wavelet:ratio=0.1,levels=9", "wavelet:ratio=0.1",
+                                        "wavelet:ratio=0.1,levels=64"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Rig rig;
+        rig_open(&rig, specs[s], shape_vector(1000));
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        hash[s] = hash_bytes(rig.payload.data, rig.payload.size);
+        rig_close(&rig);
+    }
+    check(hash[0] == hash[1] && hash[1] == hash[2]);
+    check(closed_form("wavelet:ratio=0.1,levels=8", x, 1000) != closed_form("wavelet:ratio=0.1", x, 1000));
+}
+
+/* Every draw decodes to finite numbers or is refused when it is made; sizes from where no draw can leave float32
+ * to where none stays. */
+static void draws_at_the_end_of_float32_are_finite_or_refused(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    float x[N];
+    for (size_t k = 0; k < countof(cases); k++)
+        for (int down = 0; down <= 16; down++) {
+            Rig rig;
+            size_t sent = 0;
+            rig_open(&rig, cases[k].spec, shape_vector(N));
+            for (int i = 0; i < N; i++)
+                x[i] = ldexpf(i % 3 ? FLT_MAX : -FLT_MAX / 2, -down);
+            for (uint64_t r = 0; r < 20; r++) {
+                const Status status = rig_encode(&rig, x, r);
+                check(status == OK || status == ERR_NUMERIC);
+                if (status != OK)
+                    continue;
+                sent++;
+                check_ok(rig_decode(&rig), &rig.err);
+                check(first_nonfinite(rig.decoded, N, NULL) == N);
+            }
+            check(down < 16 || sent == 20);
+            check(down > 0 || sent < 20);
+            rig_close(&rig);
+        }
+}
+
+static void empty_and_short_tensors_work(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(cases); k++)
+        for (size_t n = 0; n <= 4; n++) {
+            Rig rig;
+            const float x[4] = {0.5f, -FLT_TRUE_MIN, 0, 2};
+            rig_open(&rig, cases[k].spec, shape_vector(n));
+            check_ok(rig_encode(&rig, x, 0), &rig.err);
+            check_ok(rig_decode(&rig), &rig.err);
+            check(first_nonfinite(rig.decoded, n, NULL) == n);
+            check(!isnan(codec_variance(&rig.call, x)));
+            rig_close(&rig);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_coefficient_is_decided_by_its_own_coin),
+        cmocka_unit_test(probabilities_are_optimal_in_each_basis),
+        cmocka_unit_test(draws_are_unbiased_and_vary_as_the_closed_form_says),
+        cmocka_unit_test(what_is_few_atoms_travels_exactly),
+        cmocka_unit_test(the_formats_example_decodes_as_it_says),
+        cmocka_unit_test(more_levels_than_there_are_change_nothing),
+        cmocka_unit_test(draws_at_the_end_of_float32_are_finite_or_refused),
+        cmocka_unit_test(empty_and_short_tensors_work),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,200 @@
+/* test_entry.c -- element-wise ATOMO: the draw element by element, on every path to its level. */
+#include "base/coin.h"
+#include "rig/entry_rig.h"
+#include "vec/kernels.h"
+
+/* What decoding must give, one element at a time. */
+static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
+{
+    for (size_t i = 0; i < rig->shape.n; i++) {
+        const RngKey key = rng_key(&rig->call.rng, USE_COIN, i / BLOCK);
+        y[i] = 0;
+        if (tau == 0 || fabsf(x[i]) > tau)
+            y[i] = x[i];
+        else if (coin_keep(coin_make(tau), x[i], &key, (uint32_t)(i % BLOCK)))
+            y[i] = copysignf(tau, x[i]);
+    }
+}
+
+static void decodes_to_the_reference(const float *x, size_t n, const char *spec, double budget)
+{
+    Rig rig;
+    rig_open(&rig, spec, shape_vector(n));
+    float *y = NEW(rig.forever, float, n + 1);
+    check_ok(rig_encode(&rig, x, 3), &rig.err);
+    check_ok(rig_decode(&rig), &rig.err);
+    decoded_ref(&rig, x, level_ref(x, n, budget), y);
+    if (rig.payload.data[0] == PAYLOAD_RAW &&
+        memcmp(rig.decoded, y, n * sizeof *x)) /* x, or the draw itself */
+        y = memcpy(y, x, n * sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        if (rig.decoded[i] != y[i]) {
+            print_error("%s, n %zu, element %zu: %g, want %g\n", spec, n, i, (double)rig.decoded[i],
+                        (double)y[i]);
+            check(false);
+        }
+    rig_close(&rig);
+}
+
+static const size_t sizes[] = {0, 1, 2, 3, 64, 65, 1000, 65535, 65536, 65537, 300000};
+
+static void every_element_is_decided_by_its_own_coin(void **state)
+{
+    (void)state;
+    static const char *const laws[] = {"normal", "laplace", "spike", "zeros", "constant", "denormal"};
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            const size_t n = sizes[k];
+            const ArenaMark mark = arena_mark(forever);
+            const float *x = vector(n, laws[l]);
+            if (n)
+                decodes_to_the_reference(x, n, "entry", 0.01 * (double)n);
+            decodes_to_the_reference(x, n, "entry:budget=0.7", 0.7);
+            decodes_to_the_reference(x, n, "entry:budget=40", 40);
+            if (n)
+                decodes_to_the_reference(x, n, "entry:ratio=0.2", 0.2 * (double)n);
+            arena_rewind(forever, mark);
+        }
+}
+
+/* Vectors whose sample misleads: the places that are looked at first hold what the others do not. */
+static void a_misleading_sample_changes_nothing(void **state)
+{
+    (void)state;
+    const size_t n = 262144, stride = n / 16384;
+    const ArenaMark mark = arena_mark(forever);
+    float *x = vector(n, "normal");
+    for (int how = 0; how < 4; how++) {
+        for (uint32_t i = 0; i < 16384; i++)
+            for (size_t k = 0; k < stride; k++) {
+                const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
+                float *v = &x[i * stride + k];
+                *v = copysignf(
+                    how == 0   ? (seen ? 100 : 1e-3f)                             /* guess far too high */
+                    : how == 1 ? (seen ? 1e-3f : 100)                             /* far too low */
+                    : how == 2 ? (seen ? 0 : 1)                                   /* a sample of zeros */
+                               : (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f), /* giants hold the sum */
+                    *v);
+            }
+        decodes_to_the_reference(x, n, "entry", 0.01 * (double)n);
+        decodes_to_the_reference(x, n, "entry:ratio=0.3", 0.3 * (double)n);
+    }
+    arena_rewind(forever, mark);
+}
+
+static void theorem_5_entry_is_terngrad_and_one_bit_qsgd(void **state)
+{
+    (void)state;
+    for (size_t n = 700; n < 200000; n = n * 13 + 1) {
+        const ArenaMark mark = arena_mark(forever);
+        const float *x = vector(n, "laplace");
+        double one = 0, two = 0, most = 0;
+        for (size_t i = 0; i < n; i++) {
+            one += fabs((double)x[i]);
+            two += (double)x[i] * (double)x[i];
+            most = fmax(most, fabs((double)x[i]));
+        }
+        const struct {
+            const char *spec;
+            double scale;
+        } peers[] = {{"terngrad:clip=0", most},
+                     {"lq:q=inf", most},
+                     {"qsgd:levels=1,bucket=0", (double)(float)sqrt(two)},
+                     {"lq", (double)(float)sqrt(two)}};
+        for (size_t p = 0; p < countof(peers); p++) {
+            char spec[64];
+            Rig peer, entry;
+            snprintf(spec, sizeof spec, "entry:budget=%.17g", one / peers[p].scale);
+            rig_open(&peer, peers[p].spec, shape_vector(n));
+            rig_open(&entry, spec, shape_vector(n));
+            check_ok(rig_encode(&peer, x, 5), &peer.err);
+            check_ok(rig_decode(&peer), &peer.err);
+            check_ok(rig_encode(&entry, x, 5), &entry.err);
+            check_ok(rig_decode(&entry), &entry.err);
+            for (size_t i = 0; i < n; i++)
+                check(peer.decoded[i] == entry.decoded[i]);
+            rig_close(&peer);
+            rig_close(&entry);
+        }
+        arena_rewind(forever, mark);
+    }
+}
+
+static void instruction_sets_sift_the_same_candidates(void **state)
+{
+    (void)state;
+    static const float scales[] = {0.5f, 3, 100, 1e-30f, 1e-44f, FLT_TRUE_MIN};
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = vector(BLOCK, "normal"), *tiny = vector(BLOCK, "denormal");
+    uint32_t *at[2];
+    float *value[2];
+    for (int k = 0; k < 2; k++) {
+        at[k] = NEW(forever, uint32_t, BLOCK + 16);
+        value[k] = NEW(forever, float, BLOCK + 16);
+    }
+    for (size_t s = 0; s < countof(scales); s++)
+        for (size_t n = 0; n <= BLOCK; n = n * 5 + 3)
+            for (int isa = ISA_BASE; isa < ISA_COUNT; isa++) {
+                const Kernels *k = kernels_of((Isa)isa);
+                const RngKey key = {11, (uint32_t)n, 13, 14};
+                const Coin coin = coin_make(scales[s]);
+                const float *v = s < 3 ? x : tiny;
+                double sum[2];
+                if (!k)
+                    continue;
+                const size_t want =
+                    kernels_of(ISA_BASE)->coin_sift(v, n, coin, &key, at[0], value[0], &sum[0]);
+                const size_t got = k->coin_sift(v, n, coin, &key, at[1], value[1], &sum[1]);
+                check(want == got && sum[0] == sum[1] && k->sum_magnitudes(v, n) == sum[0]);
+                check(!memcmp(at[0], at[1], got * 4) && !memcmp(value[0], value[1], got * 4));
+                size_t next = 0; /* none that the coin keeps is missing */
+                for (uint32_t i = 0; i < n; i++) {
+                    const bool there = next < got && at[1][next] == i;
+                    check(there || !coin_keep(coin, v[i], &key, i));
+                    next += there;
+                }
+            }
+    arena_rewind(forever, mark);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "entry",          "entry:ratio=0.2",  "entry:draw=systematic",
+        "entry:bits=0.2", "entry:probs=clip", "entry:budget=0.01,empty=resample"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        const size_t n = 300000;
+        const ArenaMark mark = arena_mark(forever);
+        const float *x = vector(n, "normal");
+        uint64_t hash = 0;
+        for (int threads = 1; threads <= 8; threads = threads == 1 ? 2 : threads * 4) {
+            Rig rig;
+            rig_open(&rig, specs[s], shape_vector(n));
+            rig.call.threads = threads;
+            check_ok(rig_encode(&rig, x, 1), &rig.err);
+            check_ok(rig_decode(&rig), &rig.err);
+            const uint64_t h =
+                hash_bytes(rig.payload.data, rig.payload.size) ^ hash_bytes(rig.decoded, 4 * n);
+            check(threads == 1 || h == hash);
+            hash = h;
+            rig_close(&rig);
+        }
+        arena_rewind(forever, mark);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_element_is_decided_by_its_own_coin),
+        cmocka_unit_test(a_misleading_sample_changes_nothing),
+        cmocka_unit_test(theorem_5_entry_is_terngrad_and_one_bit_qsgd),
+        cmocka_unit_test(instruction_sets_sift_the_same_candidates),
+        cmocka_unit_test(threads_do_not_matter),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,312 @@
+/* test_half.c -- fp16 and bf16: the kernels against all 65,536 halves, then as codecs: sizes, refusals,
+ * saturation, and stochastic rounding's promises. */
+#include "vec/kernels.h"
+#include "rig/try.h"
+
+#include <float.h>
+
+static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
+                               511, 512, 513, 1000, 65535, 65536, 65537, 200000};
+static const char *const specs[] = {"fp16", "bf16", "fp16:rounding=stochastic", "bf16:rounding=stochastic"};
+
+enum { N = 1500 };
+static const size_t ends[] = {0, 1, 7, 16, 17, 33, 512, 1000, N};
+static const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+
+#define EACH_ISA(k)                                                                                          \
+    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
+        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+
+/* ---- kernels ---- */
+
+static double fp16_value(uint32_t half)
+{
+    const uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
+    return exponent ? ldexp(1024 + fraction, (int)exponent - 25) : ldexp(fraction, -24);
+}
+static double bf16_value(uint32_t half)
+{
+    const uint32_t exponent = half >> 7 & 255, fraction = half & 127;
+    return exponent ? ldexp(128 + fraction, (int)exponent - 134) : ldexp(fraction, -133);
+}
+
+/* The largest half not above |x|, by bisection over all of them. */
+static uint32_t below(double (*value)(uint32_t), uint32_t most, double v)
+{
+    uint32_t low = 0, high = most;
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        if (value(middle) <= v)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static uint32_t nearest_ref(double (*value)(uint32_t), uint32_t most, double v)
+{
+    const uint32_t low = below(value, most, v);
+    if (low == most)
+        return low;
+    const double down = v - value(low), up = value(low + 1) - v;
+    return down < up || (down == up && low % 2 == 0) ? low : low + 1;
+}
+
+static void halve_fill(float *x)
+{
+    const Rng rng = rng_open(12, 0, 0, 0, 0);
+    static const float odd[] = {0,        -0.0f,      65504,      65519,      65520,
+                                1e6f,     FLT_MAX,    -FLT_MAX,   0x1p-14f,   0x1p-24f,
+                                0x1p-25f, 0x1.8p-25f, 0x1.002p0f, 0x1.006p0f, 0x1p-149f};
+    for (size_t i = 0; i < N; i++) {
+        uint32_t word = rng_u32(&rng, USE_TEST, i);
+        if (i % 2) /* around fp16's range */
+            word = (word & 0x807fffffu) | (85 + word % 60) << 23;
+        x[i] = (word & 0x7f800000u) == 0x7f800000u ? 1 : bits_float(word);
+        if (i < countof(odd))
+            x[i] = odd[i];
+    }
+}
+
+static void halves_are_the_nearest_ones_and_saturate(void **state)
+{
+    (void)state;
+    float x[N], back[N];
+    uint8_t out[2 * N];
+    halve_fill(x);
+    EACH_ISA(k)
+    for (size_t s = 0; s < countof(ends); s++) {
+        const size_t n = ends[s];
+        k->fp16_nearest(x, n, out);
+        check(k->fp16_floats(out, n, back));
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t want = nearest_ref(fp16_value, 0x7bff, fabs((double)x[i]));
+            assert_int_equal(load_u16(out + 2 * i), want | (signbit(x[i]) ? 0x8000 : 0));
+            check(fabs((double)back[i]) == fp16_value(want) && signbit(back[i]) == signbit(x[i]));
+        }
+        k->bf16_nearest(x, n, out);
+        check(k->bf16_floats(out, n, back));
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t want = nearest_ref(bf16_value, 0x7f7f, fabs((double)x[i]));
+            assert_int_equal(load_u16(out + 2 * i), want | (signbit(x[i]) ? 0x8000 : 0));
+            check(fabs((double)back[i]) == bf16_value(want));
+        }
+    }
+}
+
+/* Up iff u < frac, frac exact in double and u of as many bits as the format needs, then 32 more. */
+static void random_halves_equal_their_definition(void **state)
+{
+    (void)state;
+    float x[N];
+    uint8_t out[2 * N];
+    halve_fill(x);
+    EACH_ISA(k)
+    for (uint32_t first = 0; first < 60000; first += 1500) {
+        k->fp16_random(x, N, key, first, out);
+        for (uint32_t i = 0; i < N; i++) {
+            const double v = fabs((double)x[i]);
+            const uint32_t low = below(fp16_value, 0x7bff, v);
+            const double u = v < 0x1p-14 ? (double)(rng_word(&key, first + i) >> 11) * 0x1p-21 +
+                                               (double)rng_word_more(&key, first + i) * 0x1p-53
+                                         : (double)(rng_word(&key, first + i) >> 19) * 0x1p-13;
+            const bool up =
+                low < 0x7bff && u < (v - fp16_value(low)) / (fp16_value(low + 1) - fp16_value(low));
+            assert_int_equal(load_u16(out + 2 * i) & 0x7fff, low + up);
+        }
+        k->bf16_random(x, N, key, first, out);
+        for (uint32_t i = 0; i < N; i++) {
+            const double v = fabs((double)x[i]);
+            const uint32_t low = below(bf16_value, 0x7f7f, v);
+            const double u = (double)(rng_word(&key, first + i) >> 16) * 0x1p-16;
+            const bool up =
+                low < 0x7f7f && u < (v - bf16_value(low)) / (bf16_value(low + 1) - bf16_value(low));
+            assert_int_equal(load_u16(out + 2 * i) & 0x7fff, low + up);
+        }
+    }
+}
+
+static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
+{
+    (void)state;
+    float x[64];
+    uint8_t out[128];
+    size_t ups = 0;
+    for (uint32_t start = 0; start < 640; start += 64) {
+        for (uint32_t i = 0; i < 64; i++) /* 21 bits of the word, and half a unit of theirs */
+            x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
+        EACH_ISA(k)
+        {
+            k->fp16_random(x, 64, key, start, out);
+            for (uint32_t i = 0; i < 64; i++) {
+                const bool up = rng_word_more(&key, start + i) < 0x80000000u;
+                assert_int_equal(load_u16(out + 2 * i), up);
+                ups += up;
+            }
+        }
+    }
+    check(ups > 0);
+}
+
+static void infinite_halves_are_refused(void **state)
+{
+    (void)state;
+    uint8_t in[64] = {0};
+    float x[32];
+    EACH_ISA(k)
+    for (unsigned half = 0; half < 0x10000; half += 0x40) {
+        store_u16(in + 2 * 20, (uint16_t)half);
+        for (size_t n = 21; n <= 32; n += 11) {
+            check(k->fp16_floats(in, n, x) == ((half & 0x7c00) != 0x7c00));
+            check(k->bf16_floats(in, n, x) == ((half & 0x7f80) != 0x7f80));
+        }
+    }
+}
+
+/* ---- codecs ---- */
+
+static void every_size_takes_two_bytes_an_element_and_comes_back_close(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            Try *t = try_open(specs[s], sizes[k]);
+            try_normal(t, 50 + k);
+            try_both(t);
+            assert_int_equal(t->out.size, 1 + 2 * sizes[k]);
+            const double step = s % 2 ? 0x1p-7 : 0x1p-10, share = s < 2 ? 0.5 : 1;
+            for (size_t i = 0; i < sizes[k]; i++)
+                check_near((double)t->y[i], (double)t->x[i],
+                           step * share * fabs((double)t->x[i]) + (s % 2 ? 0 : 0x1p-24));
+            if (sizes[k] < 600) {
+                try_refuses_other_lengths(t);
+                try_survives_flips(t, sizes[k] < 65 ? 1 : 37);
+            }
+            try_close(t);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 5 * BLOCK + 123);
+        try_normal(t, 51);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static void halves_themselves_pass_unchanged(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 2048);
+        for (size_t i = 0; i < 2048; i++) {
+            const int exponent = (int)(i / 64 % 28) - 14;
+            t->x[i] = (float)ldexp(64 + (double)(i % 64), exponent - 6) * (i % 2 ? -1 : 1);
+        }
+        t->x[0] = -0.0f;
+        try_both(t);
+        assert_memory_equal(t->x, t->y, 2048 * sizeof(float));
+        if (s > 1)
+            check(codec_variance(&t->call, t->x) == 0);
+        try_close(t);
+    }
+}
+
+static void what_is_too_large_becomes_the_largest_and_has_no_closed_form(void **state)
+{
+    (void)state;
+    static const double most[] = {65504, 0x1.fep127};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 4);
+        t->x[0] = FLT_MAX, t->x[1] = -FLT_MAX, t->x[2] = 1, t->x[3] = (float)most[s % 2];
+        try_both(t);
+        check((double)t->y[0] == most[s % 2] && (double)t->y[1] == -most[s % 2]);
+        check(t->y[2] == 1 && t->y[3] == t->x[3]);
+        check(isnan(codec_variance(&t->call, t->x)));
+        try_close(t);
+    }
+}
+
+static void infinities_are_refused(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 100);
+        try_both(t);
+        store_u16(t->out.data + 1 + 2 * 77, s % 2 ? 0x7f80 : 0x7c00);
+        check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+        store_u16(t->out.data + 1 + 2 * 77, s % 2 ? 0xffff : 0xfc01);
+        check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+        try_close(t);
+    }
+}
+
+/* Neighbours by scaling: the quantum of x's binade, or of the denormals. */
+static TwoPoint law_of(double x, int lowest, int fraction)
+{
+    int exponent;
+    frexp(x, &exponent);
+    exponent = x == 0 || exponent - 1 < lowest ? lowest : exponent - 1;
+    const double quantum = ldexp(1, exponent - fraction), scaled = fabs(x) / quantum,
+                 part = scaled - floor(scaled);
+    return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
+}
+
+/* Normal vectors of every scale: usual, fp16's denormals, below its smallest, float32's denormals. */
+static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
+{
+    (void)state;
+    static const double scales[2][4] = {{1, 1e-5, 1e-8, 300}, {1, 1e-5, 1e-39, 1e30}};
+    for (size_t s = 2; s < countof(specs); s++)
+        for (size_t k = 0; k < 4; k++) {
+            Try *t = try_open(specs[s], 4096);
+            TwoPoint *law = NEW(t->arena, TwoPoint, 4096);
+            double v = 0;
+            try_normal(t, 52);
+            for (size_t i = 0; i < 4096; i++) {
+                t->x[i] *= (float)scales[s % 2][k];
+                law[i] = s % 2 ? law_of((double)t->x[i], -126, 7) : law_of((double)t->x[i], -14, 10);
+                v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
+            }
+            check_rel(codec_variance(&t->call, t->x), v, 1e-9);
+            const Verdict good = try_statistics(t, law, 1500, 1);
+            if (!verdict_good(good))
+                print_error("%s at %g: gain %.3g of %.3g, ratio %.3g of %.3g\n", specs[s], scales[s % 2][k],
+                            good.gain, good.gain_allowed, good.ratio, good.ratio_allowed);
+            check(verdict_good(good));
+            if (good.gain_allowed < 0.005)
+                check(!verdict_good(try_statistics(t, law, 1500, 1.01)));
+            try_close(t);
+        }
+}
+
+static void only_stochastic_rounding_promises_a_mean(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 1);
+        check(!!(codec_traits(t->codec) & UNBIASED) == (s > 1));
+        check(!!(codec_traits(t->codec) & RANDOM) == (s > 1));
+        try_close(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(halves_are_the_nearest_ones_and_saturate),
+    cmocka_unit_test(random_halves_equal_their_definition),
+    cmocka_unit_test(ties_of_fp16_denormals_go_to_the_continuation),
+    cmocka_unit_test(infinite_halves_are_refused),
+    cmocka_unit_test(every_size_takes_two_bytes_an_element_and_comes_back_close),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(halves_themselves_pass_unchanged),
+    cmocka_unit_test(what_is_too_large_becomes_the_largest_and_has_no_closed_form),
+    cmocka_unit_test(infinities_are_refused),
+    cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
+    cmocka_unit_test(only_stochastic_rounding_promises_a_mean),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,203 @@
+/* test_induced.c -- a biased codec and an unbiased one of the rest: what is sent is both, and the mean is the
+ * gradient. */
+#include "rig/draws.h"
+
+#include <float.h>
+
+enum { N = 700 };
+
+static void laplace(float *x, size_t n, uint64_t seed)
+{
+    const Rng rng = rng_open(seed, 0, 0, 0, rng_hash("induced test"));
+    for (size_t i = 0; i < n; i++) {
+        const double u = rng_unit(&rng, USE_TEST, i) - 0.5;
+        x[i] = (float)copysign(log1p(-2 * fabs(u)), u);
+    }
+}
+
+static Shape matrix(void)
+{
+    return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
+}
+
+/* The two codecs by themselves, the second at the address that FORMAT.md gives. */
+static void payloads_are_both_codecs_one_behind_the_other(void **state)
+{
+    (void)state;
+    static const char *const specs[][3] = {
+        {"induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1", "topk:ratio=0.1", "qsgd:bits=2,bucket=64"},
+        {"induced:with=entry:ratio=0.05+scaledsign", "scaledsign", "entry:ratio=0.05"},
+        {"induced+stc", "stc", "qsgd"},
+        {"induced:with=natural+drive:scale=mse", "drive:scale=mse", "natural"}};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig both, first, with;
+        float x[N], rest[N];
+        laplace(x, N, k);
+        rig_open(&both, specs[k][0], matrix());
+        rig_open(&first, specs[k][1], matrix());
+        rig_open(&with, specs[k][2], matrix());
+        check_ok(rig_encode(&both, x, 3), &both.err);
+        check_ok(rig_decode(&both), &both.err);
+        check_ok(rig_encode(&first, x, 3), &first.err);
+        check_ok(rig_decode(&first), &first.err);
+        for (size_t i = 0; i < N; i++)
+            rest[i] = x[i] - first.decoded[i];
+        rig_address(&with, 3, 0);
+        with.call.rng = rng_below(&with.call.rng, 1);
+        with.payload.size = 0;
+        check_ok(codec_send(&with.call, rest, &with.payload, &with.message), &with.err);
+        check_ok(rig_decode(&with), &with.err);
+        Reader r = reader_open(buf_bytes(&both.payload));
+        check(take_u8(&r) == PAYLOAD_METHOD && take_varint(&r) == first.payload.size);
+        check(!memcmp(take_bytes(&r, first.payload.size), first.payload.data, first.payload.size));
+        check(!memcmp(take_bytes(&r, with.payload.size), with.payload.data, with.payload.size) &&
+              reader_done(&r));
+        for (size_t i = 0; i < N; i++)
+            check(both.decoded[i] == first.decoded[i] + with.decoded[i]);
+        rig_close(&both);
+        rig_close(&first);
+        rig_close(&with);
+    }
+}
+
+/* The closed form is that of the second codec on the rest; where the first draws too, the mean is right all the
+ * same. Top-k leaves less than there was, so less variance than the second codec alone has. */
+static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *alone;
+    } rows[] = {{"induced:with=entry:ratio=0.1+topk:ratio=0.05", "entry:ratio=0.1"},
+                {"induced:with=qsgd:levels=1+topk:ratio=0.1", "qsgd:levels=1"},
+                {"induced:with=randk:ratio=0.2+scaledsign", "randk:ratio=0.2"},
+                {"induced:with=terngrad+svd:rank=2", NULL},
+                {"induced:with=natural+drive:scale=mse", NULL}};
+    for (size_t k = 0; k < countof(rows); k++) {
+        Rig rig, alone;
+        float x[N];
+        laplace(x, N, 50);
+        rig_open(&rig, rows[k].spec, matrix());
+        check(codec_traits(rig.codec) & UNBIASED && codec_traits(rig.codec) & RANDOM);
+        const Draws d = draws_take(&rig, x, 1500);
+        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+        rig.call.rng = rig_rng(0);
+        const double expected = codec_variance(&rig.call, x);
+        check(isnan(expected) == (k >= 3)); /* rank 2 and rotations are drawn */
+        check(isnan(expected) || draws_variance_is(&d, expected));
+        if (rows[k].alone) {
+            rig_open(&alone, rows[k].alone, matrix());
+            check(expected < 0.9 * codec_variance(&alone.call, x));
+            rig_close(&alone);
+        }
+        rig_close(&rig);
+    }
+}
+
+static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
+{
+    (void)state;
+    Rig rig;
+    rig_open(&rig, "induced:with=sign+topk", shape_vector(9));
+    check(!(codec_traits(rig.codec) & UNBIASED) && strstr(codec_caution(rig.codec), "biased"));
+    rig_close(&rig);
+}
+
+/* Raw would be shorter than both parts, and both parts together are what there was. */
+static void few_elements_come_back_as_they_are(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 4; n++) {
+        Rig rig;
+        float x[4];
+        laplace(x, 4, n);
+        rig_open(&rig, "induced+topk", shape_vector(n));
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        check(rig.payload.size == 4 * n + 1 && rig.payload.data[0] == PAYLOAD_RAW);
+        for (size_t i = 0; i < n && n < 2; i++)
+            check(rig.decoded[i] == x[i]);
+        rig_close(&rig);
+    }
+}
+
+/* What the second codec sends is not the first one's to learn from. */
+static void the_first_codecs_state_moves_as_if_alone(void **state)
+{
+    (void)state;
+    static const char *const specs[][2] = {{"induced+strom:tau=1", "strom:tau=1"},
+                                           {"induced:with=natural+ef+topk:ratio=0.1", "ef+topk:ratio=0.1"},
+                                           {"induced:with=natural+dgc:ratio=0.05", "dgc:ratio=0.05"}};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig both, alone;
+        float x[N];
+        rig_open(&both, specs[k][0], matrix());
+        rig_open(&alone, specs[k][1], matrix());
+        const size_t size = codec_state_size(&alone.call);
+        check(codec_state_size(&both.call) == size && size > 0 && codec_keeps_state(both.codec));
+        for (uint64_t s = 0; s < 5; s++) {
+            Rig *const rigs[] = {&both, &alone};
+            laplace(x, N, s);
+            for (size_t i = 0; i < 2; i++) {
+                check_ok(rig_encode(rigs[i], x, s), &rigs[i]->err);
+                check_ok(rig_decode(rigs[i]), &rigs[i]->err);
+                check_ok(
+                    codec_settle(&rigs[i]->call, x, rigs[i]->message.round, rigs[i]->decoded, rigs[i]->state),
+                    &rigs[i]->err);
+            }
+            check(!memcmp(both.state, alone.state, size));
+            check_rel(codec_residual(&both.call), codec_residual(&alone.call), 0);
+        }
+        rig_close(&both);
+        rig_close(&alone);
+    }
+}
+
+static void specs_print_back_and_take_alternatives(void **state)
+{
+    (void)state;
+    static const char *const specs[][2] = {
+        {"induced:with=qsgd:bits=4,bucket=512+topk:ratio=0.01", "induced+topk"},
+        {"induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1",
+         "induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1"},
+        {"ef+induced:with=threshold:tau=1e+3+sign", "ef+induced:with=threshold:tau=1000+sign"}};
+    Error err;
+    const Codec *codec, **list;
+    size_t count;
+    Arena *a = arena_open(0);
+    for (size_t k = 0; k < countof(specs); k++) {
+        check_ok(codec_open(&codec, specs[k][0], a, &err), &err);
+        assert_string_equal(codec_text(codec, a), specs[k][1]);
+        check_ok(codec_open(&codec, specs[k][1], a, &err), &err);
+        assert_string_equal(codec_text(codec, a), specs[k][1]);
+    }
+    const char *many[] = {"induced:with=qsgd:bits=2/3,bucket=64/128+topk:ratio=0.1/0.2"};
+    const TextList wanted = {many, 1};
+    check_ok(codec_list(&list, &count, &wanted, a, &err), &err);
+    check(count == 8);
+    assert_string_equal(codec_text(list[7], a), "induced:with=qsgd:bits=3,bucket=128+topk:ratio=0.2");
+    arena_close(a);
+}
+
+static void an_estimate_beyond_float32_is_refused(void **state)
+{
+    (void)state;
+    Rig rig;
+    float x[N];
+    for (size_t i = 0; i < N; i++)
+        x[i] = i < N / 2 ? FLT_MAX : -0.9f * FLT_MAX;
+    rig_open(&rig, "induced:with=lq:q=1+scaledsign", matrix());
+    check(rig_encode(&rig, x, 0) == ERR_NUMERIC);
+    rig_close(&rig);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(payloads_are_both_codecs_one_behind_the_other),
+    cmocka_unit_test(the_mean_is_the_gradient_and_the_variance_that_of_the_rest),
+    cmocka_unit_test(a_biased_second_codec_is_no_promise_and_is_cautioned),
+    cmocka_unit_test(few_elements_come_back_as_they_are),
+    cmocka_unit_test(the_first_codecs_state_moves_as_if_alone),
+    cmocka_unit_test(specs_print_back_and_take_alternatives),
+    cmocka_unit_test(an_estimate_beyond_float32_is_refused),
+};
+
+CHECK_MAIN(tests)

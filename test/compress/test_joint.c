@@ -1,0 +1,245 @@
+/* test_joint.c -- one budget for a model: what curves promise is what encoding does, and what joint sends, plans on
+ * and refuses. */
+#include "compress/atoms/atoms.h"
+#include "rig/draws.h"
+#include "rig/model_rig.h"
+#include "compress/atoms/offers.h"
+#include "rig/sources.h"
+
+static Arena *forever;
+
+/* ---- curves ---- */
+
+/* The sorted magnitudes say the same as the bins. */
+static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
+{
+    (void)state;
+    Model m;
+    model_fill(&m, 1, 6);
+    model_step(&m, "entry");
+    CurvePoint *point = NEW(forever, CurvePoint, CURVE_MOST);
+    for (size_t j = 0; j < m.count; j++) {
+        size_t count;
+        check_ok(codec_curve(&m.call[j], m.x[j], point, &count), &m.err);
+        for (size_t k = 0; k + 1 < count; k++) {
+            double heavy = 0, T1 = 0, T2 = 0;
+            for (size_t i = 0; i < m.shape[j].n; i++) {
+                const double v = fabs((double)m.x[j][i]);
+                heavy += v > point[k].level;
+                T1 += v > point[k].level ? 0 : v;
+                T2 += v > point[k].level ? 0 : v * v;
+            }
+            const bool on_edge = heavy != 0; /* then a magnitude on the level itself may count as heavy */
+            check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
+            if (!on_edge)
+                check_rel(point[k].bits, atoms_bits(m.shape[j].n, heavy, T1 / point[k].level), 1e-9);
+            check(k == 0 ||
+                  (point[k].bits > point[k - 1].bits && point[k].variance <= point[k - 1].variance));
+        }
+        check(point[count - 1].variance == 0);
+    }
+    model_close(&m);
+}
+
+/* What a point promises is what encoding at its level does: variance to rounding, bytes on average. Of 12
+ * points 60 draws each; limits are 5 standard errors and 1 %, or 2 bits of padding that are not a half. */
+static void encoding_at_a_level_costs_what_the_curve_says(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"entry", "svd", "svd:reshape=square,method=gesdd"};
+    Model m;
+    model_fill(&m, 2, 6);
+    CurvePoint *point = NEW(forever, CurvePoint, CURVE_MOST);
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Step step = model_step(&m, specs[s]);
+        for (size_t j = 0; j < m.count; j += 5) {
+            size_t count;
+            check_ok(codec_curve(&step.call[j], m.x[j], point, &count), &m.err);
+            for (size_t k = 0; k < count; k += count / 6 + 1) {
+                Model one = m;
+                one.count = 1, one.shape = &m.shape[j], one.x = &m.x[j], one.elements = m.shape[j].n;
+                one.call = &m.call[j];
+                one.call->plan = &point[k];
+                double error;
+                if (s > 0 && point[k].level > point[0].level / 1024)
+                    continue; /* less than an atom: 60 draws say nothing */
+                const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
+                check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
+                check_near(bits, point[k].bits, 0.01 * point[k].bits + 5 * error * (double)m.shape[j].n + 4);
+            }
+        }
+    }
+    model_close(&m);
+}
+
+/* ---- the codec ---- */
+
+/* Planned or alone, by itself the tensor gets the level that the plan of a step of one would give it. */
+static void a_tensor_alone_is_a_step_of_one(void **state)
+{
+    (void)state;
+    Model m;
+    model_fill(&m, 3, 6);
+    m.count = 1;
+    m.elements = m.shape[0].n;
+    const float *x = m.x[0];
+    static const char *const specs[] = {"joint:bits=1.25", "joint:bits=1.25+entry", "joint:bits=1.25+svd"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Rig rig;
+        rig_open(&rig, specs[s], m.shape[0]);
+        check_ok(rig_encode(&rig, x, 5), &rig.err);
+        const uint64_t alone = hash_bytes(rig.payload.data, rig.payload.size);
+        const double variance = codec_variance(&rig.call, x);
+        const Offer *o = model_plan(&m, specs[s]);
+        rig.call.plan = o;
+        check_ok(rig_encode(&rig, x, 5), &rig.err);
+        check(hash_bytes(rig.payload.data, rig.payload.size) == alone && m.loads == 1);
+        check(codec_variance(&rig.call, x) == variance);
+        rig_close(&rig);
+    }
+    model_close(&m);
+}
+
+/* Limits and false-alarm rate are draws.h's. */
+static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"joint", "joint:bits=0.6+entry", "joint:bits=2+svd",
+                                        "joint+entry:draw=systematic"};
+    Model m;
+    model_fill(&m, 4, 6);
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Offer *o = model_plan(&m, specs[s]);
+        size_t seen = 0;
+        for (size_t j = 0; j < m.count && seen < 6; j++) {
+            Rig rig;
+            if (m.shape[j].n > 2000 || o[j].at.variance == 0)
+                continue;
+            rig_open(&rig, specs[s], m.shape[j]);
+            rig.call.plan = &o[j];
+            const Draws d = draws_take(&rig, m.x[j], 600);
+            check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+            check(draws_variance_is(&d, codec_variance(&rig.call, m.x[j])));
+            seen++;
+            rig_close(&rig);
+        }
+        check(seen == 6);
+    }
+    model_close(&m);
+}
+
+/* A decoder has no plan. */
+static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
+{
+    (void)state;
+    Model m;
+    size_t used[3] = {0};
+    model_fill(&m, 5, 6);
+    const Offer *o = model_plan(&m, "joint:bits=1");
+    for (size_t j = 0; j < m.count; j++) {
+        Rig rig;
+        rig_open(&rig, "joint", m.shape[j]);
+        rig.call.plan = &o[j];
+        check_ok(rig_encode(&rig, m.x[j], 1), &rig.err);
+        rig.call.plan = NULL;
+        check_ok(rig_decode(&rig), &rig.err);
+        if (rig.payload.data[0] == PAYLOAD_METHOD)
+            check(rig.payload.data[1] == o[j].codec);
+        used[rig.payload.data[0] == PAYLOAD_METHOD ? o[j].codec : 2]++;
+        rig_close(&rig);
+    }
+    check(used[0] > 0 && used[1] > 0);
+    model_close(&m);
+}
+
+/* ef adds its residual to what joint sees, however many stand in between. */
+static void error_feedback_plans_on_what_it_will_send(void **state)
+{
+    (void)state;
+    Model m, sum;
+    model_fill(&m, 7, 6);
+    model_fill(&sum, 7, 6);
+    model_step(&m, "ef+joint+entry");
+    float **e = NEW(forever, float *, m.count);
+    for (size_t j = 0; j < m.count; j++) {
+        e[j] = NEW_ZERO(forever, float, codec_state_size(&m.call[j]) / sizeof(float));
+        for (size_t i = 0; i < m.shape[j].n; i++) {
+            e[j][i] = (float)rng_normal(&m.call[j].rng, USE_INIT, i) * 1e-3f;
+            sum.x[j][i] += 0.5f * e[j][i];
+        }
+    }
+    static const char *const specs[] = {"ef:decay=0.5+joint+entry", "ef+ef:decay=0.5+joint+entry"};
+    const Offer *want = model_plan(&sum, "joint+entry");
+    for (size_t s = 0; s < countof(specs); s++) {
+        const Step step = model_step(&m, specs[s]);
+        Offer *got = NEW_ZERO(forever, Offer, m.count);
+        for (size_t j = 0; j < m.count; j++) {
+            float *own = NEW_ZERO(forever, float, codec_state_size(&m.call[j]) / sizeof(float));
+            memcpy(own + (s ? codec_state_size(&m.call[j]) / 2 / sizeof(float) : 0), e[j],
+                   m.shape[j].n * sizeof(float));
+            m.call[j].state = own;
+        }
+        check_ok(codec_plan(&step, got), &m.err);
+        check(codec_plan_size(step.call->self) == sizeof(Offer) && m.loads == m.count);
+        for (size_t j = 0; j < m.count; j++)
+            check(got[j].codec == want[j].codec && !memcmp(&got[j].at, &want[j].at, sizeof want[j].at));
+    }
+    const Step step = model_step(&m, specs[0]);
+    e[3][0] = m.x[3][0] = FLT_MAX;
+    m.call[3].state = e[3];
+    Offer unused[24];
+    check(codec_plan(&step, unused) == ERR_NUMERIC && strstr(m.err.text, "beyond float32 at element 0"));
+    model_close(&m);
+    model_close(&sum);
+}
+
+static void specs_that_say_nothing_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *why;
+    } rows[] = {{"joint+entry:ratio=0.1", "ratio=0.1 has no say"},
+                {"joint+entry:budget=5", "budget=5 has no say"},
+                {"joint+entry:bits=2", "bits=2 has no say"},
+                {"joint+svd:rank=2", "rank=2 has no say"},
+                {"joint+entry:probs=clip", "probs=clip has no least variance"},
+                {"joint+svd:empty=resample", "empty=resample has no least variance"},
+                {"joint+qsgd", "qsgd does not say"},
+                {"joint+ef+entry", "ef does not say"},
+                {"joint+joint", "joint does not say"},
+                {"joint:bits=0", "want above 0"},
+                {"ef", "ef needs a codec to wrap"}};
+    static const char *const good[] = {"joint",     "joint:bits=0.5",
+                                       "ef+joint",  "joint+entry:draw=systematic",
+                                       "joint+svd", "joint:bits=2+svd:reshape=square,method=gesdd"};
+    for (size_t i = 0; i < countof(rows); i++) {
+        Rig rig;
+        if (rig_try_open(&rig, rows[i].spec, shape_vector(3)) == OK || !strstr(rig.err.text, rows[i].why))
+            print_error("%s: %s\n", rows[i].spec, rig.err.text);
+        check(rig.err.status == ERR_USAGE && strstr(rig.err.text, rows[i].why));
+        rig_close(&rig);
+    }
+    for (size_t i = 0; i < countof(good); i++) {
+        Rig rig;
+        check_ok(rig_try_open(&rig, good[i], shape_vector(3)), &rig.err);
+        assert_string_equal(codec_text(rig.codec, rig.forever), good[i]);
+        rig_close(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_of_entry_are_those_of_sorted_magnitudes),
+        cmocka_unit_test(encoding_at_a_level_costs_what_the_curve_says),
+        cmocka_unit_test(a_tensor_alone_is_a_step_of_one),
+        cmocka_unit_test(planned_draws_are_unbiased_and_vary_as_planned),
+        cmocka_unit_test(payloads_are_read_without_the_plan_and_name_their_codec),
+        cmocka_unit_test(error_feedback_plans_on_what_it_will_send),
+        cmocka_unit_test(specs_that_say_nothing_are_refused),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,223 @@
+/* test_lq.c -- l_q quantisation against Theorem 5, its own coin, and draws_* statistics. */
+#include "rig/codec_rig.h"
+#include "base/coin.h"
+#include "rig/draws.h"
+#include "rig/sources.h"
+#include "num/waterfill.h"
+
+static Arena *forever;
+
+static const struct {
+    const char *spec;
+    double q;
+} rows[] = {{"lq:q=0.5", 0.5}, {"lq:q=1", 1}, {"lq:q=1.5", 1.5},     {"lq", 2},
+            {"lq:q=3", 3},     {"lq:q=4", 4}, {"lq:q=inf", INFINITY}};
+
+static float *vector(size_t n, uint64_t stream)
+{
+    const Rng rng = rng_open(9, 0, 0, 0, stream);
+    float *x = NEW(forever, float, n + 1);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    return x;
+}
+
+/* (sum |x|^q)^(1/q) in long double, the largest for q = inf; q = 1 adds up. */
+static double norm_ref(const float *x, size_t n, double q)
+{
+    long double sum = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmaxl(most, fabsl((long double)x[i]));
+        sum += powl(fabsl((long double)x[i]), isinf(q) ? 1 : (long double)q);
+    }
+    return (double)(isinf(q) ? most : powl(sum, 1 / (long double)q));
+}
+
+static double squares(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+/* At s = |g|_1 / |g|_q Algorithm 1 gives p = |g| / |g|_q, balanced. */
+static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < 100000; n = n * 7 + 2)
+        for (size_t r = 0; r < countof(rows); r++) {
+            const ArenaMark mark = arena_mark(forever);
+            const float *x = vector(n, n);
+            double *d = NEW(forever, double, n);
+            for (size_t i = 0; i < n; i++)
+                d[i] = (double)x[i];
+            const double norm = norm_ref(x, n, rows[r].q), s = norm_ref(x, n, 1) / norm;
+            const double tau = waterfill_level(d, n, s, forever);
+            for (size_t i = 0; i < n; i++)
+                check_near(tau > 0 ? fmin(1, fabs(d[i]) / tau) : 1, fabs(d[i]) / norm, 1e-12);
+            arena_rewind(forever, mark);
+        }
+}
+
+/* E |L_q|^2 = |g|_1 |g|_q, so the variance is that less |g|^2. */
+static void the_second_moment_is_l1_times_lq(void **state)
+{
+    (void)state;
+    const size_t n = 100000;
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = vector(n, 1);
+    for (size_t r = 0; r < countof(rows); r++) {
+        Rig rig;
+        rig_open(&rig, rows[r].spec, shape_vector(n));
+        check_rel(codec_variance(&rig.call, x) + squares(x, n), norm_ref(x, n, 1) * norm_ref(x, n, rows[r].q),
+                  2e-7);
+        rig_close(&rig);
+    }
+    arena_rewind(forever, mark);
+}
+
+static const size_t sizes[] = {0, 1, 2, 3, 64, 65, 1000, 65535, 65536, 65537, 300000};
+
+static void every_element_is_decided_by_its_own_coin(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(sizes); k++)
+        for (size_t r = 0; r < countof(rows); r++) {
+            const size_t n = sizes[k];
+            const ArenaMark mark = arena_mark(forever);
+            const float *x = vector(n, 2);
+            const float scale = (float)norm_ref(x, n, rows[r].q);
+            for (int threads = 1; threads <= 8; threads = threads == 1 ? 2 : threads * 4) {
+                Rig rig;
+                rig_open(&rig, rows[r].spec, shape_vector(n));
+                rig.call.threads = threads;
+                check_ok(rig_encode(&rig, x, 1), &rig.err);
+                check_ok(rig_decode(&rig), &rig.err);
+                if (rig.payload.data[0] == PAYLOAD_RAW)
+                    check(n < 8);
+                for (size_t i = 0; i < n && rig.payload.data[0] == PAYLOAD_METHOD; i++) {
+                    const RngKey key = rng_key(&rig.call.rng, USE_COIN, i / BLOCK);
+                    const bool kept = coin_keep(coin_make(scale), x[i], &key, (uint32_t)(i % BLOCK));
+                    check(rig.decoded[i] == (kept ? copysignf(scale, x[i]) : 0));
+                }
+                rig_close(&rig);
+            }
+            arena_rewind(forever, mark);
+        }
+}
+
+/* False alarms under 1e-6 for each spec (draws.h); a bias of 1 % is planted and must be seen. */
+static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        size_t repeats;
+    } some[] = {{"lq:q=inf", 1300}, {"lq:q=4", 4500}, {"lq:q=3", 8000}};
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = vector(4096, 3);
+    for (size_t r = 0; r < countof(some); r++) {
+        Rig rig;
+        rig_open(&rig, some[r].spec, shape_vector(4096));
+        const Draws d = draws_take(&rig, x, some[r].repeats);
+        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
+        const Draws planted = draws_scaled(&d, 1.01);
+        check(!draws_gain_is_one(&planted));
+        rig_close(&rig);
+    }
+    arena_rewind(forever, mark);
+}
+
+static void zeros_spikes_denormals_and_giants(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    float x[N] = {0};
+    for (size_t r = 0; r < countof(rows); r++) {
+        Rig rig;
+        rig_open(&rig, rows[r].spec, shape_vector(N));
+        memset(x, 0, sizeof x);
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check(rig.payload.size == 2);
+        check_ok(rig_decode(&rig), &rig.err);
+        check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
+        x[300] = -3; /* alone: its own norm, kept always */
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        for (size_t i = 0; i < N; i++)
+            check_near((double)rig.decoded[i], (double)x[i], 1e-6);
+        for (size_t i = 0; i < N; i++)
+            x[i] = (i % 2 ? 1 : -1) * 0x1p-149f * (float)(i % 9);
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        for (size_t i = 0; i < N; i++)
+            x[i] = FLT_MAX;
+        const Status status = rig_encode(&rig, x, 0);
+        check(status == (isinf(rows[r].q) ? OK : ERR_NUMERIC));
+        if (status == OK) {
+            check_ok(rig_decode(&rig), &rig.err);
+            check(!memcmp(rig.decoded, x, sizeof x));
+        }
+        rig_close(&rig);
+    }
+}
+
+static void cut_longer_and_foreign_payloads_are_refused(void **state)
+{
+    (void)state;
+    const size_t n = 3000;
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = vector(n, 4);
+    Rig rig;
+    rig_open(&rig, "lq:q=4", shape_vector(n));
+    check_ok(rig_encode(&rig, x, 0), &rig.err);
+    uint8_t *bytes = NEW(forever, uint8_t, rig.payload.size + 1);
+    memcpy(bytes, rig.payload.data, rig.payload.size);
+    for (size_t size = 0; size < rig.payload.size; size++)
+        check(rig_decode_bytes(&rig, bytes, size, rig.decoded) == ERR_CORRUPT);
+    for (int extra = 0; extra < 256; extra += 85) {
+        bytes[rig.payload.size] = (uint8_t)extra;
+        check(rig_decode_bytes(&rig, bytes, rig.payload.size + 1, rig.decoded) == ERR_CORRUPT);
+    }
+    for (size_t bit = 0; bit < 8 * rig.payload.size; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        if (rig_decode_bytes(&rig, bytes, rig.payload.size, rig.decoded) == OK)
+            check(first_nonfinite(rig.decoded, n, NULL) == n);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    rig_close(&rig);
+    arena_rewind(forever, mark);
+}
+
+/* One element takes seven bytes, five as a float; the streams are then those of the float. */
+static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
+{
+    (void)state;
+    Rig rig;
+    Streams streams = {0};
+    rig_open(&rig, "lq", shape_vector(1));
+    rig.call.streams = &streams;
+    check_ok(rig_encode(&rig, (const float[]){-2.5f}, 0), &rig.err);
+    check(rig.payload.size == 5 && rig.payload.data[0] == 0);
+    check(streams.reported && streams.raw && streams.entropy_bits == 32);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(theorem_5_algorithm_1_gives_the_same_probabilities),
+        cmocka_unit_test(the_second_moment_is_l1_times_lq),
+        cmocka_unit_test(every_element_is_decided_by_its_own_coin),
+        cmocka_unit_test(draws_are_unbiased_and_vary_as_the_closed_form_says),
+        cmocka_unit_test(zeros_spikes_denormals_and_giants),
+        cmocka_unit_test(cut_longer_and_foreign_payloads_are_refused),
+        cmocka_unit_test(a_draw_that_outgrows_raw_counts_as_raw),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}

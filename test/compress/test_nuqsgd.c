@@ -1,0 +1,288 @@
+/* test_nuqsgd.c -- nuqsgd: the kernels against ladder.h and that against doubles, sizes, what is refused, and the
+ * mean, variance and errors that are promised. */
+#include "vec/kernels.h"
+#include "coder/planes.h"
+#include "rig/try.h"
+
+#include <float.h>
+
+static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
+                               511, 512, 513, 1000, 65535, 65536, 65537, 200000};
+static const size_t buckets[] = {0, 1, 3, 64, 512, 8192, 65536, 100000};
+
+typedef struct {
+    size_t n, bucket;
+    int bits;
+} Case;
+
+static Try *open_case(Case k)
+{
+    char spec[128];
+    snprintf(spec, sizeof spec, "nuqsgd:bits=%d,bucket=%zu", k.bits, k.bucket);
+    return try_open(spec, k.n);
+}
+
+/* ---- the definition, in doubles ---- */
+
+typedef struct {
+    double low, up;
+} Neighbours;
+
+/* By walking up the levels. */
+static Neighbours neighbours(double v, double norm, int bits)
+{
+    const int s = (1 << bits) - 1;
+    double low = 0, up = ldexp(norm, 1 - s);
+    while (v >= up && up < norm) {
+        low = up;
+        up *= 2;
+    }
+    return (Neighbours){low, up};
+}
+
+static void ladders_equal_their_definition_on_every_instruction_set(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    static const float norms[] = {1, 3.7f, 0x1p-60f, 0x1.8p-61f, 1e-30f, 0x1p-149f, 0x1.8p-140f, FLT_MAX};
+    static const size_t ends[] = {0, 1, 7, 15, 16, 17, 33, 64, 511, N};
+    static uint8_t code[N + 1];
+    float x[N], y[N];
+    const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+    const Rng rng = rng_open(16, 0, 0, 0, 0);
+    size_t ups = 0, edges = 0;
+    for (size_t v = 0; v < countof(norms) * LADDER_BITS_MAX; v++) {
+        const float norm = norms[v / LADDER_BITS_MAX];
+        const int bits = 1 + (int)(v % LADDER_BITS_MAX), s = (1 << bits) - 1;
+        const Ladder l = ladder_make(norm, bits);
+        const uint32_t first = (uint32_t)v * 3;
+        for (size_t i = 0; i < N; i++) {
+            const double u = 2 * rng_unit(&rng, USE_TEST, i) - 1;
+            x[i] = (float)ldexp((double)norm * u, -(int)(i % (size_t)(s + 4)));
+        }
+        x[0] = norm, x[1] = -norm, x[2] = 0, x[3] = -0.0f;
+        for (size_t i = 0; i < N; i++) {
+            const uint32_t one = ladder_code(&l, x[i], &key, first + (uint32_t)i), level = one & l.s;
+            const Neighbours near = neighbours(fabs((double)x[i]), (double)norm, bits);
+            const double got = fabs((double)ladder_value(&l, one)),
+                         part = (fabs((double)x[i]) - near.low) / (near.up - near.low);
+            const double u = rng_word(&key, first + (uint32_t)i) * 0x1p-32;
+            check(level <= (uint32_t)s && (level || one == 0));
+            check(!level || (one >> bits) == (uint32_t)(x[i] < 0));
+            if (fabs(u - part) < 1e-6) /* rounding may decide */
+                edges++;
+            else
+                check_near(got, u < part ? near.up : near.low, 1e-6 * got + 0x1p-149);
+            ups += u < part;
+        }
+        for (size_t e = 0; e < countof(ends); e++)
+            for (int isa = 0; isa < ISA_COUNT; isa++)
+                for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL) {
+                    const size_t n = ends[e];
+                    code[n] = 77;
+                    k->climb(x, n, l, key, first, code);
+                    check(code[n] == 77);
+                    check(k->descend(code, n, l, y));
+                    for (size_t i = 0; i < n; i++) {
+                        assert_int_equal(code[i], ladder_code(&l, x[i], &key, first + (uint32_t)i));
+                        check(float_bits(y[i]) == float_bits(ladder_value(&l, code[i])));
+                    }
+                }
+    }
+    check(ups > 1000 && edges < 2000);
+}
+
+static void a_sign_without_a_level_is_seen(void **state)
+{
+    (void)state;
+    float y[40];
+    for (int bits = 1; bits <= LADDER_BITS_MAX; bits++)
+        for (int isa = 0; isa < ISA_COUNT; isa++)
+            for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+                for (unsigned one = 0; one < 256; one++) {
+                    uint8_t code[40] = {0};
+                    code[35] = (uint8_t)one;
+                    check(k->descend(code, 40, ladder_make(1, bits), y) ==
+                          (one < 2u << bits && one != 1u << bits));
+                }
+}
+
+/* ---- round trips ---- */
+
+static void check_elements(const Try *t, Case k)
+{
+    const size_t bucket = k.bucket ? k.bucket : k.n;
+    for (size_t start = 0, b = 0; start < k.n; start += bucket, b++) {
+        const size_t end = k.n - start < bucket ? k.n : start + bucket;
+        const float norm = load_f32(t->out.data + 1 + 4 * b);
+        double sum = 0;
+        for (size_t i = start; i < end; i++)
+            sum += (double)t->x[i] * (double)t->x[i];
+        check_rel((double)norm, sqrt(sum), 1.3e-7);
+        const Ladder l = ladder_make(norm, k.bits);
+        for (size_t i = start; i < end; i++) {
+            const RngKey key = rng_key(&t->call.rng, USE_COIN, i / BLOCK);
+            const uint32_t at = (uint32_t)(i % BLOCK);
+            const uint32_t code = norm == 0     ? 0
+                                  : k.bits == 1 ? coin_code(coin_make(norm), t->x[i], &key, at)
+                                                : ladder_code(&l, t->x[i], &key, at);
+            check(float_bits(t->y[i]) == float_bits(ladder_value(&l, code)));
+        }
+    }
+}
+
+static void every_size_bucket_and_width_comes_back_as_defined(void **state)
+{
+    (void)state;
+    static const int bits[] = {4, 1, 6, 3, 5, 2, 4};
+    size_t turn = 0;
+    for (size_t a = 0; a < countof(sizes); a++)
+        for (size_t b = 0; b < countof(buckets); b++) {
+            const Case k = {sizes[a], buckets[b], bits[turn++ % countof(bits)]};
+            Try *t = open_case(k);
+            try_normal(t, k.n + 1);
+            for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros, of both signs */
+                t->x[i] = i % 2 ? -0.0f : 0;
+            try_both(t);
+            const size_t bucket = k.bucket ? k.bucket : k.n ? k.n : 1, heads = (k.n + bucket - 1) / bucket;
+            const size_t own = 1 + 4 * heads + planes_size(k.n, k.bits + 1), raw = 4 * k.n + 1;
+            assert_int_equal(t->out.size, own < raw ? own : raw);
+            if (own >= raw)
+                assert_memory_equal(t->x, t->y, k.n * sizeof(float));
+            else
+                check_elements(t, k);
+            if (k.n < 600) {
+                try_refuses_other_lengths(t);
+                try_survives_flips(t, k.n < 65 ? 1 : t->out.size * 8 / 200 + 1);
+            }
+            try_close(t);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"nuqsgd", "nuqsgd:bits=1,bucket=0", "nuqsgd:bits=6,bucket=100000"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 5 * BLOCK + 123);
+        try_normal(t, 81);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static void one_bit_is_qsgd_with_one_level(void **state)
+{
+    (void)state;
+    Try *t = try_open("nuqsgd:bits=1,bucket=0", 70000), *u = try_open("qsgd:levels=1,bucket=0", 70000);
+    try_normal(t, 82), try_normal(u, 82);
+    try_both(t), try_both(u);
+    assert_memory_equal(t->y, u->y, 70000 * sizeof(float));
+    try_close(t), try_close(u);
+}
+
+/* Two bits make levels 1/4, 1/2 and 1 of the norm: what is at one stays there. */
+static void magnitudes_at_a_level_stay_there(void **state)
+{
+    (void)state;
+    static const float x[] = {1, -1, 1, 1, 2, 2, -2, 0}; /* norm 4 */
+    for (int bits = 2; bits <= LADDER_BITS_MAX; bits++) {
+        Try *t = open_case((Case){8, 0, bits});
+        memcpy(t->x, x, sizeof x);
+        for (uint64_t r = 0; r < 20; r++) {
+            try_repeat(t, r);
+            try_both(t);
+            assert_memory_equal(t->y, x, sizeof x);
+        }
+        check(codec_variance(&t->call, t->x) == 0);
+        try_close(t);
+    }
+}
+
+static void a_norm_beyond_float32_is_an_error(void **state)
+{
+    (void)state;
+    for (size_t bucket = 0; bucket <= 128; bucket += 64) {
+        Try *t = open_case((Case){300, bucket, 4});
+        t->x[120] = FLT_MAX, t->x[121] = FLT_MAX;
+        check(try_send(t) == ERR_NUMERIC);
+        t->x[121] = 0;
+        try_both(t);
+        check_rel((double)t->y[120], (double)FLT_MAX, 0.51);
+        try_close(t);
+    }
+}
+
+static void norms_that_no_encoder_writes_are_refused(void **state)
+{
+    (void)state;
+    static const float bad[] = {-1, -0.0f, INFINITY, NAN, 0 /* under levels */};
+    for (int bits = 1; bits <= LADDER_BITS_MAX; bits++) {
+        Try *t = open_case((Case){200, 64, bits});
+        for (size_t i = 0; i < 200; i++)
+            t->x[i] = i % 2 ? 1.0f : 0.0f;
+        try_both(t);
+        for (size_t i = 0; i < countof(bad); i++) {
+            store_f32(t->out.data + 5, bad[i]);
+            check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+        }
+        try_close(t);
+    }
+}
+
+/* ---- statistics ---- */
+
+static double law_of(const Try *t, Case k, TwoPoint *law)
+{
+    const size_t bucket = k.bucket ? k.bucket : k.n;
+    double v = 0;
+    for (size_t start = 0; start < k.n; start += bucket) {
+        const size_t end = k.n - start < bucket ? k.n : start + bucket;
+        double sum = 0;
+        for (size_t i = start; i < end; i++)
+            sum += (double)t->x[i] * (double)t->x[i];
+        for (size_t i = start; i < end; i++) {
+            const double a = fabs((double)t->x[i]), sign = t->x[i] < 0 ? -1 : 1;
+            const Neighbours near = neighbours(a, sqrt(sum), k.bits);
+            law[i] = (TwoPoint){sign * (near.up - a), sign * (near.low - a),
+                                (a - near.low) / (near.up - near.low)};
+            v += (near.up - a) * (a - near.low);
+        }
+    }
+    return v;
+}
+
+static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
+{
+    (void)state;
+    static const Case cases[] = {{4096, 512, 4}, {4096, 100, 2}, {4096, 0, 3}, {4096, 0, 6}};
+    static const double scales[] = {1, 1e-30, 1e-38};
+    for (size_t k = 0; k < countof(cases) * countof(scales); k++) {
+        const Case c = cases[k % countof(cases)];
+        Try *t = open_case(c);
+        TwoPoint *law = NEW(t->arena, TwoPoint, 4096);
+        (k % 2 ? try_laplace : try_normal)(t, 83);
+        for (size_t i = 0; i < 4096; i++)
+            t->x[i] *= (float)scales[k / countof(cases)];
+        check_rel(codec_variance(&t->call, t->x), law_of(t, c, law), 1e-5);
+        check(verdict_good(try_statistics(t, law, 1000, 1)));
+        const Verdict planted = try_statistics(t, law, 1000, 1.01);
+        if (planted.gain_allowed < 0.005)
+            check(!verdict_good(planted));
+        try_close(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ladders_equal_their_definition_on_every_instruction_set),
+    cmocka_unit_test(a_sign_without_a_level_is_seen),
+    cmocka_unit_test(every_size_bucket_and_width_comes_back_as_defined),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(one_bit_is_qsgd_with_one_level),
+    cmocka_unit_test(magnitudes_at_a_level_stay_there),
+    cmocka_unit_test(a_norm_beyond_float32_is_an_error),
+    cmocka_unit_test(norms_that_no_encoder_writes_are_refused),
+    cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
+};
+
+CHECK_MAIN(tests)

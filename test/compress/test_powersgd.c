@@ -1,0 +1,234 @@
+/* test_powersgd.c -- powersgd against the paper's lines in long doubles, and matrices that have less rank than is
+ * asked for. */
+#include "num/linalg.h"
+#include "rig/matrices.h"
+
+static const float *values(const Rig *rig, int round) /* behind the kind byte, copied for its alignment */
+{
+    const Bytes b = rig->message.round[round];
+    float *x = NEW(rig->forever, float, b.size / 4);
+    memcpy(x, b.data + 1, b.size - 1);
+    return x;
+}
+
+/* ---- the method ---- */
+
+/* Gram and Schmidt's vectors of v (count, n). */
+static void gram_schmidt(long double *v, size_t count, size_t n)
+{
+    for (size_t k = 0; k < count; k++) {
+        for (size_t j = 0; j <= k; j++) {
+            long double along = 0;
+            for (size_t i = 0; i < n; i++)
+                along += v[j * n + i] * v[k * n + i];
+            for (size_t i = 0; i < n; i++)
+                v[k * n + i] = j < k ? v[k * n + i] - along * v[j * n + i] : v[k * n + i] / sqrtl(along);
+        }
+    }
+}
+
+enum { ROWS = 31, COLS = 22, RANK = 3 };
+
+static void close_to(const float *got, const long double *want, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        check_near((double)got[i], (double)want[i], 3e-5);
+}
+
+/* From a Q that the test chooses, both iterations of a step. */
+static void each_round_is_the_papers_line(void **state)
+{
+    (void)state;
+    Rig rig;
+    float x[ROWS * COLS];
+    long double q[RANK * COLS], p[RANK * ROWS], y[ROWS * COLS] = {0};
+    rig_open(&rig, "powersgd:rank=3,iters=2", matrix(ROWS, COLS));
+    normal(x, ROWS * COLS, 1);
+    normal(rig.state, RANK * COLS, 2);
+    for (size_t i = 0; i < RANK * COLS; i++)
+        q[i] = ((float *)rig.state)[i];
+    send(&rig, x, 0);
+    check(rig.message.rounds == 4);
+    for (int round = 0; round < 4; round += 2) {
+        gram_schmidt(q, RANK, COLS);
+        for (size_t k = 0; k < RANK; k++)
+            for (size_t i = 0; i < ROWS; i++) {
+                p[k * ROWS + i] = 0;
+                for (size_t j = 0; j < COLS; j++)
+                    p[k * ROWS + i] += x[i * COLS + j] * q[k * COLS + j];
+            }
+        close_to(values(&rig, round), p, RANK * ROWS);
+        gram_schmidt(p, RANK, ROWS);
+        for (size_t k = 0; k < RANK; k++)
+            for (size_t j = 0; j < COLS; j++) {
+                q[k * COLS + j] = 0;
+                for (size_t i = 0; i < ROWS; i++)
+                    q[k * COLS + j] += x[i * COLS + j] * p[k * ROWS + i];
+            }
+        close_to(values(&rig, round + 1), q, RANK * COLS);
+    }
+    for (size_t i = 0; i < ROWS * COLS; i++)
+        for (size_t k = 0; k < RANK; k++)
+            y[i] += p[k * ROWS + i / COLS] * q[k * COLS + i % COLS];
+    close_to(rig.decoded, y, ROWS * COLS);
+    settle(&rig, x);
+    close_to(rig.state, q, RANK * COLS);
+    check(error_share(x, rig.decoded, ROWS * COLS) < 1);
+    rig_close(&rig);
+}
+
+/* What the best matrix of a rank leaves: the singular values beyond, as a share of all, squared. */
+static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
+{
+    Arena *a = arena_open(0);
+    Error err;
+    const Tall tall = tall_of(x, rows, cols);
+    double *s = NEW(a, double, tall.cols), rest = 0, whole = 0;
+    check_ok(linalg_svd(&tall, NULL, s, NULL, a, &err), &err);
+    for (size_t i = 0; i < tall.cols; i++) {
+        whole += s[i] * s[i];
+        rest += i < rank ? 0 : s[i] * s[i];
+    }
+    arena_close(a);
+    return rest / whole;
+}
+
+static void a_constant_gradient_of_low_rank_is_reached(void **state)
+{
+    (void)state;
+    Rig warm, cold;
+    float x[60 * 45];
+    rig_open(&warm, "powersgd:rank=2", matrix(60, 45));
+    rig_open(&cold, "powersgd:rank=2,warm=off", matrix(60, 45));
+    check(codec_state_size(&cold.call) == 0);
+    low_rank(x, 60, 45, 6, 3);
+    double first = 0, best = 0, worst = 1;
+    for (uint64_t step = 0; step < 40; step++) {
+        send(&warm, x, step);
+        best = error_share(x, warm.decoded, 60 * 45);
+        first = step ? first : best;
+        settle(&warm, x);
+        send(&cold, x, step);
+        worst = fmin(worst, error_share(x, cold.decoded, 60 * 45));
+    }
+    check(best < 0.8 * first && best < worst);
+    check_rel(best, beyond(x, 60, 45, 2), 1e-4);
+    rig_close(&warm), rig_close(&cold);
+
+    rig_open(&warm, "powersgd:rank=2",
+             matrix(60, 45)); /* what has rank 2 is sent as it is, from the first step on */
+    low_rank(x, 60, 45, 2, 4);
+    for (uint64_t step = 0; step < 3; step++) {
+        send(&warm, x, step);
+        check(error_share(x, warm.decoded, 60 * 45) < 1e-12);
+        settle(&warm, x);
+    }
+    rig_close(&warm);
+}
+
+static void more_iterations_are_nearer_to_the_best(void **state)
+{
+    (void)state;
+    float x[80 * 50];
+    double before = 1;
+    low_rank(x, 80, 50, 10, 7);
+    for (int iters = 1; iters <= 4; iters++) {
+        Rig rig;
+        char spec[64];
+        double sum = 0;
+        snprintf(spec, sizeof spec, "powersgd:rank=2,warm=off,iters=%d", iters);
+        rig_open(&rig, spec, matrix(80, 50));
+        for (uint64_t repeat = 0; repeat < 20; repeat++) {
+            send(&rig, x, repeat);
+            sum += error_share(x, rig.decoded, 80 * 50) / 20;
+        }
+        check(rig.message.rounds == 2 * iters);
+        check(rig.payload.size == (size_t)iters * (2 + 4 * 2 * (80 + 50)));
+        check(sum < before);
+        before = sum;
+        rig_close(&rig);
+    }
+}
+
+/* ---- hard matrices ---- */
+
+static void the_rank_that_is_missing_does_no_harm(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"powersgd:rank=5", "powersgd:rank=5,iters=2", "powersgd:rank=12",
+                                        "powersgd:rank=1", "ef+powersgd:rank=3"};
+    static const float scales[] = {1, 0, 1e-30f, 1e-41f, 1e30f};
+    enum { M = 70, K = 40 };
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t f = 0; f < countof(scales); f++)
+            for (size_t rank = 1; rank <= 3; rank++) {
+                Rig rig;
+                float x[M * K];
+                rig_open(&rig, specs[s], matrix(M, K));
+                low_rank(x, M, K, rank, 9);
+                for (size_t i = 0; i < M * K; i++)
+                    x[i] *= scales[f];
+                for (uint64_t step = 0; step < 4; step++) {
+                    send(&rig, x, step);
+                    check(first_nonfinite(rig.decoded, M * K, NULL) == M * K);
+                    if (scales[f] != 0 && scales[f] != 1e-41f && (s < 3 || (s == 3 && rank == 1)))
+                        check(error_share(x, rig.decoded, M * K) < 1e-11);
+                    for (size_t i = 0; scales[f] == 0 && i < M * K; i++)
+                        check(rig.decoded[i] == 0);
+                    settle(&rig, x);
+                    check(first_nonfinite(rig.state, codec_state_size(&rig.call) / 4, NULL) ==
+                          codec_state_size(&rig.call) / 4);
+                }
+                rig_close(&rig);
+            }
+}
+
+/* A step without gradient leaves no Q to go on from. */
+static void a_step_of_zeros_does_not_stop_it(void **state)
+{
+    (void)state;
+    Rig rig;
+    float x[40 * 30], zeros[40 * 30] = {0};
+    rig_open(&rig, "powersgd:rank=2", matrix(40, 30));
+    low_rank(x, 40, 30, 2, 9);
+    for (uint64_t step = 0; step < 6; step++) {
+        const float *g = step % 2 ? x : zeros;
+        send(&rig, g, step);
+        check(step % 2 == 0 || error_share(x, rig.decoded, 40 * 30) < 1e-12);
+        settle(&rig, g);
+    }
+    rig_close(&rig);
+}
+
+/* All that was heard so far is beside what a gradient of other columns has: P is zero, and directions are drawn. */
+static void a_gradient_of_new_directions_is_seen(void **state)
+{
+    (void)state;
+    Rig rig;
+    float x[40 * 30];
+    rig_open(&rig, "powersgd:rank=2", matrix(40, 30));
+    for (uint64_t step = 0; step < 2; step++) {
+        low_rank(x, 40, 30, 2, 9);
+        for (size_t i = 0; i < 40 * 30; i++)
+            x[i] = (i % 30 < 15) == (step == 0) ? x[i] : 0;
+        send(&rig, x, step);
+        check(error_share(x, rig.decoded, 40 * 30) < (step ? 0.99 : 1e-12));
+        settle(&rig, x);
+    }
+    send(&rig, x, 2);
+    check(error_share(x, rig.decoded, 40 * 30) < 1e-12);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_round_is_the_papers_line),
+        cmocka_unit_test(a_constant_gradient_of_low_rank_is_reached),
+        cmocka_unit_test(more_iterations_are_nearer_to_the_best),
+        cmocka_unit_test(the_rank_that_is_missing_does_no_harm),
+        cmocka_unit_test(a_step_of_zeros_does_not_stop_it),
+        cmocka_unit_test(a_gradient_of_new_directions_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

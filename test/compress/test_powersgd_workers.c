@@ -1,0 +1,340 @@
+/* test_powersgd_workers.c -- powersgd between workers: what they hear is what one would have had with the sum of
+ * their matrices; and what is damaged or beyond float32 on the way is refused. */
+#include "rig/check.h"
+#include "codec/compressor.h"
+
+#include <float.h>
+
+enum { WORKERS = 4, ROWS = 48, COLS = 36, N = ROWS * COLS, ROUNDS = ROUNDS_MAX };
+
+/* Workers that hear one another: every round's payloads are merged before the next begins. */
+typedef struct {
+    Arena *a;
+    Error err;
+    const Codec *codec;
+    Shape shape;
+    Call call[WORKERS];
+    int workers, rounds;
+    Bytes sent[WORKERS][ROUNDS], heard[ROUNDS];
+    void *state[WORKERS];
+    float x[WORKERS][N], agreed[N];
+} Ring;
+
+static void ring_open(Ring *r, const char *spec, int workers)
+{
+    *r = (Ring){.a = arena_open(0), .workers = workers};
+    check(shape_make(&r->shape, 2, (const size_t[]){ROWS, COLS}));
+    check_ok(codec_open(&r->codec, spec, r->a, &r->err), &r->err);
+    r->rounds = codec_rounds(r->codec);
+    for (int w = 0; w < workers; w++) {
+        r->call[w] = (Call){.self = r->codec,
+                            .shape = &r->shape,
+                            .worker = w,
+                            .workers = workers,
+                            .threads = 1,
+                            .heard = r->heard,
+                            .scratch = r->a,
+                            .err = &r->err};
+        r->state[w] = NEW_ZERO(r->a, uint8_t, codec_state_size(&r->call[w]) + 1);
+    }
+}
+
+static void ring_address(Ring *r, uint64_t step)
+{
+    for (int w = 0; w < r->workers; w++) {
+        r->call[w].rng = rng_open(1, 0, w, (int64_t)step, 9);
+        r->call[w].rng_shared = rng_open(1, 0, RNG_EVERYONE, (int64_t)step, 9);
+        r->call[w].state = r->state[w];
+    }
+}
+
+static Buf room(Ring *r, size_t size)
+{
+    return (Buf){NEW(r->a, uint8_t, size + 32), 0, size + 32};
+}
+
+static void ring_merge(Ring *r, int round)
+{
+    Bytes all[WORKERS];
+    for (int w = 0; w < r->workers; w++)
+        all[w] = r->sent[w][round];
+    Buf merged = room(r, 2 * all[0].size);
+    r->call[0].round = round;
+    check_ok(codec_merge(&r->call[0], all, (size_t)r->workers, &merged), &r->err);
+    r->heard[round] = buf_bytes(&merged);
+}
+
+/* One step: all rounds, what everyone decodes, and the states moved on. */
+static void ring_step(Ring *r, uint64_t step)
+{
+    ring_address(r, step);
+    for (int round = 0; round < r->rounds; round++) {
+        for (int w = 0; w < r->workers; w++) {
+            Call *c = &r->call[w];
+            c->round = round;
+            Buf out = room(r, codec_bound(c));
+            check_ok(codec_encode(c, r->x[w], &out), &r->err);
+            r->sent[w][round] = buf_bytes(&out);
+        }
+        ring_merge(r, round);
+    }
+    check_ok(codec_decode(&r->call[r->workers - 1], r->heard[r->rounds - 1], r->agreed), &r->err);
+}
+
+static void ring_settle(Ring *r)
+{
+    for (int w = 0; w < r->workers; w++)
+        check_ok(codec_settle(&r->call[w], r->x[w], r->sent[w], r->agreed, r->state[w]), &r->err);
+}
+
+static void gradients(Ring *r, uint64_t step)
+{
+    for (int w = 0; w < r->workers; w++) {
+        const Rng rng = rng_open(3, step, w, 0, 0), all = rng_open(3, 0, RNG_EVERYONE, 0, 0);
+        for (size_t i = 0; i < N; i++)
+            r->x[w][i] = (float)(rng_normal(&all, USE_TEST, i / COLS) * rng_normal(&all, USE_DATA, i % COLS) +
+                                 0.5 * rng_normal(&rng, USE_TEST, i));
+    }
+}
+
+static void mean_of(const Ring *from, float *x)
+{
+    for (size_t i = 0; i < N; i++) {
+        double sum = 0;
+        for (int w = 0; w < from->workers; w++)
+            sum += (double)from->x[w][i];
+        x[i] = (float)(sum / from->workers);
+    }
+}
+
+static double norm_of(const float *x, const float *less, double times)
+{
+    double sum = 0;
+    for (size_t i = 0; i < N; i++)
+        sum += pow((double)x[i] - times * (double)less[i], 2);
+    return sqrt(sum);
+}
+
+static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"powersgd", "powersgd:rank=3,iters=2", "powersgd:warm=off",
+                                        "powersgd:rank=1,iters=4,reshape=square"};
+    static Ring many, one;
+    for (size_t s = 0; s < countof(specs); s++) {
+        ring_open(&many, specs[s], WORKERS);
+        ring_open(&one, specs[s], 1);
+        for (uint64_t step = 0; step < 5; step++) {
+            gradients(&many, step);
+            mean_of(&many, one.x[0]);
+            ring_step(&many, step), ring_step(&one, step);
+            check(norm_of(many.agreed, one.agreed, WORKERS) < 3e-5 * norm_of(many.agreed, many.agreed, 0));
+            ring_settle(&many), ring_settle(&one);
+            for (int w = 1; w < WORKERS && codec_state_size(&many.call[w]); w++)
+                check(!memcmp(many.state[0], many.state[w], codec_state_size(&many.call[w])));
+        }
+        arena_close(many.a), arena_close(one.a);
+    }
+}
+
+/* Defect: a sum over workers taken for their mean. The merged payload says of how many workers it is, and its
+ * estimate is the sum of those of the workers. */
+static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
+{
+    (void)state;
+    static Ring r;
+    float one[N], sum[N] = {0};
+    ring_open(&r, "powersgd", WORKERS);
+    gradients(&r, 0);
+    ring_step(&r, 0);
+    check(r.heard[0].data[0] == PAYLOAD_MERGED && r.heard[0].data[1] == WORKERS);
+    check(r.heard[1].data[0] == PAYLOAD_MERGED && r.heard[1].data[1] == WORKERS);
+    for (int w = 0; w < WORKERS; w++) {
+        check_ok(codec_decode(&r.call[0], r.sent[w][1], one), &r.err);
+        for (size_t i = 0; i < N; i++)
+            sum[i] += one[i];
+    }
+    check(norm_of(sum, r.agreed, 1) < 1e-6 * norm_of(sum, sum, 0));
+    for (int w = 1; w < WORKERS; w++)
+        memcpy(r.x[w], r.x[0], sizeof r.x[0]);
+    ring_step(&r, 0);
+    check_ok(codec_decode(&r.call[0], r.sent[0][1], one), &r.err);
+    check(norm_of(r.agreed, one, WORKERS) < 1e-6 * norm_of(r.agreed, one, 0));
+
+    Buf twice = room(&r, 4 * N); /* merged payloads merge again */
+    const Bytes two[] = {r.heard[1], r.sent[2][1]};
+    check_ok(codec_merge(&r.call[0], two, 2, &twice), &r.err);
+    check(twice.data[1] == WORKERS + 1);
+    arena_close(r.a);
+}
+
+/* Defect: each worker drew a Q of its own. */
+static void defect_7_all_workers_draw_the_same_directions(void **state)
+{
+    (void)state;
+    static Ring r;
+    ring_open(&r, "powersgd:warm=off", WORKERS);
+    gradients(&r, 0);
+    for (int w = 1; w < WORKERS; w++)
+        memcpy(r.x[w], r.x[0], sizeof r.x[0]);
+    ring_step(&r, 0);
+    const Bytes first = r.sent[0][0];
+    for (int w = 1; w < WORKERS; w++)
+        for (int round = 0; round < 2; round++)
+            check(!memcmp(r.sent[0][round].data, r.sent[w][round].data, r.sent[0][round].size));
+    ring_step(&r, 1); /* other ones in another step */
+    check(memcmp(first.data, r.sent[0][0].data, first.size) != 0);
+    arena_close(r.a);
+}
+
+/* Defect: directions were drawn anew in every step. */
+static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
+{
+    (void)state;
+    static Ring r;
+    ring_open(&r, "powersgd", WORKERS);
+    gradients(&r, 0);
+    ring_step(&r, 0);
+    ring_settle(&r);
+    check(!memcmp(r.state[0], r.heard[1].data + 2, codec_state_size(&r.call[0])));
+    ring_step(&r, 1);
+    const Bytes first = r.sent[1][0];
+    ring_step(&r, 2); /* the draws of another step change nothing */
+    check(!memcmp(first.data, r.sent[1][0].data, first.size));
+    arena_close(r.a);
+}
+
+/* What error feedback keeps is the worker's own share; the shares add up to what nobody has heard. */
+static void residuals_of_error_feedback_add_up(void **state)
+{
+    (void)state;
+    static Ring r;
+    static float owed[N], sum[N];
+    ring_open(&r, "ef+powersgd", WORKERS);
+    memset(owed, 0, sizeof owed);
+    for (uint64_t step = 0; step < 6; step++) {
+        gradients(&r, step);
+        ring_step(&r, step);
+        ring_settle(&r);
+        memset(sum, 0, sizeof sum);
+        for (size_t i = 0; i < N; i++) {
+            for (int w = 0; w < WORKERS; w++) {
+                owed[i] += r.x[w][i];
+                sum[i] += ((const float *)r.state[w])[i];
+            }
+            owed[i] -= r.agreed[i];
+        }
+        check(norm_of(sum, owed, 1) < 1e-5 * norm_of(r.agreed, sum, 0));
+    }
+    arena_close(r.a);
+}
+
+/* ---- what is refused ---- */
+
+static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
+{
+    const Bytes kept = r->heard[round];
+    uint8_t *copy = malloc(size ? size : 1); /* its own block: a read past the end is seen */
+    memcpy(copy, data, size);
+    r->heard[round] = (Bytes){copy, size};
+    const Status status = codec_decode(&r->call[0], r->heard[r->rounds - 1], r->agreed);
+    r->heard[round] = kept;
+    free(copy);
+    return status;
+}
+
+/* The payload of each round, merged and not. */
+static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"powersgd", "powersgd:rank=1,iters=2"};
+    static Ring r;
+    for (size_t s = 0; s < countof(specs); s++)
+        for (int workers = 1; workers <= 2; workers++)
+            for (int merged = workers > 1; merged < 2; merged++) {
+                ring_open(&r, specs[s], workers);
+                gradients(&r, 0);
+                ring_step(&r, 0);
+                for (int round = 0; round < r.rounds; round++) {
+                    if (!merged)
+                        r.heard[round] = r.sent[0][round];
+                    uint8_t data[3000] = {0};
+                    const size_t size = r.heard[round].size, head = size - 4 * (size / 4);
+                    memcpy(data, r.heard[round].data, size);
+                    for (size_t cut = 0; cut < size; cut++)
+                        check(decode_with(&r, round, data, cut) == ERR_CORRUPT);
+                    check(decode_with(&r, round, data, size) == OK);
+                    check(decode_with(&r, round, data, size + 1) == ERR_CORRUPT);
+                    store_f32(data + head, NAN);
+                    check(decode_with(&r, round, data, size) == ERR_CORRUPT);
+                    store_f32(data + head, 1);
+                    data[0] = 3;
+                    check(decode_with(&r, round, data, size) == ERR_CORRUPT);
+                    data[0] = 2, data[1] = 0; /* the sum of no workers */
+                    check(!merged || decode_with(&r, round, data, size) == ERR_CORRUPT);
+                    data[0] = PAYLOAD_RAW;
+                    check(decode_with(&r, round, data, size) == ERR_CORRUPT);
+                }
+                r.call[0].round = 0; /* only the last round decodes */
+                check(codec_decode(&r.call[0], r.heard[0], r.agreed) == ERR_CORRUPT);
+                arena_close(r.a);
+            }
+}
+
+static void what_is_beyond_float32_is_said(void **state)
+{
+    (void)state;
+    static Ring r;
+    ring_open(&r, "powersgd", 2);
+    for (size_t i = 0; i < N; i++)
+        r.x[0][i] = r.x[1][i] = FLT_MAX;
+    ring_address(&r, 0);
+    Message m;
+    Buf out = room(&r, codec_message_bound(&r.call[0]));
+    check(codec_send(&r.call[0], r.x[0], &out, &m) == ERR_NUMERIC);
+    r.call[0].round = 0;
+    Bytes all[2]; /* each fits, their sum does not */
+    for (int w = 0; w < 2; w++) {
+        Buf own = room(&r, codec_bound(&r.call[w]));
+        own.size = 1 + 4 * 2 * ROWS;
+        memset(own.data, 0, own.size);
+        own.data[0] = PAYLOAD_METHOD;
+        store_f32(own.data + 1, FLT_MAX);
+        all[w] = buf_bytes(&own);
+    }
+    Buf merged = room(&r, 4 * N);
+    check(codec_merge(&r.call[0], all, 1, &merged) == OK);
+    merged.size = 0;
+    check(codec_merge(&r.call[0], all, 2, &merged) == ERR_NUMERIC);
+    arena_close(r.a);
+}
+
+static void floats_of_vectors_add_too(void **state)
+{
+    (void)state;
+    static Ring r;
+    ring_open(&r, "powersgd", WORKERS);
+    r.shape = shape_vector(N);
+    gradients(&r, 0);
+    ring_step(&r, 0);
+    check(r.heard[0].size == 0);
+    float mean[N];
+    mean_of(&r, mean);
+    check(norm_of(r.agreed, mean, WORKERS) < 1e-6 * norm_of(r.agreed, mean, 0));
+    arena_close(r.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_workers_hear_four_times_powersgd_of_their_mean),
+        cmocka_unit_test(defect_7_the_merged_estimate_is_the_sum_of_so_many_workers),
+        cmocka_unit_test(defect_7_all_workers_draw_the_same_directions),
+        cmocka_unit_test(defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before),
+        cmocka_unit_test(residuals_of_error_feedback_add_up),
+        cmocka_unit_test(every_round_refuses_other_lengths_and_what_nobody_sends),
+        cmocka_unit_test(what_is_beyond_float32_is_said),
+        cmocka_unit_test(floats_of_vectors_add_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,156 @@
+/* test_rotated.c -- rotated against its levels in the rotated vector, its closed form given the rotation, what all
+ * workers share, and what must be refused. */
+#include "rig/try.h"
+
+#include "coder/planes.h"
+#include "vec/quantise.h"
+#include "num/rotation.h"
+
+#include <float.h>
+
+static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
+
+static Try *open_rotated(const char *spec, size_t n)
+{
+    Try *t = try_open(spec, n);
+    t->call.rng_shared = rng_open(1, 0, RNG_EVERYONE, 0, 0);
+    return t;
+}
+
+/* Each block by itself, turned: the least and the largest of it, and the closed form. */
+static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
+{
+    double variance = 0;
+    const uint8_t *at = payload + 1;
+    const int width = level_bits(steps);
+    for (size_t p = 0; p < rotation_pieces(t->shape.n); p++)
+        for (size_t start = 0, end = rotation_piece(t->shape.n, p), n; start < end; start += n) {
+            n = rotation_block(end - start);
+            float *z = NEW(t->scratch, float, n), *y = NEW(t->scratch, float, n);
+            uint8_t *code = NEW(t->scratch, uint8_t, n);
+            const Rotation r = rotation_open(&t->call.rng_shared, p, start, 1);
+            const double low = (double)load_f32(at), high = (double)load_f32(at + 4),
+                         D = (high - low) / steps;
+            rotation_turn(&r, t->x + p * BLOCK + start, n, 1, z);
+            rotation_turn(&r, t->y + p * BLOCK + start, n, 1, y);
+            check(planes_get8(at + 8, n, width, code));
+            for (size_t i = 0; i < n; i++) {
+                const double level = ((double)z[i] - low) / D, f = level - floor(level);
+                check((double)z[i] >= low && (double)z[i] <= high && code[i] <= steps);
+                check(fabs(code[i] - level) < 1 + 1e-4);
+                check_near((double)y[i], low + D * code[i], 1e-5);
+                variance += D * D * f * (1 - f);
+            }
+            at += 8 + planes_size(n, width);
+        }
+    check(at == t->out.data + t->out.size);
+    return variance;
+}
+
+static void every_size_has_levels_next_to_the_rotated_vector(void **state)
+{
+    (void)state;
+    for (int bits = 1; bits <= 8; bits++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            char spec[32];
+            snprintf(spec, sizeof spec, "rotated:bits=%d", bits);
+            Try *t = open_rotated(spec, sizes[k]);
+            try_normal(t, 30 + k);
+            try_both(t);
+            if (sizes[k] < ROTATION_SHORTEST)
+                assert_memory_equal(t->x, t->y, sizes[k] * sizeof(float));
+            else
+                check_levels(t, (1u << bits) - 1, t->out.data);
+            if (sizes[k] < 2000) {
+                try_refuses_other_lengths(t);
+                try_survives_flips(t, t->out.size * 8 / 200 + 1);
+            }
+            try_close(t);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    Try *t = open_rotated("rotated", 5 * BLOCK + 123);
+    try_normal(t, 31);
+    try_any_threads(t);
+    try_close(t);
+}
+
+/* 400 draws under one rotation: mean square within 6 standard errors of the closed form, mean within them of x. */
+static void the_error_given_the_rotation_is_its_closed_form(void **state)
+{
+    (void)state;
+    enum { COUNT = 4096, DRAWS = 400 };
+    static const char *const specs[] = {"rotated", "rotated:bits=1", "rotated:bits=2"};
+    static const unsigned steps[] = {15, 1, 3};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = open_rotated(specs[s], COUNT);
+        double *mean = NEW_ZERO(t->arena, double, COUNT), sum = 0, squares = 0, off = 0, v = 0;
+        try_laplace(t, 50);
+        for (uint64_t r = 0; r < DRAWS; r++) {
+            double e = 0;
+            try_repeat(t, r);
+            try_both(t);
+            for (size_t i = 0; i < COUNT; i++) {
+                const double d = (double)t->y[i] - (double)t->x[i];
+                mean[i] += d / DRAWS;
+                e += d * d;
+            }
+            sum += e / DRAWS;
+            squares += e * e / DRAWS;
+        }
+        v = check_levels(t, steps[s], t->out.data);
+        for (size_t i = 0; i < COUNT; i++)
+            off += mean[i] * mean[i];
+        check_near(sum, v, 6 * sqrt((squares - sum * sum) / DRAWS) + 1e-5 * v);
+        check_near(off * DRAWS / v, 1, 6 * sqrt(2.0 / COUNT));
+        try_close(t);
+    }
+}
+
+/* The rotation is everyone's, the coins are not: equal gradients, other levels, the same range. */
+static void workers_share_the_rotation_alone(void **state)
+{
+    (void)state;
+    Try *t = open_rotated("rotated", 4096);
+    uint8_t *first = NEW(t->arena, uint8_t, t->out.cap);
+    try_normal(t, 51);
+    try_both(t);
+    memcpy(first, t->out.data, t->out.size);
+    t->call.rng = rng_open(1, 0, 1, 0, 0);
+    try_both(t);
+    assert_memory_equal(first, t->out.data, 9);
+    check(memcmp(first, t->out.data, t->out.size));
+    try_close(t);
+}
+
+static void extremes_work_or_are_refused(void **state)
+{
+    (void)state;
+    static const float values[] = {0, 1, -3e-20f, 1e-29f, 1e30f, 1e37f, 0x1p-149f, FLT_MAX};
+    for (size_t v = 0; v < countof(values); v++) {
+        Try *t = open_rotated("rotated:bits=8", 700);
+        for (size_t i = 0; i < 700; i++)
+            t->x[i] = i % 3 ? values[v] : -values[v];
+        const Status status = try_send(t);
+        if (status == OK) {
+            check_ok(codec_receive(&t->call, &t->sent, t->y), &t->err);
+            for (size_t i = 0; i < 700; i++)
+                check_near((double)t->y[i], (double)t->x[i], 0.1 * fabs((double)t->x[i]));
+        } else
+            check(status == ERR_NUMERIC && values[v] == FLT_MAX);
+        try_close(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_size_has_levels_next_to_the_rotated_vector),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(the_error_given_the_rotation_is_its_closed_form),
+    cmocka_unit_test(workers_share_the_rotation_alone),
+    cmocka_unit_test(extremes_work_or_are_refused),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,399 @@
+/* test_shift.c -- error feedback, ef21 and diana over many steps: what is sent and what is kept make up the
+ * gradient, shifts settle where theory says, and everyone has the same shift. */
+#include "rig/codec_rig.h"
+#include "rig/sources.h"
+
+enum { N = 600, WORKERS = 3 };
+
+static void normal(float *x, size_t n, const char *name)
+{
+    const Rng rng = rng_open(1, 0, 0, 0, rng_hash(name));
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+}
+
+static double distance2(const float *x, const float *y, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
+    return sum;
+}
+
+static double norm2(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+/* One step of one worker by itself: |decoded - x|^2. */
+static double step(Rig *rig, const float *x, uint64_t repeat)
+{
+    check_ok(rig_encode(rig, x, repeat), &rig->err);
+    check_ok(rig_decode(rig), &rig->err);
+    const double off = distance2(rig->decoded, x, rig->shape.n);
+    check_ok(codec_settle(&rig->call, x, rig->message.round, rig->decoded, rig->state), &rig->err);
+    return off;
+}
+
+static void residual_plus_output_is_the_input_of_error_feedback(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"ef+topk:ratio=0.1", "ef+qsgd:bits=2", "ef:decay=0.5+sign",
+                                        "ef+scaledsign", "ef+svd:rank=1"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig;
+        float x[N], before[N] = {0};
+        rig_open(&rig, specs[k], shape_vector(N));
+        const float decay = strstr(specs[k], "0.5") ? 0.5f : 1;
+        for (uint64_t s = 0; s < 5; s++) {
+            normal(x, N, s % 2 ? "odd" : "even");
+            step(&rig, x, s);
+            const float *after = rig.state;
+            for (size_t i = 0; i < N; i++) {
+                const float input = x[i] + decay * before[i];
+                check_near((double)after[i] + (double)rig.decoded[i], (double)input,
+                           1e-7 * (fabs((double)input) + fabs((double)rig.decoded[i])));
+                before[i] = after[i];
+            }
+        }
+        rig_close(&rig);
+    }
+}
+
+/* Theorem 1 with topk's delta = k/n: each step |g - h|^2 falls to 1 - delta of itself or less. */
+static void ef21_contracts_to_a_fixed_gradient(void **state)
+{
+    (void)state;
+    Rig rig;
+    float x[N];
+    rig_open(&rig, "ef21+topk:ratio=0.1", shape_vector(N));
+    normal(x, N, "fixed");
+    double left = norm2(x, N);
+    for (uint64_t s = 0; s < 12; s++) {
+        const double now = step(&rig, x, s);
+        check(now <= 0.9 * left + 1e-9);
+        check_near(codec_residual(&rig.call), sqrt(now), 1e-9);
+        left = now;
+    }
+    check(left < 1e-10 * norm2(x, N)); /* ten steps send everything once, two more what was rounded */
+    rig_close(&rig);
+}
+
+static void ef21_decodes_to_its_next_shift(void **state)
+{
+    (void)state;
+    Rig rig, inner;
+    float x[N], t[N], h[N] = {0};
+    rig_open(&rig, "ef21:alpha=0.25+minmax:bits=2", shape_vector(N));
+    rig_open(&inner, "minmax:bits=2", shape_vector(N));
+    for (uint64_t s = 0; s < 6; s++) {
+        normal(x, N, s % 2 ? "odd" : "even");
+        for (size_t i = 0; i < N; i++)
+            t[i] = x[i] - h[i];
+        check_ok(rig_encode(&inner, t, s), &inner.err);
+        check_ok(rig_decode(&inner), &inner.err);
+        step(&rig, x, s);
+        check(rig.payload.size == inner.payload.size &&
+              !memcmp(rig.payload.data, inner.payload.data, inner.payload.size));
+        for (size_t i = 0; i < N; i++) {
+            h[i] = (float)((double)h[i] + 0.25 * (double)inner.decoded[i]);
+            check(h[i] == rig.decoded[i]);
+        }
+    }
+    rig_close(&rig);
+    rig_close(&inner);
+}
+
+/* One bit a bucket of 512: omega is 17 or so. Error falls by 1 - alpha a step in the mean; ef21 takes all of it. */
+static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "diana+qsgd:bits=1",     "diana+randk:ratio=0.1", "diana+terngrad",           "diana+natural",
+        "diana+entry:ratio=0.1", "diana+svd:rank=3",      "diana+hadamard:ratio=0.1", "diana+eden:bits=1"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig;
+        float x[N];
+        rig_open(&rig, specs[k], (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        normal(x, N, "fixed");
+        const double first = step(&rig, x, 0);
+        for (uint64_t s = 1; s < 600; s++)
+            step(&rig, x, s);
+        const double expected = codec_variance(&rig.call, x);
+        const double last = step(&rig, x, 600);
+        if (!(last < 1e-6 * first))
+            print_error("%s: |error|^2 %.3g at first, %.3g at last\n", specs[k], first, last);
+        check(last < 1e-6 * first && codec_residual(&rig.call) < 1e-2 * sqrt(norm2(x, N)));
+        check(isnan(expected) || expected < 1e-6 * first);
+        rig_close(&rig);
+    }
+}
+
+static void ef21_round_the_same_codec_does_not_settle_and_says_so(void **state)
+{
+    (void)state;
+    Rig rig;
+    float x[N];
+    rig_open(&rig, "ef21+qsgd:bits=1", shape_vector(N));
+    normal(x, N, "fixed");
+    for (uint64_t s = 0; s < 20; s++)
+        step(&rig, x, s);
+    check(codec_residual(&rig.call) > 10 * sqrt(norm2(x, N)));
+    check(strstr(codec_caution(rig.codec), "diverges"));
+    rig_close(&rig);
+}
+
+static double learned_alpha(const char *spec, Shape shape)
+{
+    Rig rig;
+    double alpha;
+    rig_open(&rig, spec, shape);
+    float *x = NEW(rig.forever, float, shape.n);
+    normal(x, shape.n, "fixed");
+    step(&rig, x, 0);
+    memcpy(&alpha, rig.state, sizeof alpha);
+    rig_close(&rig);
+    return alpha;
+}
+
+/* Against the worst case that is known for the codec: never above twice 1/(1 + omega), where shifts stop settling,
+ * and never under half of it. */
+static void diana_learns_at_one_over_one_plus_omega(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        double omega;
+    } rows[] = {{"diana+randk:ratio=0.1", 9},
+                {"diana+natural", 0.125},
+                {"diana+entry:ratio=0.1", 9},
+                {"diana+lq:q=2", 23.5},                 /* sqrt n - 1 */
+                {"diana+lq:q=1", 599},                  /* n - 1 */
+                {"diana+terngrad", 11.8},               /* (sqrt n + 1)/2 - 1 + ... */
+                {"diana+qsgd:levels=1,bucket=0", 23.5}, /* sqrt n / s less 1 */
+                {"diana+qsgd:levels=4,bucket=0", 5.1},  /* sqrt n / s less 1 */
+                {"diana+none", 0},
+                {"diana+topk", 0}};
+    for (size_t k = 0; k < countof(rows); k++) {
+        const double alpha = learned_alpha(rows[k].spec, shape_vector(N)), want = 1 / (1 + rows[k].omega);
+        if (!(alpha < 1.9 * want && alpha > 0.5 * want))
+            print_error("%s: alpha %.4g, 1/(1 + omega) %.4g\n", rows[k].spec, alpha, want);
+        check(alpha < 1.9 * want && alpha > 0.5 * want);
+    }
+    check(learned_alpha("diana:alpha=0.125+qsgd", shape_vector(N)) == 0.125);
+    check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
+}
+
+/* A receiver has neither x nor the inner codec's residual, only what was sent. */
+static void receivers_have_the_same_shift_to_the_byte(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "ef21+topk:ratio=0.1",     "diana+qsgd:bits=2",    "ef21+ef+topk:ratio=0.1", "ef+ef21+topk:ratio=0.1",
+        "ef21+strom:tau=0.5",      "diana+joint:bits=2",   "ef21+diana+qsgd",        "ef21:alpha=0.5+sign",
+        "diana+terngrad:share=on", "diana:alpha=auto+none"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig, far;
+        float x[N];
+        rig_open(&rig, specs[k], shape_vector(N));
+        rig_open(&far, specs[k], shape_vector(N));
+        for (uint64_t s = 0; s < 6; s++) {
+            normal(x, N, s % 2 ? "odd" : "even");
+            check_ok(rig_encode(&rig, x, s), &rig.err);
+            check_ok(rig_decode(&rig), &rig.err);
+            rig_address(&far, s, 0);
+            check_ok(codec_receive(&far.call, &rig.message, far.decoded), &far.err);
+            check(!memcmp(rig.decoded, far.decoded, sizeof x));
+            check_ok(codec_settle(&rig.call, x, rig.message.round, rig.decoded, rig.state), &rig.err);
+            check_ok(codec_settle(&far.call, NULL, rig.message.round, far.decoded, far.state), &far.err);
+        }
+        rig_close(&rig);
+        rig_close(&far);
+    }
+}
+
+/* Three workers, whose payloads are summed undecoded: the sum of what each one's own decodes to. */
+static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"ef21+none",
+                                        "diana+randk:ratio=0.2",
+                                        "ef21:alpha=0.3+randk:ratio=0.2",
+                                        "diana+ef21:alpha=0.2+randk:ratio=0.2",
+                                        "diana:alpha=0.5+none",
+                                        "ef21+ef+none"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig[WORKERS];
+        float x[N], mean[N], sum[N];
+        for (int w = 0; w < WORKERS; w++)
+            rig_open(&rig[w], specs[k], shape_vector(N));
+        check(codec_traits(rig[0].codec) & LINEAR && codec_traits(rig[0].codec) & DECODES_STATE);
+        for (uint64_t s = 0; s < 5; s++) {
+            double total[N] = {0};
+            Bytes sent[WORKERS];
+            const float *own[WORKERS];
+            float kept[WORKERS][N];
+            for (int w = 0; w < WORKERS; w++) {
+                const char names[][8] = {"a", "b", "c"};
+                normal(x, N, names[w]);
+                memcpy(kept[w], x, sizeof x);
+                check_ok(rig_encode_as(&rig[w], x, s, w), &rig[w].err);
+                check_ok(rig_decode(&rig[w]), &rig[w].err);
+                sent[w] = rig[w].message.round[0];
+                own[w] = rig[w].decoded;
+                for (size_t i = 0; i < N; i++)
+                    total[i] += (double)own[w][i];
+            }
+            uint8_t room[4 * WORKERS * N + 64];
+            Buf merged = {room, 0, sizeof room};
+            check_ok(codec_merge(&rig[0].call, sent, WORKERS, &merged), &rig[0].err);
+            check_ok(rig_decode_bytes(&rig[0], merged.data, merged.size, sum), &rig[0].err);
+            const Bytes heard = buf_bytes(&merged);
+            for (size_t i = 0; i < N; i++) {
+                check_near((double)sum[i], total[i], 1e-6 * (40 + fabs(total[i])));
+                mean[i] = sum[i] / WORKERS;
+            }
+            for (int w = 0; w < WORKERS; w++) {
+                rig[w].call.heard = &heard;
+                check_ok(codec_settle(&rig[w].call, kept[w], &sent[w], mean, rig[w].state), &rig[w].err);
+                rig[w].call.heard = NULL;
+            }
+        }
+        for (int w = 0; w < WORKERS; w++)
+            rig_close(&rig[w]);
+    }
+}
+
+/* As a harness does that merges a few at a time: what is merged already counts for all its workers. */
+static void merging_in_stages_is_merging_at_once(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"ef21+none", "diana+randk:ratio=0.2", "diana+diana+none",
+                                        "ef21+lowrank", "ef21+powersgd"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig;
+        float x[N], h[N], all[N], staged[N];
+        uint8_t room[2][16 * N];
+        Buf some = {room[0], 0, sizeof room[0]}, rest = {room[1], 0, sizeof room[1]};
+        Bytes sent[WORKERS], heard[ROUNDS_MAX], parts[2];
+        rig_open(&rig, specs[k], (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        normal(h, N, "shift");
+        step(&rig, h, 0);
+        const int last = codec_rounds(rig.codec) - 1;
+        uint8_t *payload = NEW(rig.forever, uint8_t, (size_t)(last + 1) * WORKERS * rig.payload.cap);
+        Buf out = {payload, 0, (size_t)(last + 1) * WORKERS * rig.payload.cap};
+        Buf merged = {NEW(rig.forever, uint8_t, 16 * N), 0, 16 * N};
+        rig.call.heard = heard;
+        for (rig.call.round = 0; rig.call.round <= last; rig.call.round++) {
+            for (int w = 0; w < WORKERS; w++) {
+                const size_t start = out.size;
+                normal(x, N, w == 0 ? "a" : w == 1 ? "b" : "c");
+                rig_address(&rig, 1, w);
+                check_ok(codec_encode(&rig.call, x, &out), &rig.err);
+                sent[w] = (Bytes){out.data + start, out.size - start};
+            }
+            const size_t start = merged.size;
+            check_ok(codec_merge(&rig.call, sent, WORKERS, &merged), &rig.err);
+            heard[rig.call.round] = (Bytes){merged.data + start, merged.size - start};
+        }
+        rig.call.round = last;
+        check_ok(codec_decode(&rig.call, heard[last], all), &rig.err);
+        check_ok(codec_merge(&rig.call, sent, 2, &some), &rig.err);
+        parts[0] = buf_bytes(&some);
+        parts[1] = sent[2];
+        check_ok(codec_merge(&rig.call, parts, 2, &rest), &rig.err);
+        check_ok(codec_decode(&rig.call, buf_bytes(&rest), staged), &rig.err);
+        for (size_t i = 0; i < N; i++)
+            check_near((double)staged[i], (double)all[i], 1e-4);
+        rig_close(&rig);
+    }
+}
+
+static void what_is_no_merged_payload_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t bad[][20] = {{2, 0}, {2, 0x80, 0}, {2, 0xff, 0xff, 0xff, 0xff, 0x0f},
+                                      {2},    {1, 1},       {2, 3, 2}};
+    static const char *const specs[] = {"ef21+none", "ef21+randk:ratio=0.5", "diana+none"};
+    for (size_t k = 0; k < countof(specs); k++)
+        for (size_t b = 0; b < countof(bad); b++)
+            for (size_t size = 0; size <= sizeof bad[b]; size++) {
+                Rig rig;
+                rig_open(&rig, specs[k], shape_vector(9));
+                rig.message.rounds = 1;
+                check(rig_decode_bytes(&rig, bad[b], size, rig.decoded) == ERR_CORRUPT);
+                rig_close(&rig);
+            }
+}
+
+static void votes_do_not_merge_round_a_shift(void **state)
+{
+    (void)state;
+    Rig rig;
+    rig_open(&rig, "ef21+sign", shape_vector(4));
+    check(!(codec_traits(rig.codec) & (MERGEABLE | LINEAR | UNBIASED)));
+    rig_close(&rig);
+}
+
+static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
+{
+    (void)state;
+    Rig rig;
+    float up[N], down[N];
+    for (size_t i = 0; i < N; i++)
+        up[i] = FLT_MAX, down[i] = -FLT_MAX;
+    rig_open(&rig, "ef21+none", shape_vector(N));
+    step(&rig, up, 0);
+    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* the difference is 2 FLT_MAX */
+    rig.message.rounds = 1;
+    uint8_t bytes[1 + sizeof up] = {PAYLOAD_RAW};
+    memcpy(bytes + 1, up, sizeof up);
+    check(rig_decode_bytes(&rig, bytes, sizeof bytes, rig.decoded) == ERR_CORRUPT &&
+          strstr(rig.err.text, "with the shift"));
+    rig_close(&rig);
+    rig_open(&rig, "diana+randk:ratio=0.1", shape_vector(N));
+    for (size_t i = 0; i < N; i++)
+        up[i] = FLT_MAX / 40, down[i] = FLT_MAX / 2;
+    step(&rig, up, 0);
+    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* ten times the difference of what is kept */
+    rig_close(&rig);
+}
+
+static void alpha_prints_back(void **state)
+{
+    (void)state;
+    static const char *const specs[][2] = {{"diana:alpha=auto+none", "diana+none"},
+                                           {"ef21:alpha=0.5+none", "ef21:alpha=0.5+none"},
+                                           {"ef21:alpha=1+none", "ef21:alpha=1+none"}};
+    Error err;
+    const Codec *codec;
+    Arena *a = arena_open(0);
+    for (size_t k = 0; k < countof(specs); k++) {
+        check_ok(codec_open(&codec, specs[k][0], a, &err), &err);
+        assert_string_equal(codec_text(codec, a), specs[k][1]);
+    }
+    check(codec_open(&codec, "diana:alpha=0+none", a, &err) == ERR_USAGE && strstr(err.text, "or auto"));
+    check(codec_open(&codec, "ef:decay=auto+none", a, &err) == ERR_USAGE);
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(residual_plus_output_is_the_input_of_error_feedback),
+    cmocka_unit_test(ef21_contracts_to_a_fixed_gradient),
+    cmocka_unit_test(ef21_decodes_to_its_next_shift),
+    cmocka_unit_test(diana_loses_its_variance_on_a_fixed_gradient),
+    cmocka_unit_test(ef21_round_the_same_codec_does_not_settle_and_says_so),
+    cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
+    cmocka_unit_test(receivers_have_the_same_shift_to_the_byte),
+    cmocka_unit_test(merged_payloads_decode_to_the_sum_over_many_steps),
+    cmocka_unit_test(merging_in_stages_is_merging_at_once),
+    cmocka_unit_test(what_is_no_merged_payload_is_refused),
+    cmocka_unit_test(votes_do_not_merge_round_a_shift),
+    cmocka_unit_test(estimates_beyond_float32_are_refused_on_both_sides),
+    cmocka_unit_test(alpha_prints_back),
+};
+
+CHECK_MAIN(tests)

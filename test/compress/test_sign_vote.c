@@ -1,0 +1,130 @@
+/* test_sign_vote.c -- sign: merged payloads are the majority vote of those who sent. */
+#include "rig/try.h"
+
+enum { WORKERS = 300 };
+
+static Buf merge_room(Try *t)
+{
+    const size_t cap = 1 + VARINT_MAX + 17 * 8 * (t->shape.n / 64 + 3);
+    return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
+}
+
+/* Payloads of all workers, and how many of them say minus. */
+static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
+{
+    for (int w = 0; w < workers; w++) {
+        try_normal(t, 500 + (uint64_t)w);
+        check_ok(try_send(t), &t->err);
+        uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);
+        memcpy(copy, t->out.data, t->out.size);
+        in[w] = (Bytes){copy, t->out.size};
+        for (size_t i = 0; i < t->shape.n; i++)
+            minus[i] += t->x[i] < 0;
+    }
+}
+
+static void is_the_vote(Try *t, const uint32_t *minus, int workers)
+{
+    for (size_t i = 0; i < t->shape.n; i++)
+        check(t->y[i] == (float)(2 * (int)minus[i] > workers ? -workers : workers));
+}
+
+static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_plus(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 2, 3, 4, 7, 255, 256, WORKERS};
+    static const size_t ns[] = {0, 1, 63, 64, 65, 1000};
+    for (size_t k = 0; k < countof(counts) * countof(ns); k++) {
+        const int workers = counts[k / countof(ns)];
+        Try *t = try_open("sign", ns[k % countof(ns)]);
+        Bytes in[WORKERS];
+        uint32_t *minus = NEW_ZERO(t->arena, uint32_t, t->shape.n);
+        gather(t, in, workers, minus);
+        Buf merged = merge_room(t);
+        check_ok(codec_merge(&t->call, in, (size_t)workers, &merged), &t->err);
+        check_ok(try_payload(t, buf_bytes(&merged)), &t->err);
+        is_the_vote(t, minus, workers);
+        if (workers < 8) { /* no other length, and flips are refused or give a vote */
+            t->sent.round[0] = buf_bytes(&merged);
+            try_refuses_other_lengths(t);
+        }
+        try_close(t);
+    }
+}
+
+static void votes_merge_in_any_order_to_the_same_bytes(void **state)
+{
+    (void)state;
+    Try *t = try_open("sign", 777);
+    Bytes in[10];
+    uint32_t *minus = NEW_ZERO(t->arena, uint32_t, 777);
+    gather(t, in, 10, minus);
+    Buf flat = merge_room(t), low = merge_room(t), high = merge_room(t), tree = merge_room(t);
+    check_ok(codec_merge(&t->call, in, 10, &flat), &t->err);
+    check_ok(codec_merge(&t->call, in, 7, &low), &t->err);
+    check_ok(codec_merge(&t->call, in + 7, 2, &high), &t->err);
+    const Bytes parts[] = {in[9], buf_bytes(&high), buf_bytes(&low)};
+    check_ok(codec_merge(&t->call, parts, 3, &tree), &t->err);
+    assert_int_equal(flat.size, tree.size);
+    assert_memory_equal(flat.data, tree.data, flat.size);
+    try_close(t);
+}
+
+static void ballots_that_nobody_cast_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t byte[16];
+        size_t size;
+        Status want;
+    } rows[] = {
+        {{1, 5}, 2, OK},
+        {{1, 8}, 2, ERR_CORRUPT},             /* padding */
+        {{2, 3, 7, 1}, 4, OK},                /* 3 voters: votes 3, 1, 1 */
+        {{2, 2, 7, 1}, 4, ERR_CORRUPT},       /* 3 votes of 2 */
+        {{2, 3, 15, 1}, 4, ERR_CORRUPT},      /* padding of a plane */
+        {{2, 0, 7, 1}, 4, ERR_CORRUPT},       /* nobody */
+        {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT}, /* 3 in two bytes */
+        {{2, 0x80, 0x80, 8}, 4, ERR_CORRUPT}, /* 2^17 voters */
+        {{2, 1, 5}, 3, OK},
+        {{2, 1, 5, 0}, 4, ERR_CORRUPT},
+        {{3, 5}, 2, ERR_CORRUPT},
+        {{0}, 0, ERR_CORRUPT},
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        Try *t = try_open("sign", 3);
+        try_both(t);
+        Buf merged = merge_room(t);
+        const Bytes in = {rows[i].byte, rows[i].size};
+        check(try_payload(t, in) == rows[i].want);
+        check(codec_merge(&t->call, &in, 1, &merged) == rows[i].want);
+        try_close(t);
+    }
+}
+
+static void more_voters_than_a_vote_can_count_are_refused(void **state)
+{
+    (void)state;
+    const uint8_t most[] = {2, 0xff, 0xff, 7, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                  one[] = {1, 0};
+    const Bytes in[] = {{most, sizeof most}, {one, sizeof one}};
+    Try *t = try_open("sign", 1);
+    Buf merged = merge_room(t);
+    try_both(t);
+    check_ok(try_payload(t, in[0]), &t->err);
+    check(t->y[0] == 131071);
+    check_ok(codec_merge(&t->call, in, 1, &merged), &t->err);
+    assert_memory_equal(merged.data, most, sizeof most);
+    merged.size = 0;
+    check(codec_merge(&t->call, in, 2, &merged) == ERR_NUMERIC);
+    try_close(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_plus),
+    cmocka_unit_test(votes_merge_in_any_order_to_the_same_bytes),
+    cmocka_unit_test(ballots_that_nobody_cast_are_refused),
+    cmocka_unit_test(more_voters_than_a_vote_can_count_are_refused),
+};
+
+CHECK_MAIN(tests)

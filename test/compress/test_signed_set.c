@@ -1,0 +1,298 @@
+/* test_signed_set.c -- stc and adaq against sorting, strom over steps, errors and sizes against closed forms, and the
+ * payload that they share. */
+#include "num/radix.h"
+#include "rig/try.h"
+
+#include <float.h>
+
+static const size_t sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 1000, 65535, 65536, 65537, 200003};
+static const char *const specs[] = {"stc",  "stc:ratio=0.3",  "stc:ratio=1",
+                                    "adaq", "adaq:ratio=0.3", "adaq:ratio=1"};
+
+/* Normal, every third element rounded to eighths so that there are ties and zeros. */
+static void fill(Try *t, uint64_t seed)
+{
+    try_normal(t, seed);
+    for (size_t i = 0; i < t->shape.n; i += 3)
+        t->x[i] = roundf(8 * t->x[i]) / 8;
+}
+
+/* ---- the formulas, by sorting ---- */
+
+typedef struct {
+    float size;
+    size_t at;
+} Item;
+
+static int larger_first(const void *a, const void *b)
+{
+    const Item *x = a, *y = b;
+    return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : (x->at > y->at) - (x->at < y->at);
+}
+
+static size_t share_of(double ratio, size_t n)
+{
+    const double k = floor(ratio * (double)n + 0.5);
+    return k < 1 ? 1 : k > (double)n ? n : (size_t)k;
+}
+
+/* Sets want[i] to plus or minus the mean of the first k items. */
+static void put_mean(const Try *t, const Item *item, size_t k, double *want)
+{
+    long double sum = 0;
+    for (size_t j = 0; j < k; j++)
+        sum += (long double)item[j].size;
+    for (size_t j = 0; j < k; j++)
+        want[item[j].at] = copysign((double)(sum / (long double)k), (double)t->x[item[j].at]);
+}
+
+static void expect(const Try *t, bool adaq, double ratio, double *want)
+{
+    const size_t n = t->shape.n;
+    Item *item = NEW(t->arena, Item, n + 1);
+    memset(want, 0, n * sizeof *want);
+    for (int side = 0; side < 1 + adaq; side++) {
+        size_t some = 0;
+        for (size_t i = 0; i < n; i++)
+            if (t->x[i] != 0 && (!adaq || (t->x[i] < 0) == side))
+                item[some++] = (Item){fabsf(t->x[i]), i};
+        qsort(item, some, sizeof *item, larger_first);
+        size_t k = share_of(ratio, adaq ? some : n);
+        k = k < some ? k : some;
+        put_mean(t, item, k, want);
+    }
+}
+
+static void the_largest_are_kept_at_their_mean_and_of_ties_the_first(void **state)
+{
+    (void)state;
+    static const double ratios[] = {0.01, 0.3, 1};
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t z = 0; z < countof(sizes); z++) {
+            Try *t = try_open(specs[s], sizes[z]);
+            double *want = NEW(t->arena, double, sizes[z] + 1);
+            fill(t, 70 + z);
+            try_both(t);
+            expect(t, s > 2, ratios[s % 3], want);
+            const bool raw = t->out.data[0] == PAYLOAD_RAW;
+            check(!raw || sizes[z] < 4);
+            for (size_t i = 0; i < sizes[z]; i++)
+                if (raw)
+                    check(t->y[i] == t->x[i]);
+                else
+                    check_rel((double)t->y[i], want[i], 0x1p-24 * (1 + 1e-6));
+            if (sizes[z] <= 1000) {
+                try_refuses_other_lengths(t);
+                try_survives_flips(t, sizes[z] < 66 ? 1 : 17);
+            }
+            try_close(t);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 5 * BLOCK + 123);
+        fill(t, 51);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static void zeros_never_travel(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 5000);
+        try_both(t);
+        check(t->out.size == 2);
+        t->x[17] = -0.0f, t->x[4000] = -3;
+        try_both(t);
+        for (size_t i = 0; i < 5000; i++)
+            check(t->y[i] == (i == 4000 ? -3 : 0));
+        try_close(t);
+    }
+}
+
+static void the_largest_and_the_smallest_floats_keep_their_mean(void **state)
+{
+    (void)state;
+    static const float sizes_of[] = {FLT_MAX, 0x1p-149f};
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t k = 0; k < 2; k++) {
+            Try *t = try_open(specs[s], 3000);
+            for (size_t i = 0; i < 3000; i++)
+                t->x[i] = i % 3 ? sizes_of[k] : -sizes_of[k];
+            try_both(t);
+            for (size_t i = 0; i < 3000; i++)
+                check(t->y[i] == 0 || t->y[i] == t->x[i]);
+            try_close(t);
+        }
+}
+
+static double error_of(const Try *t)
+{
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < t->shape.n; i++) {
+        const double x = (double)t->x[i], d = (double)t->y[i] - x;
+        error += d * d;
+        norm += x * x;
+    }
+    return error / norm;
+}
+
+/* |g^ - g|^2 = |g|^2 - k mu^2, a contraction by k/n at least of what the mean keeps. */
+static void the_error_is_what_the_mean_does_not_carry(void **state)
+{
+    (void)state;
+    Try *t = try_open("stc:ratio=0.1", 5000);
+    double norm = 0, kept = 0;
+    fill(t, 5);
+    try_both(t);
+    for (size_t i = 0; i < 5000; i++) {
+        norm += (double)t->x[i] * (double)t->x[i];
+        kept += (double)t->y[i] * (double)t->y[i];
+    }
+    check_rel(error_of(t), 1 - kept / norm, 1e-6);
+    try_close(t);
+}
+
+/* ---- strom ---- */
+
+static Try *open_strom(const char *spec, size_t n)
+{
+    Try *t = try_open(spec, n);
+    check(codec_state_size(&t->call) == n * sizeof(float));
+    t->call.state = NEW_ZERO(t->arena, float, n);
+    return t;
+}
+
+static void step(Try *t)
+{
+    try_both(t);
+    check_ok(codec_settle(&t->call, t->x, t->sent.round, t->y, (void *)(uintptr_t)t->call.state), &t->err);
+}
+
+static void what_is_under_tau_gathers_until_it_is_sent(void **state)
+{
+    (void)state;
+    Try *t = open_strom("strom:tau=0.5", 40);
+    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* of 0.3125 each time */
+    for (size_t k = 0; k < countof(sent); k++) {
+        t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
+        step(t);
+        check(t->y[3] == sent[k] && t->y[7] == -sent[k] && t->y[11] == 0.5f && t->y[0] == 0);
+    }
+    const float *r = t->call.state;
+    check(r[3] == 0.0625f && r[7] == -0.0625f && r[11] == 7.5f && r[0] == 0);
+    check_rel(codec_residual(&t->call), sqrt(2 * 0.0625 * 0.0625 + 7.5 * 7.5), 1e-12);
+    try_close(t);
+}
+
+static void over_steps_nothing_is_lost(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"strom", "strom:tau=0.7", "strom:tau=1e-60", "strom:tau=3e38"};
+    static const size_t ns[] = {1, 5, 1000, 70000};
+    for (size_t k = 0; k < countof(of) * countof(ns); k++) {
+        const size_t n = ns[k % countof(ns)];
+        Try *t = open_strom(of[k / countof(ns)], n);
+        double *due = NEW_ZERO(t->arena, double, n);
+        for (uint64_t s = 0; s < 6; s++) {
+            try_laplace(t, 80 + s);
+            step(t);
+            for (size_t i = 0; i < n; i++)
+                due[i] += (double)t->x[i] - (double)t->y[i];
+        }
+        for (size_t i = 0; i < n; i++)
+            check_near((double)((const float *)t->call.state)[i], due[i], 1e-5);
+        try_close(t);
+    }
+}
+
+/* P(|x| >= rms / 2) = 0.6171 for normal elements. */
+static void tau_is_half_the_rms_unless_it_is_given(void **state)
+{
+    (void)state;
+    Try *t = open_strom("strom", 65536);
+    double squares = 0;
+    size_t kept = 0;
+    try_normal(t, 4);
+    for (size_t i = 0; i < 65536; i++)
+        squares += (double)t->x[i] * (double)t->x[i];
+    try_both(t);
+    const float tau = (float)(0.5 * sqrt(squares / 65536));
+    for (size_t i = 0; i < 65536; i++) {
+        check(t->y[i] == (fabsf(t->x[i]) >= tau ? copysignf(tau, t->x[i]) : 0));
+        kept += t->y[i] != 0;
+    }
+    check_near((double)kept / 65536, 0.61708, 0.01);              /* 5 standard errors */
+    check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617)); /* a bitmap and signs */
+    try_any_threads(t);
+    try_close(t);
+}
+
+static void a_residual_that_leaves_float32_is_an_error(void **state)
+{
+    (void)state;
+    Try *t = open_strom("strom:tau=1", 40);
+    t->x[9] = FLT_MAX;
+    step(t);
+    check(try_send(t) == ERR_NUMERIC);
+    try_close(t);
+}
+
+/* ---- what is refused ---- */
+
+static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec; /* of 40 elements; count, form, gap code m = 1: {0^(gap) 1} */
+        uint8_t byte[24];
+        size_t size;
+        Status want;
+    } rows[] = {
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK},          /* elements 0 and 2 */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT}, /* padding of signs */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* below zero */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* zero */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* infinite */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* no number */
+        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three of two */
+        {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* merged */
+        {"stc:ratio=0.05", {1, 0}, 2, OK},
+        {"stc:ratio=0.05", {1, 0, 0}, 3, ERR_CORRUPT},
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 2}, 13, OK},
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 2}, 13, ERR_CORRUPT},
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0}, 13, OK}, /* no minus */
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x80, 0}, 13, ERR_CORRUPT},
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0}, 13, ERR_CORRUPT},
+        {"adaq:ratio=0.05", {1, 5, 0, 0xf8, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 1}, 13, ERR_CORRUPT},
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        Try *t = try_open(rows[i].spec, 40);
+        try_both(t);
+        const Status status = try_payload(t, (Bytes){rows[i].byte, rows[i].size});
+        if (status != rows[i].want)
+            print_error("row %zu: %s\n", i, status == OK ? "accepted" : t->err.text);
+        check(status == rows[i].want);
+        try_close(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_largest_are_kept_at_their_mean_and_of_ties_the_first),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(zeros_never_travel),
+    cmocka_unit_test(the_largest_and_the_smallest_floats_keep_their_mean),
+    cmocka_unit_test(the_error_is_what_the_mean_does_not_carry),
+    cmocka_unit_test(what_is_under_tau_gathers_until_it_is_sent),
+    cmocka_unit_test(over_steps_nothing_is_lost),
+    cmocka_unit_test(tau_is_half_the_rms_unless_it_is_given),
+    cmocka_unit_test(a_residual_that_leaves_float32_is_an_error),
+    cmocka_unit_test(sets_and_magnitudes_that_no_encoder_writes_are_refused),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,324 @@
+/* test_sketch.c -- countsketch and countmin: cells and estimates against plain loops, sums of sketches, errors against
+ * theory. */
+#include "rig/try.h"
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(float *v, size_t rows)
+{
+    qsort(v, rows, sizeof *v, by_value);
+    return rows % 2 ? (double)v[rows / 2] : 0.5 * ((double)v[rows / 2 - 1] + (double)v[rows / 2]);
+}
+
+/* ---- cells and estimates ---- */
+
+typedef struct {
+    size_t rows, cols, tables;
+    bool is_signed;
+    const char *spec;
+    size_t n;
+} Case;
+
+static const Case cases[] = {
+    {5, 7, 1, true, "countsketch:cols=7", 1000},
+    {1, 50, 1, true, "countsketch:rows=1,cols=50", 70001},
+    {4, 3, 1, true, "countsketch:rows=4,cols=3", 513},
+    {31, 2, 1, true, "countsketch:rows=31,cols=2", 700},
+    {5, 1, 1, true, "countsketch", 100},
+    {5, 40, 2, false, "countmin:cols=40", 3000},
+    {2, 9, 2, false, "countmin:rows=2,cols=9", 66000},
+    {5, 40, 1, false, "countmin:cols=40,estimate=median", 3000},
+    {3, 104, 1, false, "countmin:rows=3,bits=2,estimate=median", 5000},
+    {3, 52, 2, false, "countmin:rows=3,bits=2", 5000},
+};
+
+static size_t slow_bucket(const Call *c, const Case *k, size_t row, size_t i, double *sign)
+{
+    const Rng rng = rng_below(&c->rng_shared, row);
+    const RngKey bucket = rng_key(&rng, USE_BUCKET, i / BLOCK), flips = rng_key(&rng, USE_SIGN, i / BLOCK);
+    const uint32_t at = (uint32_t)(i % BLOCK);
+    *sign = k->is_signed && rng_word(&flips, at / 32) >> at % 32 & 1 ? -1 : 1;
+    return (uint64_t)rng_word(&bucket, at) * k->cols >> 32;
+}
+
+static void slow_cells(const Try *t, const Case *k, double *cell)
+{
+    const size_t width = k->tables * k->cols;
+    memset(cell, 0, k->rows * width * sizeof *cell);
+    for (size_t row = 0; row < k->rows; row++)
+        for (size_t i = 0; i < k->n; i++) {
+            double sign, x = (double)t->x[i];
+            double *const at = cell + row * width + slow_bucket(&t->call, k, row, i, &sign);
+            if (k->tables == 1)
+                *at += sign * x;
+            else
+                at[x < 0 ? k->cols : 0] += fabs(x);
+        }
+}
+
+static double slow_estimate(const Try *t, const Case *k, const double *cell, size_t i)
+{
+    const size_t width = k->tables * k->cols;
+    float v[64], plus = INFINITY, minus = INFINITY;
+    for (size_t row = 0; row < k->rows; row++) {
+        double sign;
+        const double *const at = cell + row * width + slow_bucket(&t->call, k, row, i, &sign);
+        v[row] = (float)sign * (float)at[0];
+        plus = fminf(plus, (float)at[0]);
+        minus = k->tables == 2 ? fminf(minus, (float)at[k->cols]) : minus;
+    }
+    return k->tables == 2 ? (double)(plus - minus) : (double)(float)median_of(v, k->rows);
+}
+
+static void cells_and_estimates_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < countof(cases); c++) {
+        const Case *k = &cases[c];
+        const size_t cells = k->rows * k->tables * k->cols;
+        Try *t = try_open(k->spec, k->n);
+        t->call.rng_shared = rng_open(9, c, RNG_EVERYONE, 0, 0);
+        try_laplace(t, c);
+        try_both(t);
+        assert_int_equal(t->out.size, 1 + 4 * cells);
+        double *cell = NEW(t->arena, double, cells);
+        slow_cells(t, k, cell);
+        for (size_t i = 0; i < cells; i++)
+            check(load_f32(t->out.data + 1 + 4 * i) == (float)cell[i]);
+        for (size_t i = 0; i < k->n; i++)
+            check_near((double)t->y[i], slow_estimate(t, k, cell, i), 1e-7 * fabs((double)t->y[i]));
+        try_any_threads(t);
+        try_refuses_other_lengths(t);
+        try_survives_flips(t, 1 + 8 * t->out.size / 300);
+        try_close(t);
+    }
+}
+
+static void long_vectors_are_summed_in_parts_that_threads_do_not_change(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"countsketch:rows=2,cols=100", "countmin:rows=1,cols=100"};
+    for (size_t s = 0; s < countof(of); s++) {
+        Try *t = try_open(of[s], (1 << 20) + 77);
+        const Case k = {2 - s, 100, 1 + s, s == 0, of[s], t->shape.n};
+        double *cell = NEW(t->arena, double, 400);
+        try_normal(t, 4);
+        try_any_threads(t);
+        slow_cells(t, &k, cell);
+        for (size_t i = 0; i < k.rows * k.tables * k.cols; i++)
+            check_near((double)load_f32(t->out.data + 1 + 4 * i), cell[i], 1e-7 * fabs(cell[i]) + 1e-10);
+        try_close(t);
+    }
+}
+
+/* ---- sums ---- */
+
+/* x + y is exact in float32 where both are multiples of 2^-12 under 2^10. */
+static void rounded_normal(Try *t, uint64_t seed)
+{
+    try_normal(t, seed);
+    for (size_t i = 0; i < t->shape.n; i++)
+        t->x[i] = (float)(rint((double)t->x[i] * 4096) / 4096);
+}
+
+static void the_merged_sketch_is_that_of_the_sum(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"countsketch", "countsketch:rows=4,cols=30,topk=20",
+                                     "countmin:estimate=median", "countsketch:bits=32", "countmin:cols=4000"};
+    enum { N = 5000, WORKERS = 3 };
+    for (size_t s = 0; s < countof(of); s++) {
+        Try *t = try_open(of[s], N);
+        Bytes sent[WORKERS];
+        float *sum = NEW_ZERO(t->arena, float, N);
+        t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
+        for (int w = 0; w < WORKERS; w++) {
+            t->call.rng = rng_open(2, 0, w, 0, 0); /* a worker's own address changes nothing */
+            rounded_normal(t, (uint64_t)w);
+            check_ok(try_send(t), &t->err);
+            uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);
+            memcpy(copy, t->out.data, t->out.size);
+            sent[w] = (Bytes){copy, t->out.size};
+            for (size_t i = 0; i < N; i++)
+                sum[i] += t->x[i];
+        }
+        const size_t cap = t->out.cap + 10;
+        Buf two = {NEW(t->arena, uint8_t, cap), 0, cap}, all = {NEW(t->arena, uint8_t, cap), 0, cap},
+            at_once = {NEW(t->arena, uint8_t, cap), 0, cap};
+        check_ok(codec_merge(&t->call, sent, 2, &two), &t->err);
+        check_ok(codec_merge(&t->call, (Bytes[]){buf_bytes(&two), sent[2]}, 2, &all), &t->err);
+        check_ok(codec_merge(&t->call, sent, WORKERS, &at_once), &t->err);
+        check(all.data[0] == PAYLOAD_MERGED && all.data[1] == WORKERS);
+        memcpy(t->x, sum, N * sizeof *sum);
+        try_both(t);
+        float *whole = NEW(t->arena, float, N);
+        memcpy(whole, t->y, N * sizeof *whole);
+        assert_int_equal(all.size, t->out.size + 1);
+        for (size_t i = 2; i < all.size; i += 4) {
+            const double one = (double)load_f32(t->out.data + i - 1);
+            check_near((double)load_f32(all.data + i), one, 4e-7 * fabs(one) + 1e-5);
+            check_near((double)load_f32(at_once.data + i), one, 4e-7 * fabs(one) + 1e-5);
+        }
+        check_ok(try_payload(t, buf_bytes(&at_once)), &t->err);
+        for (size_t i = 0; i < N && !strstr(of[s], "topk"); i++)
+            check_near((double)t->y[i], (double)whole[i], 1e-4);
+        try_close(t);
+    }
+}
+
+/* Positive and negative parts add apart: what they differ by is that of the sum's sketch. */
+static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
+{
+    (void)state;
+    enum { N = 3000, COLS = 50 };
+    uint8_t sent[2][1 + 8 * COLS], out[10 + 8 * COLS];
+    Buf merged = {out, 0, sizeof out};
+    float sum[N] = {0};
+    Try *t = try_open("countmin:rows=1,cols=50", N);
+    for (uint64_t w = 0; w < 2; w++) {
+        rounded_normal(t, w);
+        check_ok(try_send(t), &t->err);
+        memcpy(sent[w], t->out.data, sizeof sent[w]);
+        for (size_t i = 0; i < N; i++)
+            sum[i] += t->x[i];
+    }
+    const Bytes both[] = {{sent[0], sizeof sent[0]}, {sent[1], sizeof sent[1]}};
+    check_ok(codec_merge(&t->call, both, 2, &merged), &t->err);
+    memcpy(t->x, sum, sizeof sum);
+    check_ok(try_send(t), &t->err);
+    for (size_t k = 0; k < COLS; k++) {
+        const uint8_t *const one = t->out.data + 1 + 4 * k, *const all = out + 2 + 4 * k;
+        check_near((double)load_f32(all) - (double)load_f32(all + 4 * COLS),
+                   (double)load_f32(one) - (double)load_f32(one + 4 * COLS), 1e-4);
+        check(load_f32(all) >= load_f32(one));
+    }
+    try_close(t);
+}
+
+static void sums_beyond_float32_are_refused(void **state)
+{
+    (void)state;
+    uint8_t out[64];
+    Buf merged = {out, 0, sizeof out};
+    Try *t = try_open("countmin:rows=1,cols=1", 4);
+    t->x[0] = t->x[1] = 0x1p126f;
+    try_both(t);
+    const Bytes one = buf_bytes(&t->out);
+    check(codec_merge(&t->call, (Bytes[]){one, one}, 2, &merged) == ERR_NUMERIC);
+    t->x[2] = t->x[3] = 0x1p127f;
+    check(try_send(t) == ERR_NUMERIC);
+    try_close(t);
+}
+
+/* ---- estimates that hold ---- */
+
+/* Mean over `repeats` of |decoded - x|^2 / |x|^2. */
+static double mean_error(Try *t, uint64_t repeats)
+{
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < t->shape.n; i++)
+        norm += (double)t->x[i] * (double)t->x[i];
+    for (uint64_t r = 0; r < repeats; r++) {
+        t->call.rng_shared = rng_open(1, r, RNG_EVERYONE, 0, 0);
+        try_both(t);
+        for (size_t i = 0; i < t->shape.n; i++) {
+            const double e = (double)t->y[i] - (double)t->x[i];
+            error += e * e;
+        }
+    }
+    return error / (norm * (double)repeats);
+}
+
+/* The variance of the median of 5 normal numbers is 0.28683, of 3 0.44867; a single row's noise has n/cols. */
+static void errors_are_those_of_medians_of_normal_noise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        double median, rows, bits;
+    } rows[] = {{"countsketch", 0.28683, 5, 1},
+                {"countsketch:bits=2", 0.28683, 5, 2},
+                {"countsketch:bits=3", 0.28683, 5, 3},
+                {"countsketch:rows=3", 0.44867, 3, 1},
+                {"countsketch:rows=1", 1, 1, 1}};
+    for (size_t k = 0; k < countof(rows); k++)
+        for (int law = 0; law < 2; law++) {
+            Try *t = try_open(rows[k].spec, 65536);
+            law ? try_laplace(t, 21) : try_normal(t, 21);
+            const double theory = rows[k].median * 32 * rows[k].rows / rows[k].bits;
+            check_rel(mean_error(t, 20), theory, 0.05);
+            check_near(8.0 * (double)t->out.size / 65536, rows[k].bits, 0.01);
+            try_close(t);
+        }
+}
+
+static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
+{
+    (void)state;
+    enum { N = 20000, HEAVY = 12 };
+    static const size_t ks[] = {HEAVY, 5000}; /* few, and too many for a list */
+    for (size_t k = 0; k < countof(ks); k++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "countsketch:cols=500,topk=%zu", ks[k]);
+        Try *t = try_open(spec, N), *all = try_open("countsketch:cols=500", N);
+        try_normal(t, 5);
+        for (size_t i = 0; i < N; i++)
+            t->x[i] *= 0.01f;
+        for (size_t h = 0; h < HEAVY; h++)
+            t->x[1601 * h + 3] = h % 2 ? -5.0f : 4.0f;
+        memcpy(all->x, t->x, N * sizeof *t->x);
+        try_both(t), try_both(all);
+        size_t kept = 0, larger = 0;
+        float least = INFINITY;
+        for (size_t i = 0; i < N; i++)
+            if (t->y[i] != 0) {
+                check(t->y[i] == all->y[i]);
+                least = fminf(least, fabsf(t->y[i]));
+                kept++;
+            }
+        for (size_t i = 0; i < N; i++)
+            larger += fabsf(all->y[i]) > least;
+        check(kept == ks[k] && larger < kept);
+        for (size_t h = 0; h < HEAVY; h++)
+            check_near((double)t->y[1601 * h + 3], (double)t->x[1601 * h + 3], 0.5);
+        try_any_threads(t);
+        try_close(t), try_close(all);
+    }
+}
+
+/* With one sign only, the least cell is never below an element; the median of plain sums is about n/cols means. */
+static void counts_of_one_sign_are_never_too_small(void **state)
+{
+    (void)state;
+    for (int minus = 0; minus < 2; minus++) {
+        Try *t = try_open("countmin:cols=300", 4000);
+        try_laplace(t, 8);
+        for (size_t i = 0; i < t->shape.n; i++)
+            t->x[i] = minus ? -fabsf(t->x[i]) : fabsf(t->x[i]);
+        try_both(t);
+        for (size_t i = 0; i < t->shape.n; i++) {
+            check(fabs((double)t->y[i]) >= fabs((double)t->x[i]) * (1 - 1e-7));
+            check((t->y[i] < 0) == minus);
+        }
+        try_close(t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_and_estimates_are_those_of_plain_loops),
+        cmocka_unit_test(long_vectors_are_summed_in_parts_that_threads_do_not_change),
+        cmocka_unit_test(the_merged_sketch_is_that_of_the_sum),
+        cmocka_unit_test(merged_tables_of_either_sign_differ_by_the_sum),
+        cmocka_unit_test(sums_beyond_float32_are_refused),
+        cmocka_unit_test(errors_are_those_of_medians_of_normal_noise),
+        cmocka_unit_test(heavy_hitters_are_found_and_all_else_is_zero),
+        cmocka_unit_test(counts_of_one_sign_are_never_too_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,151 @@
+/* test_sketch_hash.c -- what sketches are made of: buckets and medians on every instruction set, and hashes that are
+ * uniform and pairwise independent. */
+#include "rig/check.h"
+#include "vec/kernels.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EACH_ISA(k)                                                                                          \
+    for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
+        for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(float *v, size_t rows)
+{
+    qsort(v, rows, sizeof *v, by_value);
+    return rows % 2 ? (double)v[rows / 2] : 0.5 * ((double)v[rows / 2 - 1] + (double)v[rows / 2]);
+}
+
+/* ---- kernels ---- */
+
+static void buckets_are_the_high_halves_of_products(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 2, 3, 1000, 65537, 2147483647};
+    uint32_t bucket[100];
+    const RngKey key = {1, 2, 3, 4};
+    for (size_t c = 0; c < countof(counts); c++)
+        for (uint32_t n = 0; n <= 100; n += 1 + n / 20)
+            EACH_ISA(k)
+            {
+                k->hash_buckets(key, 5 * n, n, counts[c], bucket);
+                for (uint32_t i = 0; i < n; i++)
+                    assert_int_equal(bucket[i], (uint64_t)rng_word(&key, 5 * n + i) * counts[c] >> 32);
+            }
+}
+
+static void medians_are_those_of_sorted_columns(void **state)
+{
+    (void)state;
+    enum { STRIDE = 80 };
+    float x[MEDIAN_MOST * STRIDE], out[STRIDE], column[MEDIAN_MOST];
+    const Rng rng = rng_open(3, 0, 0, 0, 0);
+    for (size_t i = 0; i < countof(x); i++) /* with ties and zeros of both signs */
+        x[i] = (float)rint(2 * rng_normal(&rng, USE_TEST, i));
+    for (size_t rows = 1; rows <= MEDIAN_MOST; rows++)
+        for (size_t n = 0; n <= STRIDE - 15; n += 13)
+            EACH_ISA(k)
+            {
+                out[n] = 1234;
+                k->medians(x, STRIDE, rows, n, out);
+                check(out[n] == 1234);
+                for (size_t i = 0; i < n; i++) {
+                    for (size_t r = 0; r < rows; r++)
+                        column[r] = x[r * STRIDE + i];
+                    check((double)out[i] == median_of(column, rows));
+                    check(out[i] != 0 || !signbit(out[i]));
+                }
+            }
+}
+
+/* ---- the hash ---- */
+
+/* Pearson's statistic, and a limit that chance passes less than once in 1e9 (Wilson and Hilferty). */
+static double chi_square(const double *count, size_t cells, double each)
+{
+    double sum = 0;
+    for (size_t i = 0; i < cells; i++)
+        sum += (count[i] - each) * (count[i] - each) / each;
+    return sum;
+}
+static double chi_limit(size_t freedom)
+{
+    const double f = (double)freedom, t = 2 / (9 * f);
+    return f * pow(1 - t + 6 * sqrt(t), 3);
+}
+
+enum { SIDES_OF = 8, STATES = 2 * SIDES_OF };
+
+static unsigned hash_state(const Rng *row, size_t i)
+{
+    const RngKey bucket = rng_key(row, USE_BUCKET, i / BLOCK), sign = rng_key(row, USE_SIGN, i / BLOCK);
+    const uint32_t at = (uint32_t)(i % BLOCK);
+    const uint32_t b = (uint32_t)((uint64_t)rng_word(&bucket, at) * SIDES_OF >> 32);
+    return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
+}
+
+/* Bucket and sign of two elements, over seeds: all pairs of values alike, neighbours and far ones. */
+static void two_elements_hash_independently(void **state)
+{
+    (void)state;
+    static const size_t pairs[][2] = {{0, 1},         {7, 8},          {0, 31},    {31, 32},
+                                      {1000, 2000},   {0, 32768},      {5, 65541}, {65535, 65536},
+                                      {12345, 54321}, {100000, 100001}};
+    for (size_t p = 0; p < countof(pairs); p++) {
+        double count[STATES * STATES] = {0};
+        const size_t seeds = 40000;
+        for (size_t seed = 0; seed < seeds; seed++) {
+            const Rng rng = rng_open(seed, 0, RNG_EVERYONE, 0, 1), row = rng_below(&rng, p % 5);
+            count[hash_state(&row, pairs[p][0]) * STATES + hash_state(&row, pairs[p][1])]++;
+        }
+        check(chi_square(count, countof(count), (double)seeds / countof(count)) <
+              chi_limit(countof(count) - 1));
+    }
+}
+
+/* Of one seed: how many of all pairs collide, and the rows apart from one another. */
+static void collisions_are_as_many_as_chance_makes(void **state)
+{
+    (void)state;
+    enum { N = 65536, COLS = 409, ROWS = 5 };
+    static uint32_t bucket[ROWS][N];
+    const Rng rng = rng_open(5, 0, RNG_EVERYONE, 0, 1);
+    for (size_t row = 0; row < ROWS; row++) {
+        double load[COLS] = {0};
+        const Rng below = rng_below(&rng, row);
+        kernels()->hash_buckets(rng_key(&below, USE_BUCKET, 0), 0, N, COLS, bucket[row]);
+        for (size_t i = 0; i < N; i++)
+            load[bucket[row][i]]++;
+        const double x =
+            chi_square(load, COLS, (double)N / COLS); /* the number of colliding pairs, in effect */
+        check(x < chi_limit(COLS - 1));
+        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor more even than chance */
+        for (size_t other = 0; other < row; other++) {
+            double both = 0, same = 0;
+            for (size_t i = 0; i < N; i++)
+                same += bucket[row][i] == bucket[other][i];
+            for (size_t i = 0; i + 1 < N; i++)
+                both += bucket[row][i] == bucket[row][i + 1] && bucket[other][i] == bucket[other][i + 1];
+            check_near(same, (double)N / COLS, 6 * sqrt((double)N / COLS));
+            check(both <= 8); /* 0.4 expected */
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buckets_are_the_high_halves_of_products),
+        cmocka_unit_test(medians_are_those_of_sorted_columns),
+        cmocka_unit_test(two_elements_hash_independently),
+        cmocka_unit_test(collisions_are_as_many_as_chance_makes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,320 @@
+/* test_sketchml.c -- sketchml against sorting and plain loops, magnitudes that are never too large, the cost of keys,
+ * quantiles of samples. */
+#include "compress/sketch/sketchml.h"
+#include "base/parallel.h"
+#include "rig/try.h"
+
+typedef struct {
+    const char *spec;
+    size_t n, quantiles, rows, per_group;
+    double cols, density;
+} Case;
+
+static const Case cases[] = {
+    {"sketchml", 20000, 256, 2, 32, 0.3, 0.1},
+    {"sketchml:keys=delta-adaptive", 70001, 256, 2, 32, 0.3, 1},
+    {"sketchml:quantiles=10,groups=3,rows=3,cols=0.7", 66000, 10, 3, 4, 0.7, 0.2},
+    {"sketchml:quantiles=2,groups=1,rows=1,cols=0.01", 3000, 2, 1, 2, 0.01, 0.3},
+    {"sketchml:quantiles=200,groups=1,rows=8,cols=1", 30000, 200, 8, 200, 1, 0.05},
+    {"sketchml:quantiles=16,groups=100,keys=delta-adaptive", 500, 16, 2, 1, 0.3, 0.5},
+};
+
+static void sparse_laplace(Try *t, uint64_t seed, double density)
+{
+    const Rng rng = rng_open(seed, 0, 0, 0, 9);
+    try_laplace(t, seed);
+    for (size_t i = 0; i < t->shape.n; i++)
+        if (rng_unit(&rng, USE_TEST, i) >= density)
+            t->x[i] = i % 2 ? 0 : -0.0f;
+}
+
+/* ---- by sorting ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct {
+    float edge[258]; /* least magnitude, inner edges, largest */
+    size_t bins;
+} SlowBins;
+
+static SlowBins slow_bins(const Try *t, float sign, size_t wanted)
+{
+    SlowBins b = {.bins = 0};
+    float *m = NEW(t->scratch, float, t->shape.n);
+    size_t k = 0;
+    for (size_t i = 0; i < t->shape.n; i++)
+        if (sign * t->x[i] > 0)
+            m[k++] = sign * t->x[i];
+    if (!k)
+        return b;
+    qsort(m, k, sizeof *m, by_value);
+    b.edge[0] = m[0];
+    b.bins = 1;
+    for (size_t j = 1; j < wanted; j++)
+        if (m[k * j / wanted] > b.edge[b.bins - 1])
+            b.edge[b.bins++] = m[k * j / wanted];
+    b.edge[b.bins] = m[k - 1];
+    return b;
+}
+
+static size_t slow_bin(const SlowBins *b, float magnitude)
+{
+    size_t bin = 0;
+    while (bin + 1 < b->bins && magnitude >= b->edge[bin + 1])
+        bin++;
+    return bin;
+}
+
+static double slow_value(const SlowBins *b, size_t bin)
+{
+    return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
+}
+
+/* Which cell of its group's `cols` an element is in. */
+static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
+{
+    const Rng rng = rng_below(&t->call.rng, row);
+    const RngKey key = rng_key(&rng, USE_BUCKET, i / BLOCK);
+    return row * cols + (size_t)((uint64_t)rng_word(&key, i % BLOCK) * cols >> 32);
+}
+
+/* Decodes the elements of one sign and group into y; returns how many there are. */
+static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float sign, size_t first, double *y)
+{
+    const size_t n = t->shape.n;
+    size_t count = 0, *member = NEW(t->scratch, size_t, n);
+    for (size_t i = 0; i < n; i++)
+        if (sign * t->x[i] > 0 && slow_bin(b, fabsf(t->x[i])) / k->per_group == first / k->per_group)
+            member[count++] = i;
+    const size_t cols = (size_t)fmax(1, ceil(k->cols * (double)count));
+    size_t *cell = NEW(t->scratch, size_t, k->rows * cols);
+    for (size_t c = 0; c < k->rows * cols; c++)
+        cell[c] = SIZE_MAX;
+    for (size_t m = 0; m < count * k->rows; m++) {
+        size_t *const at = &cell[slow_cell(t, m % k->rows, member[m / k->rows], cols)];
+        const size_t bin = slow_bin(b, fabsf(t->x[member[m / k->rows]]));
+        *at = bin < *at ? bin : *at;
+    }
+    for (size_t m = 0; m < count; m++) {
+        size_t bin = 0;
+        for (size_t row = 0; row < k->rows; row++) {
+            const size_t c = cell[slow_cell(t, row, member[m], cols)];
+            bin = c > bin ? c : bin;
+        }
+        y[member[m]] = (double)sign * slow_value(b, bin);
+    }
+    return count;
+}
+
+static void estimates_are_those_of_sorting_and_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < countof(cases); c++) {
+        const Case *k = &cases[c];
+        Try *t = try_open(k->spec, k->n);
+        double above = 0, below = 0, *y = NEW_ZERO(t->arena, double, k->n);
+        sparse_laplace(t, c, k->density);
+        try_both(t);
+        check(t->out.data[0] == PAYLOAD_METHOD);
+        for (size_t i = 0; i < k->n; i++) {
+            above += t->x[i] > 0;
+            below += t->x[i] < 0;
+        }
+        const size_t under = (size_t)floor((double)k->quantiles * below / (above + below) + 0.5);
+        for (int side = 0; side < 2; side++) {
+            const float sign = side ? -1 : 1;
+            const SlowBins b = slow_bins(t, sign, side ? under : k->quantiles - under);
+            size_t count = 0;
+            for (size_t first = 0; first < b.bins; first += k->per_group)
+                count += slow_group(t, k, &b, sign, first, y);
+            check((double)count == (side ? below : above));
+            for (size_t i = 0; i < k->n; i++) /* never more than its own bin's */
+                if (sign * t->x[i] > 0)
+                    check(fabs((double)t->y[i]) <= slow_value(&b, slow_bin(&b, fabsf(t->x[i]))));
+        }
+        for (size_t i = 0; i < k->n; i++)
+            check((double)t->y[i] == y[i]);
+        try_any_threads(t);
+        try_refuses_other_lengths(t);
+        try_survives_flips(t, 1 + 8 * t->out.size / 300);
+        try_close(t);
+    }
+}
+
+/* ---- vectors that go wrong ---- */
+
+static void all_negative_vectors_keep_their_extremes(void **state)
+{
+    (void)state;
+    Try *t = try_open("sketchml:quantiles=64,groups=64,cols=1", 4000);
+    for (size_t i = 0; i < t->shape.n; i++)
+        t->x[i] = i % 8 ? 0 : -1 - (float)i / 4000;
+    try_both(t);
+    check(t->out.data[0] == PAYLOAD_METHOD);
+    for (size_t i = 0; i < t->shape.n; i++)
+        check_near((double)t->y[i], (double)t->x[i], 1.0 / 64); /* half a bin, and a group is one bin */
+    try_close(t);
+}
+
+static void few_magnitudes_come_back_exactly(void **state)
+{
+    (void)state;
+    static const float values[] = {0, 0, 0.5f, 0, 0, -0.0f, -3, 0, 0, 0};
+    Try *t = try_open("sketchml", 5000);
+    for (size_t i = 0; i < t->shape.n; i++)
+        t->x[i] = values[i % countof(values)];
+    try_both(t);
+    for (size_t i = 0; i < t->shape.n; i++)
+        check(t->y[i] == t->x[i] && (t->y[i] != 0 || !signbit(t->y[i])));
+    try_close(t);
+}
+
+/* One magnitude has one bin, whose cells take no bits: head, keys and nothing else. */
+static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
+{
+    Try *t = try_open(spec, n);
+    const Rng rng = rng_open(seed, 0, 0, 0, 9);
+    *count = 0;
+    for (size_t i = 0; i < n; i++) {
+        t->x[i] = rng_unit(&rng, USE_TEST, i) < density;
+        *count += t->x[i] != 0;
+    }
+    try_both(t);
+    for (size_t i = 0; i < n; i++)
+        check(t->y[i] == t->x[i]);
+    const size_t size = t->out.size - 1 - 2 - 4;
+    try_close(t);
+    return size;
+}
+
+static void adaptive_keys_are_within_5_percent_of_their_entropy(void **state)
+{
+    (void)state;
+    static const double densities[] = {0.0005, 0.003, 0.01, 0.05, 0.125, 0.2, 0.5};
+    const size_t n = 300000;
+    for (size_t d = 0; d < countof(densities); d++) {
+        size_t count;
+        Streams best = {.reported = false};
+        const size_t size = size_of_keys("sketchml:keys=delta-adaptive", n, densities[d], d, &count);
+        streams_subset(&best, n, count);
+        check(8.0 * (double)size >= best.entropy_bits);
+        check(8.0 * (double)size <= 1.05 * best.entropy_bits + 32);
+    }
+}
+
+static void distances_of_one_to_four_bytes_take_so_many(void **state)
+{
+    (void)state;
+    static const size_t far[] = {1, 255, 256, 65535, 65536, 16777215, 16777216};
+    static const size_t bytes[] = {1, 1, 2, 2, 3, 3, 4};
+    for (size_t k = 0; k < countof(far); k++) {
+        Try *t = try_open("sketchml", far[k] + 40);
+        t->x[far[k] - 1] = 2;
+        try_both(t);
+        assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]); /* two planes */
+        check(t->y[far[k] - 1] == 2);
+        try_close(t);
+    }
+}
+
+/* ---- quantiles ---- */
+
+/* Of more elements than the sample has: each edge's share of what is below is the quantile it stands for, within six
+ * standard deviations of a sample's. */
+static void edges_of_samples_are_near_their_quantiles(void **state)
+{
+    (void)state;
+    enum { QUANTILES = 256 };
+    static Bins b;
+    static BinIndex index;
+    for (int dense = 0; dense < 2; dense++) {
+        Try *t = try_open("sketchml", 3 << 18);
+        sparse_laplace(t, 6, dense ? 1 : 0.7);
+        check_ok(bins_find(&b, &t->call, t->x, QUANTILES), &t->err);
+        check(b.bins[0] + b.bins[1] == QUANTILES);
+        uint8_t *bin = NEW(t->arena, uint8_t, t->shape.n);
+        bins_index(&b, &index);
+        bins_take(&b, &index, t->x, t->shape.n, bin);
+        double count[TWO_SIDES][QUANTILES] = {{0}};
+        for (size_t i = 0; i < t->shape.n; i++)
+            if (t->x[i] != 0)
+                count[t->x[i] < 0][bin[i]]++;
+        for (size_t side = 0; side < TWO_SIDES; side++) {
+            double below = 0;
+            for (size_t k = 0; k < b.bins[side]; k++) {
+                below += count[side][k];
+                check_near(below / (double)b.count[side], (double)(k + 1) / (double)b.bins[side],
+                           6 * 0.5 / sqrt(BIN_SAMPLE / 2.2));
+            }
+        }
+        try_close(t);
+    }
+}
+
+/* Edges so near each other that the upper bits say little. */
+static void bins_of_crowded_magnitudes_are_right_too(void **state)
+{
+    (void)state;
+    static Bins b;
+    static BinIndex index;
+    Try *t = try_open("sketchml", 3000);
+    uint8_t bin[3000];
+    for (size_t i = 0; i < t->shape.n; i++)
+        t->x[i] = 1 + (float)(i % 300) * 0x1p-20f;
+    check_ok(bins_find(&b, &t->call, t->x, 200), &t->err);
+    bins_index(&b, &index);
+    check(index.steps == 199);
+    bins_take(&b, &index, t->x, t->shape.n, bin);
+    for (size_t i = 0; i < t->shape.n; i++) {
+        size_t k = 0;
+        while (b.edge[ABOVE_ZERO][k] <= t->x[i])
+            k++;
+        check(bin[i] == k);
+    }
+    try_close(t);
+}
+
+/* More cells, less of a decay towards zero. */
+static void errors_fall_with_cells(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"sketchml:cols=0.05", "sketchml", "sketchml:cols=1",
+                                     "sketchml:cols=1,rows=4"};
+    double last = INFINITY, bits = 0;
+    for (size_t s = 0; s < countof(of); s++) {
+        Try *t = try_open(of[s], 65536);
+        double error = 0, norm = 0;
+        sparse_laplace(t, 3, 0.1);
+        try_both(t);
+        for (size_t i = 0; i < t->shape.n; i++) {
+            const double x = (double)t->x[i], e = (double)t->y[i] - x;
+            error += e * e;
+            norm += x * x;
+        }
+        check(error < last && (double)t->out.size > bits);
+        last = error;
+        bits = (double)t->out.size;
+        if (s == 1) /* 0.1225 on this vector */
+            check(error / norm < 0.15);
+        try_close(t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(estimates_are_those_of_sorting_and_plain_loops),
+        cmocka_unit_test(all_negative_vectors_keep_their_extremes),
+        cmocka_unit_test(few_magnitudes_come_back_exactly),
+        cmocka_unit_test(adaptive_keys_are_within_5_percent_of_their_entropy),
+        cmocka_unit_test(distances_of_one_to_four_bytes_take_so_many),
+        cmocka_unit_test(edges_of_samples_are_near_their_quantiles),
+        cmocka_unit_test(bins_of_crowded_magnitudes_are_right_too),
+        cmocka_unit_test(errors_fall_with_cells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

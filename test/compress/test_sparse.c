@@ -1,0 +1,375 @@
+/* test_sparse.c -- selections against sorted lists, and the codecs that send the largest elements: what goes, what it
+ * costs, what is refused. */
+#include "rig/try.h"
+
+#include "vec/kernels.h"
+#include "num/select.h"
+
+#include <float.h>
+
+static Arena *scratch;
+
+/* ---- vectors that try a search ---- */
+
+static float normal(const Rng *rng, size_t i)
+{
+    return (float)rng_normal(rng, USE_TEST, i);
+}
+static float wide(const Rng *rng, size_t i)
+{
+    return (float)exp(150 * rng_unit(rng, USE_TEST, i) - 90);
+}
+static float tied(const Rng *rng, size_t i)
+{
+    return (float)((int)(rng_unit(rng, USE_TEST, i) * 7) - 3);
+}
+static float constant(const Rng *rng, size_t i)
+{
+    (void)rng;
+    return i % 3 ? 0.1f : -0.1f;
+}
+static float rare(const Rng *rng, size_t i)
+{
+    return rng_unit(rng, USE_TEST, i) < 1e-3 ? normal(rng, i + 1) : i % 2 ? 0 : -0.0f;
+}
+static float sorted_up(const Rng *rng, size_t i)
+{
+    (void)rng;
+    return (float)(i + 1);
+}
+static float tail_first(const Rng *rng, size_t i)
+{
+    return i < 900 ? 5 + (float)(i % 100) : 1e-3f * normal(rng, i);
+}
+static float denormal(const Rng *rng, size_t i)
+{
+    return (float)((int)(rng_unit(rng, USE_TEST, i) * 200) - 100) * 0x1p-149f;
+}
+static float huge(const Rng *rng, size_t i)
+{
+    return rng_unit(rng, USE_TEST, i) < 0.5 ? -FLT_MAX : FLT_MAX / 2;
+}
+
+static const struct {
+    const char *name;
+    float (*at)(const Rng *rng, size_t i);
+} laws[] = {{"normal", normal}, {"wide", wide},         {"tied", tied},
+            {"rare", rare},     {"constant", constant}, {"sorted up", sorted_up},
+            {"huge", huge},     {"denormal", denormal}, {"tail first", tail_first}};
+
+static const size_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 1000, 65535, 65537, 200000};
+
+static void fill(Try *t, float (*at)(const Rng *rng, size_t i))
+{
+    const Rng rng = rng_open(9, 0, 0, 0, t->shape.n);
+    for (size_t i = 0; i < t->shape.n; i++)
+        t->x[i] = at(&rng, i);
+}
+
+/* ---- the reference: sort, larger first, then by place ---- */
+
+typedef struct {
+    float magnitude;
+    size_t place;
+} Ranked;
+
+static int larger_first(const void *a, const void *b)
+{
+    const Ranked *x = a, *y = b;
+    if (x->magnitude != y->magnitude)
+        return x->magnitude < y->magnitude ? 1 : -1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static Ranked *rank_all(const float *x, size_t n)
+{
+    Ranked *r = NEW(scratch, Ranked, n + 1);
+    for (size_t i = 0; i < n; i++)
+        r[i] = (Ranked){fabsf(x[i]), i};
+    qsort(r, n, sizeof *r, larger_first);
+    return r;
+}
+
+static size_t not_zero(const float *x, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += x[i] != 0;
+    return count;
+}
+
+/* Marks what a selection holds, by its list or its bits. */
+static void unfold(const Picks *s, bool *in)
+{
+    size_t *place = NEW(scratch, size_t, BLOCK), total = 0;
+    memset(in, 0, s->n);
+    for (size_t b = 0; b < blocks_of(s->n); b++) {
+        const size_t count = s->place ? 0 : select_places(s, b, place);
+        for (size_t i = 0; i < count; i++)
+            in[place[i]] = true;
+        total += count;
+    }
+    for (size_t i = 0; s->place && i < s->count; i++) {
+        check(s->value[i] == s->x[s->place[i]] && (i == 0 || s->place[i] > s->place[i - 1]));
+        in[s->place[i]] = true;
+    }
+    check(s->place || total == s->count);
+}
+
+static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **state)
+{
+    (void)state;
+    static const double shares[] = {0, 1e-4, 0.01, 0.1, 0.12, 0.13, 0.5, 0.999, 1};
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t z = 0; z < countof(sizes); z++) {
+            const ArenaMark mark = arena_mark(scratch);
+            const size_t n = sizes[z];
+            Try *t = try_open("topk", n);
+            fill(t, laws[l].at);
+            const Ranked *r = rank_all(t->x, n);
+            bool *in = NEW(scratch, bool, n + 1);
+            for (size_t s = 0; s < countof(shares); s++) {
+                const size_t k = (size_t)(shares[s] * (double)n), most = not_zero(t->x, n);
+                Picks p;
+                check(select_open(&p, t->x, n, 1, scratch) && select_top(&p, k));
+                if (p.count != (k < most ? k : most))
+                    print_error("%s, n %zu, k %zu: %zu\n", laws[l].name, n, k, p.count);
+                check(p.count == (k < most ? k : most));
+                unfold(&p, in);
+                for (size_t i = 0; i < n; i++)
+                    check(in[r[i].place] == (i < p.count));
+            }
+            try_close(t);
+            arena_rewind(scratch, mark);
+        }
+}
+
+/* The places that are looked at first are the search's own. */
+static void a_misleading_sample_changes_nothing(void **state)
+{
+    (void)state;
+    const size_t n = 262144 + 77, stride = n / 16384, k = 3000;
+    Try *t = try_open("topk", n);
+    for (int how = 0; how < 4; how++) {
+        const ArenaMark mark = arena_mark(scratch);
+        fill(t, normal);
+        for (uint32_t i = 0; i < 16384; i++)
+            for (size_t j = 0; j < stride; j++) {
+                const bool seen = j == rng_mix(i, RNG_STRIDE) % stride;
+                float *v = &t->x[i * stride + j];
+                *v *= how == 0   ? (seen ? 100 : 1e-3f) /* far too high */
+                      : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
+                      : how == 2 ? (seen ? 0 : 1)
+                                 : (seen ? 1 : 0);
+            }
+        const Ranked *r = rank_all(t->x, n);
+        bool *in = NEW(scratch, bool, n);
+        Picks p;
+        check(select_open(&p, t->x, n, 1, scratch) && select_top(&p, k) && p.count == k);
+        unfold(&p, in);
+        for (size_t i = 0; i < n; i++)
+            check(in[r[i].place] == (i < k));
+        arena_rewind(scratch, mark);
+    }
+    try_close(t);
+}
+
+static void narrowing_a_selection_leaves_its_largest(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++) {
+        const ArenaMark mark = arena_mark(scratch);
+        const size_t n = 70000;
+        Try *t = try_open("topk", n);
+        fill(t, laws[l].at);
+        const Ranked *r = rank_all(t->x, n);
+        bool *in = NEW(scratch, bool, n);
+        for (double least = 0; least < 3; least += 1.1)
+            for (size_t k = 0; k < 20000; k = 5 * k + 50) {
+                Picks p;
+                check(select_open(&p, t->x, n, 1, scratch));
+                select_from(&p, least);
+                const size_t before = p.count;
+                check(select_narrow(&p, k) && p.count == (k < before ? k : before));
+                unfold(&p, in);
+                for (size_t i = 0; i < n; i++)
+                    check(in[r[i].place] == (i < p.count));
+            }
+        try_close(t);
+        arena_rewind(scratch, mark);
+    }
+}
+
+static void instruction_sets_mark_the_same(void **state)
+{
+    (void)state;
+    static const float levels[] = {FLT_TRUE_MIN, 0x1p-149f * 50, 0.1f, 1, FLT_MAX, INFINITY};
+    Try *t = try_open("topk", BLOCK);
+    uint64_t bits[BLOCK / 64 + 1];
+    for (size_t l = 0; l < countof(laws); l++) {
+        fill(t, laws[l].at);
+        for (size_t v = 0; v < countof(levels); v++)
+            for (size_t n = 0; n <= BLOCK; n = n * 5 + 1)
+                for (int isa = ISA_BASE; isa < ISA_COUNT; isa++) {
+                    const Kernels *k = kernels_of((Isa)isa);
+                    size_t want = 0;
+                    if (!k)
+                        continue;
+                    bits[(n + 63) / 64] = 0x5555;
+                    const size_t got = k->mark_from(t->x, n, levels[v], bits);
+                    for (size_t i = 0; i < (n + 63) / 64 * 64; i++) {
+                        const bool in = i < n && fabsf(t->x[i]) >= levels[v];
+                        check((bits[i / 64] >> i % 64 & 1) == in);
+                        want += in;
+                    }
+                    check(got == want && bits[(n + 63) / 64] == 0x5555);
+                }
+    }
+    try_close(t);
+}
+
+/* ---- the codecs ---- */
+
+static size_t wanted(double ratio, size_t n)
+{
+    const size_t k = (size_t)(ratio * (double)n + 0.5);
+    return k < 1 ? n < 1 ? 0 : 1 : k < n ? k : n;
+}
+
+static void topk_sends_exactly_the_k_largest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        double ratio;
+    } rows[] = {{"topk", 0.01}, {"topk:ratio=0.3", 0.3}, {"topk:ratio=0.9", 0.9}, {"topk:ratio=1", 1}};
+    for (size_t row = 0; row < countof(rows); row++)
+        for (size_t l = 0; l < countof(laws); l++)
+            for (size_t z = 0; z < countof(sizes); z++) {
+                const ArenaMark mark = arena_mark(scratch);
+                const size_t n = sizes[z], k = wanted(rows[row].ratio, n);
+                Try *t = try_open(rows[row].spec, n);
+                fill(t, laws[l].at);
+                try_both(t);
+                const Ranked *r = rank_all(t->x, n);
+                const bool raw = t->out.data[0] == PAYLOAD_RAW;
+                for (size_t i = 0; i < n; i++)
+                    check(t->y[r[i].place] == (i < k || raw ? t->x[r[i].place] : 0));
+                check(!raw || n < 3 || k > n / 2);
+                try_close(t);
+                arena_rewind(scratch, mark);
+            }
+}
+
+static void zeros_never_travel(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"topk:ratio=0.5", "threshold", "threshold:tau=1e-300"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 1000);
+        try_both(t);
+        check(t->out.size == 2 && t->out.data[0] == PAYLOAD_METHOD && t->out.data[1] == 0);
+        t->x[7] = -3;
+        t->x[8] = -0.0f;
+        try_both(t);
+        check(t->out.data[1] == 1 && t->y[7] == -3 && t->out.size < 12);
+        for (size_t i = 0; i < 1000; i++)
+            check(i == 7 || (t->y[i] == 0 && !signbit(t->y[i])));
+        try_close(t);
+    }
+}
+
+static void threshold_sends_what_reaches_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        double tau, rel;
+    } rows[] = {
+        {"threshold", 0, 0.01},         {"threshold:rel=0.5", 0, 0.5}, {"threshold:rel=1", 0, 1},
+        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0}, /* 0.1f is above it, and reaches it */
+        {"threshold:tau=3e38", 3e38, 0}};
+    for (size_t row = 0; row < countof(rows); row++)
+        for (size_t l = 0; l < countof(laws); l++)
+            for (size_t z = 0; z < countof(sizes); z++) {
+                const size_t n = sizes[z];
+                Try *t = try_open(rows[row].spec, n);
+                fill(t, laws[l].at);
+                try_both(t);
+                double largest = 0;
+                for (size_t i = 0; i < n; i++)
+                    largest = fmax(largest, fabs((double)t->x[i]));
+                const double least = rows[row].tau > 0 ? rows[row].tau : rows[row].rel * largest;
+                const bool raw = t->out.data[0] == PAYLOAD_RAW;
+                for (size_t i = 0; i < n; i++)
+                    check(t->y[i] == (raw || fabs((double)t->x[i]) >= least ? t->x[i] : 0));
+                try_close(t);
+            }
+}
+
+/* Of the payload, what is not kind, count, form or floats, within 3 % of log2 C(n, k) and the last byte's padding. */
+static void indices_cost_what_a_subset_must(void **state)
+{
+    (void)state;
+    static const double ratios[] = {1e-4, 1e-3, 0.01, 0.03, 0.07, 0.1, 0.15, 0.2};
+    for (size_t r = 0; r < countof(ratios); r++) {
+        char spec[40];
+        const size_t n = 600000, k = wanted(ratios[r], n);
+        snprintf(spec, sizeof spec, "topk:ratio=%g", ratios[r]);
+        Try *t = try_open(spec, n);
+        try_normal(t, 2);
+        try_both(t);
+        const double dn = (double)n, dk = (double)k, head = 1 + (k < 128 ? 1 : k < 16384 ? 2 : 3) + 1;
+        const double floor_bits = (lgamma(dn + 1) - lgamma(dk + 1) - lgamma(dn - dk + 1)) * M_LOG2E;
+        const double bits = 8 * ((double)t->out.size - head - 4 * dk);
+        check(k >= 60 && bits > floor_bits && bits <= 1.03 * floor_bits + 7);
+        try_close(t);
+    }
+}
+
+static void damaged_payloads_are_refused(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"topk", "topk:ratio=0.4", "threshold:rel=0.3", "threshold:tau=1"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 900);
+        try_normal(t, 3);
+        try_both(t);
+        try_refuses_other_lengths(t);
+        check(try_survives_flips(t, 3) > 0);
+        try_close(t);
+    }
+}
+
+static void threads_do_not_show(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"topk", "topk:ratio=0.3", "threshold:rel=0.3"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 300000);
+        try_laplace(t, 4);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first),
+    cmocka_unit_test(a_misleading_sample_changes_nothing),
+    cmocka_unit_test(narrowing_a_selection_leaves_its_largest),
+    cmocka_unit_test(instruction_sets_mark_the_same),
+    cmocka_unit_test(topk_sends_exactly_the_k_largest),
+    cmocka_unit_test(zeros_never_travel),
+    cmocka_unit_test(threshold_sends_what_reaches_it),
+    cmocka_unit_test(indices_cost_what_a_subset_must),
+    cmocka_unit_test(damaged_payloads_are_refused),
+    cmocka_unit_test(threads_do_not_show),
+};
+
+int main(void)
+{
+    scratch = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(scratch);
+    return failed ? 1 : 0;
+}

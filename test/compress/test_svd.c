@@ -1,0 +1,253 @@
+/* test_svd.c -- spectral ATOMO beyond what every codec must keep (test_promises.c): its probabilities, its
+ * exact cases, and unbiasedness on the shapes of real networks.
+ *
+ * Expectations come from singular values by LAPACK and a water level by bisection, neither of which the codec
+ * uses by default. Limits on gain and error are 6.22 standard errors plus 6.5 of the largest single step, as
+ * in draws.h, with the exact variances of the atoms' coins: a false alarm has probability under 1e-9 a
+ * comparison, 1e-6 for all. */
+#include "rig/codec_rig.h"
+#include "rig/network_shapes.h"
+
+/* ---- what should come out ---- */
+
+typedef struct {
+    size_t k;
+    double *lambda, *p;
+    double norm2, atoms;
+} Expected;
+
+static double spent(const Expected *e, double level)
+{
+    double sum = 0;
+    for (size_t i = 0; i < e->k; i++)
+        sum += fmin(1, e->lambda[i] / level);
+    return sum;
+}
+
+/* sum min(1, lambda / level) = rank by bisection. */
+static void fill_ref(Expected *e, double rank)
+{
+    double low = 0, high = 0, nonzero = 0;
+    for (size_t i = 0; i < e->k; i++) {
+        high += e->lambda[i] / rank;
+        nonzero += e->lambda[i] > 0;
+    }
+    for (int i = 0; i < 200 && rank < nonzero; i++) {
+        const double mid = low + (high - low) / 2;
+        if (spent(e, mid) > rank)
+            low = mid;
+        else
+            high = mid;
+    }
+    e->atoms = 0;
+    for (size_t i = 0; i < e->k; i++) {
+        e->p[i] = rank < nonzero ? fmin(1, e->lambda[i] / high) : e->lambda[i] > 0;
+        e->atoms += e->p[i];
+    }
+}
+
+/* Singular values, largest first; what is rounding error of the largest counts as zero. */
+static Expected expect(Arena *a, const Shape *shape, const float *x)
+{
+    Error err;
+    size_t rows, cols;
+    matrix_view(shape, RESHAPE_PAPER, &rows, &cols);
+    const Tall tall = tall_of(x, rows, cols);
+    Expected e = {tall.cols, NEW(a, double, tall.cols), NEW(a, double, tall.cols), 0, 0};
+    check_ok(linalg_svd(&tall, NULL, e.lambda, NULL, a, &err), &err);
+    for (size_t i = 0; i < e.k; i++) {
+        e.lambda[i] = e.lambda[i] > 1e-13 * e.lambda[0] ? e.lambda[i] : 0;
+        e.norm2 += e.lambda[i] * e.lambda[i];
+    }
+    return e;
+}
+
+static bool goes_raw(const Expected *e, const Shape *shape)
+{
+    size_t rows, cols;
+    matrix_view(shape, RESHAPE_PAPER, &rows, &cols);
+    return 2 + 4 * e->atoms * (double)(rows + cols) >= 4 * (double)shape->n + 1;
+}
+
+static double variance_of(const Expected *e)
+{
+    double sum = 0;
+    for (size_t i = 0; i < e->k; i++)
+        sum += e->p[i] > 0 ? e->lambda[i] * e->lambda[i] * (1 / e->p[i] - 1) : 0;
+    return sum;
+}
+
+/* ---- draws against expectations ---- */
+
+/* Gain and squared error of R draws. A coin worth w/p with probability p has variance w^2 (1/p - 1). */
+static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
+{
+    double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
+    const double R = (double)repeats, expected = variance_of(e);
+    size_t rows, cols;
+    bool all_counted = true;
+    matrix_view(&rig->shape, RESHAPE_PAPER, &rows, &cols);
+    for (size_t i = 0; i < e->k; i++) {
+        const double w = e->lambda[i] * e->lambda[i], p = e->p[i], q = 1 - p;
+        if (p <= 0)
+            continue;
+        gain_var += w * w * (1 / p - 1) / (e->norm2 * e->norm2);
+        gain_step = fmax(gain_step, w / p / e->norm2);
+        mse_var += w * w * (q + q * q * q * q / (p * p * p) - (1 / p - 1) * (1 / p - 1));
+        mse_step = fmax(mse_step, w * (1 / p - 1) * (1 / p - 1));
+    }
+    for (size_t r = 0; r < repeats; r++) {
+        double dot = 0, error = 0;
+        check_ok(rig_encode(rig, x, r), &rig->err);
+        check_ok(rig_decode(rig), &rig->err);
+        all_counted = all_counted && rig->payload.data[0] == PAYLOAD_METHOD;
+        for (size_t i = 0; i < rig->shape.n; i++) {
+            const double off = (double)rig->decoded[i] - (double)x[i];
+            dot += off * (double)x[i];
+            error += off * off;
+        }
+        gain += dot / e->norm2 / R;
+        mse += error / R;
+        atoms += (double)((rig->payload.size - 2) / (4 * (rows + cols))) / R;
+    }
+    check_near(gain, 0, 6.22 * sqrt(gain_var / R) + 6.5 * gain_step / R + 1e-6);
+    check_near(mse, expected,
+               6.22 * sqrt(mse_var / R) + 6.5 * mse_step / R + 1e-6 * expected + 1e-12 * e->norm2);
+    if (all_counted) /* no draw was so large that it went as floats */
+        check_near(atoms, e->atoms, 6.22 * sqrt(e->atoms / R) + 6.5 / R);
+}
+
+static const double ranks[] = {0.5, 1, 2.5, 3};
+
+/* Every rank on one tensor: closed form against the reference, then draws, or the raw floats. */
+static void check_tensor(const Shape *shape, const float *x, size_t repeats)
+{
+    Arena *a = arena_open(0);
+    Expected e = expect(a, shape, x);
+    for (size_t i = 0; i < countof(ranks); i++) {
+        char spec[64];
+        Rig rig;
+        snprintf(spec, sizeof spec, "svd:rank=%g", ranks[i]);
+        rig_open(&rig, spec, *shape);
+        fill_ref(&e, ranks[i]);
+        const double closed = codec_variance(&rig.call, x);
+        if (goes_raw(&e, shape)) {
+            check(closed == 0);
+            check_ok(rig_encode(&rig, x, 0), &rig.err);
+            check(rig.payload.data[0] == PAYLOAD_RAW);
+        } else if (e.norm2 > 0) {
+            check_near(closed, variance_of(&e), 1e-7 * variance_of(&e) + 1e-12 * e.norm2);
+            check_draws(&rig, x, &e, repeats);
+        }
+        rig_close(&rig);
+    }
+    arena_close(a);
+}
+
+static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
+{
+    (void)state;
+    float x[3072];
+    for (size_t s = 0; s < countof(network_shapes); s++) {
+        fill_gradient(&network_shapes[s], s, x);
+        check_tensor(&network_shapes[s], x, 1000);
+    }
+}
+
+/* Identical singular values: any basis is right, but it must be one. */
+static void estimates_are_unbiased_when_singular_values_coincide(void **state)
+{
+    (void)state;
+    enum { SIDE = 40 };
+    float x[SIDE * SIDE] = {0};
+    const Shape large = {2, {SIDE, SIDE}, SIDE * SIDE}, small = {2, {20, 20}, 400};
+    for (size_t i = 0; i < SIDE; i++)
+        x[i * (SIDE + 1)] = i % 2 ? -1 : 1;
+    check_tensor(&large, x, 2000);
+    memset(x, 0, sizeof x);
+    for (size_t i = 0; i < 20; i++)
+        x[i * 21] = 3;
+    check_tensor(&small, x, 2000);
+}
+
+/* As in a layer before a classifier of few classes: the rest are roundings, whose atoms are sent once in a million. */
+static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
+{
+    (void)state;
+    float x[60 * 48] = {0};
+    const Shape shapes[] = {{2, {60, 48}, 60 * 48}, {2, {48, 60}, 60 * 48}};
+    const Rng rng = rng_open(9, 0, 0, 0, 0);
+    for (size_t s = 0; s < countof(shapes); s++) {
+        const size_t cols = shapes[s].dim[1];
+        for (size_t i = 0; i < shapes[s].n; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < 6; k++)
+                sum += rng_normal(&rng, USE_DATA, k << 32 | i / cols) *
+                       rng_normal(&rng, USE_INIT, k << 32 | i % cols);
+            x[i] = (float)sum;
+        }
+        check_tensor(&shapes[s], x, 2000);
+    }
+}
+
+/* Nearly equal atoms, of which 30 in 32 are kept: 3000 draws see half a percent of bias. */
+static void a_bias_of_one_percent_would_show(void **state)
+{
+    (void)state;
+    const Shape shape = {2, {600, 32}, 600 * 32};
+    const Rng rng = rng_open(5, 0, 0, 0, 0);
+    Arena *a = arena_open(0);
+    float *x = NEW(a, float, shape.n);
+    Rig rig;
+    for (size_t i = 0; i < shape.n; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    Expected e = expect(a, &shape, x);
+    fill_ref(&e, 30);
+    rig_open(&rig, "svd:rank=30", shape);
+    check(!goes_raw(&e, &shape));
+    check_draws(&rig, x, &e, 3000);
+    rig_close(&rig);
+    arena_close(a);
+}
+
+/* ---- real gradients ---- */
+
+#define DATA "../shared/data/"
+
+static void real_gradients(void **state)
+{
+    (void)state;
+    const char *const files[] = {DATA "lenet-mnist-small.h5", DATA "resnet18-cifar10.h5",
+                                 DATA "charlm-shakespeare.h5"};
+    for (size_t f = 0; f < countof(files); f++) {
+        Arena *a = arena_open(0);
+        Error err;
+        Dump *dump;
+        if (dump_open(&dump, files[f], a, &err) != OK) {
+            print_message("skipped: %s is not on this machine\n", files[f]);
+            arena_close(a);
+            continue;
+        }
+        for (size_t i = 0; i < dump_count(dump); i++) {
+            const Shape *shape = &dump_tensor(dump, i)->shape;
+            const ArenaMark mark = arena_mark(a);
+            float *x = NEW(a, float, shape->n);
+            check_ok(dump_read(dump, i, x, &err), &err);
+            if (shape->n <= 70000) /* the largest take long; the shapes above have their forms */
+                check_tensor(shape, x, (size_t)fmin(100, 4 + 200000 / (double)shape->n));
+            arena_rewind(a, mark);
+        }
+        dump_close(dump);
+        arena_close(a);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(estimates_are_unbiased_on_the_shapes_of_networks),
+    cmocka_unit_test(estimates_are_unbiased_when_singular_values_coincide),
+    cmocka_unit_test(estimates_are_unbiased_when_most_singular_values_are_rounding_errors),
+    cmocka_unit_test(a_bias_of_one_percent_would_show),
+    cmocka_unit_test(real_gradients),
+};
+
+CHECK_MAIN(tests)

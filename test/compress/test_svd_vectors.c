@@ -1,0 +1,339 @@
+/* test_svd_vectors.c -- svd whose singular vectors travel as bf16 or qsgd levels: unbiased, at the closed form, with
+ * words of their own for every vector.
+ *
+ * Limits are those of draws.h: a false alarm has probability under 1e-9 a comparison. */
+#include "compress/atoms/svd_plan.h"
+#include "rig/draws.h"
+#include "num/linalg.h"
+
+/* Few strong directions under noise, the first of them uneven along its length. */
+static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
+{
+    const Rng rng = rng_open(seed, 0, 0, 0, 0);
+    for (size_t i = 0; i < rows * cols; i++) {
+        double sum = 0.05 * rng_normal(&rng, USE_TEST, i);
+        for (uint64_t k = 0; k < 4; k++)
+            sum += pow(0.5, (double)k) * rng_normal(&rng, USE_DATA, k << 32 | i / cols) *
+                   rng_normal(&rng, USE_INIT, k << 32 | i % cols) *
+                   (k == 0 ? exp(-(double)(i / cols) / 40) : 1);
+        x[i] = (float)(1e-3 * sum);
+    }
+}
+
+/* ---- the closed form, and draws at it ---- */
+
+/* E |y - x|^2 when a value is rounded to a neighbour among multiples of `step`. */
+static double rounded(double x, double step)
+{
+    const double part = fmod(fabs(x), step);
+    return part * (step - part);
+}
+
+/* What a form adds to a vector, as a share of its square; qsgd where its form is shorter than floats. */
+static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += x[i] * x[i];
+    for (size_t from = 0; from < n; from += 512) {
+        double norm = 0;
+        const size_t to = from + 512 < n ? from + 512 : n;
+        for (size_t i = from; i < to; i++)
+            norm += x[i] * x[i];
+        for (size_t i = from; i < to; i++)
+            if (!strcmp(form, "qsgd"))
+                sum += rounded(x[i], sqrt(norm) / (exp2(bits) - 1));
+            else if (x[i] != 0)
+                sum += rounded(x[i] * scale, exp2(ilogb(x[i] * scale) - 7)) / (scale * scale);
+    }
+    return sum / squares;
+}
+
+/* sum lambda^2 ((1 + w)(1 + w') / p - 1) from LAPACK's vectors; `level` is the plan's. */
+static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
+                           double bits)
+{
+    Arena *a = arena_open(0);
+    Error err;
+    const Tall tall = tall_of(x, rows, cols);
+    double *u = NEW(a, double, tall.rows *tall.cols), *s = NEW(a, double, tall.cols),
+           *v = NEW(a, double, tall.cols *tall.cols), sum = 0;
+    check_ok(linalg_svd(&tall, u, s, v, a, &err), &err);
+    for (size_t i = 0; i < tall.cols; i++) {
+        const double p = level > 0 ? fmin(1, s[i] / level) : 1;
+        const double w = noise_ref(form, bits, u + i * tall.rows, s[i] / p, tall.rows),
+                     w1 = noise_ref(form, bits, v + i * tall.cols, 1, tall.cols);
+        sum += s[i] * s[i] * ((1 + w) * (1 + w1) / p - 1);
+    }
+    arena_close(a);
+    return sum;
+}
+
+typedef struct {
+    const char *form;
+    double bits, rank;
+    size_t rows, cols, repeats;
+} Case;
+
+static const Case cases[] = {
+    {"bf16", 8, 2.5, 90, 18, 2000},  {"bf16", 8, 40, 60, 40, 2000},   {"qsgd", 8, 2.5, 90, 18, 2000},
+    {"qsgd", 8, 1.5, 18, 90, 2000},  {"qsgd", 4, 18, 90, 18, 2000},   {"qsgd", 2, 18, 18, 90, 2000},
+    {"qsgd", 1, 5, 1300, 12, 2000},  {"qsgd", 5, 12, 1300, 12, 1000}, {"qsgd", 16, 20, 60, 40, 2000},
+    {"qsgd", 3, 0.5, 40, 200, 2000},
+};
+
+static void open_case(const Case *c, Rig *rig)
+{
+    char spec[96];
+    if (!strcmp(c->form, "bf16"))
+        snprintf(spec, sizeof spec, "svd:rank=%g,vectors=bf16", c->rank);
+    else
+        snprintf(spec, sizeof spec, "svd:rank=%g,vectors=qsgd,vbits=%g", c->rank, c->bits);
+    rig_open(rig, spec, (Shape){2, {c->rows, c->cols}, c->rows * c->cols});
+}
+
+static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(void **state)
+{
+    (void)state;
+    float x[1300 * 12];
+    for (size_t i = 0; i < countof(cases); i++) {
+        Rig rig;
+        SvdPlan plan;
+        AtomMoments m;
+        open_case(&cases[i], &rig);
+        fill_gradient(cases[i].rows, cases[i].cols, i, x);
+        check_ok(svd_plan_open(&rig.call, x, &plan), &rig.err);
+        check_ok(svd_plan_rank(&rig.call, &plan), &rig.err);
+        check(!plan.raw);
+        const double closed = codec_variance(&rig.call, x);
+        check_rel(closed,
+                  variance_ref(x, cases[i].rows, cases[i].cols, plan.level, cases[i].form, cases[i].bits),
+                  1e-4);
+        const Draws d = draws_take(&rig, x, cases[i].repeats);
+        check(rig.payload.data[0] == PAYLOAD_METHOD);
+        check(draws_gain_is_one(&d));
+        check(draws_energy_is_right(&d));
+        check(draws_variance_is(&d, closed));
+        check(codec_moments(&rig.call, x, &m) == ATOMWISE);
+        /* a sample variance, whose standard error is about 2 sqrt(2 / R) of it, atoms being rare */
+        check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
+        rig_close(&rig);
+    }
+}
+
+/* A matrix of rank one, always sent: what varies is rounding alone, and 1 % more would show. */
+static void a_bias_of_one_percent_would_show(void **state)
+{
+    (void)state;
+    const char *const specs[] = {"svd:rank=1,vectors=bf16", "svd:rank=1,vectors=qsgd,vbits=4"};
+    float x[120 * 30];
+    const Rng rng = rng_open(3, 0, 0, 0, 0);
+    for (size_t i = 0; i < countof(x); i++)
+        x[i] = (float)(rng_normal(&rng, USE_DATA, i / 30) * rng_normal(&rng, USE_INIT, i % 30));
+    for (size_t i = 0; i < countof(specs); i++) {
+        Rig rig;
+        rig_open(&rig, specs[i], (Shape){2, {120, 30}, countof(x)});
+        const Draws good = draws_take(&rig, x, 1500), bad = draws_scaled(&good, 1.01);
+        check(draws_gain_is_one(&good));
+        check(!draws_gain_is_one(&bad));
+        rig_close(&rig);
+    }
+}
+
+/* ---- addresses ---- */
+
+/* A multiple of uu': were u and v rounded by the same words, every product on the diagonal would be too large by
+ * its variance, and the trace by the share w. */
+static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
+{
+    (void)state;
+    enum { SIDE = 96, R = 4000 };
+    float x[SIDE * SIDE];
+    double trace = 0, mean = 0, squares = 0;
+    const Rng rng = rng_open(8, 0, 0, 0, 0);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        x[i] = (float)(rng_normal(&rng, USE_DATA, i / SIDE) * rng_normal(&rng, USE_DATA, i % SIDE));
+    for (size_t i = 0; i < SIDE; i++)
+        trace += (double)x[i * (SIDE + 1)];
+    Rig rig;
+    rig_open(&rig, "svd:rank=1,vectors=qsgd,vbits=3", (Shape){2, {SIDE, SIDE}, SIDE * SIDE});
+    for (size_t r = 0; r < R; r++) {
+        double sum = 0;
+        check_ok(rig_encode(&rig, x, r), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        for (size_t i = 0; i < SIDE; i++)
+            sum += (double)rig.decoded[i * (SIDE + 1)] / trace;
+        mean += sum / R;
+        squares += (sum - 1) * (sum - 1) / R;
+    }
+    const double limit = 6.22 * sqrt(squares / R);
+    check(limit < 0.03); /* shared words would give 0.2 and more */
+    check_near(mean, 1, limit);
+    rig_close(&rig);
+}
+
+/* A vector's payload is what its codec makes of it at the address that FORMAT.md names. */
+static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
+{
+    (void)state;
+    const char *const forms[][2] = {{"svd:rank=2.5,vectors=bf16", "bf16:rounding=stochastic"},
+                                    {"svd:rank=2.5,vectors=qsgd", "qsgd:bits=8"},
+                                    {"svd:rank=2.5,vectors=qsgd,vbits=3", "qsgd:bits=3"}};
+    enum { ROWS = 700, COLS = 30 };
+    float x[ROWS * COLS];
+    fill_gradient(ROWS, COLS, 4, x);
+    Rig plain;
+    rig_open(&plain, "svd:rank=2.5", (Shape){2, {ROWS, COLS}, ROWS * COLS});
+    for (size_t f = 0; f < countof(forms); f++)
+        for (uint64_t repeat = 0; repeat < 20; repeat++) {
+            Rig rig;
+            SvdPlan plan;
+            size_t kept[COLS];
+            rig_open(&rig, forms[f][0], plain.shape);
+            check_ok(rig_encode(&rig, x, repeat), &rig.err);
+            check_ok(rig_encode(&plain, x, repeat), &plain.err);
+            check_ok(svd_plan_open(&plain.call, x, &plan), &plain.err);
+            check_ok(svd_plan_rank(&plain.call, &plan), &plain.err);
+            const size_t count = svd_draw(&plain.call, &plan, kept);
+            Reader r = reader_open(buf_bytes(&rig.payload));
+            const uint8_t *at = plain.payload.data + 2;
+            check(take_u8(&r) == PAYLOAD_METHOD && take_varint(&r) == count);
+            for (size_t i = 0; i < 2 * count; i++) {
+                const size_t n = i % 2 ? COLS : ROWS;
+                Rig one;
+                rig_open(&one, forms[f][1], shape_vector(n));
+                one.call.rng = rng_below(&rig.call.rng, 2 * kept[i / 2] + i % 2);
+                check_ok(codec_encode(&one.call, (const float *)memcpy(one.decoded, at, 4 * n), &one.payload),
+                         &one.err);
+                check(take_varint(&r) == one.payload.size);
+                const uint8_t *bytes = take_bytes(&r, one.payload.size);
+                check(bytes && !memcmp(bytes, one.payload.data, one.payload.size));
+                at += 4 * n;
+                rig_close(&one);
+            }
+            check(reader_done(&r));
+            rig_close(&rig);
+        }
+    rig_close(&plain);
+}
+
+/* ---- what is known beforehand ---- */
+
+/* Matrices of normal numbers, whose vectors are random: the plan's bits are those of the payloads. */
+static void expected_bits_are_met_where_vectors_are_random(void **state)
+{
+    (void)state;
+    enum { R = 40 };
+    static const double bits[] = {1, 2, 4, 6, 8, 12, 16};
+    const Rng rng = rng_open(6, 0, 0, 0, 0);
+    Arena *a = arena_open(0);
+    const Shape shapes[] = {{2, {3000, 18}, 54000}, {2, {40, 30}, 1200}};
+    float *x = NEW(a, float, 54000);
+    for (size_t i = 0; i < 54000; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    for (size_t k = 0; k < countof(bits) * countof(shapes); k++) {
+        char spec[96];
+        Rig rig;
+        SvdPlan plan;
+        double mean = 0;
+        snprintf(spec, sizeof spec, "svd:rank=6,draw=systematic,vectors=qsgd,vbits=%g", bits[k / 2]);
+        rig_open(&rig, spec, shapes[k % 2]);
+        check_ok(svd_plan_open(&rig.call, x, &plan), &rig.err);
+        check_ok(svd_plan_rank(&rig.call, &plan), &rig.err);
+        for (size_t r = 0; r < R; r++) {
+            check_ok(rig_encode(&rig, x, r), &rig.err);
+            mean += 8 * (double)rig.payload.size / R;
+        }
+        check_rel(mean, plan.bits, 0.04);
+        rig_close(&rig);
+    }
+    arena_close(a);
+}
+
+/* tr C^2 = E <e, e'>^2 over independent errors: with every atom sent, they are many small parts. */
+static void moments_count_the_directions_of_the_error(void **state)
+{
+    (void)state;
+    enum { R = 1500 };
+    static const Case all_sent[] = {
+        {"bf16", 8, 18, 90, 18, R}, {"qsgd", 4, 18, 90, 18, R}, {"qsgd", 2, 12, 18, 90, R}};
+    float x[90 * 18], last[90 * 18];
+    for (size_t i = 0; i < countof(all_sent); i++) {
+        double mean = 0, squares = 0;
+        Rig rig;
+        AtomMoments m;
+        open_case(&all_sent[i], &rig);
+        fill_gradient(all_sent[i].rows, all_sent[i].cols, i, x);
+        check(codec_moments(&rig.call, x, &m) == ATOMWISE);
+        memcpy(last, x, sizeof last);
+        for (size_t r = 0; r <= R; r++) {
+            double dot = 0;
+            check_ok(rig_encode(&rig, x, r), &rig.err);
+            check_ok(rig_decode(&rig), &rig.err);
+            for (size_t k = 0; k < countof(x); k++)
+                dot += ((double)rig.decoded[k] - (double)x[k]) * ((double)last[k] - (double)x[k]);
+            memcpy(last, rig.decoded, sizeof last);
+            mean += dot * dot / R;
+            squares += dot * dot * dot * dot / R;
+        }
+        /* what atoms have in common is left out: products of two roundings */
+        check_near(mean, m.squares, 6.22 * sqrt(squares / R) + 0.1 * m.squares);
+        rig_close(&rig);
+    }
+}
+
+/* ---- edges ---- */
+
+static void vbits_without_qsgd_is_refused(void **state)
+{
+    (void)state;
+    Rig rig;
+    check(rig_try_open(&rig, "svd:vbits=4", shape_vector(10)) == ERR_USAGE);
+    check(strstr(rig.err.hint, "vectors=qsgd"));
+    rig_close(&rig);
+    check(rig_try_open(&rig, "svd:vectors=bf16,vbits=4", shape_vector(10)) == ERR_USAGE);
+    rig_close(&rig);
+}
+
+/* Up to the largest floats: what is sent decodes to what is finite and unclipped, the rest is refused. */
+static void large_values_are_sent_whole_or_refused(void **state)
+{
+    (void)state;
+    const char *const specs[] = {"svd:rank=1,vectors=bf16", "svd:rank=1,vectors=qsgd"};
+    float x[60 * 20];
+    for (size_t s = 0; s < countof(specs); s++) {
+        size_t sent = 0, refused = 0;
+        Rig rig;
+        rig_open(&rig, specs[s], (Shape){2, {60, 20}, countof(x)});
+        for (int e = 100; e < 128; e++) {
+            for (size_t i = 0; i < countof(x); i++)
+                x[i] = ldexpf(1 + (float)(i % 20) / 40, e - (int)(i / 20) / 20);
+            const Status status = rig_encode(&rig, x, 0);
+            check(status == OK || status == ERR_NUMERIC);
+            refused += status == ERR_NUMERIC;
+            if (status != OK)
+                continue;
+            check_ok(rig_decode(&rig), &rig.err);
+            for (size_t i = 0; i < countof(x); i++)
+                check_rel((double)rig.decoded[i], (double)x[i], 0.25);
+            sent++;
+        }
+        check(sent > 20 && refused > 0);
+        rig_close(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds),
+        cmocka_unit_test(a_bias_of_one_percent_would_show),
+        cmocka_unit_test(the_two_vectors_of_an_atom_are_rounded_independently),
+        cmocka_unit_test(vectors_travel_as_payloads_of_their_codec_at_their_own_addresses),
+        cmocka_unit_test(expected_bits_are_met_where_vectors_are_random),
+        cmocka_unit_test(moments_count_the_directions_of_the_error),
+        cmocka_unit_test(vbits_without_qsgd_is_refused),
+        cmocka_unit_test(large_values_are_sent_whole_or_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,389 @@
+/* test_thc.c -- thc against its levels in the rotated vector, sums of several workers, the bias of clipping measured,
+ * and what must be refused. */
+#include "rig/crowd.h"
+
+#include "coder/planes.h"
+#include "num/rotation.h"
+
+#include <float.h>
+
+static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
+/* P(|Z| > end) */
+static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
+                                  1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
+
+static Try *open_thc(int bits, bool share, size_t n)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, "thc:bits=%d,share=%s", bits, share ? "on" : "off");
+    Try *t = try_open(spec, n);
+    t->call.rng_shared = rng_open(1, 0, RNG_EVERYONE, 0, 0);
+    return t;
+}
+
+static void turn_with(Try *t, uint64_t repeat)
+{
+    try_repeat(t, repeat);
+    t->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, 0);
+}
+
+/* Where the normal law has p / 2 above, by bisection. */
+static double end_ref(int bits)
+{
+    double low = 0, high = 8;
+    for (int i = 0; i < 60; i++) {
+        const double mid = (low + high) / 2;
+        *(erfc(mid / sqrt(2)) > clipped[bits] ? &low : &high) = mid;
+    }
+    return low;
+}
+
+/* What is lost given the rotation. */
+typedef struct {
+    double rounding, clipping;
+} Loss;
+
+/* Each block by itself, turned. */
+static Loss check_levels(const Try *t, int bits, const uint8_t *norm, const uint8_t *codes)
+{
+    Loss loss = {0, 0};
+    const int steps = (1 << bits) - 1;
+    for (size_t p = 0; p < rotation_pieces(t->shape.n); p++)
+        for (size_t start = 0, end = rotation_piece(t->shape.n, p), n; start < end; start += n) {
+            n = rotation_block(end - start);
+            float *z = NEW(t->scratch, float, n), *y = NEW(t->scratch, float, n);
+            uint8_t *code = NEW(t->scratch, uint8_t, n);
+            const Rotation r = rotation_open(&t->call.rng_shared, p, start, 1);
+            double squares = 0;
+            rotation_turn(&r, t->x + p * BLOCK + start, n, 1, z);
+            rotation_turn(&r, t->y + p * BLOCK + start, n, 1, y);
+            check(planes_get8(codes, n, bits, code));
+            for (size_t i = 0; i < n; i++)
+                squares += (double)z[i] * (double)z[i];
+            check_rel((double)load_f32(norm), sqrt(squares), 1e-6);
+            const double T = end_ref(bits) * sqrt(squares / (double)n), D = 2 * T / steps;
+            for (size_t i = 0; i < n; i++) {
+                const double in = fmin(fmax((double)z[i], -T), T), level = (in + T) / D;
+                const double f = level - floor(level), off = (double)z[i] - in;
+                check(code[i] <= steps && fabs(code[i] - level) < 1 + 1e-4);
+                check_near((double)y[i], -T + D * code[i], 1e-5);
+                loss.rounding += D * D * f * (1 - f);
+                loss.clipping += off * off;
+            }
+            norm += 4;
+            codes += planes_size(n, bits);
+        }
+    check(codes == t->out.data + t->out.size);
+    return loss;
+}
+
+static size_t blocks_ref(size_t n)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < rotation_pieces(n); p++)
+        for (size_t left = rotation_piece(n, p); left; left -= rotation_block(left))
+            count++;
+    return count;
+}
+
+/* ---- one worker ---- */
+
+static void every_size_has_levels_next_to_the_clipped_rotated_vector(void **state)
+{
+    (void)state;
+    for (int bits = 1; bits <= 8; bits++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            const size_t n = sizes[k];
+            Try *t = open_thc(bits, true, n), *u = open_thc(bits, false, n);
+            try_normal(t, 30 + k), try_normal(u, 30 + k);
+            try_both(t), try_both(u);
+            assert_memory_equal(t->y, u->y, n * sizeof(float));
+            if (n < ROTATION_SHORTEST) {
+                assert_memory_equal(t->x, t->y, n * sizeof(float));
+                check(t->sent.round[0].size == 0);
+            } else {
+                const size_t blocks = blocks_ref(n);
+                assert_int_equal(t->sent.round[0].size, 1 + 4 * blocks);
+                assert_int_equal(t->sent.round[1].size, 1 + planes_size(n, bits));
+                assert_int_equal(u->out.size, 1 + 4 * blocks + planes_size(n, bits));
+                check_levels(t, bits, t->sent.round[0].data + 1, t->sent.round[1].data + 1);
+            }
+            if (n < 2000) {
+                try_refuses_other_lengths(t), try_refuses_other_lengths(u);
+                try_survives_flips(t, t->out.size * 8 / 100 + 1);
+                try_survives_flips(u, u->out.size * 8 / 100 + 1);
+            }
+            try_close(t), try_close(u);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    Try *t = open_thc(4, true, 5 * BLOCK + 123);
+    try_normal(t, 31);
+    try_any_threads(t);
+    try_close(t);
+}
+
+static void extremes_work_or_are_refused(void **state)
+{
+    (void)state;
+    static const float values[] = {0, 1, -3e-20f, 1e-29f, 1e30f, 1e36f, 0x1p-149f, 0x1.8p-140f, FLT_MAX};
+    for (size_t v = 0; v < countof(values); v++) {
+        Try *t = open_thc(8, true, 700);
+        for (size_t i = 0; i < 700; i++)
+            t->x[i] = i % 3 ? values[v] : -values[v];
+        const Status status = try_send(t);
+        if (status == OK) {
+            check_ok(codec_receive(&t->call, &t->sent, t->y), &t->err);
+            for (size_t i = 0; i < 700; i++)
+                check_near((double)t->y[i], (double)t->x[i], 0.15 * fabs((double)t->x[i]) + 0x1p-149);
+        } else
+            check(status == ERR_NUMERIC && values[v] == FLT_MAX);
+        try_close(t);
+    }
+}
+
+/* ---- several workers ---- */
+
+static double norm_of(const float *x, size_t n)
+{
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (double)x[i] * (double)x[i];
+    return sqrt(squares);
+}
+
+static void merged_levels_decode_to_the_sum(void **state)
+{
+    (void)state;
+    static const int wider[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4}, widths[] = {1, 4, 8};
+    for (size_t b = 0; b < countof(widths); b++)
+        for (int workers = 1; workers <= 9; workers += 1 + workers / 3) {
+            char spec[32];
+            const size_t n = b == 1 ? BLOCK + 777 : 3001;
+            double squares = 0, all = 0;
+            snprintf(spec, sizeof spec, "thc:bits=%d", widths[b]);
+            Crowd k = crowd_open(spec, n, workers);
+            for (int w = 0; w < workers; w++) {
+                try_normal(k.t[w], 60 + (uint64_t)w);
+                for (size_t i = 0; i < n; i++)
+                    k.t[w]->x[i] *= (float)(1 + w);
+            }
+            crowd_run(&k);
+            assert_int_equal(k.merged.size, 2 + planes_size(n, widths[b] + wider[workers]));
+            for (int w = 0; w < workers; w++)
+                all += norm_of(k.t[w]->y, n);
+            for (size_t i = 0; i < n; i++) {
+                double sum = 0;
+                for (int w = 0; w < workers; w++)
+                    sum += (double)k.t[w]->y[i];
+                squares += pow((double)k.sum[i] - sum, 2);
+            }
+            check(sqrt(squares) <= 1e-6 * all);
+            crowd_merges_in_any_order(&k);
+            crowd_refuses_other_lengths(&k);
+            crowd_close(&k);
+        }
+}
+
+/* The range is that of the worker with the largest norm, block by block. */
+static void workers_share_each_blocks_largest_norm(void **state)
+{
+    (void)state;
+    enum { COUNT = BLOCK + 4096 };
+    Crowd k = crowd_open("thc", COUNT, 3);
+    for (int w = 0; w < 3; w++) {
+        try_normal(k.t[w], 70 + (uint64_t)w);
+        for (size_t i = 0; i < COUNT; i++)
+            k.t[w]->x[i] *= (i < BLOCK) == (w == 1) ? 3 : 1;
+    }
+    crowd_run(&k);
+    assert_int_equal(k.heard.size, 2 + 2 * 4);
+    const double first = norm_of(k.t[1]->x, BLOCK);
+    const double last = fmax(norm_of(k.t[0]->x + BLOCK, 4096), norm_of(k.t[2]->x + BLOCK, 4096));
+    check_rel((double)load_f32(k.heard.data + 2), first, 1e-6);
+    check_rel((double)load_f32(k.heard.data + 6), last, 1e-6);
+    crowd_close(&k);
+}
+
+static void short_tensors_merge_as_floats(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 64; n += 21) {
+        Crowd k = crowd_open("thc", n, 3);
+        for (int w = 0; w < 3; w++)
+            for (size_t i = 0; i < n; i++)
+                k.t[w]->x[i] = (float)(w + 1) + 0.1f * (float)i;
+        crowd_run(&k);
+        assert_int_equal(k.heard.size, 0);
+        assert_int_equal(k.merged.size, 2 + 4 * n);
+        k.heard = k.merged; /* there is nothing to hear */
+        check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
+        for (size_t i = 0; i < n; i++)
+            check_near((double)k.sum[i], 6 + 0.3 * (double)i, 6e-6);
+        crowd_refuses_other_lengths(&k);
+        crowd_close(&k);
+    }
+}
+
+static void what_cannot_merge_is_refused(void **state)
+{
+    (void)state;
+    Try *t = open_thc(4, false, 100);
+    uint8_t room[1024];
+    Buf out = {room, 0, sizeof room};
+    try_normal(t, 61);
+    try_both(t);
+    const Bytes own = t->sent.round[0];
+    check(codec_merge(&t->call, &own, 1, &out) == ERR_USAGE);
+    check(!(codec_traits(t->codec) & LINEAR));
+    t->out.data[0] = PAYLOAD_MERGED;
+    check(try_payload(t, own) == ERR_CORRUPT);
+    try_close(t);
+}
+
+static void damaged_norms_and_sums_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t byte[8];
+        size_t size;
+        Status want;
+    } rows[] = {
+        {{1, 0, 0, 0x80, 0x41}, 5, OK},
+        {{2, 3, 0, 0, 0x80, 0x41}, 6, OK},
+        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* nobody's maximum */
+        {{0, 0, 0, 0x80, 0x41}, 5, ERR_CORRUPT},
+        {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
+        {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
+        {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
+        {{1, 0, 0, 0x80, 0xc1}, 5, ERR_CORRUPT},
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* levels without a range */
+        {{0}, 0, ERR_CORRUPT},
+    };
+    Try *t = open_thc(3, true, 256);
+    try_normal(t, 63);
+    try_both(t);
+    for (size_t i = 0; i < countof(rows); i++) {
+        Message m = t->sent;
+        m.round[0] = (Bytes){rows[i].byte, rows[i].size};
+        check(codec_receive(&t->call, &m, t->y) == rows[i].want);
+    }
+    uint8_t sum[2 + 5 * 32] = {2, 3};
+    memset(sum + 2, 0xff, 5 * 32); /* 31 where three workers have 21 at most */
+    check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
+    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* norms are no gradient */
+    try_close(t);
+}
+
+/* ---- statistics ---- */
+
+/* 400 draws under one rotation: the error is that of rounding and clipping, and no mean of draws is without the
+ * latter. */
+static void averaging_leaves_the_error_of_clipping(void **state)
+{
+    (void)state;
+    enum { COUNT = 4096, DRAWS = 400 };
+    for (int bits = 2; bits <= 5; bits++) {
+        Try *t = open_thc(bits, true, COUNT);
+        double *mean = NEW_ZERO(t->arena, double, COUNT), sum = 0, squares = 0, off = 0;
+        try_laplace(t, 50);
+        for (uint64_t r = 0; r < DRAWS; r++) {
+            double e = 0;
+            try_repeat(t, r);
+            try_both(t);
+            for (size_t i = 0; i < COUNT; i++) {
+                const double d = (double)t->y[i] - (double)t->x[i];
+                mean[i] += d / DRAWS;
+                e += d * d;
+            }
+            sum += e / DRAWS;
+            squares += e * e / DRAWS;
+        }
+        const Loss l = check_levels(t, bits, t->sent.round[0].data + 1, t->sent.round[1].data + 1);
+        for (size_t i = 0; i < COUNT; i++)
+            off += mean[i] * mean[i];
+        check_near(sum, l.rounding + l.clipping, 6 * sqrt((squares - sum * sum) / DRAWS) + 1e-5 * sum);
+        check_near(off, l.clipping + l.rounding / DRAWS,
+                   6 * sqrt(2.0 / COUNT) * l.rounding / DRAWS +
+                       12 * sqrt(l.clipping * l.rounding / DRAWS / COUNT));
+        check(l.clipping > 0);
+        try_close(t);
+    }
+}
+
+/* What is lost of a standard normal coordinate, by Simpson's rule. */
+static double normal_loss(int bits)
+{
+    enum { STEPS = 200000 };
+    const double T = end_ref(bits), D = 2 * T / ((1 << bits) - 1), h = 20.0 / STEPS;
+    double sum = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        const double z = -10 + h * i, in = fmin(fmax(z, -T), T), t = (in + T) / D, f = t - floor(t);
+        const double loss = D * D * f * (1 - f) + (z - in) * (z - in);
+        sum += loss * exp(-z * z / 2) / sqrt(2 * M_PI) * h;
+    }
+    return sum;
+}
+
+/* E <x^, x> / |x|^2 = E z clip(z) = P(|z| < T) = 1 - p: each gain of 65,536 coordinates is within 6 of its standard
+ * errors, over 10 rotations. */
+static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
+{
+    (void)state;
+    for (int bits = 1; bits <= 8; bits++)
+        for (int law = 0; law < 2; law++) {
+            Try *t = open_thc(bits, true, 65536);
+            double square = 0, mse = 0, dot = 0, own = 0;
+            (law ? try_laplace : try_normal)(t, 20);
+            for (size_t i = 0; i < 65536; i++)
+                square += (double)t->x[i] * (double)t->x[i];
+            for (uint64_t r = 0; r < 10; r++) {
+                turn_with(t, r);
+                try_both(t);
+                const Loss l = check_levels(t, bits, t->sent.round[0].data + 1, t->sent.round[1].data + 1);
+                own += (l.rounding + l.clipping) / 10;
+                for (size_t i = 0; i < 65536; i++) {
+                    mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
+                    dot += (double)t->y[i] * (double)t->x[i] / 10;
+                }
+            }
+            const double v = normal_loss(bits), size = 8 * (double)t->out.size / 65536;
+            print_message("thc:bits=%d %-7s error %.5f (normal coordinates %.5f)  gain %.5f (1 - p = %.5f)  "
+                          "bits %.4f\n",
+                          bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
+                          size);
+            check_rel(mse, own, 0.03);
+            check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1); /* few are clipped */
+            check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
+            check_near(size, bits, 0.001);
+            try_close(t);
+        }
+}
+
+static void nothing_is_promised_of_the_mean(void **state)
+{
+    (void)state;
+    Try *t = open_thc(4, true, 100);
+    check(!(codec_traits(t->codec) & UNBIASED) && codec_traits(t->codec) & LINEAR);
+    check(isnan(codec_variance(&t->call, t->x)));
+    try_close(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_size_has_levels_next_to_the_clipped_rotated_vector),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(extremes_work_or_are_refused),
+    cmocka_unit_test(merged_levels_decode_to_the_sum),
+    cmocka_unit_test(workers_share_each_blocks_largest_norm),
+    cmocka_unit_test(short_tensors_merge_as_floats),
+    cmocka_unit_test(what_cannot_merge_is_refused),
+    cmocka_unit_test(damaged_norms_and_sums_are_refused),
+    cmocka_unit_test(averaging_leaves_the_error_of_clipping),
+    cmocka_unit_test(the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table),
+    cmocka_unit_test(nothing_is_promised_of_the_mean),
+};
+
+CHECK_MAIN(tests)

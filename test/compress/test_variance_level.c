@@ -1,0 +1,254 @@
+/* test_variance_level.c -- the level of a variance bound against the sorted closed form, the paper's greedy iteration
+ * and ATOMO's dual. */
+#include "vec/kernels.h"
+#include "base/rng.h"
+#include "rig/variance_level.h"
+
+#include <float.h>
+
+/* ---- vectors that try the search ---- */
+
+static float normal(const Rng *rng, size_t i)
+{
+    return (float)rng_normal(rng, USE_TEST, i);
+}
+static float wide(const Rng *rng, size_t i)
+{
+    return (float)exp(40 * rng_unit(rng, USE_TEST, i) - 20);
+}
+static float tied(const Rng *rng, size_t i)
+{
+    return (float)(1 + (int)(rng_unit(rng, USE_TEST, i) * 3));
+}
+static float constant(const Rng *rng, size_t i)
+{
+    (void)rng;
+    return i % 2 ? 0.1f : -0.1f;
+}
+static float zeros_between(const Rng *rng, size_t i)
+{
+    return i % 3 ? 0 : normal(rng, i);
+}
+static float spiked(const Rng *rng, size_t i)
+{
+    return i ? 1e-6f * (float)(1 + rng_unit(rng, USE_TEST, i)) : 1e7f;
+}
+static float geometric(const Rng *rng, size_t i)
+{
+    (void)rng;
+    return ldexpf(1, -(int)(i % 140));
+}
+static float denormal(const Rng *rng, size_t i)
+{
+    return (float)(int)(rng_unit(rng, USE_TEST, i) * 100) * 0x1p-149f;
+}
+static float huge(const Rng *rng, size_t i)
+{
+    return rng_unit(rng, USE_TEST, i) < 0.5 ? -FLT_MAX : FLT_MAX;
+}
+
+static const struct {
+    const char *name;
+    float (*at)(const Rng *rng, size_t i);
+} laws[] = {{"normal", normal},     {"wide", wide},           {"tied", tied},
+            {"constant", constant}, {"zeros", zeros_between}, {"spiked", spiked},
+            {"denormal", denormal}, {"geometric", geometric}, {"huge", huge}};
+
+static float *fill(float (*at)(const Rng *rng, size_t i), size_t n)
+{
+    const Rng rng = rng_open(3, 0, 0, 0, n);
+    float *x = NEW(scratch, float, n + 1);
+    for (size_t i = 0; i < n; i++)
+        x[i] = at(&rng, i);
+    return x;
+}
+
+/* What plain sums of n terms may be off. */
+static double rounding(size_t n)
+{
+    return (double)(n + 8) * DBL_EPSILON;
+}
+
+static void the_level_is_that_of_the_sorted_closed_form(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t k = 0; k < countof(sizes); k++) {
+            const ArenaMark mark = arena_mark(scratch);
+            const size_t n = sizes[k];
+            const float *x = fill(laws[l].at, n);
+            for (size_t e = 0; e < countof(epsilons); e++) {
+                const double want = sorted_ref(x, n, epsilons[e]);
+                const double got = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
+                if (fabs(got - want) > rounding(n) * want)
+                    print_error("%s, n %zu, eps %g\n", laws[l].name, n, epsilons[e]);
+                check_rel(got, want, rounding(n));
+                check(waterfill_of_variance(x, n, epsilons[e], 8, scratch) == got);
+            }
+            arena_rewind(scratch, mark);
+        }
+}
+
+/* Sum over |x| <= tau of |x| (tau - |x|) is eps |x|^2; an error of tau weighs 1 + 1/eps as much. */
+static void the_variance_is_what_was_asked(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t e = 0; e < countof(epsilons); e++) {
+            const ArenaMark mark = arena_mark(scratch);
+            const size_t n = 70000;
+            const float *x = fill(laws[l].at, n);
+            const double tau = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
+            long double got = 0, squares = 0;
+            for (size_t i = 0; i < n; i++) {
+                const long double v = fabsl((long double)x[i]);
+                squares += v * v;
+                got += v <= tau ? v * (tau - v) : 0;
+            }
+            check_rel((double)(got / squares), epsilons[e], rounding(n) * (1 + 1 / epsilons[e]));
+            arena_rewind(scratch, mark);
+        }
+}
+
+/* The two problems are dual: the atoms that eps takes, as a budget, give Algorithm 1 the same level. */
+static void atomo_at_the_same_budget_has_the_same_level(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < countof(laws); l++)
+        for (size_t k = 3; k < countof(sizes); k++)
+            for (double eps = 1e-3; eps < 1e4; eps *= 17) {
+                const ArenaMark mark = arena_mark(scratch);
+                const size_t n = sizes[k];
+                const float *x = fill(laws[l].at, n);
+                const double tau = waterfill_of_variance(x, n, eps, 1, scratch);
+                Level level;
+                check(waterfill_floats(x, n, expected_atoms(x, n, tau), 1, scratch, &level));
+                check_rel(level.tau, tau, 1e-9);
+                arena_rewind(scratch, mark);
+            }
+}
+
+/* Algorithm 3 of the paper until nothing moves: p = min(kappa n |x| / |x|_1, 1), then the p under 1 are scaled
+ * by c = (kappa n - n + their number) / their sum, until c <= 1. */
+static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
+{
+    (void)state;
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t n = 5000;
+    const float *x = fill(normal, n);
+    double *p = NEW(scratch, double, n);
+    for (double kappa = 0.01; kappa < 1; kappa *= 3) {
+        const double wanted = kappa * (double)n;
+        double sum = 0, c = 2;
+        Level level;
+        for (size_t i = 0; i < n; i++)
+            sum += fabs((double)x[i]);
+        for (size_t i = 0; i < n; i++)
+            p[i] = fmin(1, wanted * fabs((double)x[i]) / sum);
+        for (int round = 0; round < 200 && c > 1 + 1e-14; round++) {
+            double light = 0, under = 0;
+            for (size_t i = 0; i < n; i++) {
+                light += p[i] < 1;
+                under += p[i] < 1 ? p[i] : 0;
+            }
+            c = (wanted - (double)n + light) / under;
+            for (size_t i = 0; i < n; i++)
+                p[i] = p[i] < 1 ? fmin(1, c * p[i]) : 1;
+        }
+        check(waterfill_floats(x, n, wanted, 1, scratch, &level));
+        for (size_t i = 0; i < n; i++)
+            check_rel(p[i], keep_chance(level.tau, (double)x[i]), 1e-9);
+    }
+    arena_rewind(scratch, mark);
+}
+
+/* Large vectors are searched where a sample says; these have samples that mislead, or ranges that hold too much.
+ * The places that are looked at first are the search's own. */
+static void a_misleading_sample_changes_nothing(void **state)
+{
+    (void)state;
+    const size_t n = 262144 + 77, stride = n / 16384;
+    const ArenaMark mark = arena_mark(scratch);
+    float *x = fill(normal, n);
+    for (int how = 0; how < 6; how++) {
+        for (uint32_t i = 0; i < 16384; i++)
+            for (size_t k = 0; k < stride; k++) {
+                const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
+                float *v = &x[i * stride + k];
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)        /* far too high */
+                               : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
+                               : how == 2 ? (seen ? 0 : 1)              /* a sample of zeros */
+                               : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all in the range */
+                               : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
+                                          : (float)(1 + i % 1000) * 1e-3f,
+                               *v);
+            }
+        for (size_t e = 0; e < countof(epsilons); e++) {
+            const double got = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
+            check_rel(got, sorted_ref(x, n, epsilons[e]), rounding(n));
+            check(waterfill_of_variance(x, n, epsilons[e], 8, scratch) == got);
+        }
+    }
+    arena_rewind(scratch, mark);
+}
+
+static void instruction_sets_add_up_the_same_around_a_range(void **state)
+{
+    (void)state;
+    static const float ranges[][2] = {{0.5f, 1}, {1e-3f, 1e-2f}, {1, 1}, {3, 2}, {1e-30f, FLT_MAX}};
+    const ArenaMark mark = arena_mark(scratch);
+    const float *x = fill(normal, BLOCK), *spread = fill(wide, BLOCK);
+    float *between[2] = {NEW(scratch, float, BLOCK + 16), NEW(scratch, float, BLOCK + 16)};
+    for (size_t r = 0; r < countof(ranges); r++)
+        for (size_t n = 0; n <= BLOCK; n = n * 5 + 3)
+            for (int isa = ISA_BASE; isa < ISA_COUNT; isa++) {
+                const Kernels *k = kernels_of((Isa)isa), *base = kernels_of(ISA_BASE);
+                const float *v = r % 2 ? spread : x, low = ranges[r][0], high = ranges[r][1];
+                double sum[2][3], want[3] = {0};
+                size_t count = 0;
+                if (!k)
+                    continue;
+                const size_t first = base->sums_around(v, n, low, high, between[0], sum[0]);
+                const size_t got = k->sums_around(v, n, low, high, between[1], sum[1]);
+                check(first == got && !memcmp(sum[0], sum[1], sizeof sum[0]));
+                check(!memcmp(between[0], between[1], got * sizeof(float)));
+                for (size_t i = 0; i < n; i++) {
+                    const double m = fabs((double)v[i]);
+                    want[0] += fabsf(v[i]) < low ? m : 0;
+                    want[1] += fabsf(v[i]) < low ? m * m : 0;
+                    want[2] += m * m;
+                    if (fabsf(v[i]) >= low && fabsf(v[i]) < high)
+                        check(count < got && between[1][count++] == fabsf(v[i]));
+                }
+                check(count == got);
+                for (int s = 0; s < 3; s++)
+                    check_rel(sum[1][s], want[s], rounding(n));
+            }
+    arena_rewind(scratch, mark);
+}
+
+static void nothing_and_zeros_have_no_level(void **state)
+{
+    (void)state;
+    const float zero[3] = {0, -0.0f, 0}, one = -2;
+    check(waterfill_of_variance(zero, 0, 1, 1, scratch) == 0);
+    check(waterfill_of_variance(zero, 3, 1, 1, scratch) == 0);
+    check_rel(waterfill_of_variance(&one, 1, 0.5, 1, scratch), 3, 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_level_is_that_of_the_sorted_closed_form),
+        cmocka_unit_test(the_variance_is_what_was_asked),
+        cmocka_unit_test(atomo_at_the_same_budget_has_the_same_level),
+        cmocka_unit_test(the_greedy_iteration_tends_to_the_same_probabilities),
+        cmocka_unit_test(a_misleading_sample_changes_nothing),
+        cmocka_unit_test(instruction_sets_add_up_the_same_around_a_range),
+        cmocka_unit_test(nothing_and_zeros_have_no_level),
+    };
+    scratch = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(scratch);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,333 @@
+/* test_waves.c -- the codecs dct and fourier: Algorithm 1's certificate in their bases, what a draw decodes to, closed
+ * forms, sizes, and the ends of float32. */
+#include "compress/atoms/atoms.h"
+#include "compress/atoms/atoms_phase.h"
+#include "rig/codec_rig.h"
+#include "num/cosine.h"
+#include "rig/draws.h"
+#include "num/phase.h"
+#include "rig/sources.h"
+
+static Arena *forever;
+
+static float *laplace(size_t n)
+{
+    const Rng rng = rng_open(8, 0, 0, 0, n);
+    const Shape shape = shape_vector(n);
+    float *x = NEW(forever, float, n);
+    fill_laplace(&rng, &shape, x);
+    return x;
+}
+
+static Shape matrix(size_t rows, size_t cols)
+{
+    Shape shape;
+    check(shape_make(&shape, 2, (const size_t[]){rows, cols}));
+    return shape;
+}
+
+typedef struct {
+    const char *spec;
+    double ratio;
+    size_t rows, cols; /* of the tensor; dims=1 sees them as one line */
+} Case;
+
+static const Case waves[] = {
+    {"dct", 0.01, 1, 5000},
+    {"dct:ratio=0.2", 0.2, 77, 13},
+    {"dct:ratio=0.1,dims=2", 0.1, 64, 150},
+    {"fourier", 0.01, 1, 70000},
+    {"fourier:ratio=0.1", 0.1, 77, 13},
+    {"fourier:ratio=0.2", 0.2, 1, 4096},
+    {"fourier:ratio=0.1,dims=2", 0.1, 64, 150},
+    {"fourier:ratio=0.05,dims=2", 0.05, 301, 18},
+};
+
+static bool two_dims(const Case *k)
+{
+    return strstr(k->spec, "dims=2") != NULL;
+}
+
+/* Weight of every atom (what p is in proportion to) and its length. */
+static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
+{
+    const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
+    if (k->spec[0] == 'd') {
+        *weight = *length = NEW(forever, float, n);
+        check_ok(cosine_forward(x, rows, n / rows, *weight, 1, forever, c->err), c->err);
+        for (size_t i = 0; i < n; i++)
+            (*weight)[i] = fabsf((*weight)[i]);
+        return n;
+    }
+    Spectrum s = spectrum_shape(rows, n / rows);
+    *weight = NEW(forever, float, s.atoms);
+    *length = NEW(forever, float, s.atoms);
+    check_ok(spectrum_of(c, x, &s, *weight), c->err);
+    for (size_t i = 0; i < s.atoms; i++) {
+        const float *z = s.data + spectrum_frequency(&s, i).at;
+        (*length)[i] = (float)sqrt((double)z[0] * (double)z[0] + (double)z[1] * (double)z[1]);
+    }
+    return s.atoms;
+}
+
+/* Karush-Kuhn-Tucker for min sum w^2 / p, sum p = s, 0 < p <= 1: w / p is the same wherever p < 1 and no smaller where
+ * p = 1. The level is a float32, so the sum is good to its half unit. A light atom that is there is tau long. */
+static void probabilities_are_optimal_in_each_basis(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(waves); k++) {
+        const ArenaMark mark = arena_mark(forever);
+        const size_t n = waves[k].rows * waves[k].cols;
+        Rig rig;
+        AtomDraw draw;
+        float *weight, *length;
+        double sum = 0, V = 0;
+        size_t heavy = 0;
+        rig_open(&rig, waves[k].spec, matrix(waves[k].rows, waves[k].cols));
+        const float *x = laplace(n);
+        const size_t atoms = weigh(&waves[k], &rig.call, x, &weight, &length);
+        const AtomPlan plan = {.budget = waves[k].ratio * (double)n};
+        check_ok(atoms_open(&rig.call, &plan, weight, atoms, &draw), &rig.err);
+        const double tau = (double)draw.tau;
+        for (size_t i = 0; i < atoms; i++) {
+            const double w = (double)weight[i], p = fmin(1, w / tau);
+            sum += p;
+            heavy += w > tau;
+            if (p < 1 && p > 0)
+                check_rel(w / p, tau, 1e-15);
+            V += w <= tau ? w * tau - (double)length[i] * (double)length[i] : 0;
+        }
+        check_rel(sum, plan.budget, 1e-6);
+        check(heavy == draw.heavy);
+        check_rel(codec_variance(&rig.call, x), V, 1e-6);
+        rig_close(&rig);
+        arena_rewind(forever, mark);
+    }
+}
+
+/* With phases as floats the plain amplitudes would be the weights. Phases all round raise the gauge by a mean factor of
+ * tan(t) / t, t = pi / 64: E |estimate|^2 by its square, 0.16 %, or less where heavy atoms are many. */
+static void sixty_four_phases_cost_next_to_nothing(void **state)
+{
+    (void)state;
+    for (size_t k = 3; k < countof(waves); k++) {
+        const ArenaMark mark = arena_mark(forever);
+        const size_t n = waves[k].rows * waves[k].cols;
+        Rig rig;
+        AtomDraw draw;
+        AtomMoments m;
+        float *weight, *length;
+        rig_open(&rig, waves[k].spec, matrix(waves[k].rows, waves[k].cols));
+        const float *x = laplace(n);
+        const size_t atoms = weigh(&waves[k], &rig.call, x, &weight, &length);
+        const AtomPlan plan = {.budget = waves[k].ratio * (double)n};
+        check_ok(atoms_open(&rig.call, &plan, length, atoms, &draw), &rig.err);
+        const double exact = atoms_spread(&rig.call, draw.tau, length, atoms, &m);
+        const double rounded = codec_variance(&rig.call, x),
+                     most = pow(tan(M_PI / PHASES) / (M_PI / PHASES), 2);
+        double norm2 = 0;
+        for (size_t i = 0; i < n; i++)
+            norm2 += (double)x[i] * (double)x[i];
+        check(rounded > exact && rounded + norm2 < (exact + norm2) * (1 + 1.05 * (most - 1)));
+        rig_close(&rig);
+        arena_rewind(forever, mark);
+    }
+}
+
+/* An estimate's atoms: heavy as they are; light ones gone, or tau long and within a 64th turn of where they were. */
+static void draws_decode_to_atoms_of_the_tensor(void **state)
+{
+    (void)state;
+    for (size_t k = 3; k < countof(waves); k++) {
+        const ArenaMark mark = arena_mark(forever);
+        const size_t n = waves[k].rows * waves[k].cols, rows = two_dims(&waves[k]) ? waves[k].rows : 1;
+        Rig rig;
+        AtomDraw draw;
+        Spectrum before = spectrum_shape(rows, n / rows), after = before;
+        float *weight = NEW(forever, float, before.atoms), *kept = NEW(forever, float, before.atoms);
+        size_t count = 0;
+        rig_open(&rig, waves[k].spec, matrix(waves[k].rows, waves[k].cols));
+        const float *x = laplace(n);
+        const AtomPlan plan = {.budget = waves[k].ratio * (double)n};
+        check_ok(rig_encode(&rig, x, 4), &rig.err);
+        check(rig.payload.data[0] == PAYLOAD_METHOD);
+        check_ok(rig_decode(&rig), &rig.err);
+        check_ok(spectrum_of(&rig.call, x, &before, weight), &rig.err);
+        check_ok(spectrum_of(&rig.call, rig.decoded, &after, kept), &rig.err);
+        check_ok(atoms_open(&rig.call, &plan, weight, before.atoms, &draw), &rig.err);
+        const double tau = (double)draw.tau, slack = 2e-6 * tau * sqrt(plan.budget);
+        for (size_t i = 0; i < before.atoms; i++) {
+            const float *z = before.data + spectrum_frequency(&before, i).at;
+            const float *y = after.data + spectrum_frequency(&after, i).at;
+            const double size = hypot((double)y[0], (double)y[1]);
+            const double along = (double)z[0] * (double)y[0] + (double)z[1] * (double)y[1];
+            if ((double)weight[i] > tau) {
+                check_near((double)y[0], (double)z[0], slack);
+                check_near((double)y[1], (double)z[1], slack);
+            } else if (size > tau / 2) {
+                check_near(size, tau, slack);
+                check(along >=
+                      cos(2 * M_PI / PHASES) * size * hypot((double)z[0], (double)z[1]) * (1 - 1e-4));
+                count++;
+            } else {
+                check(size <= slack);
+            }
+        }
+        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* a Poisson-like number */
+        rig_close(&rig);
+        arena_rewind(forever, mark);
+    }
+}
+
+/* Limits and false-alarm rate are draws.h's; `planted` multiplies every estimate by 1.02. */
+static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        size_t rows, cols, repeats;
+    } rows[] = {{"dct:ratio=0.2", 1, 1000, 2500},
+                {"dct:ratio=0.2,dims=2", 40, 25, 1500},
+                {"fourier:ratio=0.2", 1, 1000, 2500},
+                {"fourier:ratio=0.2,dims=2,draw=systematic", 40, 25, 1500},
+                {"fourier:ratio=0.2,probs=clip", 1, 999, 1500}};
+    for (size_t r = 0; r < countof(rows); r++) {
+        const ArenaMark mark = arena_mark(forever);
+        Rig rig;
+        const float *x = laplace(rows[r].rows * rows[r].cols);
+        rig_open(&rig, rows[r].spec, matrix(rows[r].rows, rows[r].cols));
+        const Draws d = draws_take(&rig, x, rows[r].repeats);
+        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
+        const Draws planted = draws_scaled(&d, 1.02);
+        check(!draws_gain_is_one(&planted));
+        rig_close(&rig);
+        arena_rewind(forever, mark);
+    }
+}
+
+/* Everything between is a power of two away, so the draw is the same. */
+static void powers_of_two_pass_through(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"dct:ratio=0.1", "dct:ratio=0.1,dims=2", "fourier:ratio=0.1",
+                                        "fourier:ratio=0.1,dims=2"};
+    static const double powers[] = {0x1p-90, 0x1p-41, 0x1p-3, 0x1p20, 0x1p95};
+    const size_t n = 600;
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = laplace(n);
+    float *scaled = NEW(forever, float, n);
+    for (size_t s = 0; s < countof(specs); s++) {
+        Rig rig, other;
+        rig_open(&rig, specs[s], matrix(30, 20));
+        check_ok(rig_encode(&rig, x, 1), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        for (size_t p = 0; p < countof(powers); p++) {
+            for (size_t i = 0; i < n; i++)
+                scaled[i] = (float)((double)x[i] * powers[p]);
+            rig_open(&other, specs[s], matrix(30, 20));
+            check_ok(rig_encode(&other, scaled, 1), &other.err);
+            check_ok(rig_decode(&other), &other.err);
+            for (size_t i = 0; i < n; i++)
+                check_near((double)other.decoded[i], (double)rig.decoded[i] * powers[p], 1e-6 * powers[p]);
+            rig_close(&other);
+        }
+        rig_close(&rig);
+    }
+    arena_rewind(forever, mark);
+}
+
+static void the_ends_of_float32(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"dct", "dct:dims=2", "fourier", "fourier:dims=2"};
+    float x[600];
+    for (size_t s = 0; s < countof(specs); s++) {
+        Rig rig;
+        rig_open(&rig, specs[s], matrix(30, 20));
+        for (size_t i = 0; i < 600; i++)
+            x[i] = FLT_MAX;
+        check(rig_encode(&rig, x, 0) == ERR_NUMERIC && isnan(codec_variance(&rig.call, x)));
+        for (size_t i = 0; i < 600; i++)
+            x[i] = (float)(i % 7) * FLT_TRUE_MIN; /* what is lost is as small as the numbers */
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        memset(x, 0, sizeof x);
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check(rig.payload.size == 3);
+        check_ok(rig_decode(&rig), &rig.err);
+        for (size_t i = 0; i < 600; i++)
+            check(rig.decoded[i] == 0);
+        rig_close(&rig);
+    }
+}
+
+/* With all atoms kept the payload is the transform, and the tensor itself is shorter. */
+static void keeping_everything_goes_raw(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"dct:ratio=1", "fourier:ratio=1", "fourier:ratio=0.6",
+                                        "fourier:ratio=1,dims=2"};
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = laplace(600);
+    for (size_t s = 0; s < countof(specs); s++) {
+        Rig rig;
+        rig_open(&rig, specs[s], matrix(30, 20));
+        check_ok(rig_encode(&rig, x, 0), &rig.err);
+        check_ok(rig_decode(&rig), &rig.err);
+        check(rig.payload.data[0] == PAYLOAD_RAW && !memcmp(rig.decoded, x, 600 * sizeof *x));
+        check(codec_variance(&rig.call, x) == 0);
+        rig_close(&rig);
+    }
+    arena_rewind(forever, mark);
+}
+
+/* Mean bytes of 40 draws against what the raw decision goes by, and the streams against the bytes. */
+static void sizes_are_what_was_expected(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        double budget;
+    } rows[] = {
+        {"fourier:ratio=0.01", 0.01}, {"fourier:ratio=0.1", 0.1}, {"fourier:ratio=0.02,dims=2", 0.02}};
+    const size_t n = 65536;
+    const ArenaMark mark = arena_mark(forever);
+    const float *x = laplace(n);
+    for (size_t r = 0; r < countof(rows); r++) {
+        Rig rig;
+        Streams streams = {0};
+        double bytes = 0;
+        rig_open(&rig, rows[r].spec, matrix(256, 256));
+        rig.call.streams = &streams;
+        for (uint64_t k = 0; k < 40; k++) {
+            streams = (Streams){0};
+            check_ok(rig_encode(&rig, x, k), &rig.err);
+            const double share = streams.entropy_bits / (8 * (double)rig.payload.size);
+            check(streams.reported && !streams.raw && share > 0.98 && share < 1);
+            bytes += (double)rig.payload.size / 40;
+        }
+        const size_t atoms = n / 2 + 2;
+        check_rel(8 * bytes, phases_bits(atoms, 0, rows[r].budget * (double)n), 0.02);
+        rig_close(&rig);
+    }
+    arena_rewind(forever, mark);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probabilities_are_optimal_in_each_basis),
+        cmocka_unit_test(sixty_four_phases_cost_next_to_nothing),
+        cmocka_unit_test(draws_decode_to_atoms_of_the_tensor),
+        cmocka_unit_test(draws_are_unbiased_and_vary_as_the_closed_form_says),
+        cmocka_unit_test(powers_of_two_pass_through),
+        cmocka_unit_test(the_ends_of_float32),
+        cmocka_unit_test(keeping_everything_goes_raw),
+        cmocka_unit_test(sizes_are_what_was_expected),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}

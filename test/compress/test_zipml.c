@@ -1,0 +1,253 @@
+/* test_zipml.c -- zipml: elements against their definition, the levels that travel, what is refused, and the errors that are
+ * promised. */
+#include "vec/kernels.h"
+#include "num/knots.h"
+#include "coder/planes.h"
+#include "rig/try.h"
+
+#include <float.h>
+
+typedef struct {
+    size_t n, bucket, levels;
+    bool greedy;
+} Case;
+
+static Try *open_case(Case k)
+{
+    char spec[96];
+    snprintf(spec, sizeof spec, "zipml:levels=%zu,bucket=%zu,solver=%s", k.levels, k.bucket,
+             k.greedy ? "greedy" : "exact");
+    return try_open(spec, k.n);
+}
+
+static size_t size_of_case(Case k, bool *raw)
+{
+    const size_t own = 2 + 4 * k.levels * ((k.n + k.bucket - 1) / k.bucket) +
+                       planes_size(k.n, level_bits((uint32_t)k.levels - 1));
+    *raw = own >= 4 * k.n + 1;
+    return *raw ? 4 * k.n + 1 : own;
+}
+
+/* The levels of the bucket from `start` on, out of the payload and as they are found; returns how many differ. */
+static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MOST])
+{
+    KnotsRoom room;
+    float own[KNOTS_MOST];
+    const size_t size = k.n - start < k.bucket ? k.n - start : k.bucket;
+    Arena *arena = arena_open(0);
+    check(knots_open(&room, size, k.levels, arena));
+    const size_t differ = (k.greedy ? knots_greedy : knots_best)(&room, t->x + start, size, own);
+    arena_close(arena);
+    for (size_t i = 0; i < k.levels; i++) {
+        level[i] = load_f32(t->out.data + 1 + 4 * (k.levels * (start / k.bucket) + i));
+        check(float_bits(level[i]) == float_bits(own[i]));
+    }
+    return differ;
+}
+
+static size_t above(const float *level, float x)
+{
+    size_t up = 0;
+    while (level[up] < x)
+        up++;
+    return up;
+}
+
+static void check_elements(const Try *t, Case k)
+{
+    float level[KNOTS_MOST];
+    for (size_t i = 0; i < k.n; i++) {
+        const RngKey key = rng_key(&t->call.rng, USE_COIN, i / BLOCK);
+        if (i % k.bucket == 0)
+            levels_at(t, k, i, level);
+        const size_t up = above(level, t->x[i]);
+        float want = level[up];
+        if (level[up] != t->x[i]) {
+            const Coin coin = coin_make((float)((double)level[up] - (double)level[up - 1]));
+            want = level[up - !coin_keep(coin, t->x[i] - level[up - 1], &key, (uint32_t)(i % BLOCK))];
+        }
+        check(t->y[i] == want);
+    }
+}
+
+static void every_size_bucket_and_level_comes_back_as_defined(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 7, 20, 64, 65, 511, 512, 513, 1000, 66000};
+    static const size_t buckets[] = {1, 3, 64, 512, 1000, 65536};
+    static const size_t levels[] = {16, 2, 3, 9, 64, 129, 256};
+    size_t turn = 0;
+    for (size_t a = 0; a < countof(sizes); a++)
+        for (size_t b = 0; b < countof(buckets); b++) {
+            const Case k = {sizes[a], buckets[b], levels[turn % countof(levels)], turn / 3 % 2};
+            bool raw;
+            turn++;
+            Try *t = open_case(k);
+            try_normal(t, k.n + 1);
+            for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros, of both signs */
+                t->x[i] = i % 2 ? -0.0f : 0;
+            try_both(t);
+            const size_t most = size_of_case(k, &raw);
+            check(t->out.size <= most && t->out.data[0] == !raw);
+            if (raw)
+                assert_memory_equal(t->x, t->y, k.n * sizeof(float));
+            else
+                check_elements(t, k);
+            if (k.n < 600) {
+                try_refuses_other_lengths(t);
+                try_survives_flips(t, k.n < 65 ? 1 : t->out.size * 8 / 200 + 1);
+            }
+            try_close(t);
+        }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"zipml", "zipml:levels=40,bucket=1000,solver=greedy",
+                                        "zipml:levels=4,bucket=65536"};
+    for (size_t s = 0; s < countof(specs); s++) {
+        Try *t = try_open(specs[s], 3 * BLOCK + 123);
+        try_normal(t, 71);
+        try_any_threads(t);
+        try_close(t);
+    }
+}
+
+static void levels_are_never_rounded(void **state)
+{
+    (void)state;
+    static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
+    for (int greedy = 0; greedy < 2; greedy++)
+        for (size_t different = 1; different <= countof(values); different++) {
+            Try *t = open_case((Case){300, 100, 8, greedy});
+            for (size_t i = 0; i < 300; i++)
+                t->x[i] = values[i % different];
+            try_both(t);
+            check(different > 8 || codec_variance(&t->call, t->x) == 0); /* two of nine are zeros */
+            for (size_t i = 0; i < 300; i++)
+                check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
+            try_close(t);
+        }
+}
+
+static void a_range_beyond_float32_is_an_error(void **state)
+{
+    (void)state;
+    for (int greedy = 0; greedy < 2; greedy++) {
+        Try *t = open_case((Case){300, 100, 4, greedy});
+        t->x[120] = FLT_MAX, t->x[121] = -FLT_MAX / 2;
+        check(try_send(t) == ERR_NUMERIC);
+        t->x[120] = FLT_MAX / 2;
+        try_both(t);
+        check(t->y[120] == FLT_MAX / 2 && t->y[121] == -FLT_MAX / 2);
+        try_close(t);
+    }
+}
+
+static void levels_that_no_encoder_writes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        float level[4];
+        bool good;
+    } rows[] = {
+        {{-1, 0, 1, 2}, true},
+        {{-1, 0, 2, 1}, false},
+        {{1, 0, 2, 3}, false},
+        {{-0.0f, 1, 2, 3}, false},
+        {{-1, -0.0f, 2, 3}, false},
+        {{-INFINITY, 1, 2, 3}, false},
+        {{0, 1, 2, INFINITY}, false},
+        {{NAN, 1, 2, 3}, false},
+        {{0, NAN, 2, 3}, false},
+        {{0, 1, 1, 2}, false}, /* rises again */
+        {{0, 1, 2, 2}, false}, /* no level 3, which some elements have */
+        {{-FLT_MAX, 0, 1, FLT_MAX}, false},
+        {{-FLT_MAX, -1, -0.5f, 0}, true},
+    };
+    Try *t = open_case((Case){200, 64, 4, false});
+    try_normal(t, 72);
+    try_both(t);
+    for (size_t i = 0; i < countof(rows); i++) {
+        for (size_t k = 0; k < 4; k++)
+            store_f32(t->out.data + 17 + 4 * k, rows[i].level[k]);
+        check((try_payload(t, buf_bytes(&t->out)) == OK) == rows[i].good);
+    }
+    try_close(t);
+}
+
+/* ---- statistics ---- */
+
+static TwoPoint *law_of(const Try *t, Case k, double *total)
+{
+    TwoPoint *law = NEW_ZERO(t->arena, TwoPoint, k.n);
+    float level[KNOTS_MOST];
+    *total = 0;
+    for (size_t i = 0; i < k.n; i++) {
+        if (i % k.bucket == 0)
+            levels_at(t, k, i, level);
+        const size_t up = above(level, t->x[i]);
+        const double x = (double)t->x[i], high = (double)level[up] - x;
+        if (high == 0)
+            continue;
+        const double low = (double)level[up - 1] - x;
+        law[i] = (TwoPoint){high, low, -low / (high - low)};
+        *total += -high * low;
+    }
+    return law;
+}
+
+static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
+{
+    (void)state;
+    static const Case cases[] = {{2000, 512, 16, false},
+                                 {2000, 512, 16, true},
+                                 {2000, 100, 2, false},
+                                 {2000, 2000, 3, true},
+                                 {2000, 700, 5, false}};
+    for (size_t c = 0; c < countof(cases); c++)
+        for (int laplace = 0; laplace < 2; laplace++) {
+            Try *t = open_case(cases[c]);
+            double total;
+            (laplace ? try_laplace : try_normal)(t, 80 + c);
+            try_both(t);
+            const TwoPoint *law = law_of(t, cases[c], &total);
+            check_rel(codec_variance(&t->call, t->x), total, 1e-9);
+            check(verdict_good(try_statistics(t, law, 1000, 1)));
+            if (cases[c].levels == 16) /* a bias of 1 % is seen */
+                check(!verdict_good(try_statistics(t, law, 1000, 1.01)));
+            try_close(t);
+        }
+}
+
+/* What is left of the variance that as many uniform levels leave. */
+static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"zipml", "zipml:solver=greedy", "minmax:rounding=stochastic"};
+    for (int laplace = 0; laplace < 2; laplace++) {
+        double left[3];
+        for (size_t s = 0; s < 3; s++) {
+            Try *t = try_open(specs[s], 1 << 14);
+            (laplace ? try_laplace : try_normal)(t, 90);
+            left[s] = codec_variance(&t->call, t->x);
+            try_close(t);
+        }
+        print_message("of uniform levels' variance the best leave %.3f, greedy ones %.3f\n",
+                      left[0] / left[2], left[1] / left[2]);
+        check(left[0] < left[1] && left[1] < left[2]);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_size_bucket_and_level_comes_back_as_defined),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(levels_are_never_rounded),
+    cmocka_unit_test(a_range_beyond_float32_is_an_error),
+    cmocka_unit_test(levels_that_no_encoder_writes_are_refused),
+    cmocka_unit_test(the_mean_is_kept_and_the_variance_is_the_closed_form),
+    cmocka_unit_test(the_best_levels_leave_less_than_uniform_and_greedy_ones),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,321 @@
+/* test_dump_hostile.c -- files made to crash, hang, flood or mislead the reader. Whatever happens in the
+ * reader process, this one gets floats or a line of text. */
+#include "rig/hdf5_make.h"
+#include "dump/tensor.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static Error err;
+
+/* Opens and reads all; OK or the first failure. */
+static Status read_all(const char *path)
+{
+    Arena *a = arena_open((size_t)1 << 28);
+    Dump *d;
+    Status status = dump_open(&d, path, a, &err);
+    const bool opened = status == OK;
+    for (size_t i = 0; status == OK && i < dump_count(d); i++) {
+        const ArenaMark mark = arena_mark(a);
+        float *x = NEW(a, float, dump_tensor(d, i)->shape.n);
+        status = x ? dump_read(d, i, x, &err) : arena_fail(a, &err);
+        arena_rewind(a, mark);
+    }
+    if (opened)
+        dump_close(d);
+    arena_close(a);
+    if (status != OK)
+        check(*err.text && !strchr(err.text, '\n') && status == err.status);
+    return status;
+}
+
+static void check_refused(const char *name, const char *why)
+{
+    assert_int_not_equal(read_all(in_scratch(name)), OK);
+    if (!strstr(err.text, why))
+        print_error("%s\nwant: %s\n", err.text, why);
+    check(strstr(err.text, why) != NULL && strstr(err.text, name) != NULL);
+}
+
+/* A small file with groups, plain and packed floats, attributes. */
+static void make_sample(const char *path, bool latest, bool packed)
+{
+    const hid_t file = make_file(path, latest), creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (packed) {
+        H5Pset_chunk(creation, 1, (hsize_t[]){40});
+        H5Pset_shuffle(creation);
+        H5Pset_deflate(creation, 1);
+    }
+    make_group(file, "step_1");
+    make_floats(file, "step_1/a", H5T_IEEE_F32LE, 100, creation);
+    make_floats(file, "step_1/b", H5T_IEEE_F64BE, 50, creation);
+    make_floats(file, "step_1/c", H5T_STD_I32LE, 10, H5P_DEFAULT);
+    make_text_attr(file, "step_1/a", "kind", "fc");
+    make_int_attr(file, "step_1", "step", 1);
+    H5Pclose(creation);
+    H5Fclose(file);
+}
+
+static void files_cut_short_anywhere_are_refused(void **state)
+{
+    (void)state;
+    make_sample(in_scratch("whole.h5"), false, true);
+    size_t size;
+    uint8_t *data = file_load(in_scratch("whole.h5"), &size);
+    for (size_t cut = 0; cut < size; cut += 64) {
+        file_save(in_scratch("cut.h5"), data, cut);
+        assert_int_not_equal(read_all(in_scratch("cut.h5")), OK);
+        if (cut >= 512) /* the head is whole and says how long the file was */
+            check(strstr(err.text, "truncated file") != NULL);
+    }
+    free(data);
+}
+
+static void a_file_that_another_holds_is_refused_with_a_way_out(void **state)
+{
+    (void)state;
+    unsetenv("HDF5_USE_FILE_LOCKING");
+    make_sample(in_scratch("held.h5"), false, true);
+    const int fd = open(in_scratch("held.h5"), O_RDWR);
+    check(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    check_refused("held.h5", "unable to lock file");
+    check(strstr(err.hint, "another program may be writing it") != NULL);
+    close(fd);
+}
+
+static void a_file_whose_writer_died_is_refused_with_a_way_out(void **state)
+{
+    (void)state;
+    const hid_t file = make_file(in_scratch("dead.h5"), true);
+    size_t size;
+    make_floats(file, "x", H5T_IEEE_F32LE, 100, H5P_DEFAULT);
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    uint8_t *data = file_load(in_scratch("dead.h5"), &size);
+    H5Fclose(file);
+    file_save(in_scratch("dead.h5"), data, size);
+    free(data);
+    check_refused("dead.h5", "already open for write");
+    check(strstr(err.hint, "h5clear") != NULL);
+}
+
+static uint32_t next_word(uint32_t *s)
+{
+    *s = *s * 1664525u + 1013904223u;
+    return *s >> 8;
+}
+
+static void flipped_bits_never_harm_this_process(void **state)
+{
+    (void)state;
+    enum { FLIPS = 150 };
+    uint32_t seed = 1;
+    int refused = 0;
+    for (int layout = 0; layout < 4; layout++) {
+        make_sample(in_scratch("whole.h5"), layout & 1, layout & 2);
+        size_t size;
+        uint8_t *data = file_load(in_scratch("whole.h5"), &size);
+        for (int flip = 0; flip < FLIPS; flip++) {
+            uint8_t old[4];
+            size_t at[4];
+            for (int i = 0; i < 4; i++) {
+                at[i] = next_word(&seed) % size;
+                old[i] = data[at[i]];
+                data[at[i]] ^= (uint8_t)(1 + next_word(&seed) % 255);
+            }
+            file_save(in_scratch("flip.h5"), data, size);
+            refused += read_all(in_scratch("flip.h5")) != OK;
+            for (int i = 4; i-- > 0;)
+                data[at[i]] = old[i];
+        }
+        free(data);
+    }
+    check(refused > FLIPS / 4);
+}
+
+static void data_in_other_files_are_refused(void **state)
+{
+    (void)state;
+    hid_t file = make_file(in_scratch("external.h5"), false);
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t dim = 16;
+    const hid_t space = H5Screate_simple(1, &dim, NULL);
+    H5Pset_external(creation, "/etc/passwd", 0, 64);
+    H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Fclose(file);
+    check_refused("external.h5", "x: external storage");
+
+    make_sample(in_scratch("target.h5"), false, false);
+    file = make_file(in_scratch("link.h5"), false);
+    check(H5Lcreate_external("target.h5", "/step_1/a", file, "x", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    H5Fclose(file);
+    check_refused("link.h5", "x: an external link");
+
+    file = make_file(in_scratch("virtual.h5"), true);
+    const hid_t mapped = H5Pcreate(H5P_DATASET_CREATE);
+    check(H5Pset_virtual(mapped, space, in_scratch("target.h5"), "/step_1/a", space) >= 0);
+    H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, mapped, H5P_DEFAULT));
+    H5Pclose(mapped);
+    H5Fclose(file);
+    check_refused("virtual.h5", "x: a virtual dataset");
+    H5Sclose(space);
+}
+
+static size_t pass(unsigned flags, size_t values, const unsigned *value, size_t bytes, size_t *size,
+                   void **data)
+{
+    (void)flags, (void)values, (void)value, (void)size, (void)data;
+    return bytes;
+}
+
+static void filters_that_need_a_plug_in_are_refused(void **state)
+{
+    (void)state;
+    const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, 32015, 1, 1, "zstd", NULL, NULL, pass};
+    H5Zregister(&filter);
+    const hid_t file = make_file(in_scratch("filter.h5"), false), creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(creation, 1, (hsize_t[]){10});
+    H5Pset_filter(creation, 32015, 0, 0, NULL);
+    make_floats(file, "x", H5T_IEEE_F32LE, 100, creation);
+    H5Pclose(creation);
+    H5Fclose(file);
+    H5Zunregister(32015);
+    check_refused("filter.h5", "x: packed with filter 32015");
+}
+
+static void make_unwritten(const char *path, hsize_t n, bool chunked)
+{
+    const hid_t file = make_file(path, false), creation = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    if (chunked)
+        H5Pset_chunk(creation, 1, (hsize_t[]){1024});
+    H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(creation);
+    H5Fclose(file);
+}
+
+/* Every little-endian u64 `from` in the file becomes `to`. */
+static void patch(const char *path, uint64_t from, uint64_t to)
+{
+    size_t size;
+    uint8_t *data = file_load(path, &size);
+    for (size_t i = 0; i + 8 <= size; i++)
+        if (!memcmp(data + i, &from, 8))
+            memcpy(data + i, &to, 8);
+    file_save(path, data, size);
+    free(data);
+}
+
+static void extents_that_the_file_cannot_hold_are_refused(void **state)
+{
+    (void)state;
+    make_unwritten(in_scratch("huge.h5"), (hsize_t)1 << 40, false);
+    check_refused("huge.h5", "claims 1099511627776 elements");
+    make_unwritten(in_scratch("chunks.h5"), (hsize_t)1 << 40, true);
+    check_refused("chunks.h5", "claims 1099511627776 elements");
+    make_unwritten(in_scratch("zeros.h5"), 1000, false); /* never written: fill value */
+    assert_int_equal(read_all(in_scratch("zeros.h5")), OK);
+    const hid_t file = make_file(in_scratch("patched.h5"), false);
+    make_floats(file, "x", H5T_IEEE_F32LE, 12345, H5P_DEFAULT);
+    H5Fclose(file);
+    patch(in_scratch("patched.h5"), 12345, (uint64_t)1 << 40);
+    assert_int_not_equal(read_all(in_scratch("patched.h5")), OK);
+    patch(in_scratch("patched.h5"), 4 * 12345, (uint64_t)1 << 42);
+    assert_int_not_equal(read_all(in_scratch("patched.h5")), OK);
+}
+
+static void groups_without_end_are_refused(void **state)
+{
+    (void)state;
+    const hid_t file = make_file(in_scratch("deep.h5"), false);
+    hid_t group = H5Gopen2(file, "/", H5P_DEFAULT);
+    for (int i = 0; i < 3000; i++) {
+        const hid_t below = H5Gcreate2(group, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Gclose(group);
+        group = below;
+    }
+    H5Gclose(group);
+    H5Fclose(file);
+    check_refused("deep.h5", "groups stand more than 64 deep");
+}
+
+/* Each is met once and listed once, and none is left out unsaid. */
+static void groups_of_several_names_have_an_end(void **state)
+{
+    (void)state;
+    enum { MOST = 4096 };
+    for (int count = MOST; count <= MOST + 1; count++) {
+        const hid_t file = make_file(in_scratch("names.h5"), true);
+        for (int i = 0; i < count; i++) {
+            char name[32], second[32];
+            snprintf(name, sizeof name, "a%d", i);
+            snprintf(second, sizeof second, "b%d", i);
+            make_group(file, name);
+            check(H5Lcreate_hard(file, name, file, second, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        }
+        make_floats(file, "a4095/x", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+        H5Fclose(file);
+        if (count > MOST)
+            check_refused("names.h5", "more than 4096 groups with several names");
+        else
+            assert_int_equal(read_all(in_scratch("names.h5")), OK);
+    }
+}
+
+static void names_and_ranks_beyond_measure_are_refused(void **state)
+{
+    (void)state;
+    char *name = malloc(60001);
+    memset(name, 'n', 60000);
+    name[60000] = 0;
+    hid_t file = make_file(in_scratch("long.h5"), true);
+    make_floats(file, name, H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+    H5Fclose(file);
+    free(name);
+    check_refused("long.h5", "a name that cannot be");
+
+    file = make_file(in_scratch("rank.h5"), true);
+    const hsize_t dim[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const hid_t space = H5Screate_simple(9, dim, NULL);
+    H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Fclose(file);
+    check_refused("rank.h5", "x: rank 9, want at most 8");
+
+    file = make_file(in_scratch("long_double.h5"), true);
+    make_floats(file, "x", H5T_NATIVE_LDOUBLE, 3, H5P_DEFAULT);
+    H5Fclose(file);
+    check_refused("long_double.h5", "x: floats of more than 64 bits");
+}
+
+static void this_process_stayed_small(void **state)
+{
+    (void)state;
+#ifndef __SANITIZE_ADDRESS__
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    check(usage.ru_maxrss < 200 * 1024);
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_cut_short_anywhere_are_refused),
+        cmocka_unit_test(a_file_that_another_holds_is_refused_with_a_way_out),
+        cmocka_unit_test(a_file_whose_writer_died_is_refused_with_a_way_out),
+        cmocka_unit_test(flipped_bits_never_harm_this_process),
+        cmocka_unit_test(data_in_other_files_are_refused),
+        cmocka_unit_test(filters_that_need_a_plug_in_are_refused),
+        cmocka_unit_test(extents_that_the_file_cannot_hold_are_refused),
+        cmocka_unit_test(groups_without_end_are_refused),
+        cmocka_unit_test(groups_of_several_names_have_an_end),
+        cmocka_unit_test(names_and_ranks_beyond_measure_are_refused),
+        cmocka_unit_test(this_process_stayed_small),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+}

@@ -1,0 +1,259 @@
+/* test_dump_write.c -- dumps as we write them: they read back, in order, with their attributes, and appear
+ * whole or not at all. */
+#include "rig/hdf5_make.h"
+#include "dump/tensor.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static Error err;
+
+#ifdef __SANITIZE_ADDRESS__
+/* A file whose close failed on a full disk stays in the library's memory. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libhdf5";
+}
+#endif
+
+static const Attr attrs[] = {
+    {.name = "z_first", .type = ATTR_TEXT, .text = "caf\xc3\xa9, 2 > 1"},
+    {.name = "empty", .type = ATTR_TEXT, .text = ""},
+    {.name = "least", .type = ATTR_INT, .whole = INT64_MIN},
+    {.name = "most", .type = ATTR_INT, .whole = INT64_MAX},
+    {.name = "tenth", .type = ATTR_REAL, .real = 0.1},
+    {.name = "infinite", .type = ATTR_REAL, .real = -INFINITY},
+    {.name = "a7", .type = ATTR_INT, .whole = 7},
+    {.name = "a8", .type = ATTR_INT, .whole = 8},
+    {.name = "a9", .type = ATTR_INT, .whole = 9},
+    {.name = "a10", .type = ATTR_INT, .whole = 10},
+};
+static const AttrList all_attrs = {(Attr *)(uintptr_t)attrs, countof(attrs)};
+
+static void check_attrs(const AttrList *list)
+{
+    assert_int_equal(list->count, countof(attrs));
+    for (size_t i = 0; i < list->count; i++) {
+        assert_string_equal(list->item[i].name, attrs[i].name);
+        assert_int_equal(list->item[i].type, attrs[i].type);
+        check(list->item[i].whole == attrs[i].whole && list->item[i].real == attrs[i].real);
+        if (attrs[i].type == ATTR_TEXT)
+            assert_string_equal(list->item[i].text, attrs[i].text);
+    }
+}
+
+static const char *const paths[] = {"step_000002/worker_0/z.weight", "step_000002/worker_0/a.weight",
+                                    "step_000002/b"};
+
+static Status write_sample(DumpWriter *w)
+{
+    const float x[6] = {1, -2, 3.5F, 0, -0.0F, 6};
+    Shape shape;
+    shape_make(&shape, 2, (size_t[]){2, 3});
+    TRY(dump_write_attrs(w, "", &all_attrs, &err));
+    TRY(dump_write_attrs(w, "step_000002", &all_attrs, &err));
+    TRY(dump_write_attrs(w, "step_000002/worker_0", &all_attrs, &err));
+    TRY(dump_write(w, paths[0], &shape, x, &all_attrs, &err));
+    shape_make(&shape, 0, NULL);
+    TRY(dump_write(w, paths[1], &shape, x + 2, NULL, &err));
+    shape_make(&shape, 3, (size_t[]){4, 0, 2});
+    return dump_write(w, paths[2], &shape, x, NULL, &err);
+}
+
+static void make_sample(const char *name)
+{
+    DumpWriter *w;
+    check_ok(dump_create(&w, in_scratch(name), &err), &err);
+    check_ok(write_sample(w), &err);
+    check_ok(dump_commit(w, &err), &err);
+}
+
+static void what_is_written_reads_back_in_order_with_attributes(void **state)
+{
+    (void)state;
+    make_sample("a.h5");
+    Arena *a = arena_open(0);
+    Dump *d;
+    float x[6];
+    check_ok(dump_open(&d, in_scratch("a.h5"), a, &err), &err);
+    assert_int_equal(dump_count(d), 3);
+    assert_string_equal(dump_tensor(d, 0)->path, paths[2]); /* no worker before workers */
+    assert_string_equal(dump_tensor(d, 1)->path, paths[0]); /* order of creation, not of names */
+    assert_string_equal(dump_tensor(d, 2)->path, paths[1]);
+    check_attrs(dump_attrs(d));
+    check_attrs(dump_step_attrs(d, "step_000002"));
+    check_attrs(dump_step_attrs(d, "step_000002/worker_0"));
+    check_attrs(&dump_tensor(d, 1)->attrs);
+    check(dump_step_attrs(d, "step_3") == NULL);
+    check_ok(dump_read(d, 1, x, &err), &err);
+    check(x[0] == 1 && x[2] == 3.5F && signbit(x[4]) && x[5] == 6);
+    check_ok(dump_read(d, 2, x, &err), &err);
+    check(x[0] == 3.5F && dump_tensor(d, 2)->shape.rank == 0);
+    check(dump_tensor(d, 0)->shape.rank == 3 && dump_tensor(d, 0)->shape.dim[2] == 2);
+    dump_close(d);
+    arena_close(a);
+}
+
+static void same_calls_write_the_same_bytes(void **state)
+{
+    (void)state;
+    size_t size[2];
+    make_sample("b.h5");
+    uint8_t *first = file_load(in_scratch("b.h5"), &size[0]);
+    sleep(1); /* were there times in the file, they would differ now */
+    make_sample("b.h5");
+    uint8_t *second = file_load(in_scratch("b.h5"), &size[1]);
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(first, second, size[0]);
+    free(first);
+    free(second);
+}
+
+static void nothing_shows_before_commit_nor_after_abandon(void **state)
+{
+    (void)state;
+    scratch_files(true);
+    DumpWriter *w;
+    file_save(in_scratch("old.h5"), "precious", 8);
+    check_ok(dump_create(&w, in_scratch("old.h5"), &err), &err);
+    check_ok(write_sample(w), &err);
+    size_t size;
+    uint8_t *data = file_load(in_scratch("old.h5"), &size);
+    check(size == 8 && !memcmp(data, "precious", 8));
+    free(data);
+    dump_abandon(w);
+    assert_int_equal(scratch_files(false), 1);
+}
+
+static void places_that_cannot_be_written_are_refused(void **state)
+{
+    (void)state;
+    DumpWriter *w;
+    assert_int_equal(dump_create(&w, "/nonexistent/x.h5", &err), ERR_IO);
+    check(strstr(err.text, "/nonexistent/x.h5: cannot write") != NULL);
+    assert_int_equal(dump_create(&w, scratch_dir, &err), ERR_IO);
+    assert_int_equal(dump_create(&w, "/dev/null", &err), ERR_USAGE);
+}
+
+/* As an ordinary user, whom a file's mode binds. */
+static void a_read_only_dump_is_replaced_and_stays_read_only(void **state)
+{
+    (void)state;
+    struct stat now;
+    make_sample("ro.h5");
+    chmod(in_scratch("ro.h5"), 0444);
+    const bool root = geteuid() == 0;
+    if (root)
+        check(chmod(scratch_dir, 0777) == 0 && seteuid(65534) == 0);
+    DumpWriter *w;
+    Status status = dump_create(&w, in_scratch("ro.h5"), &err);
+    if (status == OK) {
+        status = write_sample(w);
+        const Status committed = dump_commit(w, &err);
+        status = status == OK ? committed : status;
+    }
+    if (root)
+        check(seteuid(0) == 0);
+    check_ok(status, &err);
+    check(stat(in_scratch("ro.h5"), &now) == 0 && (now.st_mode & 07777) == 0444);
+    check(!root || now.st_uid == 65534);
+}
+
+static void a_name_used_twice_is_an_error(void **state)
+{
+    (void)state;
+    scratch_files(true);
+    DumpWriter *w;
+    const float x = 1;
+    const Shape one = shape_vector(1);
+    check_ok(dump_create(&w, in_scratch("twice.h5"), &err), &err);
+    check_ok(dump_write(w, "a", &one, &x, NULL, &err), &err);
+    assert_int_equal(dump_write(w, "a", &one, &x, NULL, &err), ERR_IO);
+    assert_int_equal(dump_write(w, "a/b", &one, &x, NULL, &err), ERR_IO);
+    assert_int_equal(dump_commit(w, &err), ERR_IO);
+    assert_int_equal(scratch_files(false), 0);
+}
+
+/* The file may not grow past `limit`, as on a full disk. */
+static Status write_under_limit(rlim_t limit)
+{
+    struct rlimit old, small;
+    DumpWriter *w;
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = (struct rlimit){limit, old.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    Status status = dump_create(&w, in_scratch("full.h5"), &err);
+    if (status == OK) {
+        float x[5000] = {0};
+        const Shape shape = shape_vector(countof(x));
+        status = write_sample(w);
+        if (status == OK)
+            status = dump_write(w, "large", &shape, x, NULL, &err);
+        if (status == OK)
+            status = dump_commit(w, &err);
+        else
+            dump_abandon(w);
+    }
+    setrlimit(RLIMIT_FSIZE, &old);
+    return status;
+}
+
+static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
+{
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t limit = 0; limit < 40000; limit += 777) {
+        scratch_files(true);
+        const Status status = write_under_limit(limit);
+        if (status == OK) {
+            check(limit >= 20000);
+            continue;
+        }
+        assert_int_equal(status, ERR_IO);
+        check(strstr(err.text, "full.h5: cannot write") != NULL);
+        assert_int_equal(scratch_files(false), 0);
+    }
+    scratch_files(true);
+    check_ok(write_under_limit(1 << 20), &err); /* the library is none the worse for it */
+}
+
+static void the_metadata_carry_checksums(void **state)
+{
+    (void)state;
+    make_sample("c.h5");
+    size_t size, silent = 0, at;
+    uint8_t *data = file_load(in_scratch("c.h5"), &size);
+    const uint8_t *header = memmem(data, size, "OHDR", 4);
+    check(header != NULL);
+    for (at = (size_t)(header - data); at < (size_t)(header - data) + 64; at++) {
+        Arena *a = arena_open(0);
+        Dump *d;
+        data[at] ^= 4;
+        file_save(in_scratch("c.h5"), data, size);
+        if (dump_open(&d, in_scratch("c.h5"), a, &err) == OK) {
+            silent++;
+            dump_close(d);
+        }
+        data[at] ^= 4;
+        arena_close(a);
+    }
+    free(data);
+    assert_int_equal(silent, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_reads_back_in_order_with_attributes),
+        cmocka_unit_test(same_calls_write_the_same_bytes),
+        cmocka_unit_test(nothing_shows_before_commit_nor_after_abandon),
+        cmocka_unit_test(places_that_cannot_be_written_are_refused),
+        cmocka_unit_test(a_read_only_dump_is_replaced_and_stays_read_only),
+        cmocka_unit_test(a_name_used_twice_is_an_error),
+        cmocka_unit_test(a_full_disk_is_an_error_and_leaves_nothing),
+        cmocka_unit_test(the_metadata_carry_checksums),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+}

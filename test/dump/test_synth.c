@@ -1,0 +1,177 @@
+/* test_synth.c -- made-up gradients have the properties they claim. Seeds are fixed; every band is 5 standard
+ * errors of the estimate (false alarm under 6e-7 each, were the seed redrawn). */
+#include "dump/synth.h"
+#include "rig/check.h"
+
+enum { N = 200000 };
+static Error err;
+static float x[N];
+
+static Synth base(Law law)
+{
+    return (Synth){.law = law, .scale = 0.5, .alpha = 3, .rank = 2, .density = 0.1, .seed = 11, .threads = 1};
+}
+
+static void fill(const Synth *s, Shape shape, int64_t worker, int64_t step, const char *name, float *to)
+{
+    Arena *a = arena_open(0);
+    check_ok(synth_fill(s, worker, step, name, &shape, to, a, &err), &err);
+    arena_close(a);
+}
+
+/* Mean of f over the elements. */
+static double mean_of(double (*f)(double))
+{
+    double sum = 0;
+    for (size_t i = 0; i < N; i++)
+        sum += f((double)x[i]);
+    return sum / N;
+}
+static double itself(double v)
+{
+    return v;
+}
+static double squared(double v)
+{
+    return v * v;
+}
+static double is_zero(double v)
+{
+    return v == 0;
+}
+static double above_one(double v)
+{
+    return fabs(v) > 1;
+}
+
+static void normal_has_mean_zero_and_the_scale_as_deviation(void **state)
+{
+    (void)state;
+    const Synth s = base(LAW_NORMAL);
+    fill(&s, shape_vector(N), 0, 1, "a", x);
+    check_near(mean_of(itself), 0, 5 * 0.5 / sqrt(N));
+    check_near(mean_of(squared), 0.25, 5 * 0.25 * sqrt(2.0 / N));
+    check_near(mean_of(above_one), erfc(2 / sqrt(2)), 5 * sqrt(0.0455 * 0.9545 / N));
+}
+
+static void laplace_has_the_scale_as_mean_magnitude(void **state)
+{
+    (void)state;
+    const Synth s = base(LAW_LAPLACE);
+    fill(&s, shape_vector(N), 0, 1, "a", x);
+    check_near(mean_of(itself), 0, 5 * 0.5 * sqrt(2.0 / N));
+    check_near(mean_of(fabs), 0.5, 5 * 0.5 / sqrt(N));
+    check_near(mean_of(above_one), exp(-2), 5 * sqrt(exp(-2) * (1 - exp(-2)) / N));
+}
+
+static void power_has_the_tail_it_names(void **state)
+{
+    (void)state;
+    const Synth s = base(LAW_POWER);
+    fill(&s, shape_vector(N), 0, 1, "a", x);
+    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N)); /* (0.5 / 1)^3 */
+    double least = INFINITY;
+    for (size_t i = 0; i < N; i++)
+        least = fmin(least, fabs((double)x[i]));
+    check_rel(least, 0.5, 1e-4);
+}
+
+static void sparse_has_its_density(void **state)
+{
+    (void)state;
+    const Synth s = base(LAW_SPARSE);
+    fill(&s, shape_vector(N), 0, 1, "a", x);
+    check_near(mean_of(is_zero), 0.9, 5 * sqrt(0.09 / N));
+    check_near(mean_of(squared), 0.1 * 0.25, 5 * 0.25 * sqrt(0.3 / N));
+}
+
+/* Largest of what is left of 40 columns after projecting out the first two, which span a matrix of rank 2. */
+static double beyond_rank_two(const float *m, size_t rows, size_t cols)
+{
+    double q[2][512], worst = 0;
+    for (size_t j = 0; j < cols; j++) {
+        double v[512], before = 0, after = 0;
+        for (size_t i = 0; i < rows; i++) {
+            v[i] = (double)m[i * cols + j];
+            before += v[i] * v[i];
+        }
+        for (size_t k = 0; k < (j < 2 ? j : 2); k++) {
+            double dot = 0;
+            for (size_t i = 0; i < rows; i++)
+                dot += v[i] * q[k][i];
+            for (size_t i = 0; i < rows; i++)
+                v[i] -= dot * q[k][i];
+        }
+        for (size_t i = 0; i < rows; i++)
+            after += v[i] * v[i];
+        for (size_t i = 0; j < 2 && i < rows; i++)
+            q[j][i] = v[i] / sqrt(after);
+        if (j >= 2)
+            worst = fmax(worst, after / before);
+    }
+    return worst;
+}
+
+static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
+{
+    (void)state;
+    Synth s = base(LAW_LOWRANK);
+    Shape shape;
+    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* seen as 200 x 18 */
+    fill(&s, shape, 0, 1, "a", x);
+    check(beyond_rank_two(x, 200, 18) < 1e-10);
+    s.noise = 0.1;
+    fill(&s, shape, 0, 1, "a", x);
+    check(beyond_rank_two(x, 200, 18) > 1e-4);
+}
+
+static void elements_depend_on_the_address_and_not_on_threads(void **state)
+{
+    (void)state;
+    static float y[N];
+    for (int law = 0; law_names[law]; law++) {
+        Synth s = base((Law)law);
+        fill(&s, shape_vector(N), 0, 1, "a", x);
+        s.threads = 3;
+        fill(&s, shape_vector(N), 0, 1, "a", y);
+        assert_memory_equal(x, y, sizeof x);
+        fill(&s, shape_vector(N), 1, 1, "a", y);
+        check(memcmp(x, y, sizeof x) != 0);
+        fill(&s, shape_vector(N), 0, 2, "a", y);
+        check(memcmp(x, y, sizeof x) != 0);
+        fill(&s, shape_vector(N), 0, 1, "b", y);
+        check(memcmp(x, y, sizeof x) != 0);
+        s.seed++;
+        fill(&s, shape_vector(N), 0, 1, "a", y);
+        check(memcmp(x, y, sizeof x) != 0);
+    }
+}
+
+static void shapes_are_read_from_text(void **state)
+{
+    (void)state;
+    Shape shape;
+    check(synth_shape("64x3x3x3", &shape) && shape.rank == 4 && shape.n == 1728 && shape.dim[0] == 64);
+    check(synth_shape("0", &shape) && shape.n == 0);
+    static const char *const bad[] = {"",     "x",
+                                      "3x",   "x3",
+                                      "3x-1", "3 x3",
+                                      "3X3",  "1x1x1x1x1x1x1x1x1",
+                                      "1e3",  "999999999999999x999999999999999"};
+    for (size_t i = 0; i < countof(bad); i++)
+        check(!synth_shape(bad[i], &shape));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal_has_mean_zero_and_the_scale_as_deviation),
+        cmocka_unit_test(laplace_has_the_scale_as_mean_magnitude),
+        cmocka_unit_test(power_has_the_tail_it_names),
+        cmocka_unit_test(sparse_has_its_density),
+        cmocka_unit_test(lowrank_has_its_rank_on_the_papers_matrix),
+        cmocka_unit_test(elements_depend_on_the_address_and_not_on_threads),
+        cmocka_unit_test(shapes_are_read_from_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

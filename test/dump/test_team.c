@@ -1,0 +1,182 @@
+/* test_team.c -- who the workers of a merge are, and what those that are missing get. */
+#include "dump/team.h"
+#include "dump/noise.h"
+#include "rig/scratch_dir.h"
+#include "num/stats.h"
+
+static Error err;
+static Arena *arena;
+static Dump *dump;
+
+enum { N = 5 };
+
+static float element(size_t group, size_t t, size_t i)
+{
+    return (float)(1 + 100 * group + 10 * t + i);
+}
+
+/* Two tensors in each group; the second is left out of the group `without`. */
+static Team make_team(const char *const *groups, size_t count, size_t without)
+{
+    DumpWriter *w;
+    Team team;
+    VectorList list;
+    const GroupSpec spec = {0};
+    check_ok(dump_create(&w, in_scratch("g.h5"), &err), &err);
+    for (size_t g = 0; g < count; g++)
+        for (size_t t = 0; t < 2; t++) {
+            const Shape shape = shape_vector(N);
+            float x[N];
+            char path[64];
+            snprintf(path, sizeof path, "%s%sw%zu", groups[g], *groups[g] ? "/" : "", t);
+            for (size_t i = 0; i < N; i++)
+                x[i] = element(g, t, i);
+            if (t == 0 || g != without)
+                check_ok(dump_write(w, path, &shape, x, NULL, &err), &err);
+        }
+    check_ok(dump_commit(w, &err), &err);
+    arena = arena_open(0);
+    check_ok(dump_open(&dump, in_scratch("g.h5"), arena, &err), &err);
+    check_ok(groups_make(&list, dump, &spec, arena, &err), &err);
+    check_ok(team_make(&team, dump, &list, arena, &err), &err);
+    team.threads = 1;
+    team.seed = 1;
+    team.noise = 1;
+    return team;
+}
+
+static void drop(void)
+{
+    dump_close(dump);
+    arena_close(arena);
+}
+
+static void check_from(Team *c, size_t vector, size_t worker, size_t group)
+{
+    float x[N];
+    const Vector *v = &c->list.item[vector];
+    check_ok(team_load(c, v, worker, x, &err), &err);
+    for (size_t i = 0; i < N; i++)
+        check(x[i] == element(group, (size_t)(v->name[1] - '0'), i));
+}
+
+static void worker_groups_are_the_workers_step_by_step(void **state)
+{
+    static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_1/worker_2",
+                                         "step_2/worker_0", "step_2/worker_1"};
+    (void)state;
+    Team c = make_team(groups, countof(groups), 1);
+    check(c.list.count == 4 && c.list.tensors == 4 && c.list.elements == 4 * N);
+    check(c.list.item[0].step == 1 && c.list.item[2].step == 2 && c.list.item[0].step_group &&
+          !c.list.item[0].worker_group);
+    check(team_made(&c, &c.list.item[0], 4) == 1 && team_made(&c, &c.list.item[1], 4) == 2 &&
+          team_made(&c, &c.list.item[2], 2) == 0);
+    check_from(&c, 0, 0, 0);
+    check_from(&c, 0, 1, 1);
+    check_from(&c, 1, 1, 2); /* the second worker that has it */
+    check_from(&c, 3, 1, 4);
+    drop();
+}
+
+static void without_worker_groups_steps_are_the_workers(void **state)
+{
+    static const char *const groups[] = {"step_1", "step_2", "step_9"};
+    (void)state;
+    Team c = make_team(groups, countof(groups), 99);
+    check(c.list.count == 2 && !c.list.item[0].step_group && c.list.item[0].step == c.list.item[1].step);
+    check(team_made(&c, c.list.item, 3) == 0 && team_made(&c, c.list.item, 512) == 509);
+    for (size_t w = 0; w < 3; w++)
+        check_from(&c, 1, w, w);
+    drop();
+}
+
+static void one_gradient_is_enough(void **state)
+{
+    static const char *const groups[] = {""};
+    (void)state;
+    Team c = make_team(groups, 1, 99);
+    check(c.list.count == 2 && team_made(&c, c.list.item, 8) == 7);
+    c.noise = 0;
+    check_from(&c, 0, 7, 0);
+    drop();
+}
+
+/* Worker p of F has the gradient of worker p mod F beside noise of its rms. */
+static void made_gradients_are_real_ones_with_noise(void **state)
+{
+    enum { MADE = 4000 };
+    static const char *const groups[] = {"step_1", "step_2"};
+    double sum = 0, squares = 0, rms = 0;
+    float x[N], again[N];
+    (void)state;
+    Team c = make_team(groups, countof(groups), 99);
+    c.noise = 0.5;
+    for (size_t i = 0; i < N; i++)
+        rms += (double)(element(1, 0, i) * element(1, 0, i)) / N;
+    for (size_t w = 3; w < 2 * MADE; w += 2) {
+        check_ok(team_load(&c, c.list.item, w, x, &err), &err);
+        for (size_t i = 0; i < N; i++) {
+            const double z = ((double)x[i] - (double)element(1, 0, i)) / (0.5 * sqrt(rms));
+            sum += z;
+            squares += z * z;
+        }
+    }
+    check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
+    check(!memcmp(x, again, sizeof x));
+    c.seed = 2;
+    check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
+    check(memcmp(x, again, sizeof x) != 0);
+    const double count = (MADE - 1.0) * N; /* standard deviations 1 / root count and root 2 / count */
+    check_near(sum / count, 0, 4 / sqrt(count));
+    check_near(squares / count, 1, 4 * sqrt(2 / count));
+    drop();
+}
+
+static void noise_beyond_float32_is_refused(void **state)
+{
+    static const char *const groups[] = {""};
+    float x[N];
+    (void)state;
+    Team c = make_team(groups, 1, 99);
+    c.noise = 1e300;
+    check(team_load(&c, c.list.item, 1, x, &err) == ERR_NUMERIC);
+    check(strstr(err.text, "made-up worker 1") && strstr(err.hint, "--noise 0"));
+    drop();
+}
+
+static void noise_is_normal(void **state)
+{
+    (void)state;
+    for (double u = 1e-16; u < 0.5; u *= 1.01) {
+        check_rel(normal_tail(-noise_quantile(u)), u, 1e-12);
+        check_rel(noise_quantile(u), normal_lower_quantile(u), 1e-11);
+        check_near(noise_quantile(1 - u), -noise_quantile(u), 1e-15 / u);
+    }
+    check(noise_quantile(0.5) == 0);
+}
+
+static void noise_does_not_depend_on_threads(void **state)
+{
+    enum { LONG = 3 * BLOCK + 17 };
+    static float one[LONG], three[LONG];
+    const Rng rng = rng_open(1, 2, 3, 4, 5);
+    (void)state;
+    noise_add(one, LONG, 2, &rng, 1);
+    noise_add(three, LONG, 2, &rng, 3);
+    check(!memcmp(one, three, sizeof one));
+    check(one[0] != one[BLOCK]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worker_groups_are_the_workers_step_by_step),
+        cmocka_unit_test(without_worker_groups_steps_are_the_workers),
+        cmocka_unit_test(one_gradient_is_enough),
+        cmocka_unit_test(made_gradients_are_real_ones_with_noise),
+        cmocka_unit_test(noise_beyond_float32_is_refused),
+        cmocka_unit_test(noise_is_normal),
+        cmocka_unit_test(noise_does_not_depend_on_threads),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+}

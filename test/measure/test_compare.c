@@ -1,0 +1,143 @@
+/* test_compare.c -- the comparison's order, states and failures. */
+#include "rig/compare_world.h"
+
+static void records_have_their_places(void **state)
+{
+    (void)state;
+    World *w = open_world(2, 2);
+    add_codec(w, &rounded);
+    add_codec(w, &coins);
+    run(w);
+    check(compare_places(&w->list) == 4 * 3 + 4 + 1);
+    check(w->records == 2 * compare_places(&w->list) && w->failures == 0);
+    for (size_t place = 0; place < 16; place++)
+        for (size_t k = 0; k < 2; k++) {
+            const Kept *r = kept(w, place, k);
+            const size_t cell = place / 4, i = place % 4;
+            check(r->codec == k && r->level == (i == 3 ? LEVEL_CELL : LEVEL_VECTOR));
+            check(r->vector->step == (int64_t)cell / 2 && r->vector->worker == (int64_t)cell % 2);
+            check(r->vectors == (i == 3 ? 3 : 1));
+            check(i == 3 || r->vector == &w->vector[cell * 3 + i]);
+        }
+    check(kept(w, 16, 0)->level == LEVEL_RUN && kept(w, 16, 0)->vectors == 12);
+}
+
+static void one_cell_has_no_record_of_everything(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &rounded);
+    run(w);
+    check(w->records == 4 && compare_places(&w->list) == 4 && kept(w, 3, 0)->level == LEVEL_CELL);
+}
+
+static void a_failure_costs_one_record(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &failing);
+    add_codec(w, &rounded);
+    run(w);
+    check(w->failures == 1 && w->records == 8);
+    assert_string_equal(kept(w, 1, 0)->error, "300 elements are too many");
+    check(kept(w, 1, 0)->vectors == 0);
+    check_same_figures(kept(w, 0, 0), kept(w, 0, 1));
+    check_same_figures(kept(w, 2, 0), kept(w, 2, 1));
+    const Kept *pooled = kept(w, 3, 0);
+    assert_string_equal(pooled->error, "without 1 of 3 tensors, which failed");
+    check(pooled->vectors == 2 && value(pooled, "raw_bytes") == 4 * 71000);
+    check(isnan(value(pooled, "elem_error_big")) && value(pooled, "wasserstein") > 0);
+    check(!*kept(w, 3, 1)->error);
+}
+
+static void states_move_on_by_step_and_worker(void **state)
+{
+    (void)state;
+    World *w = open_world(3, 2);
+    add_codec(w, &counted);
+    run(w);
+    for (size_t cell = 0; cell < 6; cell++)
+        for (size_t i = 0; i < 3; i++) {
+            const Kept *r = kept(w, cell * 4 + i, 0);
+            const double step = (double)(cell / 2);
+            check(value(r, "bytes") == 1 + step && value(r, "raw_bytes") == 4 * (double)sizes[i]);
+            check(value(r, "bytes_min") == value(r, "bytes_max"));
+            check(value(r, "residual_norm") == step + 1);
+        }
+    check_rel(value(kept(w, 3, 0), "residual_norm"), sqrt(3), 1e-15);
+}
+
+/* Steps 1 and 2 lack the first vector, so that the others stand at other places there. */
+static void states_follow_names_not_places(void **state)
+{
+    (void)state;
+    World *w = open_world(3, 1);
+    add_codec(w, &counted);
+    w->vector[3] = w->vector[4];
+    w->vector[4] = w->vector[5];
+    w->vector[5] = w->vector[7];
+    w->vector[6] = w->vector[8];
+    w->list.count = 7;
+    w->list.elements -= 2 * sizes[0];
+    run(w);
+    static const struct {
+        size_t place;
+        double steps;
+    } expected[] = {{0, 1}, {1, 1}, {2, 1}, {4, 2}, {5, 2}, {7, 3}, {8, 3}};
+    for (size_t i = 0; i < countof(expected); i++)
+        check(value(kept(w, expected[i].place, 0), "residual_norm") == expected[i].steps);
+}
+
+static void small_tensors_travel_raw(void **state)
+{
+    (void)state;
+    World *w = open_world(2, 1);
+    add_codec(w, &coins);
+    add_codec(w, &counted);
+    for (size_t i = 0; i < w->list.count; i++)
+        w->vector[i].raw = sizes[i % 3] < 1000;
+    run(w);
+    for (size_t k = 0; k < 2; k++) {
+        const Kept *r = kept(w, 1, k);
+        check(value(r, "bytes") == 1200 && value(r, "mse") == 0 && value(r, "variance") == 0);
+        check(isnan(value(r, "residual_norm")) && value(r, "raw_fallbacks") == 0);
+    }
+    check(value(kept(w, 0, 0), "mse") > 0 && value(kept(w, 3, 0), "bytes") == 4 * 71300 + 2);
+    check_rel(value(kept(w, 3, 1), "residual_norm"), sqrt(2), 1e-15);
+}
+
+static void a_stop_keeps_what_is_finished(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &rounded);
+    add_codec(w, &coins);
+    w->stop_after = 5;
+    w->c.stopped = stop_soon;
+    check(compare_run(&w->c, &w->failures, w->a, &w->err) == ERR_STOPPED);
+    check(w->records == 5);
+}
+
+static void codecs_that_are_done_are_left_out(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    static const bool skip[2] = {true, false};
+    add_codec(w, &rounded);
+    add_codec(w, &coins);
+    run(w);
+    const Kept before = *kept(w, 3, 1);
+    w->c.skip = skip;
+    run(w);
+    check(w->records == 4 && !kept(w, 3, 0)->vector);
+    check_same_figures(&before, kept(w, 3, 1));
+}
+
+static const struct CMUnitTest tests[] = {
+    WORLD_TEST(records_have_their_places),      WORLD_TEST(one_cell_has_no_record_of_everything),
+    WORLD_TEST(a_failure_costs_one_record),     WORLD_TEST(states_move_on_by_step_and_worker),
+    WORLD_TEST(states_follow_names_not_places), WORLD_TEST(small_tensors_travel_raw),
+    WORLD_TEST(a_stop_keeps_what_is_finished),  WORLD_TEST(codecs_that_are_done_are_left_out),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,185 @@
+/* test_compare_figures.c -- the comparison's pooled figures, and what must not change them. */
+#include "rig/compare_world.h"
+
+/* Figures over vectors end to end, against the same vectors really joined into one. */
+static void pooled_figures_are_those_of_the_joined_vector(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &rounded);
+    run(w);
+    const Kept pooled = *kept(w, 3, 0);
+    close_world(state);
+    w = open_world(1, 1);
+    add_codec(w, &rounded);
+    w->list.count = 1;
+    w->vector[0].shape = shape_vector(71300);
+    w->list.largest = 71300;
+    w->c.load = load_joined;
+    run(w);
+    const Kept *joined = kept(w, 0, 0);
+    static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding",
+                                         "peak"}; /* kind bytes, scratch */
+    for (size_t m = 0; metrics[m].name; m++) {
+        bool skip = is_time(metrics[m].name);
+        for (size_t i = 0; i < countof(differ); i++)
+            skip = skip || strstr(metrics[m].name, differ[i]) == metrics[m].name;
+        if (!skip && !same(pooled.value[m], joined->value[m]))
+            check_rel_at(pooled.value[m], joined->value[m], 1e-11, metrics[m].name, __FILE__, __LINE__);
+    }
+    check(value(&pooled, "wasserstein") > 0 && value(&pooled, "elem_error_big") > 0);
+    check_rel(value(&pooled, "bytes"), value(joined, "bytes") + 2, 0);
+    check_same_figures(kept(w, 1, 0), joined); /* a cell of one vector is that vector */
+}
+
+/* Sizes are means per step and worker, errors those of everything. */
+static void the_record_of_everything_averages_sizes(void **state)
+{
+    (void)state;
+    World *w = open_world(2, 3);
+    add_codec(w, &coins);
+    run(w);
+    const Kept *all = kept(w, 6 * 4, 0);
+    double bytes = 0, mse = 0, encode = 0;
+    for (size_t cell = 0; cell < 6; cell++) {
+        const Kept *r = kept(w, cell * 4 + 3, 0);
+        bytes += value(r, "bytes");
+        mse += value(r, "mse");
+        encode += value(r, "encode_ms");
+    }
+    check_rel(value(all, "bytes"), bytes / 6, 1e-14);
+    check_rel(value(all, "encode_ms"), encode / 6, 1e-12);
+    check_rel(value(all, "mse"), mse, 1e-13);
+    check_rel(value(all, "raw_bytes"), 4 * 71300, 0);
+    check_rel(value(all, "ratio"), 4 * 71300 / value(all, "bytes"), 1e-14);
+    check(value(all, "wasserstein") > 0 && value(all, "elem_error_big") > 0);
+}
+
+static void threads_do_not_change_figures(void **state)
+{
+    (void)state;
+    static Kept first[RECORDS_MAX];
+    static const int threads[] = {1, 2, 8};
+    for (size_t t = 0; t < countof(threads); t++) {
+        World *w = open_world(2, 1);
+        add_codec(w, &coins);
+        add_codec(w, &counted);
+        w->c.threads = threads[t];
+        run(w);
+        if (t == 0)
+            memcpy(first, w->kept, sizeof first);
+        for (size_t i = 0; i < w->records; i++)
+            check_same_figures(&first[i], &w->kept[i]);
+        close_world(state);
+    }
+    open_world(1, 1);
+}
+
+static void a_random_codec_is_measured_as_one(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &coins);
+    w->c.repeats = 20;
+    run(w);
+    const Kept *r = kept(w, 3, 0);
+    /* E|h - g|^2 = |g|^2; the sum over 71,300 elements and 20 repeats spreads by well under 2 % */
+    check_rel(value(r, "relative_error"), 1, 0.02);
+    check_rel(value(r, "variance"), value(r, "mse"), 0.02);
+    check(fabs(value(r, "bias_z")) < 6 && fabs(value(r, "gain_z")) < 6);
+    check_rel(value(r, "density"), 15. / 16 / 2, 0.02);
+}
+
+static void too_little_memory_costs_pooled_order_statistics(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t memory;
+        Level reach;
+    } cases[] = {{12 * 142600, LEVEL_RUN},
+                 {12 * 142600 - 1, LEVEL_CELL},
+                 {12 * 71300, LEVEL_CELL},
+                 {12 * 71300 - 1, LEVEL_VECTOR},
+                 {0, LEVEL_VECTOR}};
+    for (size_t i = 0; i < countof(cases); i++) {
+        World *w = open_world(2, 1);
+        add_codec(w, &rounded);
+        w->c.memory = cases[i].memory;
+        check(compare_reach(&w->list, w->c.memory) == cases[i].reach);
+        run(w);
+        static const char *const order[] = {"wasserstein", "elem_error_big", "elem_error_small"};
+        for (size_t m = 0; m < countof(order); m++) {
+            check(value(kept(w, 0, 0), order[m]) > 0);
+            check(isnan(value(kept(w, 3, 0), order[m])) == (cases[i].reach < LEVEL_CELL));
+            check(isnan(value(kept(w, 8, 0), order[m])) == (cases[i].reach < LEVEL_RUN));
+        }
+        check(value(kept(w, 8, 0), "elem_error") > 0);
+        close_world(state);
+    }
+    open_world(1, 1);
+}
+
+/* What the larger pools sort must not disturb the smaller ones' figures. */
+static void memory_does_not_change_what_both_have(void **state)
+{
+    (void)state;
+    World *w = open_world(2, 1);
+    add_codec(w, &coins);
+    run(w);
+    const Kept cell = *kept(w, 7, 0), run_record = *kept(w, 8, 0);
+    close_world(state);
+    w = open_world(2, 1);
+    add_codec(w, &coins);
+    w->c.memory = 12 * 71300;
+    run(w);
+    check_same_figures(&cell, kept(w, 7, 0));
+    check(value(&run_record, "mse") == value(kept(w, 8, 0), "mse"));
+}
+
+static void empty_and_single_vectors_are_measured(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &coins);
+    w->vector[0].shape = shape_vector(0);
+    w->vector[1].shape = shape_vector(1);
+    w->list.elements = 70001;
+    run(w);
+    check(value(kept(w, 0, 0), "bytes") == 1 && isnan(value(kept(w, 0, 0), "bits_per_element")));
+    check(isnan(value(kept(w, 0, 0), "wasserstein")) && value(kept(w, 1, 0), "bytes") == 5);
+    check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
+}
+
+/* One encoding a repeat, and nothing but times is missing. */
+static void without_a_clock_all_but_times_is_the_same(void **state)
+{
+    (void)state;
+    World *w = open_world(1, 1);
+    add_codec(w, &coins);
+    add_codec(w, &rounded);
+    run(w);
+    const Kept random = *kept(w, 3, 0), fixed = *kept(w, 3, 1);
+    w->c.untimed = true;
+    encodings = 0;
+    run(w);
+    check(encodings == VECTORS * (w->c.repeats + 1)); /* what draws nothing is encoded once */
+    check_same_figures(kept(w, 3, 0), &random);
+    check_same_figures(kept(w, 3, 1), &fixed);
+    for (size_t m = 0; metrics[m].name; m++) {
+        check((metrics[m].form == FORM_TIME) == is_time(metrics[m].name));
+        check(metrics[m].form != FORM_TIME || isnan(kept(w, 3, 0)->value[m]));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    WORLD_TEST(pooled_figures_are_those_of_the_joined_vector),
+    WORLD_TEST(the_record_of_everything_averages_sizes),
+    WORLD_TEST(threads_do_not_change_figures),
+    WORLD_TEST(a_random_codec_is_measured_as_one),
+    WORLD_TEST(too_little_memory_costs_pooled_order_statistics),
+    WORLD_TEST(memory_does_not_change_what_both_have),
+    WORLD_TEST(empty_and_single_vectors_are_measured),
+    WORLD_TEST(without_a_clock_all_but_times_is_the_same),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,334 @@
+/* test_cost.c -- links, what travels over them, and what an iteration takes: numbers worked out by hand. */
+#include "rig/check.h"
+#include "measure/cost.h"
+
+static Arena *a;
+static Error err;
+
+static int open_arena(void **state)
+{
+    (void)state;
+    a = arena_open(0);
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    (void)state;
+    arena_close(a);
+    return 0;
+}
+
+/* ---- links ---- */
+
+static void presets_are_what_they_say(void **state)
+{
+    static const struct {
+        const char *name;
+        double alpha, beta;
+    } known[] = {{"lan1g", 1e-4, 1.25e8},          {"lan10g", 5e-5, 1.25e9},
+                 {"lan25g", 2.5e-5, 3.125e9},      {"lan100g", 1e-5, 1.25e10},
+                 {"wan100m", 2e-2, 1.25e7},        {"edge20m", 3e-2, 2.5e6},
+                 {"ec2-g2.2xlarge", 2e-4, 1.25e8}, {"ec2-m5.4xlarge", 6e-5, 1.25e9}};
+    (void)state;
+    for (size_t i = 0; i < countof(known); i++) {
+        Link l;
+        check_ok(link_read(&l, known[i].name, a, &err), &err);
+        assert_string_equal(l.name, known[i].name);
+        check_rel(l.latency, known[i].alpha, 1e-12);
+        check_rel(l.bandwidth, known[i].beta, 1e-12);
+    }
+    check(!links[countof(known)].name);
+}
+
+static void links_of_ones_own_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        double alpha, beta;
+    } good[] = {{"alpha=50us,beta=10Gbit", 50e-6, 1.25e9}, {"beta=1.5MB,alpha=2ms", 2e-3, 1.5e6},
+                {"alpha=0s,beta=8kbit", 0, 1000},          {"alpha=7ns,beta=1e3B", 7e-9, 1e3},
+                {"alpha=1s,beta=2Tbit", 1, 2.5e11},        {"alpha=1us,beta=16bit", 1e-6, 2}};
+    static const struct {
+        const char *text, *why;
+    } bad[] = {{"alpha=50us,beta=10gbps", "\"bps\" could be either"},
+               {"alpha=50,beta=10Gbit", "in s, ms, us or ns"},
+               {"alpha=50us,beta=10", "kbit, Mbit, Gbit"},
+               {"alpha=50us,beta=0bit", "1 to 1e15"},
+               {"alpha=-1us,beta=1MB", "0 to 1000 s"},
+               {"alpha=2000s,beta=1MB", "0 to 1000 s"},
+               {"alpha=nans,beta=1MB", "0 to 1000 s"},
+               {"alpha=us,beta=1MB", "0 to 1000 s"},
+               {"alpha=50us", "beta is missing"},
+               {"beta=1MB", "alpha is missing"},
+               {"alpha=1us,alpha=2us,beta=1MB", "twice"},
+               {"alpha=1us,gamma=2,beta=1MB", "gamma=2"},
+               {"=", "want alpha=TIME"},
+               {"alpha", "no such preset"},
+               {"lan10", "no such preset"},
+               {"", "no such preset"}};
+    Link l, again;
+    (void)state;
+    for (size_t i = 0; i < countof(good); i++) {
+        check_ok(link_read(&l, good[i].text, a, &err), &err);
+        check_near(l.latency, good[i].alpha, 1e-18);
+        check_rel(l.bandwidth, good[i].beta, 1e-12);
+        check(!strchr(l.name, ',') && strlen(l.name) == strlen(good[i].text));
+        check_ok(link_read(&again, l.name, a, &err), &err);
+        check(again.latency == l.latency && again.bandwidth == l.bandwidth);
+    }
+    for (size_t i = 0; i < countof(bad); i++) {
+        check(link_read(&l, bad[i].text, a, &err) == ERR_USAGE);
+        check(strstr(err.text, bad[i].why));
+    }
+    link_read(&l, "lan10", a, &err);
+    check(strstr(err.hint, "lan1") && strstr(err.hint, "alpha="));
+}
+
+/* ---- what travels ---- */
+
+/* 1 ms and 1 MB/s; payloads of 100 kB, parameters of 200 kB. */
+static double seconds(Topology topology, double workers, double rounds, double early)
+{
+    const Link l = {"x", 1e-3, 1e6};
+    const Traffic t = {topology, workers, rounds, 1e5, early, 2e5};
+    return link_seconds(&l, &t);
+}
+
+static void exchanges_take_what_their_messages_take(void **state)
+{
+    (void)state;
+    check_rel(seconds(TOPOLOGY_PS, 4, 1, 0), 1.202, 1e-12);
+    check_rel(seconds(TOPOLOGY_ALLGATHER, 4, 1, 0), 0.303, 1e-12);
+    check_rel(seconds(TOPOLOGY_RING, 4, 1, 0), 0.156, 1e-12);
+    check_rel(seconds(TOPOLOGY_TREE, 4, 1, 0), 0.404, 1e-12);
+    check_rel(seconds(TOPOLOGY_TREE, 5, 1, 0), 0.606, 1e-12);
+    check_rel(seconds(TOPOLOGY_TREE, 8, 1, 0), 0.606, 1e-12);
+}
+
+static void one_worker_has_nobody_to_send_to_but_a_server(void **state)
+{
+    (void)state;
+    check_rel(seconds(TOPOLOGY_PS, 1, 1, 0), 0.302, 1e-12);
+    check(seconds(TOPOLOGY_ALLGATHER, 1, 1, 0) == 0);
+    check(seconds(TOPOLOGY_RING, 1, 1, 0) == 0);
+    check(seconds(TOPOLOGY_TREE, 1, 1, 0) == 0);
+}
+
+static void each_round_waits_again_and_a_server_answers_it(void **state)
+{
+    (void)state;
+    check_rel(seconds(TOPOLOGY_PS, 4, 2, 4e4), 1.204 + 0.16, 1e-12);
+    check_rel(seconds(TOPOLOGY_ALLGATHER, 4, 2, 4e4), 0.306, 1e-12);
+    check_rel(seconds(TOPOLOGY_RING, 4, 2, 4e4), 0.162, 1e-12);
+    check_rel(seconds(TOPOLOGY_TREE, 4, 3, 4e4), 0.412, 1e-12);
+}
+
+/* ---- iterations ---- */
+
+static const CostLayer two_layers[] = {
+    {.n = 100, .encode = 0.1, .decode = 0.05, .merge = 0.1, .bytes = 100, .merged = 160},
+    {.n = 300, .encode = 0.2, .decode = 0.1, .merge = 0.1, .bytes = 200, .merged = 240},
+};
+
+static Iteration two_workers(Topology topology, bool adds, bool overlap)
+{
+    return (Iteration){.layer = two_layers,
+                       .layers = 2,
+                       .rounds = 1,
+                       .workers = 2,
+                       .adds = adds,
+                       .topology = topology,
+                       .compute = 3,
+                       .latency = 0.5,
+                       .overlap = overlap};
+}
+
+static void check_times(const Iteration *it, double bandwidth, double encode, double comm, double decode,
+                        double total)
+{
+    const IterationTime t = iteration_time(it, bandwidth);
+    check_rel(t.compute, it->compute, 1e-12);
+    check_rel(t.encode, encode, 1e-12);
+    check_near(t.comm, comm, 1e-12);
+    check_rel(t.decode, decode, 1e-12);
+    check_rel(t.total, total, 1e-12);
+}
+
+static void parts_follow_one_another(void **state)
+{
+    Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
+    (void)state;
+    /* one message of 300 bytes; two payloads decoded, 0.15 s each, and 0.2 s of adding up */
+    check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
+    it = two_workers(TOPOLOGY_PS, false, false);
+    check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8); /* 300 bytes up, 1600 down, twice */
+    it = two_workers(TOPOLOGY_RING, true, false);
+    check_times(&it, 100, 0.3, 1 + 4, 0.25,
+                8.55); /* the aggregate's 400 bytes; half of the adding up, one decoding */
+    it = two_workers(TOPOLOGY_TREE, true, false);
+    check_times(&it, 100, 0.3, 1 + 8, 0.35, 12.65);
+    it.topology = TOPOLOGY_PS;
+    it.workers = 1;
+    check_times(&it, 100, 0.3, 1 + 19, 0.35, 23.65);
+}
+
+static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
+{
+    const CostLayer l = {.decode = 1, .merge = 15}; /* of 16 workers */
+    Iteration it = {.layer = &l, .layers = 1, .rounds = 1, .workers = 16, .adds = true};
+    (void)state;
+    const double want[] = {16, 16, 1 + 15. / 16, 5};
+    for (int t = 0; t < 4; t++) {
+        it.topology = (Topology)t;
+        check_rel(layer_decode(&it, &l), want[t], 1e-12);
+    }
+    it.adds = false;
+    it.topology = TOPOLOGY_ALLGATHER;
+    check_rel(layer_decode(&it, &l), 31, 1e-12);
+}
+
+/* Forward 1 s; the last layer's backward 1.5 s, ready at 2.5, encoded at 2.7, sent from there to 5.2; the first's
+ * ready at 3.2, encoded at 3.3, sent from 5.2 to 6.7; decoded from 5.2 to 5.5, and from 6.7 to 6.9. */
+static void with_overlap_layers_travel_while_others_are_computed(void **state)
+{
+    Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, true);
+    (void)state;
+    check_times(&it, 100, 0.3, 4, 0.5, 6.9);
+    it.latency = 0;
+    check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8); /* nothing to hide */
+    it.latency = 0.5;
+    it.plan = 0.4; /* all there at 3.4; encoded at 3.6 and 3.7; sent to 6.1 and 7.6 */
+    check_times(&it, 100, 0.7, 4, 0.5, 7.8);
+}
+
+static void an_iteration_never_takes_less_than_its_processor(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 4; t++)
+        for (double b = 1; b < 1e6; b *= 10) {
+            const Iteration it = two_workers((Topology)t, topology_adds((Topology)t), true);
+            const IterationTime time = iteration_time(&it, b);
+            check(time.total >= time.compute + time.encode + time.decode - 1e-12);
+            check(time.total <= time.compute + time.encode + time.comm + time.decode + 1e-12);
+        }
+}
+
+static void sizes_of_more_workers_go_on_by_doublings(void **state)
+{
+    const CostLayer half = {.n = 8, .merge = 7, .bytes = 10, .merged = 13, .early = 2},
+                    full = {
+                        .n = 8, .encode = 3, .decode = 4, .merge = 15, .bytes = 10, .merged = 14, .early = 2};
+    (void)state;
+    const CostLayer l = cost_more_workers(&half, &full, 16, 64),
+                    odd = cost_more_workers(&half, &full, 16, 33);
+    check(l.n == 8 && l.encode == 3 && l.decode == 4 && l.bytes == 10 && l.early == 2);
+    check(l.merged == 16 && l.merge == 63);
+    check(odd.merged == 16 && odd.merge == 32);
+}
+
+/* ---- what pays ---- */
+
+/* One layer of 1000 floats, and the same at a share of the bytes; encoding and decoding take `coding`. */
+static CostLayer plain_layer, small_layer;
+
+static void set_pair(double share, double coding)
+{
+    plain_layer = (CostLayer){.n = 1000, .bytes = 4000, .merged = 4000};
+    small_layer = (CostLayer){.n = 1000, .bytes = 4000 * share, .merged = 4000 * share, .encode = coding};
+}
+
+static Iteration of(const CostLayer *layer, Topology topology, double workers, double latency, bool overlap)
+{
+    return (Iteration){.layer = layer,
+                       .layers = 1,
+                       .rounds = 1,
+                       .workers = workers,
+                       .adds = topology != TOPOLOGY_ALLGATHER,
+                       .topology = topology,
+                       .compute = 0.5,
+                       .latency = latency,
+                       .overlap = overlap};
+}
+
+static void break_even_is_where_both_cost_the_same(void **state)
+{
+    static const Topology plain[] = {TOPOLOGY_PS, TOPOLOGY_RING, TOPOLOGY_RING, TOPOLOGY_TREE};
+    (void)state;
+    set_pair(1. / 100, 2e-3);
+    for (int t = 0; t < 4; t++)
+        for (int overlap = 0; overlap < 2; overlap++) {
+            const Iteration it = of(&small_layer, (Topology)t, 8, 1e-5, overlap),
+                            other = of(&plain_layer, plain[t], 8, 1e-5, overlap);
+            double b;
+            check(iteration_pays(&it, &other, &b) == PAYS_BELOW);
+            check(isfinite(b) && b > 0);
+            check_rel(iteration_time(&it, b).total, iteration_time(&other, b).total, 1e-9);
+            check(iteration_time(&it, b / 2).total < iteration_time(&other, b / 2).total);
+            check(iteration_time(&it, b * 2).total > iteration_time(&other, b * 2).total);
+        }
+    /* 2 ms for 7/4 (4000 - 40) bytes less: 3.465 MB/s */
+    const Iteration it = of(&small_layer, TOPOLOGY_RING, 8, 0, false),
+                    other = of(&plain_layer, TOPOLOGY_RING, 8, 0, false);
+    double b;
+    check(iteration_pays(&it, &other, &b) == PAYS_BELOW);
+    check_rel(b, 3.465e6, 1e-9);
+}
+
+static Pays pays(Topology topology, double workers, double latency, double *b)
+{
+    const Iteration it = of(&small_layer, topology, workers, latency, false),
+                    plain = of(&plain_layer, TOPOLOGY_RING, workers, latency, false);
+    return iteration_pays(&it, &plain, b);
+}
+
+static void what_has_no_break_even_says_which_way(void **state)
+{
+    double b = 1;
+    (void)state;
+    set_pair(0.5, 0);
+    check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_ALWAYS && isnan(b));
+    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER); /* there is nothing to save */
+    set_pair(2, 1e-3);
+    check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER && isnan(b));
+    set_pair(1, 0);
+    check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER);
+    /* half of the latencies, and 3.2 times 1000 bytes more: where 7 latencies weigh as much */
+    set_pair(0.75, 0);
+    check(pays(TOPOLOGY_ALLGATHER, 8, 1e-3, &b) == PAYS_ABOVE);
+    check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);
+}
+
+/* With P workers an all-gather carries (P - 1) rho D, a ring 2 (P - 1)/P D. */
+static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **state)
+{
+    static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};
+    double b;
+    (void)state;
+    for (size_t i = 0; i < countof(ratios); i++) {
+        const double most = 2 / ratios[i];
+        set_pair(ratios[i], 0);
+        check(pays(TOPOLOGY_ALLGATHER, most - 1, 0, &b) == PAYS_ALWAYS);
+        check(pays(TOPOLOGY_ALLGATHER, most + 1, 0, &b) == PAYS_NEVER);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(presets_are_what_they_say),
+        cmocka_unit_test(links_of_ones_own_are_read),
+        cmocka_unit_test(exchanges_take_what_their_messages_take),
+        cmocka_unit_test(one_worker_has_nobody_to_send_to_but_a_server),
+        cmocka_unit_test(each_round_waits_again_and_a_server_answers_it),
+        cmocka_unit_test(parts_follow_one_another),
+        cmocka_unit_test(a_ring_adds_a_share_and_a_tree_level_by_level),
+        cmocka_unit_test(with_overlap_layers_travel_while_others_are_computed),
+        cmocka_unit_test(an_iteration_never_takes_less_than_its_processor),
+        cmocka_unit_test(sizes_of_more_workers_go_on_by_doublings),
+        cmocka_unit_test(break_even_is_where_both_cost_the_same),
+        cmocka_unit_test(what_has_no_break_even_says_which_way),
+        cmocka_unit_test(an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p),
+    };
+    return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
+}

@@ -1,0 +1,203 @@
+/* test_memory.c -- how much memory a comparison takes: resident in all, and what it calls scratch.
+ *
+ * The promise for one large tensor is six times its size, 24 bytes an element, plus 256 MB. What does not
+ * grow with the tensor (the program, its libraries, blocks at work) is far less than those, and 8 M elements
+ * would hide in them: here the codecs get 24 bytes an element plus 32 MB. */
+#include "rig/check.h"
+#include "measure/compare.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- a comparison of one codec on one made-up vector ---- */
+
+typedef struct {
+    Arena *a;
+    Error err;
+    Vector vector;
+    VectorList list;
+    const Codec *codec;
+    Comparison c;
+    double scratch;
+    bool failed;
+} Bench;
+
+/* Roughly normal: sums of bytes. */
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    (void)data, (void)err;
+    for (size_t i = 0; i < v->shape.n; i++) {
+        const uint32_t u = rng_mix((uint32_t)i, 12345);
+        const int sum = (int)(u & 255) + (int)(u >> 8 & 255) + (int)(u >> 16 & 255) - (int)(u >> 24) - 255;
+        x[i] = 1e-4f * (float)sum;
+    }
+    return OK;
+}
+
+static Status record(void *data, const Record *r, Error *err)
+{
+    Bench *b = data;
+    (void)err;
+    b->failed |= r->error != NULL;
+    b->scratch = r->tally.scratch;
+    return OK;
+}
+
+static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
+{
+    (void)worker;
+    return load(data, v, x, err);
+}
+
+/* workers: 0, or how many to merge. */
+static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
+{
+    size_t failures;
+    *b = (Bench){.a = arena_open(0)};
+    b->vector = (Vector){.name = "w", .shape = shape_vector(n)};
+    b->list = (VectorList){.item = &b->vector, .count = 1, .largest = n, .tensors = 1, .elements = n};
+    if (codec_open(&b->codec, spec, b->a, &b->err) != OK)
+        return false;
+    b->c = (Comparison){.codec = &b->codec,
+                        .name = &spec,
+                        .codecs = 1,
+                        .vectors = &b->list,
+                        .repeats = repeats,
+                        .seed = 1,
+                        .memory = 12 * n,
+                        .threads = threads,
+                        .sample = 0,
+                        .data = b,
+                        .load = load,
+                        .workers = workers,
+                        .load_worker = load_worker,
+                        .record = record};
+    const Status status = compare_run(&b->c, &failures, b->a, &b->err);
+    arena_close(b->a);
+    return status == OK && failures == 0 && !b->failed;
+}
+
+static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int threads)
+{
+    return done(b, spec, n, repeats, threads, 0);
+}
+
+/* In kilobytes, of a process of its own. */
+static size_t peak_of_merge(const char *spec, size_t workers)
+{
+    struct rusage used;
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        Bench b;
+        _exit(done(&b, spec, 1 << 16, 1, 1, workers) ? 0 : 1);
+    }
+    check(child > 0 && wait4(child, &status, 0, &used) == child && status == 0);
+    return (size_t)used.ru_maxrss;
+}
+
+/* ---- tests ---- */
+
+/* Each in a process of its own, whose peak the kernel tells. */
+static void a_large_tensor_takes_six_times_its_size(void **state)
+{
+    enum { ROUND = 1 << 23, ODD = ROUND + 3 }; /* FFTW takes more where the length has large prime factors */
+    static const struct {
+        const char *spec;
+        size_t n;
+    } rows[] = {
+        {"qsgd:bits=8", ODD},      {"entry:ratio=0.5", ODD},
+        {"ef+terngrad", ODD},      {"ef+entry:ratio=0.1", ODD},
+        {"wavelet", ODD},          {"hadamard:ratio=0.5", ODD},
+        {"ef+fp16", ODD},          {"fourier:ratio=0.3", ROUND},
+        {"fourier:dims=2", ROUND}, {"dct:ratio=0.5", ROUND},
+        {"dct:dims=2", ROUND},
+    };
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    print_message("skip: the sanitizer's own memory counts too\n");
+    return;
+#endif
+    for (size_t s = 0; s < countof(rows); s++) {
+        Bench b;
+        struct rusage used;
+        int status = 1;
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(compared(&b, rows[s].spec, rows[s].n, 2, 2) ? 0 : 1);
+        check(child > 0 && wait4(child, &status, 0, &used) == child && status == 0);
+        const double n = (double)rows[s].n, peak = 1024.0 * (double)used.ru_maxrss;
+        print_message("%-20s %5.1f bytes an element\n", rows[s].spec, peak / n);
+        check(peak < 24 * n + 32e6);
+    }
+}
+
+/* Within a page of two megabytes, which the kernel gives or not as it likes. */
+static void a_merge_takes_no_more_for_more_workers(void **state)
+{
+    static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    print_message("skip: the sanitizer's own memory counts too\n");
+    return;
+#endif
+    for (size_t s = 0; s < countof(specs); s++) {
+        const size_t few = peak_of_merge(specs[s], 8), many = peak_of_merge(specs[s], 512);
+        print_message("%-20s %zu kB with 8 workers, %zu kB with 512\n", specs[s], few, many);
+        check(many <= few + 2048 + few / 50);
+    }
+}
+
+static void scratch_does_not_depend_on_threads(void **state)
+{
+    static const char *const specs[] = {
+        "none",
+        "fp16",
+        "qsgd",
+        "qsgd:bits=9",
+        "qsgd:bits=4,code=fixed",
+        "terngrad",
+        "lq",
+        "lq:q=inf",
+        "entry",
+        "entry:ratio=0.5",
+        "entry:ratio=0.5,draw=systematic",
+        "entry:bits=6",
+        "ef+entry:ratio=0.3",
+        "ef+terngrad:clip=2.5",
+        "svd:rank=1",
+        "wavelet:family=db4",
+        "wavelet:ratio=0.3",
+        "fourier",
+        "fourier:ratio=0.2,dims=2",
+        "dct",
+        "dct:dims=2",
+        "hadamard",
+        "hadamard:ratio=0.3,draw=systematic",
+        "gspar:eps=3",
+        "randk",
+        "topk",
+        "topk:ratio=0.3",
+        "threshold",
+        "gaussiank",
+        "sidco",
+        "dgc",
+        "countsketch:topk=1000",
+    };
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++) {
+        Bench one, many;
+        check(compared(&one, specs[s], 300000, 2, 1));
+        check(compared(&many, specs[s], 300000, 2, 8));
+        check(one.scratch == many.scratch);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_large_tensor_takes_six_times_its_size),
+    cmocka_unit_test(a_merge_takes_no_more_for_more_workers),
+    cmocka_unit_test(scratch_does_not_depend_on_threads),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,394 @@
+/* test_merge.c -- what many workers' payloads come to: against one worker's comparison, against payloads decoded and
+ * averaged by hand, against the laws of averages. */
+#include "rig/check.h"
+#include "measure/compare.h"
+
+/* ---- a merge of made-up gradients ---- */
+
+enum { VECTORS = 2, KEPT = VECTORS + 1 };
+
+typedef struct {
+    Arena *a;
+    Error err;
+    Vector vector[VECTORS];
+    VectorList list;
+    const Codec *codec;
+    Comparison c;
+    Tally kept[KEPT]; /* by place: a, b, both */
+    char error[KEPT][120];
+    size_t records, failures, loads, fail_at, stop_at;
+    bool same; /* every worker has worker 0's gradient */
+} Bench;
+
+static Bench *stopping; /* stopped() has no argument */
+
+static bool stopped(void)
+{
+    return stopping && stopping->stop_at && stopping->loads >= stopping->stop_at;
+}
+
+/* Sums of two uniforms, every seventh four times as large. */
+static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
+{
+    const Rng rng = rng_open(5, 0, b->same ? 0 : (int64_t)worker, 0, rng_hash(v->name));
+    const RngKey key = rng_key(&rng, USE_TEST, 0);
+    for (size_t i = 0; i < v->shape.n; i++) {
+        const uint32_t u = rng_word(&key, (uint32_t)i);
+        x[i] = 1e-4f * ((float)(u & 0xffff) + (float)(u >> 16) - 0xffff) * (i % 7 ? 1 : 4);
+    }
+}
+
+static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
+{
+    Bench *b = data;
+    if (++b->loads == b->fail_at)
+        return FAIL(err, ERR_IO, "gone");
+    fill(b, v, worker, x);
+    return OK;
+}
+
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    return load_worker(data, v, 0, x, err);
+}
+
+static Status record(void *data, const Record *r, Error *err)
+{
+    Bench *b = data;
+    (void)err;
+    check(r->place < KEPT);
+    Tally *t = &b->kept[r->place];
+    *t = r->tally;
+    if (r->vectors) {
+        t->error = arena_take(b->a, r->tally.decoded, sizeof *t->error);
+        memcpy(t->error, r->tally.error, r->tally.decoded * sizeof *t->error);
+    }
+    snprintf(b->error[r->place], sizeof *b->error, "%s", r->error ? r->error : "");
+    b->records++;
+    return OK;
+}
+
+static void open_bench(Bench *b, const char *spec, size_t workers, size_t n, size_t more)
+{
+    *b = (Bench){.a = arena_open(0)};
+    b->vector[0] = (Vector){.name = "a", .shape = shape_vector(n)};
+    b->vector[1] = (Vector){.name = "b", .shape = shape_vector(more)};
+    b->list = (VectorList){.item = b->vector,
+                           .count = more ? 2 : 1,
+                           .largest = n > more ? n : more,
+                           .tensors = more ? 2 : 1,
+                           .elements = n + more};
+    check_ok(codec_open(&b->codec, spec, b->a, &b->err), &b->err);
+    b->c = (Comparison){.codec = &b->codec,
+                        .codecs = 1,
+                        .vectors = &b->list,
+                        .repeats = 1,
+                        .seed = 3,
+                        .memory = 1 << 24,
+                        .threads = 1,
+                        .workers = workers,
+                        .data = b,
+                        .load = load,
+                        .load_worker = load_worker,
+                        .record = record,
+                        .stopped = stopped};
+}
+
+static Status run_bench(Bench *b)
+{
+    return compare_run(&b->c, &b->failures, b->a, &b->err);
+}
+
+static void close_bench(Bench *b)
+{
+    arena_close(b->a);
+}
+
+static double figure(const Tally *t, const char *name)
+{
+    return metric_find(name)->of(t);
+}
+
+static const char *const varied[] = {"none",
+                                     "fp16",
+                                     "qsgd",
+                                     "qsgd:bits=8",
+                                     "terngrad",
+                                     "terngrad:share=on",
+                                     "entry:ratio=0.1",
+                                     "svd:rank=1",
+                                     "randk:ratio=0.1",
+                                     "randk:ratio=0.1,shared=off",
+                                     "sign",
+                                     "topk:ratio=0.1",
+                                     "ef+topk:ratio=0.1",
+                                     "ef+randk:ratio=0.1",
+                                     "joint+entry",
+                                     "joint:bits=2",
+                                     "countsketch",
+                                     "countmin",
+                                     "cas",
+                                     "diana+qsgd",
+                                     "ef21+topk:ratio=0.1",
+                                     "powersgd",
+                                     "intsgd",
+                                     "thc",
+                                     "induced:with=qsgd+topk:ratio=0.1"};
+
+static void check_same(double a, double b)
+{
+    check(isnan(a) == isnan(b) && (isnan(a) || fabs(a - b) <= 1e-6 * fabs(a) + 1e-12));
+}
+
+/* ---- tests ---- */
+
+static void a_merge_of_one_worker_is_a_comparison(void **state)
+{
+    static const char *const figures[] = {"bytes",          "mse",          "relative_error", "wasserstein",
+                                          "elem_error_big", "entropy_bits", "raw_fallbacks",  "cosine"};
+    (void)state;
+    for (size_t s = 0; s < countof(varied); s++) {
+        Bench one, plain;
+        open_bench(&one, varied[s], 1, 700, 3);
+        open_bench(&plain, varied[s], 0, 700, 3);
+        one.c.repeats = plain.c.repeats = 3;
+        check_ok(run_bench(&one), &one.err);
+        check_ok(run_bench(&plain), &plain.err);
+        check(one.records == KEPT && plain.records == KEPT && !one.failures && !plain.failures);
+        for (size_t k = 0; k < KEPT; k++)
+            for (size_t i = 0; i < countof(figures); i++)
+                check_same(figure(&one.kept[k], figures[i]), figure(&plain.kept[k], figures[i]));
+        close_bench(&one);
+        close_bench(&plain);
+    }
+}
+
+/* Payloads of every worker, decoded and averaged with no engine about; round 0 merges to what all have heard. */
+static double error_by_hand(Bench *b, size_t workers, double *bytes)
+{
+    enum { WORKERS = 24, N = 700 };
+    static uint8_t store[WORKERS][2][40 * N];
+    static float x[N], y[N];
+    static double g[N], h[N];
+    uint8_t shared[40 * N];
+    Bytes sent[WORKERS], heard[2] = {{0}};
+    Arena *scratch = arena_open(0);
+    const int rounds = codec_rounds(b->codec);
+    memset(g, 0, sizeof g);
+    memset(h, 0, sizeof h);
+    check(workers <= WORKERS && rounds <= 2 && b->vector->shape.n == N);
+    *bytes = 0;
+    for (int round = 0; round < rounds; round++) {
+        Call c = {.self = b->codec,
+                  .shape = &b->vector->shape,
+                  .workers = (int)workers,
+                  .threads = 1,
+                  .round = round};
+        c.heard = heard;
+        c.scratch = scratch;
+        c.err = &b->err;
+        c.state = codec_state_size(&c) ? arena_zeroed(b->a, 1, codec_state_size(&c)) : NULL;
+        for (size_t w = 0; w < workers; w++) {
+            Buf out = {.data = store[w][round], .cap = sizeof store[w][round]};
+            fill(b, b->vector, w, x);
+            c.worker = (int)w;
+            c.rng = rng_open(3, 0, (int64_t)w, 0, rng_hash("a"));
+            c.rng_shared = rng_open(3, 0, RNG_EVERYONE, 0, rng_hash("a"));
+            check_ok(codec_encode(&c, x, &out), &b->err);
+            sent[w] = (Bytes){out.data, out.size};
+            *bytes += (double)out.size / (double)workers;
+            if (round + 1 < rounds)
+                continue;
+            check_ok(codec_decode(&c, sent[w], y), &b->err);
+            for (size_t i = 0; i < N; i++) {
+                g[i] += (double)x[i] / (double)workers;
+                h[i] += (double)y[i] / (double)workers;
+            }
+        }
+        if (round + 1 < rounds) {
+            Buf out = {.data = shared, .cap = sizeof shared};
+            check_ok(codec_merge(&c, sent, workers, &out), &b->err);
+            heard[round] = (Bytes){out.data, out.size};
+        }
+    }
+    double sum = 0;
+    for (size_t i = 0; i < N; i++)
+        sum += (h[i] - g[i]) * (h[i] - g[i]);
+    arena_close(scratch);
+    return sum;
+}
+
+static void the_average_is_that_of_every_payload_decoded(void **state)
+{
+    static const size_t numbers[] = {2, 8, 9, 23};
+    (void)state;
+    for (size_t s = 0; s < countof(varied); s++)
+        for (size_t i = 0; i < countof(numbers); i++) {
+            Bench b;
+            double bytes;
+            open_bench(&b, varied[s], numbers[i], 700, 0);
+            const unsigned traits = codec_traits(b.codec);
+            if (codec_plan_size(b.codec) || b.codec->ops->train ||
+                (traits & MERGEABLE && !(traits & LINEAR))) {
+                close_bench(&b); /* what it takes beside payloads, or makes of them, is tested elsewhere */
+                continue;
+            }
+            check_ok(run_bench(&b), &b.err);
+            const double mse = error_by_hand(&b, numbers[i], &bytes);
+            check_near(figure(b.kept, "mse"), mse, 1e-4 * mse + 1e-9);
+            check_rel(figure(b.kept, "bytes"), bytes, 1e-12);
+            close_bench(&b);
+        }
+}
+
+static void votes_are_counted_over_all_batches(void **state)
+{
+    enum { N = 700, WORKERS = 21 };
+    static float x[N];
+    static int minus[N];
+    static double g[N];
+    Bench b;
+    double want = 0;
+    (void)state;
+    open_bench(&b, "sign", WORKERS, N, 0);
+    check_ok(run_bench(&b), &b.err);
+    for (size_t w = 0; w < WORKERS; w++) {
+        fill(&b, b.vector, w, x);
+        for (size_t i = 0; i < N; i++) {
+            minus[i] += x[i] < 0;
+            g[i] += (double)x[i] / WORKERS;
+        }
+    }
+    for (size_t i = 0; i < N; i++) {
+        const double vote = 2 * minus[i] > WORKERS ? -1 : 1;
+        want += (vote - g[i]) * (vote - g[i]);
+    }
+    check_rel(figure(b.kept, "mse"), want, 1e-6);
+    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16); /* counts to 21 take five planes */
+    close_bench(&b);
+}
+
+static void what_does_not_merge_has_no_aggregate(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(varied); s++) {
+        Bench b;
+        open_bench(&b, varied[s], 10, 700, 0);
+        check_ok(run_bench(&b), &b.err);
+        const bool merges = codec_traits(b.codec) & (LINEAR | MERGEABLE);
+        const Tally *t = b.kept;
+        check(isnan(t->merge) == !merges && isnan(t->merged) == !merges && isnan(t->decode) == !merges);
+        check(t->each > 0 && t->encode > 0 && (!merges || (t->merge > 0 && t->merged > 0)));
+        close_bench(&b);
+    }
+}
+
+/* 200 repeats, squared errors of sums over 700 elements: their mean strays from its law by 5 % once in a thousand
+ * runs at most where elements are independent; with few atoms it is allowed more. Seeds are fixed. */
+static void the_variance_of_an_average_is_one_pth(void **state)
+{
+    static const struct {
+        const char *spec;
+        double allowed;
+    } rows[] = {{"qsgd:bits=2", 0.05},      {"terngrad", 0.05},
+                {"entry:ratio=0.1", 0.05},  {"randk:ratio=0.1,shared=off", 0.05},
+                {"svd:rank=1", 0.15},       {"joint:bits=2", 0.1},
+                {"terngrad:share=on", 0.05}};
+    (void)state;
+    for (size_t s = 0; s < countof(rows); s++) {
+        Bench one, many;
+        open_bench(&one, rows[s].spec, 1, 700, 0);
+        open_bench(&many, rows[s].spec, 12, 700, 0);
+        one.same = many.same = true;
+        one.c.repeats = many.c.repeats = 200;
+        check_ok(run_bench(&one), &one.err);
+        check_ok(run_bench(&many), &many.err);
+        const double v = figure(one.kept, "variance_expected"), p = figure(many.kept, "variance_expected");
+        check_rel(p, v / 12, 1e-9);
+        check_rel(figure(many.kept, "mse"), p, rows[s].allowed);
+        check_rel(figure(many.kept, "variance"), p, rows[s].allowed);
+        check(!(fabs(figure(many.kept, "gain_z")) > 4));
+        close_bench(&one);
+        close_bench(&many);
+    }
+}
+
+/* (n/k - 1) |mean g|^2, or (cols + 1)/rank times it, whatever the number: nothing averages out. */
+static void a_draw_that_all_share_does_not_average_out(void **state)
+{
+    static const struct {
+        const char *spec;
+        size_t rows;
+        double times;
+    } rows[] = {{"randk:ratio=0.1", 1, 9}, {"lowrank:rank=8", 20, 4.5}};
+    (void)state;
+    for (size_t s = 0; s < countof(rows); s++)
+        for (size_t workers = 1; workers <= 16; workers *= 4) {
+            Bench b;
+            open_bench(&b, rows[s].spec, workers, 700, 0);
+            check(shape_make(&b.vector[0].shape, 2, (const size_t[]){rows[s].rows, 700 / rows[s].rows}));
+            b.c.repeats = 200;
+            check_ok(run_bench(&b), &b.err);
+            const double want = rows[s].times * b.kept->gradient[G_SQUARES];
+            check_rel(figure(b.kept, "variance_expected"), want, 1e-9);
+            check_rel(figure(b.kept, "mse"), want, 0.05);
+            check(fabs(figure(b.kept, "bias_z")) < 4);
+            close_bench(&b);
+        }
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(varied); s += 3) {
+        Bench one, two;
+        open_bench(&one, varied[s], 3, 70000, 3);
+        open_bench(&two, varied[s], 3, 70000, 3);
+        two.c.threads = 2;
+        check_ok(run_bench(&one), &one.err);
+        check_ok(run_bench(&two), &two.err);
+        for (const Metric *m = metrics; m->name; m++)
+            for (size_t k = 0; k < KEPT && !strstr(m->name, "code_"); k++) {
+                const double a = m->of(&one.kept[k]), b = m->of(&two.kept[k]);
+                check(a == b || (isnan(a) && isnan(b)));
+            }
+        close_bench(&one);
+        close_bench(&two);
+    }
+}
+
+static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
+{
+    Bench b;
+    (void)state;
+    for (size_t at = 1; at <= 12; at++) {
+        open_bench(&b, "qsgd", 4, 700, 0);
+        b.fail_at = at; /* 4 for percentiles, 4 for payloads */
+        check(run_bench(&b) == (at <= 8 ? ERR_IO : OK));
+        check(at > 8 || !strcmp(b.err.text, "gone"));
+        close_bench(&b);
+        open_bench(&b, "joint", 4, 700, 0);
+        b.fail_at = at; /* and 4 for plans */
+        check(run_bench(&b) == ERR_IO);
+        close_bench(&b);
+    }
+    open_bench(&b, "topk", 100, 700, 0);
+    b.stop_at = 150;
+    stopping = &b;
+    check(run_bench(&b) == ERR_STOPPED && b.loads == 150);
+    stopping = NULL;
+    close_bench(&b);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_merge_of_one_worker_is_a_comparison),
+    cmocka_unit_test(the_average_is_that_of_every_payload_decoded),
+    cmocka_unit_test(votes_are_counted_over_all_batches),
+    cmocka_unit_test(what_does_not_merge_has_no_aggregate),
+    cmocka_unit_test(the_variance_of_an_average_is_one_pth),
+    cmocka_unit_test(a_draw_that_all_share_does_not_average_out),
+    cmocka_unit_test(threads_change_nothing),
+    cmocka_unit_test(gradients_that_cannot_be_read_and_stops_end_it),
+};
+
+CHECK_MAIN(tests)

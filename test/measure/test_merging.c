@@ -1,0 +1,400 @@
+/* test_merging.c -- what merged payloads are, for every codec that merges, round by round: sums or votes of their parts,
+ * in one stage or two, no larger than stated, refused when damaged, and the same for any number of threads. */
+#include "rig/crew.h"
+#include "coder/planes.h"
+
+static const int counts[] = {1, 2, 3, 8, WORKERS};
+static const Shape shapes[] = {{1, {0}, 0},        {1, {1}, 1},         {1, {3}, 3},
+                               {1, {65}, 65},      {2, {40, 25}, 1000}, {4, {8, 4, 3, 3}, 288},
+                               {2, {64, 70}, 4480}};
+static const Shape large = {1, {2 * BLOCK + 777}, 2 * BLOCK + 777};
+
+typedef void Holds(Crew *w);
+
+static const Codec *merging[SPECS_MAX];
+static size_t merging_count;
+
+static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes, const int *count,
+                               size_t n_counts)
+{
+    for (size_t k = 0; k < merging_count; k++)
+        for (size_t i = 0; i < n_shapes * n_counts; i++) {
+            Crew w;
+            crew_open(&w, merging[k], shape[i / n_counts]);
+            crew_run(&w, count[i % n_counts]);
+            holds(&w);
+            crew_close(&w);
+        }
+}
+
+#define CHECK_CREW(w, condition)                                                                             \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            print_error("%s, %zu elements, %d workers\n", codec_text((w)->codec, (w)->a), (w)->shape.n,      \
+                        (w)->workers);                                                                       \
+            check(condition);                                                                                \
+        }                                                                                                    \
+    } while (0)
+
+/* ---- what a merged payload decodes to ---- */
+
+/* To rounding: of each element's own parts, and of the largest one, where a transform stands between. */
+static void check_close(Crew *w, const float *y, const double *want, const double *size)
+{
+    double largest = 0;
+    for (size_t i = 0; i < w->shape.n; i++)
+        largest = fmax(largest, size[i]);
+    for (size_t i = 0; i < w->shape.n; i++)
+        CHECK_CREW(w, fabs((double)y[i] - want[i]) <= 4e-7 * size[i] + 1e-6 * largest);
+}
+
+static double *sizes_of_parts(Crew *w)
+{
+    double *size = NEW_ZERO(w->a, double, w->shape.n + 1);
+    for (int k = 0; k < w->workers; k++) {
+        const float *y = decoded(w, w->sent[w->rounds - 1][k]);
+        for (size_t i = 0; i < w->shape.n; i++)
+            size[i] += fabs((double)y[i]);
+    }
+    return size;
+}
+
+static void decodes_to_the_sum(Crew *w)
+{
+    const int last = w->rounds - 1;
+    if (!(codec_traits(w->codec) & LINEAR))
+        return;
+    double *sum = NEW_ZERO(w->a, double, w->shape.n + 1);
+    for (int k = 0; k < w->workers; k++) {
+        const float *y = decoded(w, w->sent[last][k]);
+        for (size_t i = 0; i < w->shape.n; i++)
+            sum[i] += (double)y[i];
+    }
+    check_close(w, decoded(w, w->heard[last]), sum, sizes_of_parts(w));
+}
+
+static void merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts(void **state)
+{
+    (void)state;
+    for_all_that_merge(decodes_to_the_sum, shapes, countof(shapes), counts, countof(counts));
+}
+
+static void is_the_vote(Crew *w)
+{
+    if (!is_codec(w, "sign"))
+        return;
+    const float *y = decoded(w, w->heard[0]);
+    for (size_t i = 0; i < w->shape.n; i++) {
+        int minus = 0;
+        for (int k = 0; k < w->workers; k++)
+            minus += w->x[k][i] < 0;
+        CHECK_CREW(w, y[i] == (float)(2 * minus > w->workers ? -w->workers : w->workers));
+    }
+}
+
+static void merged_signs_decode_to_the_vote(void **state)
+{
+    (void)state;
+    for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
+}
+
+/* Batches of five, then the batches. Sums of floats are rounded in between; votes and maxima are the same to the byte. */
+static void is_the_same_in_two_stages(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++) {
+        Bytes batch[WORKERS];
+        size_t batches = 0;
+        for (int from = 0; from < w->workers; from += 5)
+            batch[batches++] =
+                merged(w, r, w->sent[r] + from, (size_t)(w->workers - from < 5 ? w->workers - from : 5));
+        const Bytes both = merged(w, r, batch, batches), one = w->heard[r];
+        CHECK_CREW(w, both.size == one.size);
+        if (codec_traits(w->codec) & LINEAR && r == w->rounds - 1) {
+            const float *first = decoded(w, one);
+            double *want = NEW_ZERO(w->a, double, w->shape.n + 1);
+            for (size_t i = 0; i < w->shape.n; i++)
+                want[i] = (double)first[i];
+            check_close(w, decoded(w, both), want, sizes_of_parts(w));
+        } else if (one.size && (is_codec(w, "sign") || is_codec(w, "terngrad"))) {
+            CHECK_CREW(w, !memcmp(both.data, one.data, one.size));
+        }
+    }
+}
+
+static void batches_merge_to_what_all_at_once_do(void **state)
+{
+    (void)state;
+    for_all_that_merge(is_the_same_in_two_stages, shapes, countof(shapes), counts, countof(counts));
+}
+
+/* ---- size ---- */
+
+static size_t varint_bytes(size_t v)
+{
+    return v < 128 ? 1 : 2;
+}
+
+static int bits_of(size_t v)
+{
+    int bits = 0;
+    while (v >> bits)
+        bits++;
+    return bits;
+}
+
+/* What a codec says of its merged payloads. One that is not here writes no more than all of its parts. */
+static size_t most_bytes(const Crew *w, int round)
+{
+    const size_t workers = (size_t)w->workers;
+    size_t all = 1 + varint_bytes(workers), heads = 0; /* of wrappers that keep shifts */
+    for (const Codec *codec = w->codec; codec; codec = codec->inner)
+        heads += codec->ops->marks ? all : 0;
+    if (is_codec(w, "none"))
+        return 4 * w->shape.n + heads;
+    if (is_codec(w, "randk"))
+        return w->sent[round][0].size + varint_bytes(workers) + heads;
+    if (is_codec(w, "sign"))
+        return all + planes_size(w->shape.n, bits_of(workers));
+    if (is_codec(w, "terngrad"))
+        return all + 4;
+    for (size_t k = 0; k < workers; k++)
+        all += w->sent[round][k].size;
+    if (is_codec(w, "cas")) /* sums of floats become doubles */
+        all *= 2;
+    return all + heads;
+}
+
+static void is_as_small_as_stated(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++)
+        CHECK_CREW(w, w->heard[r].size <= most_bytes(w, r));
+}
+
+static void merged_payloads_grow_no_more_than_stated(void **state)
+{
+    (void)state;
+    for_all_that_merge(is_as_small_as_stated, shapes, countof(shapes), counts, countof(counts));
+}
+
+/* ---- damage ---- */
+
+/* Copied to memory of its own, so that AddressSanitizer sees a read past the end. */
+static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, size_t size)
+{
+    const Call c = call_of(w, 0, round);
+    uint8_t *copy = malloc(size ? size : 1);
+    memcpy(copy, data, size);
+    const Bytes in[] = {good, {copy, size}};
+    Buf out = room_for(w, in, 2);
+    w->err.text[0] = 0;
+    const Status status = codec_merge(&c, in, 2, &out);
+    free(copy);
+    CHECK_CREW(w, status == OK || w->err.text[0]); /* a refusal says why */
+    return status;
+}
+
+static Status decode_copy(Crew *w, const uint8_t *data, size_t size)
+{
+    const Call c = call_of(w, 0, w->rounds - 1);
+    uint8_t *copy = malloc(size ? size : 1);
+    memcpy(copy, data, size);
+    w->err.text[0] = 0;
+    const Status status = codec_decode(&c, (Bytes){copy, size}, NEW(w->a, float, w->shape.n + 1));
+    free(copy);
+    CHECK_CREW(w, status == OK || w->err.text[0]);
+    return status;
+}
+
+static void refuses_lengths(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++) {
+        const Bytes whole = w->heard[r], good = w->sent[r][0];
+        const ArenaMark mark = arena_mark(w->a);
+        const size_t step = 1 + whole.size / 60;
+        for (size_t size = 0; size < whole.size; size += step) {
+            CHECK_CREW(w, merge_copy(w, r, good, whole.data, size) == ERR_CORRUPT);
+            CHECK_CREW(w, r < w->rounds - 1 || decode_copy(w, whole.data, size) == ERR_CORRUPT);
+            arena_rewind(w->a, mark);
+        }
+        uint8_t *longer = NEW_ZERO(w->a, uint8_t, whole.size + 1);
+        if (whole.size)
+            memcpy(longer, whole.data, whole.size);
+        CHECK_CREW(w, merge_copy(w, r, good, longer, whole.size + 1) == ERR_CORRUPT);
+        CHECK_CREW(w, r < w->rounds - 1 || decode_copy(w, longer, whole.size + 1) == ERR_CORRUPT);
+        arena_rewind(w->a, mark);
+    }
+}
+
+static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **state)
+{
+    static const int some[] = {3, WORKERS};
+    (void)state;
+    for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
+}
+
+/* Whether tensors go raw is their shape's to say, so either all payloads are or none; a stray one is refused, or counts
+ * for what it holds. */
+static void takes_no_stray_raw_payload(Crew *w)
+{
+    const int last = w->rounds - 1;
+    if (!merges(w, last) || w->codec->ops->bare || w->shape.n == 0)
+        return;
+    Buf raw = room_for(w, NULL, 0);
+    buf_u8(&raw, PAYLOAD_RAW);
+    buf_copy(&raw, w->x[1], 4 * w->shape.n);
+    const bool all_raw = w->sent[last][0].data[0] == PAYLOAD_RAW;
+    const Bytes mixed[] = {w->sent[last][0], buf_bytes(&raw)};
+    const Call c = call_of(w, 0, last);
+    Buf out = room_for(w, mixed, 2);
+    const Status status = codec_merge(&c, mixed, 2, &out);
+    CHECK_CREW(w, status == OK || (status == ERR_CORRUPT && !all_raw));
+    if (status != OK || !(codec_traits(w->codec) & LINEAR))
+        return;
+    const float *y = decoded(w, buf_bytes(&out)), *own = decoded(w, mixed[0]);
+    double *want = NEW(w->a, double, w->shape.n), *size = NEW(w->a, double, w->shape.n);
+    for (size_t i = 0; i < w->shape.n; i++) {
+        want[i] = (double)own[i] + (double)w->x[1][i];
+        size[i] = fabs((double)own[i]) + fabs((double)w->x[1][i]);
+    }
+    check_close(w, y, want, size);
+}
+
+static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
+{
+    static const int two[] = {2};
+    (void)state;
+    for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
+}
+
+/* ---- memory ---- */
+
+static size_t short_of_memory; /* merges */
+
+static void says_when_memory_ends(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++)
+        for (size_t limit = 1, good = 0; good < 2; limit += 1 + limit / 2) {
+            const ArenaMark mark = arena_mark(w->a);
+            Call c = call_of(w, 0, r);
+            Buf out = room_for(w, w->sent[r], 3);
+            c.scratch = arena_open(limit);
+            w->err.text[0] = 0;
+            const Status status = codec_merge(&c, w->sent[r], 3, &out);
+            arena_close(c.scratch);
+            arena_rewind(w->a, mark);
+            CHECK_CREW(w, status == OK || (status == ERR_MEMORY && w->err.text[0] && !good));
+            good += status == OK;
+            short_of_memory += status != OK;
+        }
+}
+
+static void a_merge_without_memory_is_refused_in_words(void **state)
+{
+    static const int three[] = {3};
+    (void)state;
+    for_all_that_merge(says_when_memory_ends, shapes + 1, 5, three, 1);
+    check(short_of_memory > 1000);
+}
+
+/* ---- how many workers ---- */
+
+static size_t counted_to_the_last; /* codecs and rounds */
+
+/* A merged payload that says it is the sum of so many; none where it does not say how many it is of, first of all. */
+static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
+{
+    Reader r = reader_open(whole);
+    if (take_u8(&r) != PAYLOAD_MERGED || take_varint(&r) != (uint64_t)w->workers)
+        return (Bytes){0};
+    Buf out = room_for(w, &whole, 1);
+    buf_u8(&out, PAYLOAD_MERGED);
+    buf_varint(&out, workers);
+    buf_copy(&out, r.at, reader_left(&r));
+    return buf_bytes(&out);
+}
+
+/* One worker more than 64 bits can count. Codecs that have a limit of their own refuse one less, too. */
+static void counts_workers_to_the_last(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++) {
+        const Bytes whole = of_many(w, w->heard[r], UINT64_MAX - 1),
+                    beyond = of_many(w, w->heard[r], UINT64_MAX);
+        const Bytes most[] = {whole, w->sent[r][0]};
+        const Call c = call_of(w, 0, r);
+        Buf out = room_for(w, most, 2);
+        if (!whole.size)
+            continue;
+        const Status status = codec_merge(&c, most, 2, &out);
+        if (status == OK) {
+            Reader in = reader_open(buf_bytes(&out));
+            CHECK_CREW(w, take_u8(&in) == PAYLOAD_MERGED && take_varint(&in) == UINT64_MAX);
+            counted_to_the_last++;
+        }
+        CHECK_CREW(w, status == OK || status == ERR_CORRUPT || status == ERR_NUMERIC);
+        const Status refused = merge_copy(w, r, w->sent[r][0], beyond.data, beyond.size);
+        CHECK_CREW(w, refused == ERR_CORRUPT || (refused == ERR_NUMERIC && status == ERR_NUMERIC));
+        CHECK_CREW(w, status != OK || strstr(w->err.text, "more workers than there are numbers"));
+    }
+}
+
+static void workers_are_counted_as_far_as_numbers_go(void **state)
+{
+    static const int two[] = {2};
+    (void)state;
+    for_all_that_merge(counts_workers_to_the_last, shapes, countof(shapes), two, 1);
+    check(counted_to_the_last > 100);
+}
+
+/* ---- threads ---- */
+
+static void is_the_same_on_threads(Crew *w)
+{
+    for (int r = 0; r < w->rounds && merges(w, r); r++)
+        for (int threads = 2; threads <= 8; threads += 6) {
+            Call c = call_of(w, 0, r);
+            const size_t count = (size_t)w->workers;
+            Buf out = room_for(w, w->sent[r], count);
+            c.threads = threads;
+            check_ok(codec_merge(&c, w->sent[r], count, &out), &w->err);
+            CHECK_CREW(w, out.size == w->heard[r].size && !memcmp(out.data, w->heard[r].data, out.size));
+        }
+}
+
+static void threads_do_not_change_a_merged_byte(void **state)
+{
+    static const int three[] = {3};
+    (void)state;
+    for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
+}
+
+/* Pooled once, as gradients take longer to make than to merge. */
+static int prepare(void **state)
+{
+    const Rng rng = rng_open(11, 0, 0, 0, 0);
+    Error err;
+    collect_specs(state);
+    pool = NEW(forever, float, large.n + WORKERS * APART);
+    for (size_t i = 0; i < large.n + WORKERS * APART; i++)
+        pool[i] = (float)rng_normal(&rng, USE_TEST, i);
+    for (size_t k = 0; k < spec_count; k++) {
+        check_ok(codec_open(&merging[merging_count], specs[k], forever, &err), &err);
+        merging_count += codec_merges(merging[merging_count], 0);
+    }
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts),
+        cmocka_unit_test(merged_signs_decode_to_the_vote),
+        cmocka_unit_test(batches_merge_to_what_all_at_once_do),
+        cmocka_unit_test(merged_payloads_grow_no_more_than_stated),
+        cmocka_unit_test(prefixes_of_merged_payloads_and_appended_bytes_are_refused),
+        cmocka_unit_test(raw_and_other_payloads_merge_rightly_or_not_at_all),
+        cmocka_unit_test(a_merge_without_memory_is_refused_in_words),
+        cmocka_unit_test(workers_are_counted_as_far_as_numbers_go),
+        cmocka_unit_test(threads_do_not_change_a_merged_byte),
+    };
+    return cmocka_run_group_tests(tests, prepare, drop_specs) ? 1 : 0;
+}

@@ -1,0 +1,315 @@
+/* test_metrics.c -- every metric against numpy's and scipy's numbers (reference/metrics.py), and the null rules. */
+#include "rig/metrics_rig.h"
+#include "num/radix.h"
+#include "reference/known.h"
+#include "reference/vectors.h"
+
+/* A tally of x and the reference's decodings; `above` for the levels beside the vector's own. */
+static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool random, int threads,
+                        double above)
+{
+    Tally t;
+    Subject s = {.x = x,
+                 .n = n,
+                 .above = {n ? radix_magnitude_quantile(x, n, 0.95) : NAN, above, above},
+                 .threads = threads,
+                 .scratch = b->a,
+                 .err = &b->err};
+    float *y = NEW(b->a, float, n + 1);
+    if (random && repeats > 1) {
+        s.half = NEW(b->a, float, n + 1);
+        s.root = NEW(b->a, float, n + 1);
+    }
+    check_ok(tally_open(&t, LEVEL_VECTOR, repeats, random, b->a, &b->err), &b->err);
+    check_ok(tally_gradient(&t, &s), &b->err);
+    for (uint32_t r = 0; r < t.decoded; r++) {
+        reference_decoded(x, y, n, r);
+        check_ok(tally_repeat(&t, &s, r, y), &b->err);
+        if (r == 0 && n)
+            check_ok(
+                radix_wasserstein(x, y, n, NEW(b->a, float, 2 * n), threads, &t.wasserstein, b->a, &b->err),
+                &b->err);
+    }
+    check_ok(tally_spread(&t, &s), &b->err);
+    return t;
+}
+
+static Tally measure(Bench *b, const float *x, size_t n, size_t repeats, bool random)
+{
+    return measure_at(b, x, n, repeats, random, 1, NAN);
+}
+
+/* Those that the reference computes; sizes and times are tested by themselves. */
+static const char *const errors[] = {
+    "mse",         "variance",       "second_moment",    "bias_ratio",     "bias_z",
+    "gain",        "gain_z",         "relative_error",   "rel_l2",         "rel_l1",
+    "elem_error",  "elem_error_big", "elem_error_small", "elem_error_pos", "elem_error_neg",
+    "wasserstein", "cosine",         "sign_agreement",   "max_abs_error",  "density",
+};
+
+/* Sums over one decoded vector are double throughout; what repeats add up to is held in float32 between them;
+ * and a z is a difference of two nearly equal numbers. */
+static double tolerance(const char *name)
+{
+    static const char *const held[] = {"variance", "bias_ratio", "gain", "gain_z"};
+    for (size_t i = 0; i < countof(held); i++)
+        if (!strcmp(name, held[i]))
+            return 1e-7;
+    return strcmp(name, "bias_z") ? 1e-11 : 1e-6;
+}
+
+static void check_known(const Tally *t, const char *group)
+{
+    for (size_t i = 0; i < countof(errors); i++) {
+        const double expected = known(group, errors[i]), v = value(t, errors[i]);
+        if (isnan(expected) != isnan(v))
+            print_error("%s %s: %g, want %g\n", group, errors[i], v, expected);
+        check(isnan(expected) == isnan(v));
+        if (!isnan(v))
+            check_rel_at(v, expected, tolerance(errors[i]), errors[i], __FILE__, __LINE__);
+    }
+}
+
+static void errors_are_numpys(void **state)
+{
+    Bench *b = *state;
+    float x[1000];
+    reference_gradient(x, 1000, 1);
+    Tally t = measure(b, x, 1000, 7, true);
+    check_known(&t, "small");
+    t = measure(b, x, 1000, 1, true);
+    check_known(&t, "single");
+    t = measure(b, x, 1000, 7, false);
+    check_known(&t, "fixed");
+}
+
+static void errors_of_several_blocks_are_numpys(void **state)
+{
+    Bench *b = *state;
+    float *x = NEW(b->a, float, 70003);
+    reference_gradient(x, 70003, 2);
+    const Tally t = measure(b, x, 70003, 3, true);
+    check_known(&t, "large");
+}
+
+static void special_vectors_have_values_or_none(void **state)
+{
+    Bench *b = *state;
+    float zeros[40] = {0}, constant[100];
+    const float one[1] = {-0.2f};
+    for (int i = 0; i < 100; i++)
+        constant[i] = 0.3f;
+    Tally t = measure(b, zeros, 40, 3, true);
+    check_known(&t, "zeros");
+    t = measure(b, constant, 100, 5, true);
+    check_known(&t, "constant");
+    t = measure(b, one, 1, 5, true);
+    check_known(&t, "one");
+    t = measure(b, one, 0, 5, true);
+    for (size_t i = 0; i < countof(errors); i++) {
+        const double v = value(&t, errors[i]);
+        check(isnan(v) || v == 0);
+    }
+    check(isnan(value(&t, "density")) && isnan(value(&t, "max_abs_error")) &&
+          isnan(value(&t, "bits_per_element")));
+}
+
+static void deterministic_codecs_have_no_variance(void **state)
+{
+    Bench *b = *state;
+    const float x[3] = {1, -2, 0.3f};
+    Tally t = measure(b, x, 3, 1, false);
+    check(value(&t, "variance") == 0 && isnan(value(&t, "bias_ratio")) && isnan(value(&t, "gain_z")));
+    t = measure(b, x, 3, 1, true);
+    check(isnan(value(&t, "variance")) && isnan(value(&t, "bias_z")));
+}
+
+/* Three vectors end to end, one of them zero, against the reference's one long vector. */
+static void appended_tallies_are_those_of_the_long_vector(void **state)
+{
+    Bench *b = *state;
+    enum { A = 1000, C = 20, Z = 40, N = A + C + Z, R = 4 };
+    float x[N] = {0}, y[N];
+    reference_gradient(x, A, 1);
+    for (int i = A; i < A + C; i++)
+        x[i] = 0.3f;
+    static const size_t begin[] = {0, A, A + C, N};
+    Tally total;
+    check_ok(tally_open(&total, LEVEL_CELL, R, true, b->a, &b->err), &b->err);
+    for (int v = 0; v < 3; v++) {
+        const size_t n = begin[v + 1] - begin[v];
+        const Tally t = measure_at(b, x + begin[v], n, R, true, 1, radix_magnitude_quantile(x, N, 0.95));
+        tally_append(&total, &t);
+        reference_decoded(x + begin[v], y + begin[v], n, 0);
+    }
+    check_ok(radix_wasserstein(x, y, N, NEW(b->a, float, 2 * N), 1, &total.wasserstein, b->a, &b->err),
+             &b->err);
+    check_known(&total, "pooled");
+}
+
+/* A vector that is sent raw stands among random ones: it was decoded once. */
+static void a_fixed_vector_may_stand_among_random_ones(void **state)
+{
+    Bench *b = *state;
+    float x[1000];
+    reference_gradient(x, 1000, 1);
+    Tally total;
+    check_ok(tally_open(&total, LEVEL_CELL, 5, true, b->a, &b->err), &b->err);
+    Tally random = measure_at(b, x, 600, 5, true, 1, 0.1);
+    random.largest = 2;
+    const Tally fixed = measure_at(b, x + 600, 400, 5, false, 1, 0.1);
+    tally_append(&total, &random);
+    tally_append(&total, &fixed);
+    check_rel(value(&total, "mse"), value(&random, "mse") + value(&fixed, "mse"), 1e-14);
+    check_rel(value(&total, "variance"), value(&random, "variance"), 1e-14);
+    check(value(&total, "max_abs_error") == 2);
+    check_rel(value(&total, "density"), 0.6 * value(&random, "density") + 0.4 * value(&fixed, "density"),
+              1e-14);
+}
+
+static void thread_counts_do_not_matter(void **state)
+{
+    Bench *b = *state;
+    enum { N = 200011 };
+    float *x = NEW(b->a, float, N);
+    reference_gradient(x, N, 3);
+    const Tally one = measure_at(b, x, N, 3, true, 1, 0.1);
+    static const int threads[] = {2, 8};
+    for (size_t i = 0; i < countof(threads); i++) {
+        const Tally many = measure_at(b, x, N, 3, true, threads[i], 0.1);
+        for (const Metric *m = metrics; m->name; m++) {
+            const double v = m->of(&many), w = m->of(&one);
+            check(v == w || (isnan(v) && isnan(w)));
+        }
+    }
+}
+
+static void check_tables(Bench *b, const Kernels *k, const Kernels *base, size_t n)
+{
+    const double above[THRESHOLDS] = {0.05, 0, NAN};
+    float *x = NEW(b->a, float, n), *y = NEW(b->a, float, n);
+    float *half = NEW(b->a, float, n), *root = NEW(b->a, float, n), *half_ref = NEW(b->a, float, n),
+          *root_ref = NEW(b->a, float, n);
+    double sum[E_SUMS], sum_ref[E_SUMS], most, most_ref;
+    reference_gradient(x, n, 4);
+    for (uint32_t r = 0; r < 3; r++) {
+        reference_decoded(x, y, n, r);
+        k->spread_add(x, y, n, r + 1, half, root, sum);
+        base->spread_add(x, y, n, r + 1, half_ref, root_ref, sum_ref);
+        assert_memory_equal(sum, sum_ref, S_STEPS * sizeof *sum);
+    }
+    assert_memory_equal(half, half_ref, n * sizeof *half);
+    assert_memory_equal(root, root_ref, n * sizeof *root);
+    k->error_sums(x, y, n, above, sum, &most);
+    base->error_sums(x, y, n, above, sum_ref, &most_ref);
+    assert_memory_equal(sum, sum_ref, sizeof sum);
+    check(most == most_ref);
+    k->gradient_sums(x, n, above, sum);
+    base->gradient_sums(x, n, above, sum_ref);
+    assert_memory_equal(sum, sum_ref, G_SUMS * sizeof *sum);
+    k->spread_sums(x, half, root, n, sum);
+    base->spread_sums(x, half, root, n, sum_ref);
+    assert_memory_equal(sum, sum_ref, S_SUMS * sizeof *sum);
+    check(k->sum_gaps(x, y, n) == base->sum_gaps(x, y, n));
+}
+
+static void instruction_sets_add_the_same_sums(void **state)
+{
+    Bench *b = *state;
+    static const size_t sizes[] = {0, 1, 15, 16, 17, 4099};
+    for (int isa = ISA_BASE + 1; isa < ISA_COUNT; isa++)
+        for (size_t s = 0; kernels_of((Isa)isa) && s < countof(sizes); s++)
+            check_tables(b, kernels_of((Isa)isa), kernels_of(ISA_BASE), sizes[s]);
+}
+
+static void sizes_and_times_follow_their_definitions(void **state)
+{
+    (void)state;
+    Tally t = {.level = LEVEL_RUN,
+               .repeats = 10,
+               .decoded = 1,
+               .n = 2000,
+               .cells = 2,
+               .bytes = 500,
+               .bytes_min = 400,
+               .bytes_max = 600,
+               .encode = 4e-3,
+               .encode_min = 2e-3,
+               .decode = 1e-3,
+               .decode_min = 1e-4,
+               .entropy = 3600,
+               .raw = 4,
+               .residual2 = 9,
+               .scratch = 640,
+               .expected = NAN};
+    double none[1][E_SUMS] = {{0}};
+    t.error = none;
+    static const struct {
+        const char *name;
+        double value;
+    } expected[] = {
+        {"raw_bytes", 4000},
+        {"bytes", 250},
+        {"bytes_min", 200},
+        {"bytes_max", 300},
+        {"ratio", 16},
+        {"bits_per_element", 2},
+        {"encode_ms", 2},
+        {"encode_ms_min", 1},
+        {"decode_ms", 0.5},
+        {"decode_ms_min", 0.05},
+        {"encode_gbps", 2e-3},
+        {"decode_gbps", 8e-3},
+        {"entropy_bits", 1800},
+        {"coding_efficiency", 0.9},
+        {"raw_fallbacks", 2},
+        {"residual_norm", 3},
+        {"peak_scratch_bytes", 640},
+    };
+    for (size_t i = 0; i < countof(expected); i++)
+        check_rel_at(value(&t, expected[i].name), expected[i].value, 1e-14, expected[i].name, __FILE__,
+                     __LINE__);
+    check(isnan(value(&t, "variance_expected")));
+    t.bytes = 0;
+    check(isnan(value(&t, "ratio")) && isnan(value(&t, "coding_efficiency")));
+    check(metric_find("no such metric") == NULL);
+}
+
+/* Squares of float32's extremes are beyond float32, but not beyond double. */
+static void extremes_neither_overflow_nor_vanish(void **state)
+{
+    Bench *b = *state;
+    float x[64], y[64];
+    static const float scales[] = {3e38f, 1e-45f};
+    for (size_t i = 0; i < countof(scales); i++) {
+        for (int j = 0; j < 64; j++) {
+            x[j] = j % 2 ? scales[i] : -scales[i];
+            y[j] = j % 4 ? x[j] : 0;
+        }
+        Tally t;
+        const Subject s = {.x = x, .n = 64, .above = {0}, .threads = 1, .scratch = b->a, .err = &b->err};
+        check_ok(tally_open(&t, LEVEL_VECTOR, 1, false, b->a, &b->err), &b->err);
+        check_ok(tally_gradient(&t, &s), &b->err);
+        check_ok(tally_repeat(&t, &s, 0, y), &b->err);
+        check_ok(tally_spread(&t, &s), &b->err);
+        check_rel(value(&t, "relative_error"), 0.25, 1e-13);
+        check_rel(value(&t, "cosine"), sqrt(0.75), 1e-13);
+        check_rel(value(&t, "gain"), 0.75, 1e-13);
+        check_rel(value(&t, "sign_agreement"), 0.75, 1e-13);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    BENCH_TEST(errors_are_numpys),
+    BENCH_TEST(errors_of_several_blocks_are_numpys),
+    BENCH_TEST(special_vectors_have_values_or_none),
+    BENCH_TEST(deterministic_codecs_have_no_variance),
+    BENCH_TEST(appended_tallies_are_those_of_the_long_vector),
+    BENCH_TEST(a_fixed_vector_may_stand_among_random_ones),
+    BENCH_TEST(thread_counts_do_not_matter),
+    BENCH_TEST(instruction_sets_add_the_same_sums),
+    BENCH_TEST(sizes_and_times_follow_their_definitions),
+    BENCH_TEST(extremes_neither_overflow_nor_vanish),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,374 @@
+/* test_layers.c -- every layer over plain values and values abreast by itself: what it computes against a forward pass in
+ * double, what it gives back against central differences of that. */
+#include "rig/layer_rig.h"
+
+/* ---- the layers, one image at a time, in double ---- */
+
+typedef struct Case {
+    size_t channels, rows, columns, images;
+    Value *(*build)(Builder *b, Value *in, const struct Case *c);
+    void (*reference)(const struct Case *c, const double *x, const double *w, double *y);
+    size_t outputs, size, stride, padding;
+    bool bias, blocked, in_place;
+} Case;
+
+static void conv_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    const size_t rows = (c->rows + 2 * c->padding - c->size) / c->stride + 1,
+                 columns = (c->columns + 2 * c->padding - c->size) / c->stride + 1;
+    const double *bias = w + c->outputs * c->channels * c->size * c->size;
+    for (size_t k = 0; k < c->outputs; k++)
+        for (size_t row = 0; row < rows; row++)
+            for (size_t column = 0; column < columns; column++) {
+                double sum = c->bias ? bias[k] : 0;
+                for (size_t i = 0; i < c->channels * c->size * c->size; i++) {
+                    const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
+                    const size_t r = row * c->stride + ky - c->padding,
+                                 l = column * c->stride + kx - c->padding;
+                    if (r < c->rows && l < c->columns) /* wraps above the image */
+                        sum += w[k * c->channels * c->size * c->size + i] *
+                               x[(ch * c->rows + r) * c->columns + l];
+                }
+                *y++ = sum;
+            }
+}
+
+static Value *conv(Builder *b, Value *in, const Case *c)
+{
+    return build_conv(b, in, "conv",
+                      &(ConvSettings){.channels = c->outputs,
+                                      .size = c->size,
+                                      .stride = c->stride,
+                                      .padding = c->padding,
+                                      .bias = c->bias});
+}
+
+static void linear_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    const size_t n = c->channels * c->rows * c->columns;
+    for (size_t k = 0; k < c->outputs; k++) {
+        y[k] = w[c->outputs * n + k];
+        for (size_t i = 0; i < n; i++)
+            y[k] += w[k * n + i] * x[i];
+    }
+}
+
+static Value *linear(Builder *b, Value *in, const Case *c)
+{
+    return build_linear(b, in, "linear", c->outputs);
+}
+
+static void pool_ref(const Case *c, const double *x, double *y, bool maximum)
+{
+    for (size_t ch = 0; ch < c->channels; ch++)
+        for (size_t row = 0; row < c->rows / c->size; row++)
+            for (size_t column = 0; column < c->columns / c->size; column++) {
+                double most = -INFINITY, sum = 0;
+                for (size_t i = 0; i < c->size * c->size; i++) {
+                    const double v = x[(ch * c->rows + row * c->size + i / c->size) * c->columns +
+                                       column * c->size + i % c->size];
+                    most = fmax(most, v);
+                    sum += v / (double)(c->size * c->size);
+                }
+                *y++ = maximum ? most : sum;
+            }
+}
+
+static void max_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    (void)w;
+    pool_ref(c, x, y, true);
+}
+
+static Value *max_pool(Builder *b, Value *in, const Case *c)
+{
+    return build_max_pool(b, in, c->size);
+}
+
+static void average_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    (void)w;
+    pool_ref(c, x, y, false);
+}
+
+static Value *average_pool(Builder *b, Value *in, const Case *c)
+{
+    return build_average_pool(b, in, c->size);
+}
+
+static void relu_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    (void)w;
+    for (size_t i = 0; i < c->channels * c->rows * c->columns; i++)
+        y[i] = fmax(x[i], 0);
+}
+
+static Value *relu(Builder *b, Value *in, const Case *c)
+{
+    (void)c;
+    return build_relu(b, in);
+}
+
+static void sigmoid_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    (void)w;
+    for (size_t i = 0; i < c->channels * c->rows * c->columns; i++)
+        y[i] = 1 / (1 + exp(-x[i]));
+}
+
+static Value *sigmoid(Builder *b, Value *in, const Case *c)
+{
+    (void)c;
+    return build_sigmoid(b, in);
+}
+
+/* Two convolutions of one value, added up: the second to run backward finds what the first gave. */
+static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
+{
+    const size_t n = c->outputs * c->rows * c->columns;
+    double *other = calloc(n, sizeof *other);
+    conv_ref(c, x, w, y);
+    conv_ref(c, x, w + c->outputs * c->channels * c->size * c->size, other);
+    for (size_t i = 0; i < n; i++)
+        y[i] += other[i];
+    free(other);
+}
+
+static Value *two_convs(Builder *b, Value *in, const Case *c)
+{
+    in = build_max_pool(b, in, 1); /* abreast, and nothing else */
+    const ConvSettings s = {.channels = c->outputs, .size = c->size, .stride = 1, .padding = c->padding};
+    Value *one = build_conv(b, in, "one", &s);
+    return build_sum(b, one, build_conv(b, in, "two", &s));
+}
+
+/* clang-format off */
+static const Case cases[] = {
+    /* channels, rows, columns, images           outputs, size, stride, padding, bias */
+    {1, 28, 28, 2, conv, conv_ref,                .outputs = 20, .size = 5, .stride = 1, .bias = true},
+    {20, 12, 12, 1, conv, conv_ref,               .outputs = 50, .size = 5, .stride = 1, .bias = true},
+    {3, 9, 7, 17, conv, conv_ref,                 .outputs = 7, .size = 3, .stride = 1, .padding = 1, .bias = true},
+    {3, 9, 7, 37, conv, conv_ref,                 .outputs = 1, .size = 3, .stride = 2, .padding = 1},
+    {2, 10, 11, 1, conv, conv_ref,                .outputs = 25, .size = 4, .stride = 3, .padding = 2, .bias = true},
+    {2, 3, 3, 2, conv, conv_ref,                  .outputs = 13, .size = 5, .stride = 1, .padding = 3},
+    {5, 1, 1, 16, conv, conv_ref,                 .outputs = 9, .size = 1, .stride = 1, .bias = true},
+    {4, 6, 5, 2, conv, conv_ref,                  .outputs = 3, .size = 1, .stride = 2},
+    {1, 7, 7, 1, conv, conv_ref,                  .outputs = 2, .size = 2, .stride = 4, .padding = 1},
+    {1, 4, 6, 2, conv, conv_ref,                  .outputs = 73, .size = 3, .stride = 1},
+    {3, 5, 4, 6, two_convs, two_convs_ref,        .outputs = 6, .size = 3, .stride = 1, .padding = 1},
+    {1, 28, 28, 3, linear, linear_ref,            .outputs = 11},
+    {3, 1, 1, 1, linear, linear_ref,              .outputs = 1},
+    {7, 3, 2, 40, linear, linear_ref,             .outputs = 300},
+    {3, 8, 8, 5, max_pool, max_ref,               .size = 2},
+    {2, 9, 7, 17, max_pool, max_ref,              .size = 2},
+    {2, 10, 11, 1, max_pool, max_ref,             .size = 3},
+    {32, 5, 4, 3, max_pool, max_ref,              .size = 2, .blocked = true},
+    {3, 8, 8, 33, average_pool, average_ref,      .size = 4},
+    {2, 7, 10, 1, average_pool, average_ref,      .size = 3},
+    {32, 9, 8, 2, average_pool, average_ref,      .size = 4, .blocked = true},
+    {3, 4, 5, 7, relu, relu_ref,                  .in_place = true},
+    {3, 150, 160, 1, relu, relu_ref,              .in_place = true},
+    {1, 1, 10, 19, sigmoid, sigmoid_ref,          .in_place = true},
+};
+/* clang-format on */
+
+static void case_open(Layers *r, const Case *c)
+{
+    const size_t lanes = c->blocked ? layer_lanes() : 1;
+    layers_open(r, (Value){.channels = c->channels, .rows = c->rows, .columns = c->columns, .lanes = lanes},
+                c->images);
+    layers_ready(r, c->build(&r->b, r->in, c));
+    for (size_t i = 0; i < r->b.parameters.floats; i++)
+        r->gradient[i] = NAN;
+    for (size_t i = 0; i < value_floats(r->in, c->images); i++)
+        r->in->dx[i] = NAN;
+}
+
+/* |a - b| against the largest of b, where every element is a sum of some thousand products at most. */
+static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(b[i]));
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(a[i] - b[i]) <= 2e-6 * most)) {
+            print_error("case %td, %s %zu of %zu: %.9g against %.9g\n", c - cases, what, i, n, a[i], b[i]);
+            check(a[i] == b[i]);
+        }
+}
+
+static double weighted_sum(const Case *c, const double *x, const double *w, const double *dy, size_t n,
+                           double *y)
+{
+    c->reference(c, x, w, y);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += y[i] * dy[i];
+    return sum;
+}
+
+/* The slope of one image's weighted sum as *v moves. */
+static double slope(const Case *c, const double *x, const double *w, double *v, const double *dy, size_t n,
+                    double *y)
+{
+    const double step = 1e-5, was = *v;
+    *v = was + step;
+    const double up = weighted_sum(c, x, w, dy, n, y);
+    *v = was - step;
+    const double down = weighted_sum(c, x, w, dy, n, y);
+    *v = was;
+    return (up - down) / (2 * step);
+}
+
+enum { SAMPLE = 60 }; /* parameters, and elements of an image, that are looked at */
+
+static void check_case(const Case *c)
+{
+    Layers r;
+    case_open(&r, c);
+    const size_t n = value_size(r.in), m = value_size(r.out), weights = r.b.parameters.floats;
+    double *x = in_order(&r, r.in, r.in->x), *w = NEW(r.a, double, weights + 1),
+           *y = NEW(r.a, double, c->images *m);
+    for (size_t i = 0; i < weights; i++)
+        w[i] = (double)r.weights[i];
+    layers_forward(&r);
+    for (size_t image = 0; image < c->images; image++)
+        c->reference(c, x + image * n, w, y + image * m);
+    check_all(c, "output", in_order(&r, r.out, r.out->x), y, c->images * m);
+
+    give_gradient(&r);
+    const double *dy = in_order(&r, r.out, r.out->dx);
+    layers_backward(&r, false);
+    const double *dx = in_order(&r, r.in, r.in->dx);
+    double found[SAMPLE], want[SAMPLE];
+    size_t count = 0;
+    for (size_t image = 0; image<c->images; image += c->images> 2 ? c->images - 1 : 1, count = 0) {
+        for (size_t i = image % 2; i < n && count < SAMPLE; i += 1 + n / SAMPLE) {
+            found[count] = dx[image * n + i];
+            want[count++] = slope(c, x + image * n, w, x + image * n + i, dy + image * m, m, y);
+        }
+        check_all(c, "gradient of input", found, want, count);
+    }
+    for (size_t i = 0; i < weights && count < SAMPLE;
+         i = i + 1 < weights && i + 1 + weights / SAMPLE >= weights ? weights - 1
+                                                                    : i + 1 + weights / SAMPLE) {
+        found[count] = (double)r.gradient[i];
+        want[count] = 0;
+        for (size_t image = 0; image < c->images; image++)
+            want[count] += slope(c, x + image * n, w, w + i, dy + image * m, m, y);
+        count++;
+    }
+    check_all(c, "gradient of parameter", found, want, count);
+    layers_close(&r);
+}
+
+static void layers_give_what_a_slow_reference_gives(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        check_case(&cases[i]);
+}
+
+/* ---- rules of the pass ---- */
+
+static void gradients_of_a_value_read_twice_add_up(void **state)
+{
+    (void)state;
+    for (const Case *c = cases; c < cases + countof(cases); c++) {
+        if (c->in_place)
+            continue;
+        Layers r;
+        case_open(&r, c);
+        layers_forward(&r);
+        give_gradient(&r);
+        layers_backward(&r, false);
+        check(r.in->added);
+        const size_t n = c->images * value_size(r.in);
+        double *alone = in_order(&r, r.in, r.in->dx);
+        layers_normal(r.in->dx, n, 1, 4);
+        const double *before = in_order(&r, r.in, r.in->dx);
+        for (size_t i = 0; i < n; i++)
+            alone[i] += before[i];
+        layers_backward(&r, true);
+        check_all(c, "added gradient", in_order(&r, r.in, r.in->dx), alone, n);
+        layers_close(&r);
+    }
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (const Case *c = cases; c < cases + countof(cases); c++) {
+        Layers first;
+        case_open(&first, c);
+        layers_forward(&first);
+        give_gradient(&first);
+        layers_backward(&first, false);
+        for (int threads = 2; threads <= 3; threads++) {
+            Layers r;
+            case_open(&r, c);
+            r.threads = threads;
+            layers_forward(&r);
+            check(!memcmp(r.out->x, first.out->x, value_floats(r.out, c->images) * sizeof(float)));
+            give_gradient(&r);
+            layers_backward(&r, false);
+            check(!memcmp(r.in->dx, first.in->dx, value_floats(r.in, c->images) * sizeof(float)));
+            check(!memcmp(r.gradient, first.gradient, r.b.parameters.floats * sizeof(float)));
+            layers_close(&r);
+        }
+        layers_close(&first);
+    }
+}
+
+static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(void **state)
+{
+    (void)state;
+    Layers r;
+    const Case *c = &cases[2];
+    case_open(&r, c);
+    layers_forward(&r);
+    give_gradient(&r);
+    layers_backward(&r, false);
+    const size_t weights = r.b.parameters.floats, size = value_size(r.in);
+    r.images = 3;
+    layers_forward(&r);
+    give_gradient(&r);
+    layers_backward(&r, false);
+    Layers alone;
+    Case few = *c;
+    few.images = 3;
+    case_open(&alone, &few);
+    memcpy(alone.in->x, r.in->x, 3 * size * sizeof(float));
+    layers_forward(&alone);
+    give_gradient(&alone);
+    layers_backward(&alone, false);
+    check(!memcmp(r.gradient, alone.gradient, weights * sizeof(float)));
+    check(!memcmp(r.in->dx, alone.in->dx, 3 * size * sizeof(float)));
+    layers_close(&alone);
+    layers_close(&r);
+}
+
+static void values_too_small_for_a_window_are_refused_by_name(void **state)
+{
+    (void)state;
+    Layers r;
+    layers_open(&r, (Value){.channels = 1, .rows = 4, .columns = 4, .lanes = 1}, 1);
+    build_conv(&r.b, r.in, "conv9", &(ConvSettings){.channels = 2, .size = 5, .stride = 1});
+    assert_int_equal(r.b.status, ERR_USAGE);
+    check(strstr(r.err.text, "conv9: 5x5 kernels on 4x4 values"));
+    layers_close(&r);
+    layers_open(&r, (Value){.channels = 1, .rows = 1, .columns = 4, .lanes = 1}, 1);
+    build_max_pool(&r.b, r.in, 2);
+    check(r.b.status == ERR_USAGE && strstr(r.err.text, "max pool of 2 on 1x4 values"));
+    layers_close(&r);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(layers_give_what_a_slow_reference_gives),
+    cmocka_unit_test(gradients_of_a_value_read_twice_add_up),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+    cmocka_unit_test(a_last_piece_that_is_not_full_does_not_see_what_was_there_before),
+    cmocka_unit_test(values_too_small_for_a_window_are_refused_by_name),
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,337 @@
+/* test_train.c -- training: the same weights for any thread count and any number of workers, whatever the codec keeps
+ * between steps; what is learned; what is said when it goes wrong. */
+#include "rig/check.h"
+#include "nn/training_run.h"
+#include "rig/tiny_data.h"
+
+static Arena *arena;
+static Error err;
+static Dataset train_data, test_data;
+
+static TrainSetup setup_of(const char *spec, size_t workers)
+{
+    TrainSetup s = {.network = "cnn",
+                    .train = &train_data,
+                    .test = &test_data,
+                    .workers = workers,
+                    .aggregate = workers,
+                    .batch = 24,
+                    .test_batch = 100,
+                    .sgd = {.lr = 0.05, .momentum = 0.9},
+                    .seed = 1,
+                    .threads = 1};
+    check_ok(codec_open(&s.codec, spec, arena, &err), &err);
+    return s;
+}
+
+/* The weights after some steps; the last step's record. */
+static float *weights_after(const TrainSetup *s, size_t steps, size_t *count, StepRecord *r)
+{
+    Trainer *t;
+    check_ok(trainer_open(&t, s, &err), &err);
+    for (size_t i = 0; i < steps; i++)
+        check_ok(trainer_step(t, r, &err), &err);
+    *count = trainer_parameters(t);
+    float *w = NEW(arena, float, *count);
+    memcpy(w, trainer_weights(t), *count * sizeof *w);
+    trainer_close(t);
+    return w;
+}
+
+static double accuracy_after(const TrainSetup *s, size_t steps)
+{
+    Trainer *t;
+    StepRecord r;
+    Tested tested = {0};
+    check_ok(trainer_open(&t, s, &err), &err);
+    Status status = OK;
+    for (size_t i = 0; i < steps && status == OK; i++)
+        status = trainer_step(t, &r, &err);
+    if (status == OK)
+        status = trainer_test(t, &test_data, &tested, &err);
+    trainer_close(t);
+    return status == OK ? tested.accuracy : 0; /* diverged */
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    train_data = tiny_data(PART_TRAIN, 480, arena);
+    test_data = tiny_data(PART_TEST, 250, arena);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+static void weights_are_the_same_for_one_two_and_three_threads(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"none",     "qsgd", "ef+topk:ratio=0.01", "svd", "joint",
+                                        "powersgd", "cas"};
+    for (size_t i = 0; i < countof(specs); i++) {
+        TrainSetup s = setup_of(specs[i], 3);
+        StepRecord r[3];
+        size_t n;
+        float *w[3];
+        for (int threads = 1; threads <= 3; threads++) {
+            s.threads = threads;
+            w[threads - 1] = weights_after(&s, 4, &n, &r[threads - 1]);
+        }
+        check(!memcmp(w[0], w[1], n * sizeof *w[0]) && !memcmp(w[0], w[2], n * sizeof *w[0]));
+        check(r[0].train.loss == r[2].train.loss && r[0].bytes_up == r[2].bytes_up);
+    }
+}
+
+static void workers_without_compression_are_one_worker_with_the_whole_batch(void **state)
+{
+    (void)state;
+    for (size_t workers = 2; workers <= 7; workers++) { /* 24 images: 5 and 7 share them unevenly */
+        TrainSetup one = setup_of("none", 1), many = setup_of("none", workers);
+        StepRecord r, q;
+        size_t n;
+        const float *a = weights_after(&one, 8, &n, &r), *b = weights_after(&many, 8, &n, &q);
+        for (size_t i = 0; i < n; i++)
+            check_near((double)a[i], (double)b[i], 2e-6);
+        check_rel(r.train.loss, q.train.loss, 1e-5);
+        check_near(r.train.accuracy, q.train.accuracy, 1e-12);
+        check(q.bytes_up == 4 * (double)n);
+    }
+}
+
+static void grouping_and_small_tensors_change_nothing_without_compression(void **state)
+{
+    (void)state;
+    TrainSetup s = setup_of("none", 2);
+    StepRecord r;
+    size_t n;
+    const float *a = weights_after(&s, 3, &n, &r);
+    s.grouping = GROUP_ALL;
+    check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
+    s.min_elements = 20; /* biases stand between the large tensors */
+    check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
+    s = setup_of("topk:ratio=0.01", 2);
+    s.min_elements = 1u << 30;
+    check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
+}
+
+static void a_merged_aggregate_is_the_average_of_decoded_payloads(void **state)
+{
+    (void)state;
+    size_t seen = 0;
+    for (size_t i = 0; compressors[i]; i++) {
+        const Compressor *ops = compressors[i];
+        if (ops->wraps || !ops->merge)
+            continue;
+        TrainSetup s = setup_of(ops->name, 3);
+        StepRecord r;
+        size_t n;
+        if (!(codec_traits(s.codec) & LINEAR) || codec_rounds(s.codec) > 1)
+            continue;
+        const float *a = weights_after(&s, 4, &n, &r);
+        Compressor each = *ops;
+        each.merge = NULL;
+        Codec apart = *s.codec;
+        apart.ops = &each;
+        s.codec = &apart;
+        const float *b = weights_after(&s, 4, &n, &r);
+        for (size_t j = 0; j < n; j++)
+            check_near((double)a[j], (double)b[j], 1e-5);
+        seen++;
+    }
+    check(seen >= 3);
+}
+
+static void networks_learn_with_each_kind_of_codec(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "none", "qsgd", "terngrad:clip=2.5", "svd:rank=3", "ef+topk:ratio=0.05", "ef+scaledsign", "powersgd"};
+    for (size_t i = 0; i < countof(specs); i++) {
+        TrainSetup s = setup_of(specs[i], 4);
+        const double accuracy = accuracy_after(&s, 160);
+        if (accuracy < 0.9)
+            print_error("%s: accuracy %g\n", specs[i], accuracy);
+        check(accuracy > 0.9);
+    }
+}
+
+static void some_of_the_workers_are_heard_and_all_go_on(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"none",
+                                        "qsgd",
+                                        "ef+topk:ratio=0.05",
+                                        "powersgd",
+                                        "ef+powersgd",
+                                        "diana+qsgd",
+                                        "ef21+topk:ratio=0.05",
+                                        "ef+none",
+                                        "ef+zstd+qsgd",
+                                        "dgc",
+                                        "strom",
+                                        "cas",
+                                        "ef+cas",
+                                        "onebit",
+                                        "joint",
+                                        "ef+joint",
+                                        "thc"};
+    for (size_t i = 0; i < countof(specs); i++) {
+        TrainSetup s = setup_of(specs[i], 4);
+        StepRecord r = {0};
+        size_t n;
+        s.aggregate = 2;
+        const float *a = weights_after(&s, 5, &n, &r);
+        check(isfinite(r.train.loss) && r.bytes_up > 0);
+        check(first_nonfinite(a, n, NULL) == n);
+        s.aggregate = 4;
+        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a)); /* the others' images count */
+    }
+    TrainSetup s = setup_of("none", 5);
+    s.aggregate = 3;
+    check(accuracy_after(&s, 160) > 0.9);
+}
+
+/* ---- a codec that is wrong ---- */
+
+/* QSGD with one level in buckets of 512; `inverted` rounds up with the probability to round down. */
+static Status crude_encode(const Call *c, const float *x, Buf *out, bool inverted)
+{
+    enum { BUCKET = 512, LEVELS = 1 };
+    buf_u8(out, PAYLOAD_METHOD);
+    for (size_t from = 0, n = c->shape->n; from < n; from += BUCKET) {
+        const size_t to = from + BUCKET < n ? from + BUCKET : n;
+        double sum = 0;
+        for (size_t i = from; i < to; i++)
+            sum += (double)x[i] * (double)x[i];
+        for (size_t i = from; i < to; i++) {
+            const double a = sum > 0 ? fabs((double)x[i]) / sqrt(sum) * LEVELS : 0, part = a - floor(a);
+            const bool up =
+                inverted ? rng_unit(&c->rng, USE_TEST, i) > part : rng_unit(&c->rng, USE_TEST, i) < part;
+            buf_f32(out, (float)copysign((floor(a) + up) * sqrt(sum) / LEVELS, (double)x[i]));
+        }
+    }
+    return OK;
+}
+
+static Status right_encode(const Call *c, const float *x, Buf *out)
+{
+    return crude_encode(c, x, out, false);
+}
+
+static Status inverted_encode(const Call *c, const float *x, Buf *out)
+{
+    return crude_encode(c, x, out, true);
+}
+
+static Status crude_decode(const Call *c, Bytes in, float *x)
+{
+    memcpy(x, in.data + 1, 4 * c->shape->n);
+    return OK;
+}
+
+static size_t crude_bound(const Call *c)
+{
+    return 4 * c->shape->n + 1;
+}
+
+static unsigned crude_traits(const Codec *codec)
+{
+    (void)codec;
+    return RANDOM;
+}
+
+static void quantisation_that_rounds_the_wrong_way_fails_to_learn(void **state)
+{
+    (void)state;
+    Compressor crude = {
+        .name = "crude", .traits = crude_traits, .bound = crude_bound, .decode = crude_decode};
+    const Codec codec = {.ops = &crude};
+    TrainSetup s = setup_of("none", 2);
+    s.codec = &codec;
+    s.sgd.lr = 0.02;
+    crude.encode = right_encode;
+    check(accuracy_after(&s, 200) > 0.9);
+    crude.encode = inverted_encode;
+    check(accuracy_after(&s, 200) < 0.6);
+}
+
+/* ---- what is said ---- */
+
+static void a_loss_that_is_not_finite_names_step_and_layer(void **state)
+{
+    (void)state;
+    TrainSetup s = setup_of("none", 2);
+    Trainer *t;
+    StepRecord r;
+    s.sgd.lr = 1e30;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    Status status = OK;
+    for (int i = 0; i < 9 && status == OK; i++)
+        status = trainer_step(t, &r, &err);
+    check(status == ERR_NUMERIC);
+    check(strstr(err.text, "step ") && strstr(err.text, "worker 0"));
+    check(strstr(err.text, "conv") || strstr(err.text, "fc"));
+    check(strstr(err.hint, "--lr"));
+    trainer_close(t);
+}
+
+static void setups_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    TrainSetup s = setup_of("none", 25);
+    Trainer *t;
+    check(trainer_open(&t, &s, &err) == ERR_USAGE);
+    s = setup_of("none", 4);
+    s.aggregate = 5;
+    check(trainer_open(&t, &s, &err) == ERR_USAGE);
+    s = setup_of("topk", 4);
+    s.topology = TOPOLOGY_RING;
+    check(trainer_open(&t, &s, &err) == ERR_USAGE && strstr(err.text, "topk"));
+    s = setup_of("none", 4);
+    s.network = "lenett";
+    check(trainer_open(&t, &s, &err) == ERR_USAGE && strstr(err.hint, "lenet"));
+}
+
+/* ---- descent ---- */
+
+/* Three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01) on one weight. */
+static void descent_is_pytorchs(void **state)
+{
+    (void)state;
+    const Sgd s = {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .decay = 0.5, .every = 2};
+    float w = 1, v = 0;
+    const float g[] = {0.5f, -0.25f, 1};
+    const double after[] = {0.949, 0.927151024, 0.86685538};
+    double ww = 1, vv = 0;
+    for (size_t i = 0; i < 3; i++) {
+        sgd_step(&s, i + 1, 1, &g[i], &v, &w, 1);
+        vv = 0.9 * vv + ((double)g[i] + 0.01 * ww);
+        ww -= (i < 2 ? 0.1 : 0.05) * vv;
+        check_near((double)w, ww, 1e-6);
+        check_near((double)w, after[i], 1e-6);
+    }
+    check(sgd_rate(&s, 2) == 0.1 && sgd_rate(&s, 3) == 0.05 && sgd_rate(&s, 5) == 0.025);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_are_the_same_for_one_two_and_three_threads),
+        cmocka_unit_test(workers_without_compression_are_one_worker_with_the_whole_batch),
+        cmocka_unit_test(grouping_and_small_tensors_change_nothing_without_compression),
+        cmocka_unit_test(a_merged_aggregate_is_the_average_of_decoded_payloads),
+        cmocka_unit_test(networks_learn_with_each_kind_of_codec),
+        cmocka_unit_test(some_of_the_workers_are_heard_and_all_go_on),
+        cmocka_unit_test(quantisation_that_rounds_the_wrong_way_fails_to_learn),
+        cmocka_unit_test(a_loss_that_is_not_finite_names_step_and_layer),
+        cmocka_unit_test(setups_that_cannot_be_are_refused),
+        cmocka_unit_test(descent_is_pytorchs),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}

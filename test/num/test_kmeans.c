@@ -1,0 +1,185 @@
+/* test_kmeans.c -- clusters of numbers on a line against the best there are, found by dynamic programming. */
+#include "rig/check.h"
+
+#include "compress/sketch/clusters.h"
+#include "num/kmeans.h"
+
+enum { MOST = 400 };
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* n magnitudes, sorted: of a normal law, or of `groups` narrow groups far apart. */
+static void fill(float *x, size_t n, uint64_t seed, size_t groups)
+{
+    const Rng rng = rng_open(seed, 0, 0, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(fabs(rng_normal(&rng, USE_TEST, i)) * (groups ? 0.01 : 1) +
+                       (groups ? 100 * (double)(i % groups) : 0));
+    qsort(x, n, sizeof *x, by_value);
+}
+
+/* Squared distance of x[from..to) to its mean. */
+static double cost_of(const float *x, size_t from, size_t to)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = from; i < to; i++)
+        sum += (double)x[i];
+    for (size_t i = from; i < to; i++)
+        squares += pow((double)x[i] - sum / (double)(to - from), 2);
+    return squares;
+}
+
+static double best_cost(const float *x, size_t n, size_t k)
+{
+    static double cost[MOST + 1][MOST + 1], best[17][MOST + 1];
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = i; j <= n; j++)
+            cost[i][j] = j > i ? cost_of(x, i, j) : 0;
+    for (size_t j = 0; j <= n; j++)
+        best[0][j] = j ? INFINITY : 0;
+    for (size_t c = 1; c <= k; c++)
+        for (size_t j = 0; j <= n; j++) {
+            best[c][j] = best[c - 1][j];
+            for (size_t i = 0; i < j; i++)
+                best[c][j] = fmin(best[c][j], best[c - 1][i] + cost[i][j]);
+        }
+    return best[k][n];
+}
+
+static size_t nearest(const double *centre, size_t k, double value)
+{
+    size_t at = 0;
+    for (size_t j = 1; j < k; j++)
+        if (fabs(centre[j] - value) < fabs(centre[at] - value))
+            at = j;
+    return at;
+}
+
+static double cost_to(const float *x, size_t n, const double *centre, size_t k)
+{
+    double cost = 0;
+    for (size_t i = 0; i < n; i++)
+        cost += pow((double)x[i] - centre[nearest(centre, k, (double)x[i])], 2);
+    return cost;
+}
+
+/* Lloyd's iteration ends in a local optimum: over these forty seeds within half as much again of the best. */
+static void cost_is_near_the_best_there_is(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    float x[150];
+    double centre[16], worst = 0, mean = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        const size_t k = 2 + seed % 5;
+        const Rng rng = rng_open(seed, 0, 0, 0, 1);
+        fill(x, countof(x), seed, 0);
+        check(kmeans_line(x, countof(x), k, &rng, centre, a) == k);
+        const double ratio = cost_to(x, countof(x), centre, k) / best_cost(x, countof(x), k);
+        check(ratio >= 1 - 1e-9);
+        worst = fmax(worst, ratio);
+        mean += ratio / 40;
+    }
+    check(worst < 1.5);
+    check(mean < 1.06);
+    arena_close(a);
+}
+
+static void groups_far_apart_are_found(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    float x[350];
+    double centre[16];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const Rng rng = rng_open(seed, 0, 0, 0, 1);
+        fill(x, countof(x), seed, 7);
+        check(kmeans_line(x, countof(x), 7, &rng, centre, a) == 7);
+        check_rel(cost_to(x, countof(x), centre, 7), best_cost(x, countof(x), 7), 1e-6);
+    }
+    arena_close(a);
+}
+
+static void each_centre_is_the_mean_of_what_is_nearest(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    float x[MOST];
+    double centre[16], sum[16], count[16];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const Rng rng = rng_open(seed, 0, 0, 0, 1);
+        fill(x, MOST, seed, 0);
+        const size_t k = kmeans_line(x, MOST, 1 + seed % 12, &rng, centre, a);
+        memset(sum, 0, sizeof sum);
+        memset(count, 0, sizeof count);
+        for (size_t i = 0; i < MOST; i++) {
+            const size_t at = nearest(centre, k, (double)x[i]);
+            sum[at] += (double)x[i];
+            count[at]++;
+        }
+        for (size_t j = 0; j < k; j++) {
+            check(count[j] > 0 && (j == 0 || centre[j] > centre[j - 1]));
+            check_rel(centre[j], sum[j] / count[j], 1e-12);
+        }
+    }
+    arena_close(a);
+}
+
+static void never_more_centres_than_values(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const float few[] = {0, 0, 1, 1, 1, 2.5f}, same[] = {3, 3, 3};
+    const Rng rng = rng_open(1, 0, 0, 0, 1);
+    double centre[8];
+    check(kmeans_line(few, 6, 8, &rng, centre, a) == 3);
+    check(centre[0] == 0 && centre[1] == 1 && centre[2] == 2.5);
+    check(kmeans_line(same, 3, 8, &rng, centre, a) == 1 && centre[0] == 3);
+    check(kmeans_line(same, 0, 8, &rng, centre, a) == 0);
+    check(kmeans_line(same, 3, 0, &rng, centre, a) == 0);
+    arena_close(a);
+}
+
+static void equal_seeds_give_equal_centres(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    float x[MOST];
+    double one[8], two[8];
+    bool differs = false;
+    fill(x, MOST, 5, 0);
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        const Rng rng = rng_open(seed, 0, 0, 0, 1), other = rng_open(seed + 100, 0, 0, 0, 1);
+        kmeans_line(x, MOST, 8, &rng, one, a);
+        kmeans_line(x, MOST, 8, &rng, two, a);
+        check(!memcmp(one, two, sizeof one));
+        kmeans_line(x, MOST, 8, &other, two, a);
+        differs |= memcmp(one, two, sizeof one) != 0;
+    }
+    check(differs);
+    arena_close(a);
+}
+
+static void logarithms_are_right(void **state)
+{
+    (void)state;
+    for (uint64_t v = 1; v < 3000; v++)
+        check_near(log2_whole(v), log2((double)v), 4e-15);
+    for (int e = 0; e < 63; e++)
+        check(log2_whole(UINT64_C(1) << e) == e);
+    check_near(log2_whole(UINT64_C(12345678901234567)), log2(12345678901234567.0), 2e-14);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(cost_is_near_the_best_there_is),
+    cmocka_unit_test(groups_far_apart_are_found),
+    cmocka_unit_test(each_centre_is_the_mean_of_what_is_nearest),
+    cmocka_unit_test(never_more_centres_than_values),
+    cmocka_unit_test(equal_seeds_give_equal_centres),
+    cmocka_unit_test(logarithms_are_right),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,354 @@
+/* test_knots.c -- the best levels against every choice there is, random ones, and a program without any short cut; the greedy
+ * ones against their bound. */
+#include "num/knots.h"
+#include "rig/knot_laws.h"
+
+#include <float.h>
+
+enum { N = 700 };
+
+/* ---- solving ---- */
+
+static double variance(const float *x, size_t n, const float *level, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k < count; k++)
+            if (level[k - 1] < x[i] && x[i] < level[k])
+                sum += ((double)level[k] - (double)x[i]) * ((double)x[i] - (double)level[k - 1]);
+    return sum;
+}
+
+typedef size_t Solver(KnotsRoom *room, const float *x, size_t n, float *level);
+
+static size_t solve(Solver *solver, const float *x, size_t n, size_t count, float *level)
+{
+    Arena *arena = arena_open(0);
+    KnotsRoom room;
+    check(knots_open(&room, n, count, arena));
+    float own[KNOTS_MOST + 1] = {0};
+    own[count] = NAN; /* not theirs */
+    const size_t differ = solver(&room, x, n, own);
+    check(isnan(own[count]));
+    memcpy(level, own, count * sizeof *level);
+    arena_close(arena);
+    check(differ <= count);
+    for (size_t k = 1; k < count; k++)
+        check(k < differ ? level[k] > level[k - 1] : level[k] == level[differ - 1]);
+    return differ;
+}
+
+static double variance_of(Solver *solver, const float *x, size_t n, size_t count)
+{
+    float level[KNOTS_MOST];
+    const size_t differ = solve(solver, x, n, count, level);
+    const double left = knots_variance(x, n, level, differ);
+    check_rel(left, variance(x, n, level, differ), 1e-12);
+    for (size_t i = 0; i < n; i++) /* none is outside */
+        check(x[i] >= level[0] && x[i] <= level[differ - 1]);
+    return left;
+}
+
+/* ---- the best ---- */
+
+/* Over all sets that hold both extremes. */
+static double best_of_all(const float *sorted, size_t n, size_t count)
+{
+    double best = INFINITY;
+    for (unsigned set = 0; set < 1u << n; set++) {
+        float level[16];
+        size_t size = 0;
+        for (size_t i = 0; i < n; i++)
+            if (set >> i & 1)
+                level[size++] = sorted[i];
+        if (size <= count && (set & 1) && set >> (n - 1))
+            best = fmin(best, variance(sorted, n, level, size));
+    }
+    return best;
+}
+
+static void the_best_levels_are_those_of_all_choices(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 6; seed++)
+        for (int law = 0; law < LAWS; law++)
+            for (size_t n = 1; n <= 11; n += 2)
+                for (size_t count = 2; count <= 6; count++) {
+                    float x[16], sorted[16];
+                    fill(x, n, law, seed + 10 * count);
+                    memcpy(sorted, x, sizeof sorted);
+                    qsort(sorted, n, sizeof *sorted, by_value);
+                    check_near(variance_of(knots_best, x, n, count), best_of_all(sorted, n, count),
+                               1e-9 * best_of_all(sorted, n, count) + 1e-30);
+                }
+}
+
+static void no_random_levels_are_better(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 3, 4, 16, 100, 256};
+    float x[512], sorted[512];
+    for (int law = 0; law < LAWS; law++)
+        for (size_t c = 0; c < countof(counts); c++) {
+            const size_t count = counts[c];
+            fill(x, 512, law, 2);
+            memcpy(sorted, x, sizeof sorted);
+            qsort(sorted, 512, sizeof *sorted, by_value);
+            const double best = variance_of(knots_best, x, 512, count);
+            for (uint64_t trial = 0; trial < 200; trial++) {
+                const Rng rng = rng_open(3, trial, 0, 0, 0);
+                float level[KNOTS_MOST] = {sorted[0], sorted[511]};
+                for (size_t k = 2; k < count; k++) /* numbers, and points between */
+                    level[k] =
+                        trial % 2
+                            ? sorted[rng_u32(&rng, USE_TEST, k) % 512]
+                            : (float)((double)sorted[0] + rng_unit(&rng, USE_TEST, k) *
+                                                              ((double)sorted[511] - (double)sorted[0]));
+                qsort(level, count, sizeof *level, by_value);
+                check(best <= variance(x, 512, level, count) * (1 + 1e-12));
+            }
+        }
+}
+
+/* T(q, j) by the definition, in long double. */
+static double plain_program(const float *sorted, size_t n, size_t count)
+{
+    static long double t[2][N], s1[N + 1], s2[N + 1];
+    for (size_t i = 0; i < n; i++) {
+        s1[i + 1] = s1[i] + (long double)sorted[i];
+        s2[i + 1] = s2[i] + (long double)sorted[i] * (long double)sorted[i];
+        t[0][i] = i ? INFINITY : 0;
+    }
+    for (size_t q = 1; q < count; q++)
+        for (size_t j = 0; j < n; j++) {
+            long double least = t[(q + 1) % 2][j];
+            for (size_t i = 0; i < j; i++) {
+                const long double low = sorted[i], up = sorted[j];
+                const long double v =
+                    (low + up) * (s1[j] - s1[i]) - (long double)(j - i) * low * up - (s2[j] - s2[i]);
+                least = fminl(least, t[(q + 1) % 2][i] + v);
+            }
+            t[q % 2][j] = least;
+        }
+    return (double)t[(count - 1) % 2][n - 1];
+}
+
+static void the_best_levels_are_those_of_a_plain_program(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 3, 5, 16, 40};
+    float x[N], sorted[N];
+    for (int law = 0; law < LAWS; law++)
+        for (size_t c = 0; c < countof(counts); c++) {
+            const size_t n = c % 2 ? N : 512;
+            fill(x, n, law, 4);
+            memcpy(sorted, x, sizeof sorted);
+            qsort(sorted, n, sizeof *sorted, by_value);
+            const double want = plain_program(sorted, n, counts[c]),
+                         range = (double)sorted[n - 1] - (double)sorted[0];
+            check_near(variance_of(knots_best, x, n, counts[c]), want,
+                       1e-9 * want + 0x1p-50 * (double)n * range * range);
+        }
+}
+
+/* Few numbers for the levels, so that no toll is a good one and the search has to find its way in wide windows. */
+static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
+{
+    (void)state;
+    enum { FEW = 60 };
+    float x[FEW], sorted[FEW];
+    for (uint64_t seed = 0; seed < 4; seed++)
+        for (int law = 0; law < LAWS; law++)
+            for (size_t count = 2; count < FEW; count += 1 + count / 8) {
+                fill(x, FEW, law, 40 + seed);
+                memcpy(sorted, x, sizeof sorted);
+                qsort(sorted, FEW, sizeof *sorted, by_value);
+                const double want = plain_program(sorted, FEW, count),
+                             range = (double)sorted[FEW - 1] - (double)sorted[0];
+                check_near(variance_of(knots_best, x, FEW, count), want,
+                           1e-9 * want + 0x1p-50 * FEW * range * range);
+            }
+}
+
+/* A bulk of size 1 beside three numbers that are 1e7 times as large. */
+static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
+{
+    (void)state;
+    float x[512];
+    fill(x, 512, NORMAL, 5);
+    const double alone = variance_of(knots_best, x, 509, 13);
+    x[509] = 1e7f, x[510] = 1.5e7f, x[511] = -2e7f;
+    check(variance_of(knots_best, x, 512, 16) <= alone * (1 + 1e-6));
+}
+
+/* ---- the greedy ones ---- */
+
+static void greedy_levels_are_within_their_bound(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 3, 4, 5, 6, 16, 17, 60, 255, 256};
+    float x[N];
+    for (uint64_t seed = 0; seed < 2; seed++)
+        for (int law = 0; law < LAWS; law++)
+            for (size_t c = 0; c < countof(counts); c++) {
+                const size_t count = counts[c], t = (count - 2) / 2;
+                fill(x, N, law, 6 + seed);
+                const double greedy = variance_of(knots_greedy, x, N, count),
+                             best = variance_of(knots_best, x, N, count);
+                check(best <= greedy * (1 + 1e-12));
+                for (size_t k = 1; k <= t; k += 1 + k / 4)
+                    check(greedy <= (double)t / (double)(t + 1 - k) * variance_of(knots_best, x, N, k + 1) *
+                                            (1 + 1e-9) +
+                                        1e-300);
+            }
+}
+
+/* Merges neighbours two and two, but for those pairs that this costs most, the first ones where costs are equal, until no more
+ * than `most` are left; at (s + 1) are the ends of s intervals. */
+static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
+{
+    for (size_t left = 0; s > most; s = left, left = 0) {
+        double cost[N];
+        bool apart[N] = {false};
+        for (size_t p = 0; p < s / 2; p++)
+            cost[p] = variance(x, n, (const float[]){at[2 * p], at[2 * p + 2]}, 2);
+        for (size_t k = 0; k < (most - 1) / 2; k++) {
+            size_t dearest = N;
+            for (size_t p = 0; p < s / 2; p++)
+                if (!apart[p] && (dearest == N || cost[p] > cost[dearest]))
+                    dearest = p;
+            if (dearest < N)
+                apart[dearest] = true;
+        }
+        for (size_t i = 0; i < s; i++)
+            if (i % 2 == 0 || apart[i / 2])
+                at[left++] = at[i];
+        at[left] = at[s];
+    }
+    return s;
+}
+
+/* Of small whole numbers, whose costs are exact, so that equal ones are equal. */
+static void greedy_levels_are_those_of_plain_merging(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 400; trial++) {
+        const Rng rng = rng_open(13, trial, 0, 0, 0);
+        const size_t n = 10 + trial % 290, count = 2 + trial % 37;
+        const uint32_t range = 4u << trial % 7;
+        float x[N], at[N], level[KNOTS_MOST];
+        size_t differ = 0;
+        for (size_t i = 0; i < n; i++)
+            x[i] = trial % 3 ? (float)(rng_u32(&rng, USE_TEST, i) % range) - 9 : (float)(i % range);
+        memcpy(at, x, sizeof at);
+        qsort(at, n, sizeof *at, by_value);
+        for (size_t i = 0; i < n; i++)
+            if (i == 0 || at[i] != at[differ - 1])
+                at[differ++] = at[i];
+        const size_t s = merge_plainly(x, n, at, differ - 1, count - 1);
+        assert_int_equal(solve(knots_greedy, x, n, count, level), s + 1);
+        assert_memory_equal(level, at, (s + 1) * sizeof *level);
+    }
+}
+
+/* Merging stops at as many intervals as there can be. */
+static void greedy_levels_are_all_used(void **state)
+{
+    (void)state;
+    float x[N], level[KNOTS_MOST];
+    for (int law = NORMAL; law <= SCALES; law++)
+        for (size_t count = 2; count <= 64; count++) {
+            Arena *a = arena_open(0);
+            KnotsRoom room;
+            fill(x, N, law, 11);
+            check(knots_open(&room, N, count, a));
+            assert_int_equal(knots_greedy(&room, x, N, level), count);
+            for (size_t k = 1; k < count; k++)
+                check(level[k] > level[k - 1]);
+            arena_close(a);
+        }
+}
+
+/* Of the normal and the Laplace law they leave little more than the best. */
+static void greedy_levels_are_nearly_the_best_ones(void **state)
+{
+    (void)state;
+    float x[512];
+    for (int law = NORMAL; law <= LAPLACE; law++) {
+        fill(x, 512, law, 7);
+        const double greedy = variance_of(knots_greedy, x, 512, 16),
+                     best = variance_of(knots_best, x, 512, 16);
+        print_message("greedy leaves %.3f times the best\n", greedy / best);
+        check(greedy < 1.6 * best);
+    }
+}
+
+/* ---- corners ---- */
+
+/* Whole cache lines of all parts: with so many places to spare, what an arena gives is what is asked for. */
+static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
+{
+    (void)state;
+    for (size_t n = 16; n <= 3000; n += 480)
+        for (size_t count = 2; count <= KNOTS_MOST; count += 127) {
+            const size_t size = knots_size(n, count);
+            KnotsRoom room;
+            Arena *a = arena_open(0);
+            check(knots_open(&room, n, count, a) && room.most == n && room.count == count);
+            assert_int_equal(arena_used(a), size);
+            arena_close(a);
+            for (size_t limit = size - 1; limit > 0; limit -= limit > size / 12 ? size / 12 : limit) {
+                a = arena_open(limit);
+                check(!knots_open(&room, n, count, a));
+                arena_close(a);
+            }
+        }
+}
+
+static void few_different_numbers_are_their_own_levels(void **state)
+{
+    (void)state;
+    static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, -0x1p-126f, 1e30f, FLT_MAX, -FLT_MAX};
+    Solver *const solvers[] = {knots_best, knots_greedy};
+    float x[300], level[KNOTS_MOST];
+    for (size_t s = 0; s < 2; s++)
+        for (size_t different = 1; different <= countof(values); different++)
+            for (size_t count = 8; count <= 64; count *= 8) {
+                for (size_t i = 0; i < 300; i++)
+                    x[i] = values[i % different];
+                const size_t differ = solve(solvers[s], x, 300, count, level),
+                             want = different - (different > 1);
+                check(differ == want && knots_variance(x, 300, level, differ) == 0);
+                for (size_t k = 0; k < count; k++)
+                    check(level[k] != 0 || !signbit(level[k]));
+            }
+}
+
+static void the_longest_buckets_are_done(void **state)
+{
+    (void)state;
+    static float x[KNOTS_OF];
+    fill(x, KNOTS_OF, LAPLACE, 8);
+    const double best = variance_of(knots_best, x, KNOTS_OF, 16),
+                 greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
+    check(best <= greedy && greedy < 2 * best);
+    fill(x, KNOTS_OF, UNIFORM, 8); /* 15 steps of 1/15: n / 6 / 15^2 */
+    check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_best_levels_are_those_of_all_choices),
+    cmocka_unit_test(no_random_levels_are_better),
+    cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
+    cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
+    cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
+    cmocka_unit_test(greedy_levels_are_within_their_bound),
+    cmocka_unit_test(greedy_levels_are_those_of_plain_merging),
+    cmocka_unit_test(greedy_levels_are_all_used),
+    cmocka_unit_test(greedy_levels_are_nearly_the_best_ones),
+    cmocka_unit_test(the_room_is_as_large_as_said_and_no_less_will_do),
+    cmocka_unit_test(few_different_numbers_are_their_own_levels),
+    cmocka_unit_test(the_longest_buckets_are_done),
+};
+
+CHECK_MAIN(tests)

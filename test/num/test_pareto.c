@@ -1,0 +1,133 @@
+/* test_pareto.c -- who is on the front: cases that can be told by looking, and many against the definition. */
+#include "rig/check.h"
+#include "num/pareto.h"
+#include "base/rng.h"
+
+#include <math.h>
+
+static void check_front(const ParetoPoint *given, const bool *want, size_t count)
+{
+    ParetoPoint point[16];
+    Arena *a = arena_open(0);
+    Error err;
+    for (size_t turn = 0; turn < count; turn++) { /* in every rotation: order says nothing */
+        for (size_t i = 0; i < count; i++)
+            point[i] = given[(i + turn) % count];
+        check_ok(pareto_mark(point, count, a, &err), &err);
+        for (size_t i = 0; i < count; i++)
+            check(point[i].front == want[(i + turn) % count]);
+    }
+    check_ok(pareto_mark(NULL, 0, a, &err), &err);
+    arena_close(a);
+}
+
+static void who_is_neither_smaller_nor_better_is_off_the_front(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {{.size = 1, .error = 8},  {.size = 2, .error = 4},
+                                    {.size = 3, .error = 5},  {.size = 4, .error = 1},
+                                    {.size = 4, .error = 2},  {.size = 0.5, .error = 8},
+                                    {.size = 32, .error = 0}, {.size = 33, .error = 1}};
+    static const bool want[] = {false, true, false, true, false, true, true, false};
+    check_front(p, want, countof(p));
+}
+
+static void equal_points_are_both_on_it(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {
+        {.size = 1, .error = 1}, {.size = 1, .error = 1}, {.size = 2, .error = 2}, {.size = 2, .error = 2}};
+    static const bool want[] = {true, true, false, false};
+    check_front(p, want, countof(p));
+}
+
+static void kinds_do_not_compete(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {{.size = 1, .error = 1},
+                                    {.size = 2, .error = 2, .kind = 1},
+                                    {.size = 3, .error = 3, .kind = 1},
+                                    {.size = 3, .error = 3}};
+    static const bool want[] = {true, true, false, false};
+    check_front(p, want, countof(p));
+}
+
+static void what_has_no_figures_is_on_no_front_and_in_nobodys_way(void **state)
+{
+    (void)state;
+    const ParetoPoint p[] = {{.size = NAN, .error = 0},
+                             {.size = 0, .error = NAN},
+                             {.size = NAN, .error = NAN},
+                             {.size = 1, .error = 1}};
+    static const bool want[] = {false, false, false, true};
+    check_front(p, want, countof(p));
+}
+
+static void zero_and_infinite_errors_are_errors(void **state)
+{
+    (void)state;
+    const ParetoPoint p[] = {
+        {.size = 1, .error = INFINITY}, {.size = 1, .error = 0}, {.size = 0.5, .error = INFINITY}};
+    static const bool want[] = {false, true, true};
+    check_front(p, want, countof(p));
+}
+
+/* ---- against the definition ---- */
+
+static bool beats(const ParetoPoint *p, const ParetoPoint *q)
+{
+    const bool no_worse = p->size <= q->size && p->error <= q->error;
+    return p->kind == q->kind && no_worse && (p->size < q->size || p->error < q->error);
+}
+
+static bool is_unbeaten(const ParetoPoint *point, size_t count, size_t i)
+{
+    for (size_t k = 0; k < count; k++)
+        if (beats(&point[k], &point[i]))
+            return false;
+    return !isnan(point[i].size) && !isnan(point[i].error);
+}
+
+/* 0, 1, ... , most - 3, infinity or NaN: few, so that many are equal. */
+static double figure(uint32_t word, uint32_t most)
+{
+    const uint32_t v = word % most;
+    return v == most - 1 ? (double)NAN : v == most - 2 ? (double)INFINITY : v;
+}
+
+static void draw_points(ParetoPoint *point, size_t count, uint32_t figures, const Rng *rng)
+{
+    for (size_t i = 0; i < count; i++)
+        point[i] = (ParetoPoint){.size = figure(rng_u32(rng, 0, i), figures),
+                                 .error = figure(rng_u32(rng, 1, i), figures),
+                                 .kind = (int)(rng_u32(rng, 2, i) % 3) - 1,
+                                 .front = rng_u32(rng, 3, i) % 2};
+}
+
+static void the_front_is_whom_nobody_beats(void **state)
+{
+    (void)state;
+    enum { MOST = 60 };
+    Arena *a = arena_open(0);
+    Error err;
+    for (uint64_t round = 0; round < 2000; round++) {
+        ParetoPoint point[MOST];
+        const Rng rng = rng_open(1, round, 0, 0, 0);
+        const size_t count = 1 + rng_u32(&rng, 4, 0) % MOST;
+        draw_points(point, count, 4 + rng_u32(&rng, 4, 1) % 40, &rng);
+        check_ok(pareto_mark(point, count, a, &err), &err);
+        for (size_t i = 0; i < count; i++)
+            check(point[i].front == is_unbeaten(point, count, i));
+    }
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(who_is_neither_smaller_nor_better_is_off_the_front),
+    cmocka_unit_test(equal_points_are_both_on_it),
+    cmocka_unit_test(kinds_do_not_compete),
+    cmocka_unit_test(what_has_no_figures_is_on_no_front_and_in_nobodys_way),
+    cmocka_unit_test(zero_and_infinite_errors_are_errors),
+    cmocka_unit_test(the_front_is_whom_nobody_beats),
+};
+CHECK_MAIN(tests)

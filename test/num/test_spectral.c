@@ -1,0 +1,152 @@
+/* test_spectral.c -- the spectrum of a matrix by both methods, its atoms, and matrices that have none. */
+#include "rig/linalg_rig.h"
+#include "num/spectral.h"
+
+static void gram_and_gesdd_agree_on_the_spectrum(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < countof(shapes); s++) {
+        const Tall a = tall_of(normal(shapes[s][0] * shapes[s][1], s, 1e-3), shapes[s][0], shapes[s][1]);
+        Spectral gram, gesdd;
+        check_ok(spectral_open(&gram, a, SPECTRAL_GRAM, 2, arena, &err), &err);
+        check_ok(spectral_open(&gesdd, a, SPECTRAL_GESDD, 2, arena, &err), &err);
+        for (size_t i = 0; i < gram.k; i++)
+            check_near(gram.lambda[i], gesdd.lambda[i], 1e-10 * gesdd.lambda[0]);
+    }
+}
+
+/* Eigenvalues of the Gram matrix lose what is under 1e-8 of the largest; the measured lengths do not. */
+static void small_singular_values_survive_the_gram_matrix(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    float x[10 * N] = {0};
+    for (size_t i = 0; i < N; i++)
+        x[i * N + i] = powf(10, -2 * (float)i);
+    Spectral s;
+    check_ok(spectral_open(&s, tall_of(x, 10, N), SPECTRAL_GRAM, 1, arena, &err), &err);
+    for (size_t i = 0; i < N; i++)
+        check_rel(s.lambda[i], (double)x[i * N + i], 1e-7);
+}
+
+/* Whole numbers, so that the product has its rank exactly. */
+static void a_matrix_of_rank_three_has_three_atoms(void **state)
+{
+    (void)state;
+    const size_t sides[][2] = {{200, 18}, {18, 200}, {90, 70}, {70, 90}};
+    for (size_t c = 0; c < countof(sides); c++) {
+        const size_t rows = sides[c][0], cols = sides[c][1];
+        float *x = NEW_ZERO(arena, float, rows *cols);
+        for (size_t q = 0; q < 3; q++)
+            for (size_t i = 0; i < rows; i++)
+                for (size_t j = 0; j < cols; j++)
+                    x[i * cols + j] +=
+                        (float)((int)((i * (7 + q) + q) % 11) - 5) * (float)((int)((j * (5 + q)) % 13) - 6);
+        for (int method = SPECTRAL_GRAM; method <= SPECTRAL_GESDD; method++) {
+            Spectral s;
+            check_ok(spectral_open(&s, tall_of(x, rows, cols), (SpectralMethod)method, 1, arena, &err), &err);
+            size_t atoms = 0;
+            for (size_t i = 0; i < s.k; i++)
+                atoms += s.lambda[i] > 0;
+            check(atoms == 3);
+        }
+    }
+}
+
+/* Every atom once, each at its own weight: orthonormal vectors, the lengths that were said, and A in sum. */
+static void check_atoms(Tall a, SpectralMethod method)
+{
+    Spectral s;
+    check_ok(spectral_open(&s, a, method, 1, arena, &err), &err);
+    const size_t k = s.k;
+    float *u = NEW(arena, float, k *a.rows), *v = NEW(arena, float, k *k);
+    double *one = NEW(arena, double, k), off = 0;
+    size_t *index = NEW(arena, size_t, k);
+    for (size_t i = 0; i < k; i++) {
+        index[i] = i;
+        one[i] = 1;
+    }
+    check_ok(spectral_atoms(&s, index, one, k, slots((uint8_t *)u, k, a.rows), slots((uint8_t *)v, k, k),
+                            arena, &err),
+             &err);
+    for (size_t i = 0; i < k; i++) {
+        double length = 0;
+        for (size_t r = 0; r < a.rows; r++)
+            length += (double)u[i * a.rows + r] * (double)u[i * a.rows + r];
+        check_near(sqrt(length), s.lambda[i], 1e-6 * s.lambda[i] + 1e-13 * s.lambda[0]);
+        for (size_t j = 0; j <= i; j++) {
+            double dot = 0;
+            for (size_t q = 0; q < k; q++)
+                dot += (double)v[i * k + q] * (double)v[j * k + q];
+            check_near(dot, i == j, 1e-6);
+        }
+    }
+    for (size_t r = 0; r < a.rows; r++)
+        for (size_t c = 0; c < k; c++) {
+            double sum = 0;
+            for (size_t i = 0; i < k; i++)
+                sum += (double)u[i * a.rows + r] * (double)v[i * k + c];
+            off += (sum - entry(&a, r, c)) * (sum - entry(&a, r, c));
+        }
+    check(sqrt(off) <= 1e-6 * s.lambda[0]);
+}
+
+/* A few directions, alone or over noise near float's rounding. */
+static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
+{
+    (void)state;
+    const size_t sides[][2] = {{90, 18}, {18, 90}, {150, 70}, {70, 150}, {40, 40}};
+    const double noise[] = {0, 1e-8, 1e-7, 1};
+    for (size_t c = 0; c < countof(sides); c++)
+        for (size_t strong = 0; strong <= 5; strong += strong < 2 ? 1 : 3)
+            for (size_t q = 0; q < countof(noise); q++) {
+                const size_t rows = sides[c][0], cols = sides[c][1];
+                const float *l = normal(strong * rows, 1, 1), *r = normal(strong * cols, 2, 1);
+                float *x = normal(rows * cols, 3, noise[q]);
+                for (size_t i = 0; i < rows * cols; i++)
+                    for (size_t k = 0; k < strong; k++)
+                        x[i] += l[k * rows + i / cols] * r[k * cols + i % cols];
+                for (int method = SPECTRAL_GRAM; method <= SPECTRAL_GESDD; method++)
+                    check_atoms(tall_of(x, rows, cols), (SpectralMethod)method);
+            }
+}
+
+/* An infinity inside gesdd can loop for ever; here it costs one look at the matrix. */
+static void nan_and_infinity_are_refused_at_once(void **state)
+{
+    (void)state;
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (size_t s = 0; s < countof(shapes); s++)
+        for (size_t b = 0; b < countof(bad); b++) {
+            const size_t n = shapes[s][0] * shapes[s][1];
+            float *x = normal(n, 9, 1);
+            x[n / 2] = bad[b];
+            Spectral spectral;
+            const Tall a = tall_of(x, shapes[s][0], shapes[s][1]);
+            check(spectral_open(&spectral, a, SPECTRAL_GRAM, 1, arena, &err) == ERR_NUMERIC);
+            check(spectral_open(&spectral, a, SPECTRAL_GESDD, 1, arena, &err) == ERR_NUMERIC);
+        }
+}
+
+static void what_is_too_wide_is_refused_before_it_is_read(void **state)
+{
+    (void)state;
+    Spectral s;
+    const Tall a = {.rows = 46341, .cols = 46341};
+    assert_int_equal(spectral_open(&s, a, SPECTRAL_GRAM, 1, arena, &err), ERR_NUMERIC);
+    check(strstr(err.text, "side 46341: want at most 46340") != NULL);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(gram_and_gesdd_agree_on_the_spectrum),
+    cmocka_unit_test(small_singular_values_survive_the_gram_matrix),
+    cmocka_unit_test(a_matrix_of_rank_three_has_three_atoms),
+    cmocka_unit_test(the_atoms_of_nearly_singular_matrices_are_a_basis),
+    cmocka_unit_test(nan_and_infinity_are_refused_at_once),
+    cmocka_unit_test(what_is_too_wide_is_refused_before_it_is_read),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
+}

@@ -1,0 +1,224 @@
+/* test_subset.c -- random subsets against what uniform ones would be.
+ *
+ * Chi-square limits are at z = 6.1 of Wilson and Hilferty's normal form: a false alarm under 1e-9 each, seeds fixed. */
+#include "rig/check.h"
+#include "base/rng.h"
+#include "num/subset.h"
+
+static Arena *forever;
+
+static void check_chi2(double chi2, size_t cells, const char *what)
+{
+    const double nu = (double)cells - 1, w = 2 / (9 * nu);
+    const double z = (cbrt(chi2 / nu) - (1 - w)) / sqrt(w);
+    if (!(z < 6.1))
+        print_error("%s: chi2 %.1f of %zu cells, z %.1f\n", what, chi2, cells, z);
+    check(z < 6.1);
+}
+
+static Rng address(uint64_t r)
+{
+    return rng_open(11, r, RNG_EVERYONE, 0, 5);
+}
+
+static double log_choose(double n, double k)
+{
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* Every subset of a few elements equally often: its bits are its number. */
+static void all_subsets_are_equally_likely(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, k;
+    } rows[] = {{2, 1}, {5, 2}, {6, 3}, {8, 2}, {8, 7}, {10, 4}, {12, 9}, {13, 6}};
+    for (size_t row = 0; row < countof(rows); row++) {
+        const ArenaMark mark = arena_mark(forever);
+        const size_t n = rows[row].n, k = rows[row].k, masks = (size_t)1 << n;
+        const double cells = round(exp(log_choose((double)n, (double)k)));
+        const size_t draws = (size_t)(100 * cells) + 2000;
+        uint64_t *seen = NEW_ZERO(forever, uint64_t, masks);
+        for (uint64_t r = 0; r < draws; r++) {
+            Subset s;
+            const Rng rng = address(r);
+            uint64_t member[BLOCK / 64];
+            const ArenaMark before = arena_mark(forever);
+            check(subset_open(&s, &rng, n, k, forever));
+            subset_mark(&s, 0, member);
+            check((size_t)__builtin_popcountll(member[0]) == k && member[0] < masks);
+            seen[member[0]]++;
+            arena_rewind(forever, before);
+        }
+        double chi2 = 0;
+        const double want = (double)draws / cells;
+        for (size_t m = 0; m < masks; m++)
+            if ((size_t)__builtin_popcountll(m) == k)
+                chi2 += pow((double)seen[m] - want, 2) / want;
+        check_chi2(chi2, (size_t)cells, "subsets");
+        arena_rewind(forever, mark);
+    }
+}
+
+static void all_pairs_are_equally_likely(void **state)
+{
+    (void)state;
+    enum { N = 100, PAIRS = N * (N - 1) / 2, DRAWS = 60 * PAIRS };
+    static uint32_t seen[N][N];
+    for (uint64_t r = 0; r < DRAWS; r++) {
+        Subset s;
+        const Rng rng = address(r + 1000000);
+        uint64_t member[BLOCK / 64];
+        const ArenaMark before = arena_mark(forever);
+        check(subset_open(&s, &rng, N, 2, forever));
+        subset_mark(&s, 0, member);
+        size_t at[2], count = 0;
+        for (size_t i = 0; i < N; i++)
+            if (member[i / 64] >> i % 64 & 1)
+                at[count++] = i;
+        check(count == 2);
+        seen[at[0]][at[1]]++;
+        arena_rewind(forever, before);
+    }
+    double chi2 = 0;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = i + 1; j < N; j++)
+            chi2 += pow((double)seen[i][j] - 60, 2) / 60;
+    check_chi2(chi2, PAIRS, "pairs");
+}
+
+/* How many fall into each of three blocks, together: C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Cells that
+ * are expected under 10 times go into one. */
+static void blocks_get_their_hypergeometric_share(void **state)
+{
+    (void)state;
+    enum { DRAWS = 60000 };
+    const size_t n = 2 * BLOCK + 5000;
+    const size_t ks[] = {1, 3, 40, n - 2, n - 30};
+    for (size_t row = 0; row < countof(ks); row++) {
+        const ArenaMark mark = arena_mark(forever);
+        const size_t k = ks[row], few = k < n / 2 ? k : n - k; /* those left out have the same law */
+        uint64_t *seen = NEW_ZERO(forever, uint64_t, (few + 1) * (few + 1));
+        for (uint64_t r = 0; r < DRAWS; r++) {
+            Subset s;
+            const Rng rng = address(r + 77000000 * row);
+            const ArenaMark before = arena_mark(forever);
+            check(subset_open(&s, &rng, n, k, forever) && s.before[3] == k);
+            const size_t i = s.before[1], j = s.before[2] - s.before[1];
+            seen[few == k ? i * (few + 1) + j : (BLOCK - i) * (few + 1) + BLOCK - j]++;
+            arena_rewind(forever, before);
+        }
+        double chi2 = 0, rare_want = 0, rare_seen = 0;
+        size_t cells = 0;
+        for (size_t i = 0; i <= few; i++)
+            for (size_t j = 0; i + j <= few; j++) {
+                const double want =
+                    DRAWS * exp(log_choose(BLOCK, (double)i) + log_choose(BLOCK, (double)j) +
+                                log_choose(5000, (double)(few - i - j)) - log_choose((double)n, (double)few));
+                const double got = (double)seen[i * (few + 1) + j];
+                if (want < 10) {
+                    rare_want += want;
+                    rare_seen += got;
+                } else {
+                    chi2 += pow(got - want, 2) / want;
+                    cells++;
+                }
+            }
+        if (rare_want >= 10) {
+            chi2 += pow(rare_seen - rare_want, 2) / rare_want;
+            cells++;
+        }
+        check_chi2(chi2, cells, "shares of blocks");
+        arena_rewind(forever, mark);
+    }
+}
+
+/* Mean and variance of a block's number, where it is large: k m/n and that times (1 - m/n)(n - k)/(n - 1). */
+static void large_shares_have_the_right_mean_and_spread(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4000 };
+    const size_t n = 10 * BLOCK + 777, ks[] = {n / 100, n / 2, n - n / 10};
+    for (size_t row = 0; row < countof(ks); row++) {
+        const double k = (double)ks[row], p = (double)BLOCK / (double)n, mean = k * p;
+        const double v = mean * (1 - p) * ((double)n - k) / ((double)n - 1);
+        double sum[3] = {0}, squares[3] = {0};
+        for (uint64_t r = 0; r < DRAWS; r++) {
+            Subset s;
+            const Rng rng = address(r + 99000000 * row);
+            const ArenaMark before = arena_mark(forever);
+            check(subset_open(&s, &rng, n, ks[row], forever));
+            for (size_t b = 0; b < 3; b++) { /* the first, one between, the last whole one */
+                const size_t at = b == 0 ? 0 : b == 1 ? 5 : 9;
+                const double off = (double)(s.before[at + 1] - s.before[at]) - mean;
+                sum[b] += off / DRAWS;
+                squares[b] += off * off / DRAWS;
+            }
+            arena_rewind(forever, before);
+        }
+        for (size_t b = 0; b < 3; b++) { /* normal to far beyond what these limits need */
+            check_near(sum[b], 0, 6.1 * sqrt(v / DRAWS));
+            check_rel(squares[b], v, 6.1 * sqrt(2.0 / DRAWS));
+        }
+    }
+}
+
+static void places_in_a_block_are_used_alike(void **state)
+{
+    (void)state;
+    static const size_t ks[] = {700, 20000, 50000};
+    for (size_t row = 0; row < countof(ks); row++) {
+        enum { CELLS = 1024, DRAWS = 300 };
+        uint64_t seen[CELLS] = {0}, member[BLOCK / 64];
+        for (uint64_t r = 0; r < DRAWS; r++) {
+            Subset s;
+            const Rng rng = address(r + 5000 * row);
+            const ArenaMark before = arena_mark(forever);
+            check(subset_open(&s, &rng, BLOCK, ks[row], forever));
+            subset_mark(&s, 0, member);
+            for (size_t w = 0; w < BLOCK / 64; w++)
+                seen[w] += (size_t)__builtin_popcountll(member[w]);
+            arena_rewind(forever, before);
+        }
+        /* a word's number is hypergeometric: less spread than a multinomial's by (n - k) / (n - 1) */
+        const double want = (double)ks[row] * DRAWS / CELLS;
+        double chi2 = 0;
+        for (size_t c = 0; c < CELLS; c++)
+            chi2 += pow((double)seen[c] - want, 2) / want / (double)(BLOCK - ks[row]) * (BLOCK - 1);
+        check_chi2(chi2, CELLS, "places");
+    }
+}
+
+static void eight_billion_elements_are_split_too(void **state)
+{
+    (void)state;
+    const size_t n = ((size_t)1 << 33) + 12345, ks[] = {0, 1, n / 100, n - 3, n};
+    const Rng rng = address(3);
+    for (size_t row = 0; row < countof(ks); row++) {
+        const ArenaMark mark = arena_mark(forever);
+        Subset s;
+        check(subset_open(&s, &rng, n, ks[row], forever));
+        check(s.before[blocks_of(n)] == ks[row]);
+        for (size_t b = 0; b < blocks_of(n); b++)
+            check(s.before[b + 1] - s.before[b] <= block_size(n, b));
+        arena_rewind(forever, mark);
+    }
+    Subset none;
+    check(subset_open(&none, &rng, 0, 0, forever) && none.before[0] == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_subsets_are_equally_likely),
+        cmocka_unit_test(all_pairs_are_equally_likely),
+        cmocka_unit_test(blocks_get_their_hypergeometric_share),
+        cmocka_unit_test(large_shares_have_the_right_mean_and_spread),
+        cmocka_unit_test(places_in_a_block_are_used_alike),
+        cmocka_unit_test(eight_billion_elements_are_split_too),
+    };
+    forever = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(forever);
+    return failed ? 1 : 0;
+}

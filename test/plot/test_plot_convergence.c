@@ -1,0 +1,99 @@
+/* test_plot_convergence.c -- what the convergence figure takes from a training run, and how runs become one line. */
+#include "rig/plot_rig.h"
+
+#define HEAD                                                                                                 \
+    "record,compressor,step,test_accuracy,bytes_up,sim_seconds,wall_seconds,steps_to_0.9,sim_seconds_to_0."  \
+    "9\n"
+#define PICKED "step,sim_seconds,wall_seconds,bytes_sent,test_accuracy,low,high,runs,compressor\n"
+
+static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
+{
+    (void)state;
+    assert_string_equal(picked(&plot_convergence, HEAD "step,a,1,,100,1,2,,\n"
+                                                       "step,a,2,0.5,120,2,4,,\n"
+                                                       "step,a,3,,100,3,6,,\n"
+                                                       "step,a,4,0.75,100,4,8,,\n"
+                                                       "summary,a,4,0.75,420,4,8,,\n"
+                                                       "step,b,1,,10,1,2,,\n"
+                                                       "step,b,2,0.25,10,2,4,,\n"
+                                                       "summary,b,2,0.25,20,2,4,,\n"),
+                        PICKED "2,2,4,220,0.5,0.5,0.5,1,a\n"
+                               "4,4,8,420,0.75,0.75,0.75,1,a\n"
+                               "2,2,4,20,0.25,0.25,0.25,1,b\n"
+                               ",,,,0.9,,,,\n");
+}
+
+/* Three runs of a, the last shorter: means at each step of 1, 2 and 3 of them. */
+static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
+{
+    (void)state;
+    assert_string_equal(picked(&plot_convergence, "compressor,step,test_accuracy,bytes_up,sim_seconds\n"
+                                                  "a,2,0.25,100,1\na,4,0.5,100,3\n"
+                                                  "a,2,0.75,300,3\na,4,1,100,5\n"
+                                                  "b,2,0.125,7,1\n"
+                                                  "a,2,0.125,500,5\n"),
+                        PICKED "2,3,,300,0.375,0.125,0.75,3,a\n"
+                               "4,4,,300,0.75,0.5,1,2,a\n"
+                               "2,1,,7,0.125,0.125,0.125,1,b\n");
+}
+
+static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
+{
+    (void)state;
+    assert_string_equal(picked(&plot_convergence, PICKED "2,7,6,700,1,1,1,1,a\n"
+                                                         "2,3,6,300,0.5,0.25,0.75,3,a\n"
+                                                         ",,,,0.9,,,,\n"),
+                        PICKED "2,4,6,400,0.625,0.25,1,4,a\n"
+                               ",,,,0.9,,,,\n");
+}
+
+static void without_a_test_there_is_nothing_to_draw(void **state)
+{
+    (void)state;
+    check_refused(&plot_convergence, HEAD, "no row");
+    check_refused(&plot_convergence, HEAD "step,a,1,,100,1,2,,\nsummary,a,1,0.5,100,1,2,,\n", "no row");
+    check_refused(&plot_convergence, HEAD "step,a,,0.5,100,1,2,,\n", "no row");
+}
+
+static const char *against(const char *x)
+{
+    static const char *data[] = {"data.csv"};
+    const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg", .x = x};
+    check_ok(plot_draw(&job, a, &err), &err);
+    return contents("f.svg");
+}
+
+static void each_axis_says_what_it_is(void **state)
+{
+    static const struct {
+        const char *x, *label;
+    } axes[] = {{"time", "simulated seconds"},
+                {"step", ">step<"},
+                {"bytes", "kB sent by each worker"},
+                {"wall", "seconds of this machine"},
+                {NULL, "simulated seconds"}};
+    (void)state;
+    if (no_gnuplot())
+        return;
+    write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,2,0.75,5000,2,4,,\n");
+    for (size_t i = 0; i < countof(axes); i++)
+        check_has(against(axes[i].x), axes[i].label);
+    check_has(against(NULL), "accuracies aimed at");
+    check(!strstr(against(NULL), "band"));
+    write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,1,0.75,5000,2,4,,\n");
+    check_has(against(NULL), "mean of up to 2 runs");
+    write_file("data.csv", "compressor,step,test_accuracy\na,1,0.5\n");
+    static const char *data[] = {"data.csv"};
+    const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg"};
+    assert_int_equal(plot_draw(&job, a, &err), ERR_IO); /* no times at all */
+    check(strstr(err.text, "sim_seconds"));
+}
+
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(bytes_add_up_between_tests_and_summaries_are_left_out),
+    IN_FOLDER(runs_of_one_compressor_are_one_line_between_least_and_most),
+    IN_FOLDER(a_figures_own_data_join_runs_by_how_many_they_were),
+    IN_FOLDER(without_a_test_there_is_nothing_to_draw),
+    IN_FOLDER(each_axis_says_what_it_is),
+};
+CHECK_MAIN(tests)

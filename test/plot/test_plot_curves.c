@@ -1,0 +1,166 @@
+/* test_plot_curves.c -- figures of one tensor's curve after another: which are drawn and named, and the band of many. */
+#include "rig/plot_rig.h"
+
+static size_t count_role(const Value *rows, size_t count, size_t columns, const char *role)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += !strcmp(rows[i * columns].text, role);
+    return found;
+}
+
+static void few_spectra_are_all_named_and_vectors_left_out(void **state)
+{
+    (void)state;
+    Value *rows;
+    const char *text = "tensor,index,value\nw,1,4\nw,2,2\nw,3,1\nbias,1,3\nbias,2,1\nlost,,\n"
+                       "w,1,2\nw,2,1\nw,3,0\nzeros,1,0\nzeros,2,0\nzeros,3,0\n";
+    assert_string_equal(picked(&plot_spectrum, text), "role,index,value,low,high,tensor\n"
+                                                      "named,1,4,,,w\nnamed,2,2,,,w\nnamed,3,1,,,w\n"
+                                                      "named,1,2,,,w\nnamed,2,1,,,w\nnamed,3,0,,,w\n");
+    assert_int_equal(rows_of(&plot_spectrum, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
+}
+
+/* Tensors 0 .. 10 with values 1, p, p^2, p^3, p = (t + 1) / 12: the median is tensor 5's, the quartiles are
+ * those of p = 3.5/12 and 8.5/12 for the second value; two tensors have a fifth value, which is no half. */
+static void many_spectra_have_a_band_and_two_ends(void **state)
+{
+    (void)state;
+    TextBuf text = {.arena = a};
+    Value *rows;
+    text_add(&text, "tensor,index,value\n");
+    for (int t = 0; t < 11; t++)
+        for (int i = 0; i < (t < 2 ? 5 : 4); i++)
+            text_addf(&text, "t%d,%d,%.17g\n", t, i + 1, 3 * pow((t + 1) / 12.0, i));
+    const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
+    assert_int_equal(count_role(rows, count, 6, "least"), 5);
+    assert_int_equal(count_role(rows, count, 6, "most"), 4);
+    assert_int_equal(count_role(rows, count, 6, "other"), 9 * 4 + 1);
+    assert_int_equal(count_role(rows, count, 6, "band"), 4);
+    assert_string_equal(rows[5].text, "t0");
+    const Value *second = rows + (count - 3) * 6;
+    assert_int_equal(second[1].whole, 2);
+    check_rel(second[2].real, 0.5, 1e-14);
+    check_rel(second[3].real, 3.5 / 12, 1e-14);
+    check_rel(second[4].real, 8.5 / 12, 1e-14);
+}
+
+static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
+{
+    (void)state;
+    TextBuf text = {.arena = a};
+    Value *rows;
+    text_add(&text, "tensor,index,value\n");
+    for (int t = 0; t < 1000; t++)
+        text_addf(&text, "t%d,1,1\nt%d,2,%.17g\nt%d,3,0\n", t, t, (t + 0.5) / 1000, t);
+    const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
+    const size_t others = count_role(rows, count, 6, "other") / 3;
+    check(others >= 148 && others <= 150);
+    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median of all thousand */
+}
+
+static void thin_bins_are_put_together(void **state)
+{
+    (void)state;
+    const char *text = "tensor,bin_low,bin_high,count\n"
+                       "w,-4,-3,1\nw,-3,-2,0\nw,-2,-1,9\nw,-1,0,500\nw,0,1,480\nw,1,2,12\nw,2,3,3\nw,3,4,1\n"
+                       "few,0,1,3\nfew,1,2,3\nconstant,1,1,5000\n";
+    assert_string_equal(picked(&plot_histogram, text),
+                        "role,bin_low,bin_high,count,low,high,tensor\n"
+                        "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
+}
+
+/* Ten normal histograms of different widths and means are one in standard deviations. */
+static void the_band_of_normal_tensors_is_the_normal_density(void **state)
+{
+    (void)state;
+    TextBuf text = {.arena = a};
+    Value *rows;
+    text_add(&text, "tensor,bin_low,bin_high,count\n");
+    for (int t = 1; t <= 10; t++)
+        for (int b = -100; b < 100; b++)
+            text_addf(&text, "t%d,%.17g,%.17g,%.17g\n", t, t * (1 + 0.05 * b), t * (1 + 0.05 * (b + 1)),
+                      round(1e7 * (0.5 * erfc(-0.05 * (b + 1) / M_SQRT2) - 0.5 * erfc(-0.05 * b / M_SQRT2))));
+    const size_t count = rows_of(&plot_histogram, text_done(&text), &rows);
+    const size_t band = count_role(rows, count, 7, "band");
+    check(band > 30 && band <= 2 * 5 * 4 + 1);
+    for (size_t i = count - band; i < count; i++) {
+        const Value *row = rows + i * 7;
+        const double x = 0.5 * (row[1].real + row[2].real);
+        if (fabs(x) < 4) /* a bin of 0.05 is off by half of it: 0.025 x of the density */
+            check_rel(row[3].real, exp(-0.5 * x * x) / sqrt(2 * M_PI), 0.01 + 0.03 * fabs(x));
+        check(row[4].real <= row[3].real && row[3].real <= row[5].real);
+    }
+}
+
+static void what_is_no_spectrum_or_histogram_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const PlotKind *kind;
+        const char *text, *why;
+    } rows[] = {
+        {&plot_spectrum, "", "no column \"tensor\""},
+        {&plot_spectrum, "tensor,index\nw,1\n", "no column \"value\""},
+        {&plot_spectrum, "tensor,index,value\n", "no rows"},
+        {&plot_spectrum, "tensor,index,value\nw,,\n", "nothing to draw"},
+        {&plot_spectrum, "tensor,index,value\nw,1,0\nw,2,0\n", "above 0"},
+        {&plot_spectrum, "tensor,index,value\nw,1,2\nw,3,1\n", "record 2"},
+        {&plot_spectrum, "tensor,index,value\nw,1,2\nw,2,-1\n", "record 2"},
+        {&plot_spectrum, "tensor,index,value\nw,1,inf\n", "record 1"},
+        {&plot_histogram, "tensor,bin_low,bin_high\nw,1,2\n", "no column \"count\""},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,1,1,5\n", "more than one value"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,1,2,0\n", "more than one value"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,2,1,5\n", "record 1"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,1,2,-5\n", "record 1"},
+        {&plot_histogram, "tensor,bin_low,bin_high,count\nw,x,2,5\n", "record 1"},
+    };
+    for (size_t i = 0; i < countof(rows); i++)
+        check_refused(rows[i].kind, rows[i].text, rows[i].why);
+}
+
+/* `tensors` of each kind of figure, `passes` times. */
+static char *made_up(const char *kind, int tensors, int passes)
+{
+    TextBuf text = {.arena = a};
+    const bool spectrum = !strcmp(kind, "spectrum");
+    text_add(&text, spectrum ? "tensor,index,value\n" : "tensor,bin_low,bin_high,count\n");
+    for (int p = 0; p < passes; p++)
+        for (int t = 0; t < tensors; t++)
+            for (int i = 0; i < 20; i++)
+                if (spectrum)
+                    text_addf(&text, "layer%d_w,%d,%g\n", t, i + 1, (p + 1) * exp(-0.1 * (t + 1) * i));
+                else
+                    text_addf(&text, "layer%d_w,%d,%d,%d\n", t, i - 10, i - 9,
+                              20 + t + (int)(1e4 * exp(-pow(i - 9.5, 2))));
+    return text_done(&text);
+}
+
+static void curves_are_drawn_one_or_many_once_or_more(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    static const char *const kinds[] = {"spectrum", "histogram"};
+    static const int tensors[] = {1, 1, 1, 8, 5, 9, 60}, passes[] = {1, 3, 30, 1, 4, 1, 2};
+    for (size_t k = 0; k < countof(kinds); k++)
+        for (size_t i = 0; i < countof(tensors); i++) {
+            const char *svg = drawn(kinds[k], made_up(kinds[k], tensors[i], passes[i]), "f.svg");
+            check_has(svg, tensors[i] > 8 ? "middle half" : "<text>layer0_w");
+            check(!strstr(svg, "median") == (tensors[i] <= 8));
+            const char *rows = contents("f.plot.csv");
+            check_ok(draw(kinds[k], "f.plot.csv", "f.svg"), &err);
+            assert_string_equal(contents("f.plot.csv"), rows); /* what was drawn draws the same again */
+        }
+}
+
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(few_spectra_are_all_named_and_vectors_left_out),
+    IN_FOLDER(many_spectra_have_a_band_and_two_ends),
+    IN_FOLDER(more_than_a_figure_holds_is_thinned_but_counts),
+    IN_FOLDER(thin_bins_are_put_together),
+    IN_FOLDER(the_band_of_normal_tensors_is_the_normal_density),
+    IN_FOLDER(what_is_no_spectrum_or_histogram_is_refused),
+    IN_FOLDER(curves_are_drawn_one_or_many_once_or_more),
+};
+CHECK_MAIN(tests)

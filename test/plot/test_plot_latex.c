@@ -1,0 +1,157 @@
+/* test_plot_latex.c -- what LaTeX's pictures are made of: a heading that stands above its key, dots in their line's
+ * colour, bands that let lines be seen, and no character that LaTeX takes for more than text. */
+#include "rig/plot_rig.h"
+
+#define COST_HEAD                                                                                            \
+    "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
+#define MERGES                                                                                               \
+    "compressor,workers,merge_ms,decode_ms,decode_each_ms\n"                                                 \
+    "key1,4,1,1,3\nkey1,8,2,1,6\nkey2,4,,,5\nkey2,8,,,7\nkey3,4,1,1,4\nkey3,8,1,1,8\n"
+#define RUN                                                                                                  \
+    "compressor,step,test_accuracy,sim_seconds,bytes_up,steps_to_0.5\n"                                      \
+    "key1,1,0.3,1,1,\nkey1,2,0.6,2,1,\nkey1,1,0.4,1,1,\nkey1,2,0.7,2,1,\n"                                   \
+    "key2,1,0.2,2,1,\nkey2,2,0.5,3,1,\nkey2,1,0.3,2,1,\nkey2,2,0.6,3,1,\n"
+
+/* Of each kind data whose names in the key begin with "key", and its heading's lines. */
+static const struct {
+    const char *kind, *data, *heading[2];
+} samples[] = {
+    {"pareto",
+     "compressor,bits_per_element,relative_error,unbiased\nkey1,1,4,true\nkey1,2,1,true\n"
+     "key2,1,0.5,false\nkey2,4,0.01,false\n",
+     {"filled marks: unbiased, open: biased",
+      "dotted: worst case (Gaussian) of b bits, no bound for a given gradient"}},
+    {"errors",
+     "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\nkey1,2,0.5,3,1,\n",
+     {NULL, NULL}},
+    {"spectrum",
+     "tensor,index,value\nkey1,1,4\nkey1,2,2\nkey1,1,3\nkey1,2,1\nkey2,1,2\nkey2,2,1\n",
+     {"thick: last in the file, thin: before it", NULL}},
+    {"merge", MERGES, {"solid: merged, then decoded once", "dotted: every payload decoded"}},
+    {"convergence", RUN, {"mean of up to 2 runs; band: least to most", "dotted: accuracies aimed at"}},
+    {"iteration-time", COST_HEAD "a,2,1,1,1,1,4,0.5,below,400\n", {"2 workers", NULL}},
+    {"runtime", COST_HEAD "a,2,1,1,1,1,4,0.5,below,400\n", {"2 workers", NULL}},
+    {"break-even",
+     COST_HEAD "key1,2,1,1,1,1,4,0.5,below,4\nkey2,2,1,1,1,1,4,,never,4\nkey2,4,1,1,1,1,4,1,above,4\n",
+     {"pays below its line; open marks: above it", NULL}},
+};
+
+/* "\put(x,y){\makebox(0,0){text": y, or -1; text may be the beginning of it. */
+static double height_of(const char *figure, const char *text)
+{
+    double x, y;
+    for (const char *at = figure; (at = strstr(at, "\\put(")) != NULL; at++) {
+        const char *makebox = strstr(at, "{\\makebox(0,0)"), *end = strchr(at, '\n');
+        const char *open = makebox && end && makebox < end ? strchr(makebox + 1, '{') : NULL;
+        if (open && !strncmp(open + 1, text, strlen(text)) && sscanf(at, "\\put(%lf,%lf)", &x, &y) == 2)
+            return y;
+    }
+    return -1;
+}
+
+/* A line is 7 points high, and a point 8.3 units. */
+enum { ROW = 40 };
+
+static void a_heading_stands_above_its_key(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(samples); i++) {
+        const char *f = drawn(samples[i].kind, samples[i].data, "f.tex");
+        const bool names = strstr(samples[i].data, "key2") != NULL;
+        double below = names ? fmax(height_of(f, "key1"), height_of(f, "key2")) : height_of(f, "encode");
+        for (size_t k = countof(samples[i].heading); k-- > 0;) {
+            if (!samples[i].heading[k])
+                continue;
+            const double height = height_of(f, samples[i].heading[k]);
+            if (!(below > 0 && height > below + ROW))
+                print_error("%s: \"%s\" at %g over %g\n", samples[i].kind, samples[i].heading[k], height,
+                            below);
+            check(below > 0 && height > below + ROW);
+            below = height;
+        }
+    }
+}
+
+/* The colour of what is drawn at `at`, and that of the dots, which are a box made by \sbox before. */
+static void dots_have_their_lines_colour(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(samples); i++) {
+        char *f = text_copy(a, drawn(samples[i].kind, samples[i].data, "f.tex")), *rest = NULL;
+        const char *colour = "", *of_dots = "";
+        for (char *line = strtok_r(f, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+            if (!strncmp(line, "\\color", 6))
+                colour = line;
+            if (!strncmp(line, "\\sbox", 5))
+                of_dots = colour;
+            if (strstr(line, "{\\usebox{\\plotpoint}}"))
+                assert_string_equal(of_dots, colour);
+        }
+    }
+}
+
+static void what_is_called_dotted_is_made_of_dots(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(samples); i++)
+        check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
+    /* One name, whose line is solid: the dots are a target's, a worst case's, and a link's. */
+    check_has(drawn("convergence",
+                    "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
+                    "f.tex"),
+              "\\multiput(");
+    check_has(drawn("pareto", "compressor,bits_per_element,relative_error\na,1,1\na,2,0.1\n", "f.tex"),
+              "\\multiput(");
+    check_has(drawn("break-even", COST_HEAD "a,2,1,1,1,1,4,0.12,below,4\n", "f.tex"), "\\multiput(");
+}
+
+static void lines_are_seen_through_bands(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
+    check(f &&
+          !strstr(f, "\\gptransparent")); /* without a package of its own it is opaque from the second on */
+    check_has(f, "\\color[rgb]{0.80,0.89,0.94}\n");
+    check_has(f, "\\color[rgb]{0.96,0.87,0.80}\n");
+}
+
+/* Without a size they have that of the document's text. */
+static void formulas_are_as_small_as_the_text(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    const char *f =
+        drawn("pareto", "compressor,bits_per_element,relative_error\na,1,10\na,2,0.00001\n", "f.tex");
+    check_has(f, "{\\fontsize77\\selectfont$\\mathsf{10^{-4}}$}");
+    check_has(f, "{\\fontsize77\\selectfont$\\mathsf{4^{-b}}$}");
+    check(!strstr(f, "{$1") && !strstr(f, "{$4"));
+}
+
+/* gnuplot ends lines with a per cent sign; any other would hide what follows it. */
+static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
+{
+    (void)state;
+    if (no_gnuplot())
+        return;
+    for (size_t i = 0; i < countof(samples); i++) {
+        const char *f = drawn(samples[i].kind, samples[i].data, "f.tex");
+        for (const char *at = strchr(f, '%'); at; at = strchr(at + 1, '%'))
+            check(at == f || at[-1] == '\\' || at[1] == '\n');
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(a_heading_stands_above_its_key),        IN_FOLDER(dots_have_their_lines_colour),
+    IN_FOLDER(what_is_called_dotted_is_made_of_dots), IN_FOLDER(lines_are_seen_through_bands),
+    IN_FOLDER(formulas_are_as_small_as_the_text),     IN_FOLDER(no_figure_hides_text_behind_a_per_cent_sign),
+};
+CHECK_MAIN(tests)

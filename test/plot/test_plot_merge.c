@@ -1,0 +1,64 @@
+/* test_plot_merge.c -- which rows of a merge its figure draws, and in what order. */
+#include "rig/plot_rig.h"
+
+#define HEAD "step,tensor,compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
+
+static void check_row(const Value *row, const char *compressor, double workers, double each)
+{
+    assert_string_equal(row[4].text, compressor);
+    check(row[0].real == workers && row[3].real == each);
+}
+
+static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
+{
+    Value *rows;
+    (void)state;
+    assert_int_equal(rows_of(&plot_merge,
+                             HEAD "1,w,b,4,1,1,1\n"
+                                  "1,*,b,8,1,1,2\n"
+                                  "*,*,b,8,5,1,3\n"
+                                  "*,*,b,2,4,1,4\n"
+                                  "*,*,a,4,,,5\n"
+                                  "*,*,b,4,6,1,6\n"
+                                  "*,*,a,2,,,7\n",
+                             &rows),
+                     5);
+    check_row(rows, "b", 2, 4);
+    check_row(rows + 5, "b", 4, 6);
+    check_row(rows + 2 * 5, "b", 8, 3);
+    check_row(rows + 3 * 5, "a", 2, 7);
+    check_row(rows + 4 * 5, "a", 4, 5);
+    check(rows[1].real == 4 && isnan(rows[3 * 5 + 1].real));
+}
+
+static void its_own_data_draw_it_again(void **state)
+{
+    Value *rows;
+    (void)state;
+    assert_int_equal(
+        rows_of(&plot_merge,
+                "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
+        2);
+    check_row(rows + 5, "x;y", 8, 3); /* as gnuplot can read it */
+}
+
+static void what_is_no_merge_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {{"compressor,workers\nw,1\n", "no column \"merge_ms\""},
+                 {HEAD, "no row"},
+                 {HEAD "1,*,b,4,1,1,\n", "no row"},
+                 {HEAD "1,*,b,0,1,1,1\n", "no row"},
+                 {HEAD "1,*,b,,1,1,\n", "no row"}};
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        check_refused(&plot_merge, cases[i].text, cases[i].why);
+}
+
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(the_whole_selection_is_drawn_by_number_of_workers),
+    IN_FOLDER(its_own_data_draw_it_again),
+    IN_FOLDER(what_is_no_merge_is_refused),
+};
+CHECK_MAIN(tests)

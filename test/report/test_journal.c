@@ -1,0 +1,239 @@
+/* test_journal.c -- journals that were torn anywhere, are of another run, or hold what no run wrote. */
+#include "rig/check.h"
+#include "report/report_journal.h"
+
+#include <errno.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/atomo-journal.XXXXXX", output[64], path[80];
+
+static int open_folder(void **state)
+{
+    *state = arena_open(0);
+    strcpy(folder, "/tmp/atomo-journal.XXXXXX");
+    check(mkdtemp(folder) != NULL);
+    snprintf(output, sizeof output, "%s/r.csv", folder);
+    snprintf(path, sizeof path, "%s.journal", output);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    unlink(path);
+    unlink(output);
+    rmdir(folder);
+    arena_close(*state);
+    return 0;
+}
+
+static Status begin(Journal *j, const char *to, bool resume, int64_t seed, Arena *a, Error *err)
+{
+    const Fact settings[] = {{"file", value_text("g.h5")}, {"seed", value_int(seed)}, {"step", value_none()}};
+    return journal_open(j, to, resume, settings, countof(settings), a, err);
+}
+
+static const Column columns[] = {{.name = "place"}, {.name = "tensor"}, {.name = "shape"},
+                                 {.name = "mse"},   {.name = "on"},     {.name = "error"}};
+
+static const Shape shape = {.rank = 2, .dim = {3, 4}, .n = 12};
+
+static void make_row(int64_t i, Value row[6])
+{
+    row[0] = value_int(i);
+    row[1] = value_text("conv1/\"weight\"\n\xc3\xa9");
+    row[2] = value_shape(&shape);
+    row[3] = value_real(0.1 * (double)i);
+    row[4] = value_bool(i % 2);
+    row[5] = value_none();
+}
+
+/* A journal of its settings and three records; its length. */
+static size_t write_journal(Arena *a)
+{
+    Journal j;
+    Error err;
+    struct stat now;
+    check_ok(begin(&j, output, false, 1, a, &err), &err);
+    for (int64_t i = 0; i < 3; i++) {
+        Value row[6];
+        make_row(i, row);
+        check_ok(journal_add(&j, report_json_row(columns, 6, row, a), a, &err), &err);
+    }
+    journal_close(&j);
+    check(stat(path, &now) == 0);
+    return (size_t)now.st_size;
+}
+
+static void check_record(const Json *record, int64_t i, Arena *a)
+{
+    Error err;
+    Value row[6], expected[6];
+    make_row(i, expected);
+    check_ok(journal_row(record, columns, 6, row, a, &err), &err);
+    check(row[0].whole == i && row[3].type != VALUE_NONE && row[4].on == expected[4].on);
+    check((row[3].type == VALUE_REAL ? row[3].real : (double)row[3].whole) == expected[3].real);
+    assert_string_equal(row[1].text, expected[1].text);
+    check(row[2].shape->rank == 2 && row[2].shape->dim[1] == 4 && row[2].shape->n == 12);
+    check(row[5].type == VALUE_NONE);
+}
+
+static void records_come_back_as_they_were(void **state)
+{
+    Journal j;
+    Error err;
+    write_journal(*state);
+    check_ok(begin(&j, output, true, 1, *state, &err), &err);
+    check(j.old_count == 3 && !j.replaced);
+    for (int64_t i = 0; i < 3; i++)
+        check_record(j.old[i], i, *state);
+    journal_remove(&j);
+    check(access(path, F_OK) != 0);
+}
+
+/* Cut anywhere: whole lines come back, the torn one is dropped, and what is added then stands on a line of
+ * its own. */
+static void a_torn_last_line_is_dropped(void **state)
+{
+    Arena *a = *state;
+    const size_t size = write_journal(a);
+    char *whole = NEW(a, char, size);
+    FILE *f = fopen(path, "rb");
+    check(fread(whole, 1, size, f) == size);
+    fclose(f);
+    for (size_t cut = 0; cut <= size; cut++) {
+        const ArenaMark mark = arena_mark(a);
+        size_t lines = 0;
+        for (size_t i = 0; i < cut; i++)
+            lines += whole[i] == '\n';
+        f = fopen(path, "wb");
+        fwrite(whole, 1, cut, f);
+        fclose(f);
+        Journal j;
+        Error err;
+        check_ok(begin(&j, output, true, 1, a, &err), &err);
+        check(j.old_count == (lines ? lines - 1 : 0));
+        check_ok(journal_add(&j, "{\"place\": 9}", a, &err), &err);
+        journal_close(&j);
+        check_ok(begin(&j, output, true, 1, a, &err), &err);
+        check(j.old_count == (lines ? lines : 1) && json_member(j.old[j.old_count - 1], "place")->whole == 9);
+        journal_close(&j);
+        arena_rewind(a, mark);
+    }
+}
+
+static void another_runs_journal_is_not_taken_up(void **state)
+{
+    Journal j;
+    Error err;
+    write_journal(*state);
+    check(begin(&j, output, true, 2, *state, &err) == ERR_USAGE);
+    check(strstr(err.text, "was begun with another seed") && *err.hint);
+    journal_close(&j);
+    check_ok(begin(&j, output, true, 1, *state, &err), &err);
+    check(j.old_count == 3); /* the refusal changed nothing */
+    journal_close(&j);
+}
+
+static void without_resume_it_begins_afresh(void **state)
+{
+    Journal j;
+    Error err;
+    write_journal(*state);
+    check_ok(begin(&j, output, false, 1, *state, &err), &err);
+    check(j.replaced && j.old_count == 0);
+    journal_close(&j);
+    check_ok(begin(&j, output, true, 1, *state, &err), &err);
+    check(j.old_count == 0);
+    journal_close(&j);
+}
+
+static void damaged_lines_are_named(void **state)
+{
+    Journal j;
+    Error err;
+    write_journal(*state);
+    FILE *f = fopen(path, "ab");
+    fputs("{\"place\": 1,}\n{\"place\": 2}\n", f);
+    fclose(f);
+    check(begin(&j, output, true, 1, *state, &err) == ERR_CORRUPT);
+    check(strstr(err.text, "r.csv.journal: line 5: JSON, byte ") != NULL);
+    journal_close(&j);
+}
+
+static void records_that_no_run_wrote_are_refused(void **state)
+{
+    Error err;
+    Value row[6];
+    static const char *const texts[] = {"{\"shape\": [1, \"2\"]}", "{\"shape\": [-1]}", "{\"shape\": [1.5]}",
+                                        "{\"shape\": [1,1,1,1,1,1,1,1,1]}",
+                                        "{\"shape\": [4294967296, 4294967296]}"};
+    for (size_t i = 0; i < countof(texts); i++) {
+        const Json *v;
+        check_ok(json_read(&v, texts[i], strlen(texts[i]), *state, &err), &err);
+        check(journal_row(v, columns, 6, row, *state, &err) == ERR_CORRUPT);
+    }
+}
+
+static void nothing_is_kept_beside_what_is_no_file(void **state)
+{
+    Journal j;
+    Error err;
+    static const char *const outputs[] = {NULL, "/dev/null", "/tmp"};
+    for (size_t i = 0; i < countof(outputs); i++) {
+        check_ok(begin(&j, outputs[i], false, 1, *state, &err), &err);
+        check(j.path == NULL);
+        check_ok(journal_add(&j, "{}", *state, &err), &err);
+        journal_remove(&j);
+    }
+}
+
+static void two_runs_do_not_share_a_journal(void **state)
+{
+    Journal first, second;
+    Error err;
+    check_ok(begin(&first, output, false, 1, *state, &err), &err);
+    check(begin(&second, output, true, 1, *state, &err) == ERR_IO);
+    check(strstr(err.text, "another run is at work") != NULL);
+    journal_close(&second);
+    journal_close(&first);
+}
+
+/* In place of the C library's: what a file system without locks says. */
+static bool no_locks;
+int flock(int fd, int operation)
+{
+    if (!no_locks)
+        return (int)syscall(SYS_flock, fd, operation);
+    errno = ENOLCK;
+    return -1;
+}
+
+static void a_file_system_without_locks_is_no_hindrance(void **state)
+{
+    Journal j;
+    Error err;
+    no_locks = true;
+    const Status status = begin(&j, output, false, 1, *state, &err);
+    no_locks = false;
+    check_ok(status, &err);
+    journal_close(&j);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
+
+static const struct CMUnitTest tests[] = {
+    TEST(records_come_back_as_they_were),
+    TEST(a_torn_last_line_is_dropped),
+    TEST(another_runs_journal_is_not_taken_up),
+    TEST(without_resume_it_begins_afresh),
+    TEST(damaged_lines_are_named),
+    TEST(records_that_no_run_wrote_are_refused),
+    TEST(nothing_is_kept_beside_what_is_no_file),
+    TEST(two_runs_do_not_share_a_journal),
+    TEST(a_file_system_without_locks_is_no_hindrance),
+};
+
+CHECK_MAIN(tests)

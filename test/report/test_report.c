@@ -1,0 +1,417 @@
+/* test_report.c -- results in five formats, on disk whole or not at all. */
+#include "rig/check.h"
+#include "base/csv.h"
+#include "report/report.h"
+#include "base/rng.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <signal.h>
+#include <unistd.h>
+
+static const Column columns[] = {
+    {"name", "name", 0}, {"bytes", "size", 0},  {"error", "rel. error", 3},
+    {"ok", "ok", 0},     {"shape", "shape", 0}, {"hidden", NULL, 0},
+};
+enum { COLUMNS = countof(columns) };
+
+static Error err;
+static Arena *a;
+static char folder[] = "/tmp/atomo-report.XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    a = arena_open(0);
+    signal(SIGXFSZ, SIG_IGN);
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int files_in(const char *path, bool remove_them)
+{
+    int count = 0;
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            count++;
+            if (remove_them)
+                unlinkat(dirfd(dir), entry->d_name, 0);
+        }
+    closedir(dir);
+    return count;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    files_in(folder, true);
+    rmdir(folder);
+    arena_close(a);
+    return 0;
+}
+
+static char *path_of(const char *name)
+{
+    return text_format(a, "%s/%s", folder, name);
+}
+
+static char *contents(const char *path)
+{
+    TextBuf text = {.arena = a};
+    char piece[4096];
+    FILE *f = fopen(path, "r");
+    check(f);
+    for (size_t size; (size = fread(piece, 1, sizeof piece, f)) > 0;)
+        text_add_bytes(&text, piece, size);
+    fclose(f);
+    return text_done(&text);
+}
+
+/* Two rows: one of everything, one of nothing. */
+static const Value *rows(void)
+{
+    static Shape shape;
+    static Value all[2 * COLUMNS];
+    check(shape_make(&shape, 3, (const size_t[]){64, 3, 7}));
+    const Value some[2 * COLUMNS] = {
+        value_text("a|b,\"c\"_&"), value_int(1234567),  value_real(0.012345678),
+        value_bool(true),          value_shape(&shape), value_text("x"),
+        value_text("plain"),       value_none(),        value_real((double)NAN),
+        value_bool(false),         value_none(),        value_text(""),
+    };
+    memcpy(all, some, sizeof all);
+    return all;
+}
+
+static ReportSpec spec_of(Format format)
+{
+    static const Fact facts[] = {{"command", {VALUE_TEXT, {.text = "run\n100%\n"}}},
+                                 {"seed", {VALUE_INT, {.whole = 7}}}};
+    return (ReportSpec){.schema = "atomo-test/1",
+                        .meta = facts,
+                        .facts = 2,
+                        .columns = columns,
+                        .column_count = COLUMNS,
+                        .format = format};
+}
+
+static void each_format_says_the_same_rows(void **state)
+{
+    (void)state;
+    static const char *const want[] = {
+        [FORMAT_TABLE] = "name           size  rel. error  ok    shape\n"
+                         "a|b,\"c\"_&  1.235 MB      0.0123  yes  64x3x7\n"
+                         "plain             -           -  no        -\n",
+        [FORMAT_CSV] = "name,bytes,error,ok,shape,hidden\n"
+                       "\"a|b,\"\"c\"\"_&\",1234567,0.012345678,true,64x3x7,x\n"
+                       "plain,,,false,,\"\"\n",
+        [FORMAT_JSON] =
+            "{\"schema\": \"atomo-test/1\",\n\"meta\": {\n  \"command\": \"run\\n100%\\n\",\n  \"seed\": 7},\n"
+            "\"results\": [\n"
+            "  {\"name\": \"a|b,\\\"c\\\"_&\", \"bytes\": 1234567, \"error\": 0.012345678, \"ok\": true, "
+            "\"shape\": [64, 3, 7], \"hidden\": \"x\"},\n"
+            "  {\"name\": \"plain\", \"bytes\": null, \"error\": null, \"ok\": false, \"shape\": null, "
+            "\"hidden\": \"\"}\n]}\n",
+        [FORMAT_MD] =
+            "| name | size | rel. error | ok | shape |\n| :--- | ---: | ---: | :--- | ---: |\n"
+            "| a\\|b,\"c\"\\_\\& | 1.235 MB | 0.0123 | yes | 64x3x7 |\n| plain | - | - | no | - |\n",
+        [FORMAT_LATEX] = "% command: run\n%     100%\n\\begin{tabular}{lrrlr}\n\\toprule\n"
+                         "name & size, MB & rel. error & ok & shape \\\\\n\\midrule\n"
+                         "a\\textbar{}b,\"c\"\\_\\& & 1.235 & 0.0123 & yes & 64x3x7 \\\\\n"
+                         "plain & -- & -- & no & -- \\\\\n\\bottomrule\n\\end{tabular}\n",
+    };
+    for (int format = 0; report_formats[format]; format++) {
+        const ReportSpec spec = spec_of((Format)format);
+        assert_string_equal(report_text(&spec, rows(), 2, a), want[format]);
+    }
+}
+
+static const char *latex_of(const Column *c, const Value *v, size_t count)
+{
+    const ReportSpec spec = {.columns = c, .column_count = 1, .format = FORMAT_LATEX};
+    return report_text(&spec, v, count, a);
+}
+
+/* Points stand under one another, powers of ten are products, a minus is a minus. */
+static void latex_numbers_are_aligned(void **state)
+{
+    (void)state;
+    static const Column x = {"x", "x", 3};
+    const Value v[] = {value_int(7), value_real(12.5), value_real(-0.125), value_real(1.5e-7), value_none()};
+    assert_string_equal(latex_of(&x, v, countof(v)),
+                        "\\begin{tabular}{r}\n\\toprule\nx \\\\\n\\midrule\n7\\phantom{.000} \\\\\n"
+                        "12.5\\phantom{00} \\\\\n$-$0.125 \\\\\n$1.50\\cdot10^{-7}$ \\\\\n-- \\\\\n"
+                        "\\bottomrule\n\\end{tabular}\n");
+}
+
+static void a_latex_column_of_bytes_has_one_unit(void **state)
+{
+    (void)state;
+    static const Column bytes = {"bytes_up", "sent", 0};
+    const Value v[] = {value_int(1724320), value_int(81), value_real(18909.5), value_int(0)};
+    const char *text = latex_of(&bytes, v, countof(v));
+    check(strstr(text, "sent, kB "));
+    check(strstr(text, "\n1724\\phantom{.00000} ") && strstr(text, "\n0.08100 ") &&
+          strstr(text, "\n18.91\\phantom{000} ") && strstr(text, "\n0\\phantom{.00000} "));
+}
+
+/* Names come from files: none of them opens a group, ends a row, or holds what no reader takes. */
+static void names_are_no_markup(void **state)
+{
+    (void)state;
+    static const Column x = {"x", "x", 0};
+    const Value v = value_text("a&b%c$d#e_f{g}h~i^j\\k<l>m|n\n\xff\xc3\xa4");
+    ReportSpec spec = {.columns = &x, .column_count = 1, .format = FORMAT_LATEX};
+    check(strstr(report_text(&spec, &v, 1, a),
+                 "a\\&b\\%c\\$d\\#e\\_f\\{g\\}h\\textasciitilde{}i\\textasciicircum{}j\\textbackslash{}k"
+                 "\\textless{}l\\textgreater{}m\\textbar{}n??\xc3\xa4 \\\\\n"));
+    spec.format = FORMAT_MD;
+    check(strstr(report_text(&spec, &v, 1, a), "| a\\&b%c$d#e_f{g}h\\~i^j\\\\k\\<l>m\\|n??\xc3\xa4 |\n"));
+    const Value italic = value_text("_a_b_");
+    check(strstr(report_text(&spec, &italic, 1, a), "| \\_a_b\\_ |\n"));
+}
+
+static void a_report_on_disk_is_the_text(void **state)
+{
+    (void)state;
+    for (int format = 0; report_formats[format]; format++) {
+        ReportSpec spec = spec_of((Format)format);
+        Report *r;
+        spec.path = path_of(report_formats[format]);
+        check_ok(report_open(&r, &spec, a, &err), &err);
+        check(access(spec.path, F_OK) != 0); /* nothing under its name before it is whole */
+        check_ok(report_row(r, rows(), true, &err), &err);
+        check_ok(report_row(r, rows() + COLUMNS, true, &err), &err);
+        check_ok(report_close(r, &err), &err);
+        assert_string_equal(contents(spec.path), report_text(&spec, rows(), 2, a));
+    }
+    assert_int_equal(files_in(folder, false), 5);
+}
+
+static void rows_not_shown_are_in_csv_and_json_alone(void **state)
+{
+    (void)state;
+    for (int format = 0; report_formats[format]; format++) {
+        ReportSpec spec = spec_of((Format)format);
+        Report *r;
+        spec.path = path_of("file");
+        check_ok(report_open(&r, &spec, a, &err), &err);
+        check_ok(report_row(r, rows(), true, &err), &err);
+        check_ok(report_row(r, rows() + COLUMNS, false, &err), &err);
+        check_ok(report_close(r, &err), &err);
+        check(!strstr(contents(spec.path), "plain") == (format != FORMAT_CSV && format != FORMAT_JSON));
+    }
+}
+
+static void json_is_strict_whatever_the_text(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"\x01\x1f\x7f", "\\u0001\\u001f\\u007f"},
+        {"\b\f\n\r\t", "\\b\\f\\n\\r\\t"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xff", "\xef\xbf\xbd"},                                                 /* no UTF-8 at all */
+        {"\xc3", "\xef\xbf\xbd"},                                                 /* cut */
+        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                                 /* overlong */
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},                 /* a surrogate */
+        {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* beyond Unicode */
+        {"a\\\"/", "a\\\\\\\"/"},
+    };
+    static const Column one[] = {{"t", "t", 0}};
+    for (size_t i = 0; i < countof(pairs); i++) {
+        const Value v = value_text(pairs[i][0]);
+        assert_string_equal(report_json_row(one, 1, &v, a), text_format(a, "{\"t\": \"%s\"}", pairs[i][1]));
+    }
+    const Value numbers[] = {value_real((double)INFINITY), value_real(-0.0), value_real(1e300),
+                             value_int(INT64_MIN)};
+    static const Column four[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0}, {"d", "d", 0}};
+    assert_string_equal(report_json_row(four, 4, numbers, a),
+                        "{\"a\": null, \"b\": -0, \"c\": 1e+300, \"d\": -9223372036854775808}");
+}
+
+/* Bytes from a small hostile alphabet, so that quotes, commas and line ends meet. */
+static char *hostile(const Rng *rng, uint64_t *next)
+{
+    static const char alphabet[] = "ab,\"\n\r';\t|";
+    const size_t length = rng_u32(rng, USE_TEST, (*next)++) % 8;
+    char *text = NEW(a, char, length + 1);
+    for (size_t i = 0; i < length; i++)
+        text[i] = alphabet[rng_u32(rng, USE_TEST, (*next)++) % (sizeof alphabet - 1)];
+    text[length] = 0;
+    return text;
+}
+
+static void csv_reads_back_as_it_was_written(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, FIELDS = 4 };
+    static const Column four[FIELDS] = {{"a", NULL, 0}, {"b,\"", NULL, 0}, {"c", NULL, 0}, {"d", NULL, 0}};
+    const Rng rng = rng_open(3, 0, 0, 0, 0);
+    uint64_t next = 0;
+    Value *values = NEW(a, Value, ROWS * FIELDS);
+    for (size_t i = 0; i < ROWS * FIELDS; i++)
+        values[i] =
+            i % FIELDS == 3 ? value_real(rng_normal(&rng, USE_DATA, i)) : value_text(hostile(&rng, &next));
+    const ReportSpec spec = {.columns = four, .column_count = FIELDS, .format = FORMAT_CSV};
+    const char *text = report_text(&spec, values, ROWS, a);
+    Csv csv;
+    check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
+    assert_int_equal(csv.rows, ROWS);
+    assert_string_equal(csv.name[1], "b,\"");
+    for (size_t i = 0; i < ROWS * FIELDS; i++) {
+        if (i % FIELDS == 3)
+            check(csv_real(&csv, i / FIELDS, "d") == values[i].real);
+        else
+            assert_string_equal(csv.cell[i], values[i].text);
+    }
+}
+
+static void csv_from_elsewhere_is_read_or_refused(void **state)
+{
+    (void)state;
+    Csv csv;
+    const char *crlf = "\xef\xbb\xbf"
+                       "a,b\r\n1,\"x\r\ny\"\r\n\r\n2\r\n";
+    check_ok(csv_parse(&csv, "test", crlf, strlen(crlf), a, &err), &err);
+    check(csv.rows == 2 && csv.columns == 2);
+    check(csv_real(&csv, 0, "a") == 1); /* behind the mark that a spreadsheet puts */
+    assert_string_equal(csv_cell(&csv, 0, "b"), "x\r\ny");
+    assert_string_equal(csv_cell(&csv, 1, "b"), ""); /* a short row */
+    assert_string_equal(csv_cell(&csv, 1, "c"), ""); /* a column that is not there */
+    check(isnan(csv_real(&csv, 0, "b")));
+    static const char *const bad[] = {"a,b\n1,2,3\n", "a,b\n\"1,2\n", "a,b\n1,0.2", "a,b\n1,2\n3", "a,b"};
+    for (size_t i = 0; i < countof(bad); i++)
+        assert_int_equal(csv_parse(&csv, "test", bad[i], strlen(bad[i]), a, &err), ERR_CORRUPT);
+    assert_int_equal(csv_parse(&csv, "test", "a\r\n1\r\n\r2", 8, a, &err), ERR_CORRUPT);
+    check(strstr(err.text, "test: line 4, the last one, has no line end"));
+    assert_int_equal(csv_parse(&csv, "test", "a\0b", 3, a, &err), ERR_CORRUPT);
+    check_ok(csv_parse(&csv, "test", "", 0, a, &err), &err);
+    check(csv.rows == 0);
+}
+
+static void human_numbers_keep_their_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        const char *text, *bytes;
+    } pairs[] = {{0, "0", "0 B"},
+                 {0.5, "0.5000", "0.5000 B"},
+                 {-12.3456, "-12.35", "-12.35 B"},
+                 {123456.7, "123457", "123.5 kB"},
+                 {1e7, "1.000e+07", "10.00 MB"},
+                 {1.5e-5, "1.500e-05", "1.500e-05 B"},
+                 {1000, "1000", "1.000 kB"},
+                 {999, "999.0", "999 B"},
+                 {9.99996, "10.00", "10.00 B"},
+                 {0.0999999, "0.1000", "0.1000 B"},
+                 {99.994, "99.99", "99.99 B"},
+                 {2.5e12, "2.500e+12", "2.500 TB"}};
+    static const Column two[] = {{"x", "x", 0}, {"x_bytes", "y", 0}};
+    const ReportSpec spec = {.columns = two, .column_count = 2, .format = FORMAT_MD};
+    for (size_t i = 0; i < countof(pairs); i++) {
+        const Value v[] = {value_real(pairs[i].v), value_real(pairs[i].v)};
+        const char *row = strstr(report_text(&spec, v, 1, a), "---: |\n") + 7;
+        assert_string_equal(row, text_format(a, "| %s | %s |\n", pairs[i].text, pairs[i].bytes));
+    }
+}
+
+static void a_full_disk_is_an_error_and_leaves_the_earlier_file(void **state)
+{
+    (void)state;
+    ReportSpec spec = spec_of(FORMAT_CSV);
+    Report *r;
+    spec.path = path_of("result.csv");
+    FILE *before = fopen(spec.path, "w");
+    fputs("before", before);
+    fclose(before);
+    struct rlimit usual, tight = {.rlim_cur = 8192};
+    getrlimit(RLIMIT_FSIZE, &usual);
+    tight.rlim_max = usual.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &tight);
+    check_ok(report_open(&r, &spec, a, &err), &err);
+    Status status = OK;
+    for (int i = 0; i < 2000 && status == OK; i++)
+        status = report_row(r, rows(), true, &err);
+    if (status == OK)
+        status = report_close(r, &err);
+    else
+        report_abandon(r);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    assert_int_equal(status, ERR_IO);
+    check(strstr(err.text, "result.csv: cannot write: File too large"));
+    assert_string_equal(contents(spec.path), "before");
+    assert_int_equal(files_in(folder, false), 1);
+}
+
+static void devices_and_odd_places_are_handled(void **state)
+{
+    (void)state;
+    ReportSpec spec = spec_of(FORMAT_JSON);
+    Report *r;
+    spec.path = "/dev/full";
+    check_ok(report_open(&r, &spec, a, &err), &err);
+    check_ok(report_row(r, rows(), true, &err), &err);
+    assert_int_equal(report_close(r, &err), ERR_IO);
+    check(strstr(err.text, "/dev/full: cannot write: No space left on device"));
+    spec.path = path_of("no/where.json");
+    assert_int_equal(report_open(&r, &spec, a, &err), ERR_IO);
+    spec.path = folder;
+    assert_int_equal(report_open(&r, &spec, a, &err), ERR_IO);
+    assert_int_equal(files_in(folder, false), 0);
+}
+
+static void an_abandoned_report_leaves_nothing(void **state)
+{
+    (void)state;
+    ReportSpec spec = spec_of(FORMAT_TABLE);
+    Report *r;
+    spec.path = path_of("x.txt");
+    check_ok(report_open(&r, &spec, a, &err), &err);
+    check_ok(report_row(r, rows(), true, &err), &err);
+    check(files_in(folder, false) <= 1 && access(spec.path, F_OK)); /* nameless, or under a temporary name */
+    report_abandon(r);
+    report_abandon(NULL);
+    assert_int_equal(files_in(folder, false), 0);
+}
+
+static void meta_tells_a_run_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"version",  "revision",  "cpu",     "isa",    "os",   "hdf5",
+                                        "openblas", "blas_core", "lapack",  "fftw",   "zstd", "blosc",
+                                        "command",  "seed",      "threads", "started"};
+    Fact *facts;
+    size_t count;
+    char *argv[] = {(char[]){"compare"}, (char[]){"it's"}, (char[]){""}, NULL};
+    check_ok(report_meta(&facts, &count, 3, argv, 5, 2, a, &err), &err);
+    assert_int_equal(count, countof(names));
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(facts[i].name, names[i]);
+    check(strstr(facts[12].value.text, " compare 'it'\\''s' ''"));
+    check(facts[13].value.whole == 5 && facts[14].value.whole == 2);
+    check(text_glob("20[0-9][0-9]-[01][0-9]-[0-3][0-9]T*:*:*Z", facts[15].value.text));
+    for (size_t i = 0; i < FACTS_SPARE; i++)
+        facts[count + i] = facts[0]; /* the room that is promised is there */
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(each_format_says_the_same_rows),
+    IN_FOLDER(latex_numbers_are_aligned),
+    IN_FOLDER(a_latex_column_of_bytes_has_one_unit),
+    IN_FOLDER(names_are_no_markup),
+    IN_FOLDER(a_report_on_disk_is_the_text),
+    IN_FOLDER(rows_not_shown_are_in_csv_and_json_alone),
+    IN_FOLDER(json_is_strict_whatever_the_text),
+    IN_FOLDER(csv_reads_back_as_it_was_written),
+    IN_FOLDER(csv_from_elsewhere_is_read_or_refused),
+    IN_FOLDER(human_numbers_keep_their_digits),
+    IN_FOLDER(a_full_disk_is_an_error_and_leaves_the_earlier_file),
+    IN_FOLDER(devices_and_odd_places_are_handled),
+    IN_FOLDER(an_abandoned_report_leaves_nothing),
+    IN_FOLDER(meta_tells_a_run_apart),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,67 @@
+/* check.h -- cmocka and what it lacks. Every test's main ends with CHECK_MAIN, which exits 1 on any failure
+ * (cmocka's own status is a count and wraps at 256). */
+#ifndef ATOMO_CHECK_H
+#define ATOMO_CHECK_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#undef fail
+#undef skip
+
+#include "base/base.h"
+
+#define CHECK_MAIN(tests)                                                                                    \
+    int main(void)                                                                                           \
+    {                                                                                                        \
+        return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;                                            \
+    }
+
+/* |a - b| <= tol * max(|a|, |b|); equal values, infinities included, always pass. */
+static inline void check_rel_at(double a, double b, double tol, const char *what, const char *file, int line)
+{
+    if (a == b || fabs(a - b) <= tol * fmax(fabs(a), fabs(b)))
+        return;
+    print_error("%s: %.17g against %.17g, relative difference %.3g, allowed %.3g\n", what, a, b,
+                fabs(a - b) / fmax(fabs(a), fabs(b)), tol);
+    _fail(file, line);
+}
+#define check_rel(a, b, tol) check_rel_at(a, b, tol, #a " == " #b, __FILE__, __LINE__)
+
+/* |a - b| <= tol */
+static inline void check_near_at(double a, double b, double tol, const char *what, const char *file, int line)
+{
+    if (a == b || fabs(a - b) <= tol)
+        return;
+    print_error("%s: %.17g against %.17g, difference %.3g, allowed %.3g\n", what, a, b, fabs(a - b), tol);
+    _fail(file, line);
+}
+#define check_near(a, b, tol) check_near_at(a, b, tol, #a " ~ " #b, __FILE__, __LINE__)
+
+static inline void check_that_at(bool condition, const char *what, const char *file, int line)
+{
+    if (condition)
+        return;
+    print_error("not so: %s\n", what);
+    _fail(file, line);
+}
+#define check(condition) check_that_at(condition, #condition, __FILE__, __LINE__)
+
+/* A step that must succeed; prints why it did not. */
+static inline void check_ok_at(Status status, const Error *err, const char *what, const char *file, int line)
+{
+    if (status == OK)
+        return;
+    print_error("%s: %s\n", what, err->text);
+    _fail(file, line);
+}
+#define check_ok(step, err) check_ok_at(step, err, #step, __FILE__, __LINE__)
+
+#endif

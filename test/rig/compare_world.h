@@ -1,0 +1,279 @@
+/* compare_world.h -- a dump in memory, codecs with one peculiarity each, and what a comparison says of them. */
+#ifndef ATOMO_COMPARE_WORLD_H
+#define ATOMO_COMPARE_WORLD_H
+
+#include "rig/check.h"
+#include "measure/compare.h"
+#include "reference/vectors.h"
+
+/* ---- codecs of the test's own: floats behind a kind byte, each with one peculiarity ---- */
+
+static inline unsigned plain_traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
+static inline unsigned random_traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES | RANDOM | UNBIASED;
+}
+
+static inline size_t bound(const Call *c)
+{
+    return raw_size(c) + 100;
+}
+
+static inline Status decode(const Call *c, Bytes in, float *x)
+{
+    if (in.size < raw_size(c))
+        return payload_bad(c, "too short");
+    memcpy(x, in.data + 1, 4 * c->shape->n);
+    return OK;
+}
+
+static size_t encodings; /* so far */
+
+static inline Status put(const Call *c, Buf *out, const float *y)
+{
+    encodings++;
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_copy(out, y, 4 * c->shape->n);
+    streams_floats(c->streams, c->shape->n);
+    return OK;
+}
+
+/* Rounds to the grid by the reference's coins: repeat-free, so that vectors end to end are one vector. */
+static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
+{
+    float *y = NEW(c->scratch, float, c->shape->n);
+    for (size_t i = 0; i < c->shape->n; i++)
+        y[i] = roundf(x[i] * 32) / 32;
+    return put(c, out, y);
+}
+
+/* Doubles or drops each element by a coin. */
+static inline Status encode_coins(const Call *c, const float *x, Buf *out)
+{
+    float *y = NEW(c->scratch, float, c->shape->n);
+    for (size_t i = 0; i < c->shape->n; i++)
+        y[i] = rng_u32(&c->rng, USE_COIN, i) & 1 ? 2 * x[i] : 0;
+    return put(c, out, y);
+}
+
+static inline Status encode_or_fail(const Call *c, const float *x, Buf *out)
+{
+    if (c->shape->n == 300)
+        return FAIL(c->err, ERR_NUMERIC, "300 elements are too many");
+    return encode_rounded(c, x, out);
+}
+
+/* Nothing but a byte for each step that was settled; its residual is the number of steps. */
+static inline Status encode_counted(const Call *c, const float *x, Buf *out)
+{
+    const uint64_t steps = *(const uint64_t *)c->state;
+    (void)x;
+    buf_u8(out, PAYLOAD_METHOD);
+    for (uint64_t i = 0; i < steps; i++)
+        buf_u8(out, 0);
+    streams_bits(c->streams, 0);
+    return OK;
+}
+
+static inline Status decode_counted(const Call *c, Bytes in, float *x)
+{
+    (void)in;
+    memset(x, 0, 4 * c->shape->n);
+    return OK;
+}
+
+static inline size_t count_size(const Call *c)
+{
+    (void)c;
+    return sizeof(uint64_t);
+}
+
+static inline Status count_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed,
+                                  void *state)
+{
+    check(sent[0].size == 1 + *(uint64_t *)state && agreed[0] == 0);
+    (void)c, (void)x;
+    ++*(uint64_t *)state;
+    return OK;
+}
+
+static inline double count_residual(const Call *c)
+{
+    return (double)*(const uint64_t *)c->state;
+}
+
+static const Compressor rounded = {
+    .name = "rounded", .traits = plain_traits, .bound = bound, .encode = encode_rounded, .decode = decode};
+static const Compressor coins = {
+    .name = "coins", .traits = random_traits, .bound = bound, .encode = encode_coins, .decode = decode};
+static const Compressor failing = {
+    .name = "failing", .traits = plain_traits, .bound = bound, .encode = encode_or_fail, .decode = decode};
+static const Compressor counted = {.name = "counted",
+                                   .traits = random_traits,
+                                   .bound = bound,
+                                   .encode = encode_counted,
+                                   .decode = decode_counted,
+                                   .state_size = count_size,
+                                   .settle = count_settle,
+                                   .residual = count_residual};
+
+/* ---- a dump in memory: steps x workers x {a, b, c} ---- */
+
+enum { VECTORS = 3, CELLS_MAX = 6, RECORDS_MAX = 200 };
+
+static const size_t sizes[VECTORS] = {1000, 300, 70000};
+static const char *const names[VECTORS] = {"a", "b", "c"};
+
+typedef struct {
+    double value[64];
+    size_t codec, vectors;
+    Level level;
+    const Vector *vector;
+    char error[100];
+} Kept;
+
+typedef struct {
+    Arena *a;
+    Error err;
+    Vector vector[CELLS_MAX * VECTORS];
+    VectorList list;
+    Codec codec[4];
+    const Codec *codecs[4];
+    Comparison c;
+    Kept kept[RECORDS_MAX]; /* by place and codec */
+    size_t records, failures, stop_after;
+} World;
+
+static World world; /* stopped() has no argument */
+
+static inline Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    (void)data, (void)err;
+    reference_gradient(x, v->shape.n, (uint32_t)(v->name[0] + 10 * v->step + 100 * v->worker));
+    return OK;
+}
+
+/* All of a cell as one vector. */
+static inline Status load_joined(void *data, const Vector *v, float *x, Error *err)
+{
+    for (int i = 0; i < VECTORS; i++) {
+        Vector part = *v;
+        part.name = names[i];
+        part.shape = shape_vector(sizes[i]);
+        TRY(load(data, &part, x, err));
+        x += sizes[i];
+    }
+    return OK;
+}
+
+static inline Status keep(void *data, const Record *r, Error *err)
+{
+    World *w = data;
+    (void)err;
+    const size_t at = r->place * w->c.codecs + r->codec;
+    check(at < RECORDS_MAX && r->codec < w->c.codecs);
+    Kept *k = &w->kept[at];
+    check(k->vector == NULL); /* each place once */
+    *k = (Kept){.codec = r->codec, .vectors = r->vectors, .level = r->level, .vector = r->vector};
+    snprintf(k->error, sizeof k->error, "%s", r->error ? r->error : "");
+    for (size_t m = 0; metrics[m].name; m++)
+        k->value[m] = r->vectors ? metrics[m].of(&r->tally) : NAN;
+    w->records++;
+    return OK;
+}
+
+static inline bool stop_soon(void)
+{
+    return world.records >= world.stop_after;
+}
+
+static inline World *open_world(int64_t steps, int64_t workers)
+{
+    World *w = &world;
+    memset(w, 0, sizeof *w);
+    w->a = arena_open(0);
+    for (int64_t s = 0; s < steps; s++)
+        for (int64_t p = 0; p < workers; p++)
+            for (int i = 0; i < VECTORS; i++) {
+                w->vector[w->list.count++] = (Vector){.name = names[i],
+                                                      .step_group = "step",
+                                                      .worker_group = workers > 1 ? "worker" : NULL,
+                                                      .step = s,
+                                                      .worker = p,
+                                                      .kind = KIND_OTHER,
+                                                      .shape = shape_vector(sizes[i])};
+                w->list.elements += sizes[i];
+            }
+    w->list.item = w->vector;
+    w->list.largest = 70000;
+    w->c = (Comparison){.codec = w->codecs,
+                        .vectors = &w->list,
+                        .repeats = 3,
+                        .seed = 1,
+                        .memory = 1 << 30,
+                        .threads = 1,
+                        .data = w,
+                        .load = load,
+                        .record = keep};
+    return w;
+}
+
+static inline void add_codec(World *w, const Compressor *ops)
+{
+    const size_t k = w->c.codecs++;
+    w->codec[k] = (Codec){.ops = ops};
+    w->codecs[k] = &w->codec[k];
+}
+
+static inline void run(World *w)
+{
+    memset(w->kept, 0, sizeof w->kept);
+    w->records = 0;
+    check_ok(compare_run(&w->c, &w->failures, w->a, &w->err), &w->err);
+}
+
+static inline int close_world(void **state)
+{
+    (void)state;
+    arena_close(world.a);
+    return 0;
+}
+
+static inline const Kept *kept(const World *w, size_t place, size_t codec)
+{
+    return &w->kept[place * w->c.codecs + codec];
+}
+
+static inline double value(const Kept *k, const char *name)
+{
+    return k->value[metric_find(name) - metrics];
+}
+
+static inline bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static inline bool is_time(const char *name)
+{
+    return strstr(name, "_ms") || strstr(name, "_gbps");
+}
+
+static inline void check_same_figures(const Kept *a, const Kept *b)
+{
+    for (size_t m = 0; metrics[m].name; m++)
+        if (!is_time(metrics[m].name) && !same(a->value[m], b->value[m])) {
+            print_error("%s: %.17g and %.17g\n", metrics[m].name, a->value[m], b->value[m]);
+            check(same(a->value[m], b->value[m]));
+        }
+}
+
+#define WORLD_TEST(f) cmocka_unit_test_teardown(f, close_world)
+
+#endif

@@ -1,0 +1,136 @@
+/* draws.h -- what R independent draws say about a codec's promises.
+ *
+ * With gain_r = <decoded_r, g>/|g|^2 and e_r = |decoded_r - g|^2, an unbiased codec with closed form V has
+ * E gain = 1 and E e = V. The limits are 6.22 standard errors (two-sided 5e-10 each if normal), widened by
+ * 6.5 M/R for the largest single draw's share M, so that skewed draws do not ring: under 1e-6 for all of a
+ * codec's tests together. The energy test asks that the mean of R draws is as far from g as V/R says. What
+ * payloads of float32 round off is no bias: a few units in the last place of |g| pass. Its degrees of freedom
+ * are (tr C)^2 / tr C^2, C the covariance of the errors: (sum v)^2 / sum v^2 where coordinates are
+ * independent, but no more than the number of atoms where whole vectors come and go. tr C^2 = E <e_r, e_s>^2
+ * over independent errors. */
+#ifndef ATOMO_DRAWS_H
+#define ATOMO_DRAWS_H
+
+#include "rig/codec_rig.h"
+
+typedef struct {
+    size_t repeats;
+    double gain, gain_error, gain_step; /* mean, standard error, largest |gain_r - mean| / R */
+    double mse, mse_error, mse_step;    /* the same of e_r */
+    double variance;                    /* 1/(R-1) sum |decoded_r - mean|^2 */
+    double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */
+    double off, norm2, rounding;        /* |mean - g|^2, |g|^2, and what float32 may round off */
+} Draws;
+
+static inline const float *draws_load(void *data, size_t j, Error *err)
+{
+    (void)j, (void)err;
+    return data;
+}
+
+/* Levels do not depend on the draw, so a codec that plans does so once. */
+static inline void draws_plan(Rig *rig, const float *x)
+{
+    const size_t size = codec_plan_size(rig->codec);
+    const Step step = {1, &rig->call, draws_load, (void *)(uintptr_t)x};
+    if (!size || rig->call.plan)
+        return;
+    void *plan = arena_take(rig->forever, 1, size);
+    check_ok(codec_plan(&step, plan), &rig->err);
+    rig->call.plan = plan;
+}
+
+static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
+{
+    const size_t n = rig->shape.n;
+    double *mean = NEW_ZERO(rig->forever, double, n), *m2 = NEW_ZERO(rig->forever, double, n);
+    double *last = NEW_ZERO(rig->forever, double, n), pairs = 0;
+    double norm2 = 0, gain2 = 0, mse2 = 0, gain_most = 0, mse_most = 0;
+    Draws d = {.repeats = repeats};
+    draws_plan(rig, x);
+    for (size_t i = 0; i < n; i++)
+        norm2 += (double)x[i] * (double)x[i];
+    for (size_t r = 0; r < repeats; r++) {
+        double dot = 0, error = 0, pair = 0;
+        check_ok(rig_encode(rig, x, r), &rig->err);
+        check_ok(rig_decode(rig), &rig->err);
+        for (size_t i = 0; i < n; i++) {
+            const double y = (double)rig->decoded[i], e = y - (double)x[i], step = y - mean[i];
+            dot += e * (double)x[i];
+            error += e * e;
+            pair += e * last[i];
+            last[i] = e;
+            mean[i] += step / (double)(r + 1);
+            m2[i] += step * (y - mean[i]);
+        }
+        pairs += pair * pair;            /* the first is zero */
+        const double gain = dot / norm2; /* less one, for precision */
+        const double gain_off = gain - d.gain, mse_off = error - d.mse;
+        d.gain += gain_off / (double)(r + 1);
+        d.mse += mse_off / (double)(r + 1);
+        gain2 += gain_off * (gain - d.gain);
+        mse2 += mse_off * (error - d.mse);
+        gain_most = fmax(gain_most, fabs(gain));
+        mse_most = fmax(mse_most, error);
+    }
+    const double R = (double)repeats;
+    double off = 0, sum = 0, sum2 = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = m2[i] / (R - 1);
+        off += (mean[i] - (double)x[i]) * (mean[i] - (double)x[i]);
+        sum += v;
+        sum2 += v * v;
+    }
+    d.gain += 1;
+    d.gain_error = sqrt(gain2 / (R - 1) / R);
+    d.mse_error = sqrt(mse2 / (R - 1) / R);
+    d.gain_step = gain_most / R;
+    d.mse_step = mse_most / R;
+    d.variance = sum;
+    d.off = off;
+    d.norm2 = norm2;
+    d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
+    d.bias_ratio = sum > 0 ? R * off / sum : NAN;
+    d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
+    AtomMoments m; /* atoms drawn rarely hardly ever meet in a pair: where the codec knows, it says */
+    rig->call.rng = rig_rng(0);
+    if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
+        d.freedom = sum * sum / m.squares;
+    return d;
+}
+
+/* The gain that the same draws have once all that was decoded is multiplied by `factor`: a planted bias. */
+static inline Draws draws_scaled(const Draws *d, double factor)
+{
+    Draws e = *d;
+    e.gain *= factor;
+    e.gain_error *= factor;
+    e.gain_step = factor * d->gain_step + fabs(factor - 1) / (double)d->repeats;
+    return e;
+}
+
+static inline bool draws_gain_is_one(const Draws *d)
+{
+    return fabs(d->gain - 1) <= 6.22 * d->gain_error + 6.5 * d->gain_step + 1e-6;
+}
+
+/* bias_ratio is F(nu, nu (R - 1)): near normal with this deviation once nu is in the hundreds. */
+static inline bool draws_energy_is_right(const Draws *d)
+{
+    const double R = (double)d->repeats;
+    if (isnan(d->bias_ratio) || d->freedom < 100)
+        return true; /* too few coordinates share the variance for this statistic; the gain test stands */
+    if (d->off <= d->rounding)
+        return true;
+    const double z = (d->bias_ratio - 1) / sqrt(2 * R / ((R - 1) * d->freedom));
+    return z <= (d->freedom >= 500 ? 6.4 : 7.2);
+}
+
+static inline bool draws_variance_is(const Draws *d, double expected)
+{
+    if (d->variance <= d->rounding && (double)d->repeats * expected < d->norm2)
+        return true; /* what varies is too rare to have been drawn once */
+    return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
+}
+
+#endif

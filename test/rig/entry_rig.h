@@ -1,0 +1,40 @@
+/* entry_rig.h -- vectors of several laws, and the level that a budget has on them. */
+#ifndef ATOMO_ENTRY_RIG_H
+#define ATOMO_ENTRY_RIG_H
+
+#include "rig/codec_rig.h"
+#include "rig/sources.h"
+#include "num/waterfill.h"
+
+static Arena *forever;
+
+static inline float *vector(size_t n, const char *law)
+{
+    const Rng rng = rng_open(5, 0, 0, 0, rng_hash(law));
+    const Shape shape = shape_vector(n);
+    float *x = NEW(forever, float, n + 1);
+    if (!strcmp(law, "laplace"))
+        fill_laplace(&rng, &shape, x);
+    else if (!strcmp(law, "spike"))
+        fill_spike(&rng, &shape, x);
+    else if (!strcmp(law, "zeros"))
+        fill_zeros(&rng, &shape, x);
+    else if (!strcmp(law, "constant"))
+        fill_constant(&rng, &shape, x);
+    else if (!strcmp(law, "denormal"))
+        fill_denormal(&rng, &shape, x);
+    else
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    return x;
+}
+
+/* The float32 level of a budget: Algorithm 1 on all of x. */
+static inline float level_ref(const float *x, size_t n, double budget)
+{
+    Level level;
+    check(waterfill_floats(x, n, budget, 1, forever, &level));
+    return (float)level.tau;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* every_codec.h -- every codec in the registry, in each of its modes, on every source: a codec that is added is
+ * held to the promises of compressor.h without a word here.
+ *
+ * In the environment, CODEC=name leaves only those specs that have this codec as a stage, wrappers and what they
+ * wrap included: CODEC=qsgd runs qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
+#ifndef ATOMO_EVERY_CODEC_H
+#define ATOMO_EVERY_CODEC_H
+
+#include "rig/codec_rig.h"
+#include "rig/more_specs.h"
+#include "rig/sources.h"
+
+enum { SPECS_MAX = 512, LARGEST = 70001 };
+
+static const char *specs[SPECS_MAX];
+static size_t spec_turn[SPECS_MAX]; /* its place before any were left out */
+static size_t spec_count;
+static Arena *forever;
+
+/* What wrappers go round: ef, for every codec to have met one, round all of them; the others round one of each kind
+ * (bare, random, sparse and biased, by LAPACK, in two rounds, merging without adding, linear, planned). */
+static const char *const wrapped[] = {"none", "qsgd",  "topk", "svd", "terngrad:share=on",
+                                      "sign", "randk", "entry"};
+
+static inline bool goes_round(const Compressor *wrapper, const Compressor *codec)
+{
+    return !codec->wraps && (wrapper->alone[0] ? codec->curve != NULL : !strcmp(wrapper->name, "ef"));
+}
+
+static inline bool has_stage(const Codec *codec, const char *name)
+{
+    return codec && (!strcmp(codec->ops->name, name) || has_stage(codec->inner, name) ||
+                     has_stage(codec->other, name));
+}
+
+static inline bool is_wanted(const char *spec)
+{
+    const char *only = getenv("CODEC");
+    const Codec *codec;
+    Error err;
+    if (!only || !*only)
+        return true;
+    check_ok(codec_open(&codec, spec, forever, &err), &err);
+    return has_stage(codec, only);
+}
+
+/* Once, however often it is named. */
+static inline void add_spec(const char *spec)
+{
+    for (size_t k = 0; spec && k < spec_count; k++)
+        if (!strcmp(specs[k], spec))
+            return;
+    check(spec && spec_count < SPECS_MAX);
+    specs[spec_count++] = spec;
+}
+
+static inline int keep_wanted(void)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < spec_count; k++)
+        if (is_wanted(specs[k])) {
+            spec_turn[kept] = k;
+            specs[kept++] = specs[k];
+        }
+    spec_count = kept;
+    if (!kept)
+        print_error("no codec is called %s, which is what CODEC says\n", getenv("CODEC"));
+    return kept ? 0 : -1;
+}
+
+/* The default of every codec, and each value of each choice; wrappers that can stand alone go round the codecs they
+ * choose from. */
+static inline int collect_specs(void **state)
+{
+    (void)state;
+    forever = arena_open(0);
+    for (size_t i = 0; compressors[i]; i++) {
+        const Compressor *ops = compressors[i];
+        for (size_t k = 0; ops->wraps && compressors[k]; k++)
+            if (goes_round(ops, compressors[k]))
+                add_spec(text_format(forever, "%s+%s", ops->name, compressors[k]->name));
+        for (size_t k = 0; ops->wraps && !ops->alone[0] && strcmp(ops->name, "ef") && k < countof(wrapped);
+             k++)
+            add_spec(text_format(forever, "%s+%s", ops->name, wrapped[k]));
+        if (!ops->wraps || ops->alone[0])
+            add_spec(ops->name);
+        if (ops->wraps)
+            continue;
+        for (const Param *p = ops->params; p && p->key; p++) {
+            static const char *const switches[] = {"off", "on", NULL};
+            const char *const *names = p->type == PARAM_BOOL   ? switches
+                                       : p->type == PARAM_TEXT ? NULL
+                                                               : p->choices;
+            for (; names && *names; names++)
+                if (strcmp(*names, p->fallback))
+                    add_spec(text_format(forever, "%s:%s=%s", ops->name, p->key, *names));
+        }
+    }
+    for (size_t i = 0; i < countof(more_specs); i++)
+        add_spec(more_specs[i].spec);
+    return keep_wanted();
+}
+
+static inline int drop_specs(void **state)
+{
+    (void)state;
+    arena_close(forever);
+    return 0;
+}
+
+typedef void Property(Rig *rig, const Source *source, const float *x);
+
+static inline void run_one(Property *property, const char *spec, const Source *source, const float *x)
+{
+    Rig rig;
+    rig_open(&rig, spec, source_shape(source));
+    const Status status = rig_encode(&rig, x, 0);
+    if (status == OK)
+        property(&rig, source, x);
+    else if (status != ERR_NUMERIC || strncmp(source->name, "huge", 4)) {
+        print_error("%s on %s: %s\n", spec, source->name, rig.err.text);
+        check(status == OK);
+    }
+    rig_close(&rig);
+}
+
+/* Runs the property for every spec and source; ERR_NUMERIC is a fair answer to the huge source alone. For
+ * statistics the modes of a codec share the sources, two and two. */
+static inline void for_all(Property *property, bool statistics)
+{
+    float *x = NEW(forever, float, LARGEST);
+    for (size_t s = 0; s < countof(sources); s++) {
+        source_fill(&sources[s], x);
+        for (size_t k = 0; k < spec_count; k++)
+            if (!statistics ||
+                (sources[s].smooth && (!strpbrk(specs[k], ":+") || (spec_turn[k] + s) % 2 == 0)))
+                run_one(property, specs[k], &sources[s], x);
+    }
+}
+
+#define SAY_WHERE(rig, source)                                                                               \
+    (print_error("in %s on %s\n", codec_text((rig)->codec, forever), (source)->name))
+#define CHECK_HERE(condition)                                                                                \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            SAY_WHERE(rig, source);                                                                          \
+            check(condition);                                                                                \
+        }                                                                                                    \
+    } while (0)
+
+#endif

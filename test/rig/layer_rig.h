@@ -1,0 +1,134 @@
+/* layer_rig.h -- a few layers by themselves: random values in, random gradients back, and their numbers in the order of
+ * plain values whatever their arrangement. */
+#ifndef ATOMO_LAYER_RIG_H
+#define ATOMO_LAYER_RIG_H
+
+#include "rig/check.h"
+
+#include "nn/build.h"
+
+typedef struct {
+    Arena *a, *scratch;
+    Error err;
+    Builder b;
+    Value *in, *out;
+    float *weights, *gradient;
+    size_t images;
+    int threads;
+    bool scoring;
+    Rng rng;
+} Layers;
+
+/* Of images of `like`'s shape, to which gradients come back too. */
+static inline void layers_open(Layers *r, Value like, size_t images)
+{
+    *r = (Layers){.a = arena_open(0), .scratch = arena_open(0), .images = images, .threads = 1};
+    r->rng = rng_open(11, 0, 0, 0, 0);
+    r->b = (Builder){.arena = r->a, .err = &r->err, .images = images, .classes = 10};
+    r->b.layer = NEW(r->a, Layer, LAYERS_MOST);
+    r->b.parameters.item = NEW(r->a, Slice, SLICES_MOST);
+    r->b.running.item = NEW(r->a, Slice, SLICES_MOST);
+    r->in = r->b.image = NEW(r->a, Value, 1);
+    *r->in = like;
+    r->in->x = NEW(r->a, float, value_floats(r->in, images));
+    r->in->dx = NEW(r->a, float, value_floats(r->in, images));
+}
+
+static inline void layers_close(Layers *r)
+{
+    for (size_t i = 0; i < r->b.layers; i++)
+        if (r->b.layer[i].ops->close)
+            r->b.layer[i].ops->close(&r->b.layer[i]);
+    arena_close(r->scratch);
+    arena_close(r->a);
+}
+
+static inline void layers_normal(float *x, size_t n, double scale, uint64_t which)
+{
+    const Rng rng = rng_open(12, 0, 0, 0, which);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(scale * rng_normal(&rng, USE_TEST, i));
+}
+
+static inline void layers_ready(Layers *r, Value *out)
+{
+    check_ok(r->b.status, &r->err);
+    r->out = out;
+    for (size_t i = 0; i < r->b.layers; i++)
+        if (r->b.layer[i].ops->open)
+            check_ok(r->b.layer[i].ops->open(&r->b.layer[i], r->images, r->a, &r->err), &r->err);
+    const size_t n = r->b.parameters.floats;
+    r->weights = NEW(r->a, float, n + 1);
+    r->gradient = NEW(r->a, float, n + 1);
+    layers_normal(r->weights, n, 0.5, 1);
+    layers_normal(r->in->x, value_floats(r->in, r->images), 1, 2);
+}
+
+static inline Pass layers_pass(Layers *r)
+{
+    return (Pass){.images = r->images,
+                  .threads = r->threads,
+                  .training = !r->scoring,
+                  .weights = r->weights,
+                  .gradient = r->gradient,
+                  .rng = r->rng,
+                  .scratch = r->scratch,
+                  .err = &r->err};
+}
+
+static inline void layers_forward(Layers *r)
+{
+    const Pass p = layers_pass(r);
+    for (size_t i = 0; i < r->b.layers; i++) {
+        const ArenaMark mark = arena_mark(r->scratch);
+        check_ok(r->b.layer[i].ops->forward(&r->b.layer[i], &p), &r->err);
+        arena_rewind(r->scratch, mark);
+    }
+}
+
+/* `added`: in->dx already holds what a later reader gave. */
+static inline void layers_backward(Layers *r, bool added)
+{
+    const Pass p = layers_pass(r);
+    for (size_t i = 0; i < r->b.layers; i++)
+        r->b.layer[i].in->added = r->b.layer[i].out->added = false;
+    r->in->added = added;
+    for (size_t i = r->b.layers; i-- > 0;) {
+        const ArenaMark mark = arena_mark(r->scratch);
+        check_ok(r->b.layer[i].ops->backward(&r->b.layer[i], &p), &r->err);
+        arena_rewind(r->scratch, mark);
+    }
+}
+
+/* Element i of an image, counted channel by channel, in x or dx of a value. */
+static inline float *element(const Value *v, float *x, size_t image, size_t i)
+{
+    const size_t n = value_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
+    if (v->abreast)
+        return x + (image / PIECE * n + i) * PIECE + image % PIECE;
+    return x + image * n + (i / pixels / lanes * pixels + i % pixels) * lanes + i / pixels % lanes;
+}
+
+static inline double *in_order(Layers *r, const Value *v, float *x)
+{
+    const size_t n = value_size(v);
+    double *plain = NEW(r->a, double, r->images *n);
+    for (size_t image = 0; image < r->images; image++)
+        for (size_t i = 0; i < n; i++)
+            plain[image * n + i] = (double)*element(v, x, image, i);
+    return plain;
+}
+
+/* Random numbers into dx of the outputs; 0 in lanes that have no image. */
+static inline void give_gradient(Layers *r)
+{
+    float *plain = NEW(r->a, float, r->images *value_size(r->out));
+    layers_normal(plain, r->images * value_size(r->out), 1, 3);
+    for (size_t i = 0; i < value_floats(r->out, r->images); i++)
+        r->out->dx[i] = 0;
+    for (size_t image = 0; image < r->images; image++)
+        for (size_t i = 0; i < value_size(r->out); i++)
+            *element(r->out, r->out->dx, image, i) = plain[image * value_size(r->out) + i];
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* metrics_rig.h -- memory for a tally, and its figures by name. */
+#ifndef ATOMO_METRICS_RIG_H
+#define ATOMO_METRICS_RIG_H
+
+#include "rig/check.h"
+#include "measure/metrics.h"
+
+typedef struct {
+    Arena *a;
+    Error err;
+} Bench;
+
+static inline int open_bench(void **state)
+{
+    static Bench b;
+    b.a = arena_open(0);
+    *state = &b;
+    return 0;
+}
+
+static inline int close_bench(void **state)
+{
+    arena_close(((Bench *)*state)->a);
+    return 0;
+}
+
+static inline double value(const Tally *t, const char *name)
+{
+    return metric_find(name)->of(t);
+}
+
+#define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, open_bench, close_bench)
+
+#endif

@@ -1,0 +1,120 @@
+/* plot_rig.h -- figures drawn in a folder of the test's own, and what was picked for them. */
+#ifndef ATOMO_PLOT_RIG_H
+#define ATOMO_PLOT_RIG_H
+
+#include "rig/check.h"
+#include "plot/plot.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Error err;
+static Arena *a;
+static char folder[] = "/tmp/atomo-figure.XXXXXX";
+static bool drawing; /* gnuplot is there */
+
+static int set_up(void **state)
+{
+    (void)state;
+    char *version, *terminals;
+    a = arena_open(0);
+    drawing = gnuplot_ask(&version, &terminals, NULL, a, &err) == OK;
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    static const char *const left[] = {"data.csv", "more.csv", "f.svg",      "f.pdf",
+                                       "f.png",    "f.tex",    "f.plot.csv", "gnuplot"};
+    for (size_t i = 0; i < countof(left); i++)
+        unlink(left[i]);
+    arena_close(a);
+    return chdir("/") || rmdir(folder) ? -1 : 0; /* fails if a name made a file of its own */
+}
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+static inline bool no_gnuplot(void)
+{
+    if (!drawing)
+        print_message("SKIP figures: there is no gnuplot here\n");
+    return !drawing;
+}
+
+static inline void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    check(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* NULL: there is no such file. */
+static inline char *contents(const char *path)
+{
+    struct stat now;
+    if (stat(path, &now) != 0)
+        return NULL;
+    char *data = NEW_ZERO(a, char, (size_t)now.st_size + 1);
+    FILE *f = fopen(path, "r");
+    check(fread(data, 1, (size_t)now.st_size, f) == (size_t)now.st_size);
+    fclose(f);
+    return data;
+}
+
+static inline Status draw(const char *kind, const char *data, const char *figure)
+{
+    const PlotJob job = {.kind = kind, .data = {&data, 1}, .figure = figure};
+    return plot_draw(&job, a, &err);
+}
+
+/* The figure of these data, whole, as its file's text. */
+static inline const char *drawn(const char *kind, const char *text, const char *figure)
+{
+    write_file("data.csv", text);
+    check_ok(draw(kind, "data.csv", figure), &err);
+    return contents(figure);
+}
+
+static inline void check_has(const char *figure, const char *want)
+{
+    if (!strstr(figure, want))
+        print_error("not drawn: %s\n", want);
+    check(strstr(figure, want));
+}
+
+static inline Csv table_of(const char *text)
+{
+    Csv csv;
+    check_ok(csv_parse(&csv, "test", text, strlen(text), a, &err), &err);
+    return csv;
+}
+
+/* What a figure of these data shows. */
+static inline char *picked(const PlotKind *kind, const char *text)
+{
+    const Csv csv = table_of(text);
+    char *rows;
+    check_ok(plot_text(kind, &csv, &rows, a, &err), &err);
+    return rows;
+}
+
+static inline size_t rows_of(const PlotKind *kind, const char *text, Value **rows)
+{
+    const Csv csv = table_of(text);
+    size_t count;
+    check_ok(plot_rows(kind, &csv, rows, &count, a, &err), &err);
+    return count;
+}
+
+static inline void check_refused(const PlotKind *kind, const char *text, const char *why)
+{
+    const Csv csv = table_of(text);
+    Value *rows;
+    size_t count;
+    assert_int_equal(plot_rows(kind, &csv, &rows, &count, a, &err), ERR_CORRUPT);
+    if (!strstr(err.text, why))
+        print_error("%s\nwant %s\n", err.text, why);
+    check(strstr(err.text, why));
+}
+
+#endif

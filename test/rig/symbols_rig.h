@@ -1,0 +1,122 @@
+/* symbols_rig.h -- codes on their way through symbols.h and back. */
+#ifndef ATOMO_TEST_SYMBOLS_RIG_H
+#define ATOMO_TEST_SYMBOLS_RIG_H
+
+#include "rig/wall.h"
+
+#include "base/rng.h"
+#include "coder/symbols.h"
+
+enum { N = 3 * BLOCK + 1234 };
+
+static Arena *arena;
+static Rng rng;
+static Walled room; /* what is read ends where memory does */
+
+static inline int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    room = walled(symbols_most(N, SYMBOLS_WIDTH) + 1);
+    rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
+    return 0;
+}
+
+static inline int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    drop_walled(room);
+    return 0;
+}
+
+typedef struct {
+    const uint8_t *byte;
+    const uint32_t *word;
+    uint8_t *byte_back;
+    uint32_t *word_back;
+    size_t n;
+} Carrier;
+
+static inline void make(const void *data, size_t block, void *code)
+{
+    const Carrier *c = data;
+    const size_t n = block_size(c->n, block), i = block * BLOCK;
+    if (c->word)
+        memcpy(code, c->word + i, n * sizeof *c->word);
+    else
+        memcpy(code, c->byte + i, n);
+}
+
+static inline bool take(const void *data, size_t block, const void *code)
+{
+    const Carrier *c = data;
+    const size_t n = block_size(c->n, block), i = block * BLOCK;
+    if (c->word)
+        memcpy(c->word_back + i, code, n * sizeof *c->word);
+    else
+        memcpy(c->byte_back + i, code, n);
+    return true;
+}
+
+/* With room for what comes back. */
+static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
+{
+    if (!c->byte_back) {
+        c->byte_back = NEW(arena, uint8_t, c->n);
+        c->word_back = NEW(arena, uint32_t, c->n);
+    }
+    return (Symbols){
+        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
+}
+
+/* From where memory ends. */
+static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
+{
+    Error err;
+    const ArenaMark mark = arena_mark(arena);
+    const Status status =
+        symbols_get(s, (Bytes){at_the_end(room, in.data, in.size), in.size}, arena, &err, why);
+    arena_rewind(arena, mark);
+    check(status == OK || (status == ERR_CORRUPT && *why));
+    return status;
+}
+
+static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
+{
+    const char *why = NULL;
+    return get_copy(s, in, &why) == OK && (c->word ? !memcmp(c->word, c->word_back, c->n * sizeof *c->word)
+                                                   : !memcmp(c->byte, c->byte_back, c->n));
+}
+
+/* Writes, reads, refuses other lengths; the bytes of one and three threads are the same. */
+static inline Buf both_ways(SymbolCoder coder, int width, Carrier *c)
+{
+    Error err;
+    c->byte_back = NULL;
+    Symbols s = symbols_of(coder, width, c);
+    Buf out = {.cap = symbols_most(c->n, width)}, again = out;
+    out.data = NEW(arena, uint8_t, out.cap + 1);
+    again.data = NEW(arena, uint8_t, out.cap);
+    const ArenaMark mark = arena_mark(arena);
+    check_ok(symbols_put(&s, &out, arena, &err), &err);
+    s.threads = 3;
+    check_ok(symbols_put(&s, &again, arena, &err), &err);
+    arena_rewind(arena, mark);
+    check(out.size == again.size && !memcmp(out.data, again.data, out.size));
+    check(comes_back(&s, c, buf_bytes(&out)));
+    out.data[out.size] = 0;
+    check(!comes_back(&s, c, (Bytes){out.data, out.size + 1}));
+    for (size_t size = out.size; size-- > 0; size -= size / 7)
+        check(!comes_back(&s, c, (Bytes){out.data, size}));
+    return out;
+}
+
+enum { KIND_PLANES, KIND_ONE, KIND_OWN, KIND_CLASSES };
+
+static inline unsigned kind_of(Buf b)
+{
+    return b.data[0] & 3;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* variance_level.h -- the least level of a variance bound, from sorted magnitudes. */
+#ifndef ATOMO_VARIANCE_LEVEL_H
+#define ATOMO_VARIANCE_LEVEL_H
+
+#include "rig/check.h"
+#include "num/waterfill.h"
+
+static Arena *scratch;
+
+static const size_t sizes[] = {1, 2, 3, 7, 64, 1000, 65536, 65537, 200000};
+static const double epsilons[] = {1e-12, 1e-6, 1e-3, 0.1, 1, 3, 100, 1e6};
+
+static inline int larger_first(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The closed form: sort, take the smallest k with v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then
+ * tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. Sums from the small end, in long double. */
+static inline double sorted_ref(const float *x, size_t n, double eps)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    double *v = NEW(scratch, double, n);
+    long double *one = NEW_ZERO(scratch, long double, n + 1), *two = NEW_ZERO(scratch, long double, n + 1);
+    for (size_t i = 0; i < n; i++)
+        v[i] = fabs((double)x[i]);
+    qsort(v, n, sizeof *v, larger_first);
+    for (size_t i = n; i-- > 0;) {
+        one[i] = one[i + 1] + v[i];
+        two[i] = two[i + 1] + (long double)v[i] * v[i];
+    }
+    size_t k = 0;
+    while (k < n && v[k] * one[k] > eps * two[0] + two[k])
+        k++;
+    const double tau = one[k] > 0 ? (double)((eps * two[0] + two[k]) / one[k]) : 0;
+    arena_rewind(scratch, mark);
+    return tau;
+}
+
+static inline double keep_chance(double tau, double x)
+{
+    return x == 0 ? 0 : fmin(1, fabs(x) / tau);
+}
+
+static inline double expected_atoms(const float *x, size_t n, double tau)
+{
+    long double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += keep_chance(tau, (double)x[i]);
+    return (double)sum;
+}
+
+#endif

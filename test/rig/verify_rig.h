@@ -1,0 +1,45 @@
+/* verify_rig.h -- a source as what statements of the paper are checked on. */
+#ifndef ATOMO_VERIFY_RIG_H
+#define ATOMO_VERIFY_RIG_H
+
+#include "rig/check.h"
+#include "rig/sources.h"
+#include "verify/verify_parts.h"
+
+static Arena *scratch;
+static Error err;
+
+static inline const Source *source(const char *name)
+{
+    for (size_t i = 0; i < countof(sources); i++)
+        if (!strcmp(sources[i].name, name))
+            return &sources[i];
+    check(!"there is such a source");
+    return NULL;
+}
+
+/* A vector and its elements, in scratch. */
+static inline void open_subject(Subject *s, const Tested *tested, const Source *from)
+{
+    Vector *v = NEW_ZERO(scratch, Vector, 1);
+    v->name = from->name;
+    v->shape = source_shape(from);
+    float *x = NEW(scratch, float, v->shape.n + 1);
+    source_fill(from, x);
+    check_ok(subject_open(s, tested, v, x, 1, 1, scratch, &err), &err);
+}
+
+static inline Verdict verdict_of(Subject *s, const Statement *st)
+{
+    Verdict v;
+    check_ok(statement_check(st, s, &v), &err);
+    return v;
+}
+
+/* Statements whose names begin so. */
+static inline bool named(const Statement *st, const char *name)
+{
+    return !strncmp(st->name, name, strlen(name));
+}
+
+#endif

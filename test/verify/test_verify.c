@@ -1,0 +1,205 @@
+/* test_verify.c -- each statement of the paper holds on every source, and what verdicts and bounds mean. */
+#include "rig/verify_rig.h"
+
+/* ---- all is well ---- */
+
+static void every_statement_holds_on_every_source(void **state)
+{
+    (void)state;
+    size_t applied[64] = {0};
+    for (size_t k = 0; k < countof(sources); k++) {
+        const ArenaMark mark = arena_mark(scratch);
+        Subject s;
+        open_subject(&s, &verify_tested, &sources[k]);
+        for (size_t i = 0; i < statement_count(); i++) {
+            const Verdict v = verdict_of(&s, statement_at(i));
+            applied[i] += v.applies;
+            if (v.applies && !verdict_holds(&v))
+                print_error("%s on %s: %.17g %s %.17g within %g (%s)\n", statement_at(i)->name,
+                            sources[k].name, v.left, relation_names[v.relation], v.right, v.tolerance,
+                            v.note);
+            check(!v.applies || verdict_holds(&v));
+        }
+        arena_rewind(scratch, mark);
+    }
+    for (size_t i = 0; i < statement_count(); i++) {
+        if (applied[i] < 4)
+            print_error("%s applies to %zu sources\n", statement_at(i)->name, applied[i]);
+        check(applied[i] >= 4);
+    }
+}
+
+static void another_seed_and_more_threads_change_no_closed_form(void **state)
+{
+    (void)state;
+    static const char *const closed[] = {"Algorithm 1", "Theorem 4: b", "Theorem 5: second", "Theorem 6",
+                                         "Lemma 7"};
+    const ArenaMark mark = arena_mark(scratch);
+    Subject one, two;
+    open_subject(&one, &verify_tested, source("normal-70001"));
+    open_subject(&two, &verify_tested, source("normal-70001"));
+    two.threads = 3;
+    for (size_t i = 0; i < statement_count(); i++)
+        for (size_t k = 0; k < countof(closed); k++) {
+            if (!named(statement_at(i), closed[k]))
+                continue;
+            const Verdict a = verdict_of(&one, statement_at(i)), b = verdict_of(&two, statement_at(i));
+            check(a.applies == b.applies);
+            check(!a.applies || (a.left == b.left && a.right == b.right));
+        }
+    arena_rewind(scratch, mark);
+}
+
+static Status beyond_range(Subject *s, Verdict *v)
+{
+    verdict_take(v, 1, 1, 0, "a case before the one that fails");
+    return FAIL(s->err, ERR_NUMERIC, "a value is beyond float32");
+}
+
+static void what_cannot_be_computed_fails_and_says_why(void **state)
+{
+    (void)state;
+    const ArenaMark mark = arena_mark(scratch);
+    const Statement statement = {"a statement", "", AT_MOST, NEEDS_NOTHING, beyond_range};
+    Subject s;
+    open_subject(&s, &verify_tested, &sources[0]);
+    const Verdict v = verdict_of(&s, &statement);
+    check(v.applies && !verdict_holds(&v) && isnan(v.left) && isnan(v.right) && v.relation == AT_MOST);
+    assert_string_equal(v.note, "a value is beyond float32");
+    arena_rewind(scratch, mark);
+}
+
+/* ---- figures that are wrong ---- */
+
+static const Statement *find(const char *name)
+{
+    for (size_t i = 0; i < statement_count(); i++)
+        if (named(statement_at(i), name))
+            return statement_at(i);
+    check(!"there is such a statement");
+    return NULL;
+}
+
+static bool holds(Subject *s, const char *name)
+{
+    const Verdict v = verdict_of(s, find(name));
+    check(v.applies);
+    return verdict_holds(&v);
+}
+
+static void wrong_norms_break_what_is_said_of_them(void **state)
+{
+    (void)state;
+    const ArenaMark mark = arena_mark(scratch);
+    Subject s;
+    open_subject(&s, &verify_tested, source("normal-64x48"));
+    s.part.l1 *= 1.001;
+    check(!holds(&s, "Lemma 2: bound") && !holds(&s, "Lemma 2: equality"));
+    s.l1 *= 1.001;
+    check(!holds(&s, "Theorem 4: balanced") && !holds(&s, "Theorem 5: second moment"));
+    check(holds(&s, "Lemma 7: left") && holds(&s, "Lemma 7: right"));
+    const double nuclear = s.matrix->nuclear;
+    s.matrix->nuclear = nuclear * 0.01;
+    check(!holds(&s, "Lemma 7: left") && holds(&s, "Lemma 7: right") && !holds(&s, "Table 1: svd"));
+    s.matrix->nuclear = nuclear * 100;
+    check(holds(&s, "Lemma 7: left") && !holds(&s, "Lemma 7: right"));
+    arena_rewind(scratch, mark);
+}
+
+static void a_missing_figure_never_holds(void **state)
+{
+    (void)state;
+    for (Relation r = EQUAL; r <= ABOVE; r++) {
+        check(!verdict_holds(&(Verdict){true, r, NAN, 1, 1, ""}));
+        check(!verdict_holds(&(Verdict){true, r, 1, NAN, 1, ""}));
+        check(!verdict_holds(&(Verdict){true, r, 1, 1, NAN, ""}));
+        check(!verdict_holds(&(Verdict){true, r, INFINITY, 1, 1, ""}));
+    }
+}
+
+static void relations_mean_what_they_say(void **state)
+{
+    (void)state;
+    static const struct {
+        Relation relation;
+        double left, right, tolerance;
+        bool holds;
+    } rows[] = {{EQUAL, 1, 1, 0, true},      {EQUAL, 1, 1.1, 0.2, true},    {EQUAL, 1, 1.3, 0.2, false},
+                {EQUAL, 1.3, 1, 0.2, false}, {AT_MOST, 1, 2, 0, true},      {AT_MOST, 2, 1, 0.5, false},
+                {AT_MOST, 2, 1, 1, true},    {AT_LEAST, 2, 1, 0, true},     {AT_LEAST, 1, 2, 0.5, false},
+                {AT_LEAST, 1, 1, 0, true},   {ABOVE, 1, 1, 0, false},       {ABOVE, 1.1, 1, 0.01, true},
+                {ABOVE, 1, 1.1, 1, false},   {ABOVE, 1.005, 1, 0.01, false}};
+    for (size_t i = 0; i < countof(rows); i++)
+        check(verdict_holds(&(Verdict){true, rows[i].relation, rows[i].left, rows[i].right, rows[i].tolerance,
+                                       ""}) == rows[i].holds);
+}
+
+/* ---- bounds and sets of atoms ---- */
+
+/* P(|S - n p| > t) for S binomial, added up term by term. */
+static double binomial_tails(int n, double p, double t)
+{
+    double sum = 0;
+    for (int k = 0; k <= n; k++)
+        if (fabs(k - n * p) > t)
+            sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) +
+                       (n - k) * log1p(-p));
+    return sum;
+}
+
+static void binomial_tails_stay_under_the_alarm(void **state)
+{
+    (void)state;
+    static const double chance[] = {0.001, 0.01, 0.1, 0.5, 0.9, 0.999}, alarms[] = {0.1, 1e-3, 1e-6, 5e-10};
+    for (int n = 10; n <= 10000; n *= 10)
+        for (size_t i = 0; i < countof(chance); i++)
+            for (size_t k = 0; k < countof(alarms); k++) {
+                const double p = chance[i];
+                check(binomial_tails(n, p, bernstein(n * p * (1 - p), 1, alarms[k])) <= alarms[k]);
+            }
+    check_rel(bernstein(3, 0, 0.01), sqrt(2 * 3 * log(200)), 1e-14);
+    check_rel(bernstein(0, 3, 0.01), 2 * log(200), 1e-14);
+}
+
+static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
+{
+    (void)state;
+    static const char *const from[] = {"normal-4096", "heavy-1009", "two", "constant-600"};
+    for (size_t k = 0; k < countof(from); k++) {
+        const ArenaMark mark = arena_mark(scratch);
+        Subject s;
+        AtomSet set;
+        open_subject(&s, &verify_tested, source(from[k]));
+        check_ok(atomset_overlapping(&s, &set), &err);
+        check_ok(atomset_spend(&s, &set, 0.7 * (double)set.count), &err);
+        double second = set.cross, cross = 0;
+        for (size_t i = 0; i < set.count; i++)
+            second += set.lambda[i] * set.lambda[i] / set.p[i];
+        for (size_t i = 0; i < set.dim; i++)
+            cross += set.g[i] * set.g[i];
+        for (size_t i = 0; i < set.count; i++)
+            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + phi for unit atoms */
+        check_rel(atomset_outcomes(&set).mean, second, 1e-12);
+        check_rel(set.cross, cross, 1e-12);
+        check(set.cross < 0);
+        arena_rewind(scratch, mark);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_statement_holds_on_every_source),
+        cmocka_unit_test(another_seed_and_more_threads_change_no_closed_form),
+        cmocka_unit_test(what_cannot_be_computed_fails_and_says_why),
+        cmocka_unit_test(wrong_norms_break_what_is_said_of_them),
+        cmocka_unit_test(a_missing_figure_never_holds),
+        cmocka_unit_test(relations_mean_what_they_say),
+        cmocka_unit_test(binomial_tails_stay_under_the_alarm),
+        cmocka_unit_test(all_outcomes_have_the_mean_that_lemma_1_names),
+    };
+    scratch = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(scratch);
+    return failed ? 1 : 0;
+}

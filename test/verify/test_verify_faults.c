@@ -1,0 +1,314 @@
+/* test_verify_faults.c -- each statement is seen to fail when what it speaks of is broken on purpose, and no other
+ * is. */
+#include "rig/verify_rig.h"
+
+static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    const bool got = waterfill_floats(x, n, budget, threads, a, out);
+    out->tau *= 0.99;
+    return got;
+}
+
+static double level_of_too_low(const double *lambda, size_t n, double budget, Arena *a)
+{
+    return 0.99 * waterfill_level(lambda, n, budget, a);
+}
+
+/* The smallest of the heavy ones counts as light. */
+static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    const bool got = waterfill_floats(x, n, budget, threads, a, out);
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (fabs((double)x[i]) > out->tau)
+            least = fmin(least, fabs((double)x[i]));
+    if (out->heavy && out->tau > 0) {
+        out->heavy--;
+        out->tail += least;
+        out->tau = out->tail / (budget - (double)out->heavy);
+    }
+    return got;
+}
+
+/* The level is right, what is said about it not. */
+static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    const bool got = waterfill_floats(x, n, budget, threads, a, out);
+    out->heavy += out->tau > 0;
+    return got;
+}
+
+/* p = min(1, |x| s / |x|_1), what is cut off is lost. */
+static bool clipped(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    (void)threads, (void)a;
+    *out = (Level){0};
+    for (size_t i = 0; i < n; i++)
+        out->tail += fabs((double)x[i]);
+    out->tau = out->tail / budget;
+    return true;
+}
+
+static bool first_forgotten(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    return waterfill_floats(x + (n > 1), n - (n > 1), budget, threads, a, out);
+}
+
+static Status draw_scaled(const Call *c, const float *x, Buf *payload, float *y, double scale)
+{
+    TRY(verify_tested.draw(c, x, payload, y));
+    for (size_t i = 0; i < c->shape->n; i++)
+        y[i] = (float)(scale * (double)y[i]);
+    return OK;
+}
+
+static Status draw_two_per_cent_large(const Call *c, const float *x, Buf *payload, float *y)
+{
+    return draw_scaled(c, x, payload, y, 1.02);
+}
+
+static Status draw_quarter_large(const Call *c, const float *x, Buf *payload, float *y)
+{
+    return draw_scaled(c, x, payload, y, 1.25);
+}
+
+static bool is_codec(const Call *c, const char *name)
+{
+    return !strcmp(c->self->ops->name, name);
+}
+
+static Status draw_svd_large(const Call *c, const float *x, Buf *payload, float *y)
+{
+    return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.3 : 1);
+}
+
+static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payload, float *y)
+{
+    return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
+}
+
+/* The signs are forgotten. */
+static Status draw_magnitudes(const Call *c, const float *x, Buf *payload, float *y)
+{
+    TRY(verify_tested.draw(c, x, payload, y));
+    for (size_t i = 0; i < c->shape->n; i++)
+        y[i] = fabsf(y[i]);
+    return OK;
+}
+
+static Status draw_entry_elsewhere(const Call *c, const float *x, Buf *payload, float *y)
+{
+    Call other = *c;
+    other.rng = is_codec(c, "entry") ? rng_below(&c->rng, 1) : c->rng;
+    return verify_tested.draw(&other, x, payload, y);
+}
+
+static Status draw_sends_zeros(const Call *c, const float *x, Buf *payload, float *y)
+{
+    TRY(verify_tested.draw(c, x, payload, y));
+    for (size_t i = 0; i < c->shape->n; i += 3)
+        y[i] = y[i] == 0 ? 1e-30f : y[i];
+    return OK;
+}
+
+static Status draw_sends_more(const Call *c, const float *x, Buf *payload, float *y)
+{
+    TRY(verify_tested.draw(c, x, payload, y));
+    payload->size += 4 * (c->shape->dim[0] + c->shape->dim[c->shape->rank - 1]);
+    return OK;
+}
+
+static bool keep_often(const Rng *rng, uint64_t i, double p)
+{
+    return verify_tested.keep(rng, i, 1.04 * p);
+}
+
+/* One coin for all: right for each atom, wrong for pairs. */
+static bool keep_together(const Rng *rng, uint64_t i, double p)
+{
+    return verify_tested.keep(rng, i / 10, p);
+}
+
+/* With the sign as it is printed. */
+static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
+{
+    double sum = 0, l1 = 0;
+    for (size_t i = 1; i < n; i++) {
+        sum += q[i];
+        l1 += lambda[i];
+    }
+    p[0] = 1;
+    for (size_t i = 1; i < n; i++)
+        p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
+}
+
+/* Feasible, but the first element's share comes from the second alone. */
+static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
+{
+    (void)lambda;
+    memcpy(p, q, n * sizeof *p);
+    p[1] += q[0] - 1;
+    p[0] = 1;
+}
+
+enum { MOST_NAMES = 16 };
+typedef struct {
+    const char *name, *source;
+    Tested tested; /* what is NULL is as it should be */
+    const char *seen[MOST_NAMES], *unseen[MOST_NAMES];
+} Fault;
+
+#define ALL_LEVELS                                                                                           \
+    "Algorithm 1: sorted", "Algorithm 1: bisection", "Algorithm 1: descent", "Algorithm 1: gspar",           \
+        "Algorithm 1: O(sn)"
+
+static const Fault faults[] = {
+    {"a level 1 % low",
+     "normal-64x48",
+     {.level = level_too_low},
+     {ALL_LEVELS, "Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 2: equality", "Lemma 3", "Lemma 9",
+      "Theorem 4: balanced", "Theorem 4: unbalanced", "Theorem 5: probabilities", "Table 1: entries",
+      "Theorem 6"},
+     {"Lemma 2: bound", "Algorithm 1: spectrum", "Theorem 5: qsgd", "Lemma 7"}},
+    {"a spectrum's level 1 % low",
+     "normal-64x48",
+     {.level_of = level_of_too_low},
+     {"Algorithm 1: spectrum", "Theorem 4: cross", "Table 1: svd", "Theorem 6"},
+     {"Algorithm 1: budget", "Theorem 4: balanced"}},
+    {"a heavy set without its smallest",
+     "normal-64x48",
+     {.level = heavy_off_by_one},
+     {ALL_LEVELS, "Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
+     {"Lemma 2: equality", "Theorem 4: balanced"}},
+    {"a heavy set miscounted",
+     "normal-64x48",
+     {.level = heavy_miscounted},
+     {"Algorithm 1: KKT"},
+     {"Algorithm 1: budget", "Algorithm 1: sorted"}},
+    {"clipping instead of filling",
+     "normal-64x48",
+     {.level = clipped},
+     {ALL_LEVELS, "Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
+     {"Lemma 2: equality", "Theorem 4: balanced", "Theorem 5: probabilities", "Table 1: entries"}},
+    {"an element forgotten",
+     "normal-64x48",
+     {.level = first_forgotten},
+     {ALL_LEVELS, "Algorithm 1: inv"},
+     {0}},
+    {"a decoder 2 % high",
+     "normal-64x48",
+     {.draw = draw_two_per_cent_large},
+     {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"},
+     {"Lemma 1: mean of overlapping", "Table 1: svd sent"}},
+    {"a decoder 2 % high on a heavy tail",
+     "heavy-1009",
+     {.draw = draw_two_per_cent_large},
+     {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"},
+     {"Theorem 5: second"}},
+    {"a decoder 25 % high",
+     "laplace-8x4x3x3",
+     {.draw = draw_quarter_large},
+     {"Theorem 5: measured", "Table 1: entries measured", "Table 1: svd measured"},
+     {"Theorem 6: measured"}},
+    {"svd 30 % high",
+     "laplace-8x4x3x3",
+     {.draw = draw_svd_large},
+     {"Theorem 6: measured"},
+     {"Theorem 5: measured"}},
+    {"svd 2 % high",
+     "normal-64x48",
+     {.draw = draw_svd_slightly_large},
+     {"Lemma 1: mean of svd"},
+     {"Theorem 5: measured"}},
+    {"signs forgotten",
+     "normal-64x48",
+     {.draw = draw_magnitudes},
+     {"Lemma 1: mean of entries"},
+     {"Lemma 1: second moment of entries"}},
+    {"other coins for entries",
+     "normal-64x48",
+     {.draw = draw_entry_elsewhere},
+     {"Theorem 5: qsgd", "Theorem 5: terngrad", "Theorem 5: lq"},
+     {"Lemma 1: mean of entries"}},
+    {"zeros sent",
+     "normal-64x48",
+     {.draw = draw_sends_zeros},
+     {"Table 1: entries sent"},
+     {"Table 1: entries measured"}},
+    {"an atom too many sent",
+     "normal-64x48",
+     {.draw = draw_sends_more},
+     {"Table 1: svd sent"},
+     {"Table 1: svd measured"}},
+    {"atoms kept 4 % too often",
+     "low-rank-40x30",
+     {.keep = keep_often},
+     {"Lemma 1: mean of singular", "Lemma 1: mean of overlapping", "Lemma 1: second moment of singular",
+      "Lemma 1: second moment of overlapping"},
+     {"Lemma 1: mean of entries"}},
+    {"atoms kept together",
+     "normal-64x48",
+     {.keep = keep_together},
+     {"Lemma 1: second moment of overlapping"},
+     {0}},
+    {"Lemma 8 without its minus", "normal-64x48", {.raise = raise_as_printed}, {"Lemma 8"}, {"Lemma 3"}},
+    {"Lemma 8 at another's cost", "normal-4096", {.raise = raise_at_one_cost}, {"Lemma 8"}, {"Lemma 3"}},
+};
+
+static Tested with_defaults(Tested t)
+{
+    t.level = t.level ? t.level : verify_tested.level;
+    t.level_of = t.level_of ? t.level_of : verify_tested.level_of;
+    t.draw = t.draw ? t.draw : verify_tested.draw;
+    t.keep = t.keep ? t.keep : verify_tested.keep;
+    t.raise = t.raise ? t.raise : verify_tested.raise;
+    return t;
+}
+
+static void check_names(Subject *s, const Fault *fault, const char *const names[], bool holds)
+{
+    for (size_t k = 0; k < MOST_NAMES && names[k]; k++) {
+        size_t found = 0;
+        for (size_t i = 0; i < statement_count(); i++) {
+            const Statement *st = statement_at(i);
+            /* a whole name alone, where others begin with it */
+            if (!named(st, names[k]) ||
+                (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
+                continue;
+            if (found++ && !holds)
+                continue;
+            const Verdict v = verdict_of(s, st);
+            if (verdict_holds(&v) != holds)
+                print_error("%s: %s %s: %.17g %s %.17g within %g (%s)\n", fault->name, st->name,
+                            holds ? "fails" : "is not seen to fail", v.left, relation_names[v.relation],
+                            v.right, v.tolerance, v.note);
+            check(v.applies && verdict_holds(&v) == holds);
+        }
+        check(found > 0);
+    }
+}
+
+static void faults_are_seen_by_the_statements_they_break_and_no_others(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < countof(faults); f++) {
+        const ArenaMark mark = arena_mark(scratch);
+        const Tested tested = with_defaults(faults[f].tested);
+        Subject s;
+        open_subject(&s, &tested, source(faults[f].source));
+        check_names(&s, &faults[f], faults[f].seen, false);
+        check_names(&s, &faults[f], faults[f].unseen, true);
+        arena_rewind(scratch, mark);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults_are_seen_by_the_statements_they_break_and_no_others),
+    };
+    scratch = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(scratch);
+    return failed ? 1 : 0;
+}
