@@ -3,6 +3,7 @@
 #include "compress/atoms/atoms.h"
 #include "rig/codec_rig.h"
 #include "base/coin.h"
+#include "num/finite.h"
 #include "rig/draws.h"
 #include "num/hadamard_transform.h"
 #include "rig/sources.h"

@@ -1,6 +1,7 @@
 /* test_lq.c -- l_q quantisation against Theorem 5, its own coin, and draws_* statistics. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
+#include "num/finite.h"
 #include "rig/draws.h"
 #include "rig/sources.h"
 #include "num/waterfill.h"

@@ -1,7 +1,7 @@
 /* test_waves.c -- the codecs dct and fourier: Algorithm 1's certificate in their bases, what a draw decodes to, closed
  * forms, sizes, and the ends of float32. */
 #include "compress/atoms/atoms.h"
-#include "compress/atoms/atoms_phase.h"
+#include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
 #include "num/cosine.h"
 #include "rig/draws.h"
@@ -59,7 +59,7 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
             (*weight)[i] = fabsf((*weight)[i]);
         return n;
     }
-    Spectrum s = spectrum_shape(rows, n / rows);
+    FourierSpectrum s = spectrum_shape(rows, n / rows);
     *weight = NEW(forever, float, s.atoms);
     *length = NEW(forever, float, s.atoms);
     check_ok(spectrum_of(c, x, &s, *weight), c->err);
@@ -143,7 +143,7 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
         const size_t n = waves[k].rows * waves[k].cols, rows = two_dims(&waves[k]) ? waves[k].rows : 1;
         Rig rig;
         AtomDraw draw;
-        Spectrum before = spectrum_shape(rows, n / rows), after = before;
+        FourierSpectrum before = spectrum_shape(rows, n / rows), after = before;
         float *weight = NEW(forever, float, before.atoms), *kept = NEW(forever, float, before.atoms);
         size_t count = 0;
         rig_open(&rig, waves[k].spec, matrix(waves[k].rows, waves[k].cols));
@@ -308,7 +308,7 @@ static void sizes_are_what_was_expected(void **state)
             bytes += (double)rig.payload.size / 40;
         }
         const size_t atoms = n / 2 + 2;
-        check_rel(8 * bytes, phases_bits(atoms, 0, rows[r].budget * (double)n), 0.02);
+        check_rel(8 * bytes, atoms_phase_bits(atoms, 0, rows[r].budget * (double)n), 0.02);
         rig_close(&rig);
     }
     arena_rewind(forever, mark);

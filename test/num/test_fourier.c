@@ -141,7 +141,7 @@ static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, si
 }
 
 /* The atoms as FORMAT.md counts them, one by one. */
-static void check_frequencies(const Spectrum *s, const float *x, size_t rows, size_t cols)
+static void check_frequencies(const FourierSpectrum *s, const float *x, size_t rows, size_t cols)
 {
     const bool turned = rows > cols;
     const size_t m = turned ? cols : rows, n = turned ? rows : cols;
@@ -176,7 +176,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
         const Shape shape = shape_vector(n);
         const Call c = call_for(&shape);
         const float *x = normal(n);
-        Spectrum own = spectrum_shape(rows, cols), again = own;
+        FourierSpectrum own = spectrum_shape(rows, cols), again = own;
         float *gauge = NEW(a, float, own.atoms), *y = NEW(a, float, n);
         size_t real = 0;
         double sum = 0;
@@ -210,7 +210,7 @@ static void frequencies_are_those_of_numpy(void **state)
                            2.9033724028570176};
     const Shape shape = shape_vector(5);
     const Call c = call_for(&shape);
-    Spectrum s = spectrum_shape(1, 5);
+    FourierSpectrum s = spectrum_shape(1, 5);
     float gauge[3];
     check_ok(spectrum_of(&c, x, &s, gauge), &err);
     for (size_t i = 0; i < 6; i++)

@@ -5,6 +5,7 @@
 #include "rig/check.h"
 
 #include "codec/compressor.h"
+#include "num/finite.h"
 
 typedef struct {
     Arena *arena, *scratch;

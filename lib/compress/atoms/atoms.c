@@ -1,7 +1,6 @@
-/* atoms.c -- a draw as bytes, and back. */
+/* atoms.c -- payloads of a draw: written and read. */
 #include "compress/atoms/atoms.h"
 
-#include "compress/atoms/atoms_side.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -9,6 +8,88 @@
 size_t atoms_bound(size_t n)
 {
     return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
+}
+
+/* ---- the heavy or the light atoms ---- */
+
+Status side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
+{
+    const size_t most = n < BLOCK ? n : BLOCK;
+    *side = (AtomSide){.draw = draw, .n = n};
+    side->room.at = NEW(c->scratch, uint32_t, most);
+    side->room.value = NEW(c->scratch, float, most);
+    side->index = NEW(c->scratch, size_t, most + 1);
+    return side->room.at && side->room.value && side->index ? OK : arena_fail(c->scratch, c->err);
+}
+
+size_t side_count_heavy(const AtomSide *side)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < blocks_of(side->n); b++) {
+        const AtomPiece p = atoms_kept(side->draw, b, side->room);
+        for (size_t i = 0; i < p.count; i++)
+            count += fabsf(p.value[i]) > side->draw->tau;
+    }
+    return count;
+}
+
+static const size_t *side_run(const Indices *set, size_t block, size_t *count)
+{
+    const AtomSide *s = set->data;
+    const AtomPiece p = atoms_kept(s->draw, block, s->room);
+    const float tau = s->draw->tau;
+    size_t k = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        s->index[k] = block * BLOCK + p.at[i];
+        k += (fabsf(p.value[i]) > tau) == s->heavy;
+    }
+    *count = k;
+    return s->index;
+}
+
+/* Collects the indices in one list where its memory is at most a byte for each of the n atoms. */
+Status side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
+{
+    const size_t n = side->n, blocks = blocks_of(n);
+    const ArenaMark mark = arena_mark(c->scratch);
+    size_t *const room = side->index;
+    side->heavy = heavy;
+    Indices set = {.count = count, .runs = blocks, .data = side, .run = side_run};
+    if (count <= n / sizeof *room) {
+        size_t *list = NEW(c->scratch, size_t, count + 1), some;
+        if (!list)
+            return arena_fail(c->scratch, c->err);
+        side->index = list;
+        for (size_t b = 0; b < blocks; b++, side->index += some)
+            side_run(&set, b, &some);
+        side->index = room;
+        set = indices_list(list, count);
+    }
+    indices_put(&set, n, out);
+    streams_subset(c->streams, n, count);
+    arena_rewind(c->scratch, mark);
+    return OK;
+}
+
+Status side_get(const Call *c, Reader *in, size_t n, Places *set)
+{
+    if (!in->bad && !indices_get(in, n, c->scratch, set) && !in->bad)
+        return arena_fail(c->scratch, c->err);
+    return OK;
+}
+
+Status sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n)
+{
+    for (size_t b = 0; b < blocks_of(n) && heavy->count && light->count; b++) {
+        size_t l = light->before[b];
+        for (size_t h = heavy->before[b]; h < heavy->before[b + 1]; h++) {
+            while (l < light->before[b + 1] && light->at[l] < heavy->at[h])
+                l++;
+            if (l < light->before[b + 1] && light->at[l] == heavy->at[h])
+                return payload_bad(c, "atom %zu is there twice", b * BLOCK + heavy->at[h]);
+        }
+    }
+    return OK;
 }
 
 /* ---- writing ---- */
@@ -113,24 +194,24 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
 
 /* ---- reading ---- */
 
-/* Kept atoms of one kind, as read: value i is value[i], or +-tau where value is NULL. */
+/* Heavy or light atoms of a payload: coefficients for heavy ones, signs and tau for light ones. */
 typedef struct {
     Places set;
     const uint8_t *value, *sign;
     float tau;
-} Atoms;
+} ReadAtoms;
 
 typedef struct {
-    Atoms heavy, light;
+    ReadAtoms heavy, light;
     size_t n;
     float *x;
-} Estimate;
+} AtomEstimate;
 
-/* A block is cleared and filled while it is in the cache. */
+/* Clears and fills a block while it is in the cache. */
 static void fill_block(void *data, size_t block)
 {
-    const Estimate *e = data;
-    const Atoms h = e->heavy, l = e->light;
+    const AtomEstimate *e = data;
+    const ReadAtoms h = e->heavy, l = e->light;
     float *const x = e->x + block * BLOCK;
     const uint32_t tau = float_bits(l.tau);
     memset(x, 0, block_size(e->n, block) * sizeof *x);
@@ -140,17 +221,9 @@ static void fill_block(void *data, size_t block)
         x[h.set.at[k]] = load_f32(h.value + 4 * k);
 }
 
-/* OK with in->bad set when the bytes are wrong. */
-static Status take_set(const Call *c, Reader *in, size_t n, Atoms *atoms)
+static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 {
-    if (!indices_get(in, n, c->scratch, &atoms->set) && !in->bad)
-        return arena_fail(c->scratch, c->err);
-    return OK;
-}
-
-static Status take_heavy(const Call *c, Reader *in, size_t n, Atoms *heavy)
-{
-    TRY(take_set(c, in, n, heavy));
+    TRY(side_get(c, in, n, &heavy->set));
     heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->set.count);
     for (size_t k = 0; !in->bad && k < heavy->set.count; k++) {
         const float v = load_f32(heavy->value + 4 * k);
@@ -161,9 +234,9 @@ static Status take_heavy(const Call *c, Reader *in, size_t n, Atoms *heavy)
     return OK;
 }
 
-static Status take_light(const Call *c, Reader *in, size_t n, Atoms *light)
+static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
 {
-    TRY(take_set(c, in, n, light));
+    TRY(side_get(c, in, n, &light->set));
     if (in->bad || light->set.count == 0)
         return OK;
     light->tau = take_f32(in);
@@ -175,8 +248,8 @@ static Status take_light(const Call *c, Reader *in, size_t n, Atoms *light)
     return OK;
 }
 
-/* No atom in both lists, and the heavy ones above the level: what encoders write. */
-static Status check_lists(const Call *c, const Atoms *heavy, const Atoms *light, size_t n)
+/* Refuses an atom in both lists, and a heavy atom that is not above the level. */
+static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms *light, size_t n)
 {
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)
         if (!(fabsf(load_f32(heavy->value + 4 * h)) > light->tau))
@@ -187,12 +260,11 @@ static Status check_lists(const Call *c, const Atoms *heavy, const Atoms *light,
 Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes bytes, size_t n, float *x)
 {
     Reader in = reader_open(bytes);
-    Estimate e = {.n = n, .x = x};
+    AtomEstimate e = {.n = n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     if (!coder->light)
         TRY(take_heavy(c, &in, n, &e.heavy));
-    if (!in.bad)
-        TRY(take_light(c, &in, n, &e.light));
+    TRY(take_light(c, &in, n, &e.light));
     if (!reader_done(&in))
         return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
     TRY(check_lists(c, &e.heavy, &e.light, n));

@@ -1,83 +1,90 @@
 /* atoms.h -- what the ATOMO family shares: from coefficients and a budget to probabilities, a draw and bytes.
  *
- * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and then stands for x / p: for
- * itself where it is heavy (|x| > tau, so its float travels), for +-tau where it is light (so index and sign
- * are all it costs). tau is the float32 that travels, and every p is computed from it.
+ * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and decodes to x / p. A heavy atom
+ * (|x| > tau) decodes to x, which is sent as a float; a light atom decodes to +-tau, so its index and sign suffice.
+ * tau, the water level, is rounded to the float32 that is sent, and every p is computed from that float.
  *
  *     payload    kind:8  heavy:set  { x:f32 } x heavy  light-list
- *     light-list light:set  [ tau:f32  { sign:1 } x light ]     the bracket only when there are light ones
+ *     light-list light:set  [ tau:f32  { sign:1 } x light ]     the bracket only if a light atom is kept
  *
- * A set is indices.h's; signs run from the low end of each byte on, padded with zeros. */
+ * Sets are coded by indices.h. Signs fill each byte from its low end; the padding is zeros. */
 #ifndef ATOMO_ATOMS_H
 #define ATOMO_ATOMS_H
 
 #include "codec/compressor.h"
+#include "coder/indices.h"
 
 enum { PROBS_OPTIMAL, PROBS_CLIP };
 enum { EMPTY_SEND, EMPTY_RESAMPLE };
 enum { DRAW_INDEPENDENT, DRAW_SYSTEMATIC };
 extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
 
-/* The keys that all of the family have; T has `int probs, empty, draw`. */
+/* The keys that the whole family has; T has `int probs, empty, draw`. */
 #define ATOM_PARAMS(T)                                                                                       \
     PARAM_OF(T, probs, "optimal", atom_probs, "Algorithm 1, or the released coder's clipped shares"),        \
         PARAM_OF(T, empty, "send", atom_empty,                                                               \
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* What to keep. Of the first four the first above 0 counts; probs goes with budget. */
+/* How the level is chosen and atoms are drawn. Of the first four fields the first above 0 sets the level; probs
+ * applies to budget only. */
 typedef struct {
-    double budget; /* expected atoms */
-    double bits;   /* expected payload bits in all, kind byte included; never less than one atom is spent */
-    double eps;    /* variance as a share of |x|^2 */
-    float tau;     /* the level itself */
+    double budget; /* expected number of atoms */
+    double
+        bits; /* expected bits of the payload, kind byte included; at least one atom is expected all the same */
+    double eps; /* variance as a share of |x|^2 */
+    float tau;  /* the level itself */
     int probs, empty, draw;
 } AtomPlan;
 
 /* ---- drawing: atoms_draw.c ---- */
 
-/* What is kept of one block of elements. */
+/* Atoms kept in one block of elements. */
 typedef struct {
-    uint32_t *at; /* places in the block, in order */
-    float *value; /* coefficients, not yet divided by p */
+    uint32_t *at; /* (count) positions in the block, rising */
+    float *value; /* (count) coefficients, not divided by p */
     size_t count;
-    double sum; /* of the block's |x| */
+    double sum; /* of |x| over the whole block */
 } AtomPiece;
 
 typedef struct {
     float tau;    /* 0: every non-zero atom is heavy */
-    size_t heavy; /* how many are: they are all kept */
-    double light; /* how many of the others are kept on average */
-    size_t count; /* atoms kept, once they are drawn */
+    size_t heavy; /* number of heavy atoms; all of them are kept */
+    double light; /* expected number of light atoms kept */
+    size_t count; /* atoms kept; set by atoms_toss */
     struct Candidates *from;
 } AtomDraw;
 
-/* The level, and what a draw at it costs on average; then the draw. Element i's coin is word i of c->rng; the
- * systematic offset is one word. The same for any number of threads. ERR_NUMERIC when tau is beyond float32. */
+/* Finds the level of x (n) and the expected numbers of atoms. ERR_NUMERIC when tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
+
+/* Draws. Element i's coin is word i of c->rng; a systematic draw takes one word in all. The same for any number of
+ * threads. */
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
-/* The atoms kept of a block, in `room` for a block's or somewhere else. */
+/* The atoms kept in a block: in `room`, which holds a whole block, or in the draw's own memory. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
-/* E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and draws that may be
- * empty, and the moments of its parts; NaN when scratch has no memory. */
-double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
+/* ---- costs: atoms_cost.c ---- */
 
-/* ---- costs: atoms_bits.c ---- */
-
-/* Mean payload bits of n atoms with `heavy` always kept and `light` of the others on average. */
+/* Expected payload bits of n atoms when `heavy` are heavy and `light` light ones are expected. */
 double atoms_bits(size_t n, double heavy, double light);
-double atoms_light_bits(size_t n, double light); /* of a light list alone */
+double atoms_light_bits(size_t n, double light);               /* of a light list alone */
+double atoms_phase_bits(size_t n, double heavy, double light); /* of complex atoms (fourier.c) */
 
-/* The level at which atoms_bits is `bits`; 0 when that is enough for every non-zero atom, NaN without memory. */
+/* The level at which atoms_bits is `bits`; 0 when `bits` pays for every non-zero atom, NaN when scratch has no
+ * memory. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
-/* What draws of x's atoms cost at levels 16 to the octave (the curve hook of codecs with orthonormal atoms;
- * `plan` then hands the coder its level): the highest spends one atom on average. atoms_curve.c. */
+/* E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and empty=send, and the moments
+ * of the error's parts; NaN when scratch has no memory. */
+double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
+
+/* Bits and variance of draws at 16 levels to the octave, from the level that expects one atom down to 0: the curve
+ * hook of codecs with orthonormal atoms. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
-/* The plan, at the level that the Call brings along, if it does. */
+/* `plan` with the level of the Call's CurvePoint in place of its budget, where the Call has one. */
 static inline AtomPlan atoms_at_level(const Call *c, AtomPlan plan)
 {
     if (c->plan) {
@@ -94,18 +101,45 @@ typedef struct {
     bool light; /* the payload is a light list alone: no |x| is above tau */
 } AtomCoder;
 
+/* Most bytes of a payload of n atoms. */
 size_t atoms_bound(size_t n);
 
-/* `raw` is the tensor itself: it is what travels where atoms would not be expected to take fewer bytes. */
+/* Draws atoms of x (n) and appends the payload. Sends `raw`, the tensor itself, as floats where atoms are expected to
+ * take no fewer bytes. */
 Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_t n, const float *raw,
                     Buf *out);
+
+/* The estimate x (n); ERR_CORRUPT for a payload that atoms_encode does not write. */
 Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes in, size_t n, float *x);
 
-/* The closed form of what atoms_encode sends: 0 where the tensor travels raw, NaN where there is none. */
+/* The closed form of the variance of atoms_encode: 0 where the tensor is sent raw, NaN where there is no closed form. */
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n);
 
-/* The law of its error, and the moments, which are 0 where the tensor travels raw: for atoms that are not the
- * tensor's elements. */
+/* The law of the error and its moments (0 where the tensor is sent raw), for atoms other than single elements. */
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m);
+
+/* The heavy or the light atoms of a draw, for writers of payloads: they walk the draw block by block, as no list of all
+ * kept atoms is in memory. */
+typedef struct {
+    const AtomDraw *draw;
+    size_t n; /* atoms in all, kept or not */
+    bool heavy;
+    AtomPiece room;
+    size_t *index; /* room for a block's indices */
+} AtomSide;
+
+Status side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
+
+/* Number of heavy atoms kept. */
+size_t side_count_heavy(const AtomSide *side);
+
+/* Writes the indices of the heavy or the light atoms, `count` of them. */
+Status side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
+
+/* Reads a set of indices under n; OK with in->bad set where the bytes are no set. */
+Status side_get(const Call *c, Reader *in, size_t n, Places *set);
+
+/* ERR_CORRUPT when an index under n is in both sets. */
+Status sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
 
 #endif

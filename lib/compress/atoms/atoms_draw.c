@@ -1,4 +1,4 @@
-/* atoms_draw.c -- tosses the atoms' coins, or marches through them with one offset. */
+/* atoms_draw.c -- draws atoms: a coin for each, or one offset for all (systematic sampling). */
 #include "compress/atoms/atoms.h"
 
 #include "compress/atoms/candidates.h"
@@ -11,7 +11,7 @@ const char *const atom_probs[] = {"optimal", "clip", NULL};
 const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
-/* Of the candidates, those whose coin says so at the level that travels. */
+/* Keeps those candidates of a block whose coin keeps them at the final level. */
 static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
@@ -46,21 +46,21 @@ static Status draw_independent(Candidates *d)
 
 /* ---- systematic draws ---- */
 
-/* p in 2^-64; p = 1 does not count, as it moves the running total by a whole. */
+/* p in units of 2^-64. p = 1 counts as 0: it would move the running total by a whole number. */
 static inline uint64_t mass_of(float level)
 {
     return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
 }
 
-/* The block's total of p, modulo 1, and whether one of its elements has p = 1. */
+/* Finds each block's sum of p modulo 1, and whether one of its elements has p = 1. */
 typedef struct {
     Candidates *d;
-    bool *sure;
-} Weighing;
+    bool *sure; /* (blocks) */
+} MassJob;
 
 static void weigh_block(void *data, size_t block)
 {
-    const Weighing *w = data;
+    const MassJob *w = data;
     const Candidates *d = w->d;
     const float *x = d->x + block * BLOCK;
     const size_t size = block_size(d->n, block);
@@ -75,7 +75,7 @@ static void weigh_block(void *data, size_t block)
     w->sure[block] = sure;
 }
 
-/* Element i is kept when a whole number plus the offset falls into its share of the running total of p. */
+/* Keeps element i when its interval of the running total of p contains the offset plus a whole number. */
 static void march(const Candidates *d, size_t block, AtomPiece *s)
 {
     const size_t size = block_size(d->n, block);
@@ -102,7 +102,7 @@ static Status draw_systematic(Candidates *d, bool never_empty)
     d->mass = NEW(d->call->scratch, uint64_t, d->blocks);
     if (!d->mass || !sure)
         return arena_fail(d->call->scratch, d->call->err);
-    parallel_for(d->call->threads, d->blocks, weigh_block, &(Weighing){d, sure});
+    parallel_for(d->call->threads, d->blocks, weigh_block, &(MassJob){d, sure});
     for (size_t b = 0; b < d->blocks; b++) {
         const uint64_t mass = d->mass[b];
         d->mass[b] = (uint64_t)total;
@@ -110,19 +110,20 @@ static Status draw_systematic(Candidates *d, bool never_empty)
         any |= sure[b];
     }
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
-    if (never_empty && !any && total >> 64 == 0) /* less than one atom in all: an offset that meets it */
+    if (never_empty && !any &&
+        total >> 64 == 0) /* sum p < 1: draws the offset from the part that keeps an atom */
         d->offset = (uint64_t)(d->offset * total >> 64);
     return candidates_collect(d, march);
 }
 
 /* ---- draws that must not be empty ---- */
 
-static double chance(const Candidates *d, size_t i)
+static double probability(const Candidates *d, size_t i)
 {
     return (double)coin_level(d->coin, d->x[i]) * 0x1p-30;
 }
 
-static void toss_behind_first(const Candidates *d, size_t block, AtomPiece *s)
+static void toss_after_first(const Candidates *d, size_t block, AtomPiece *s)
 {
     const size_t size = block_size(d->n, block);
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
@@ -137,47 +138,46 @@ static void toss_behind_first(const Candidates *d, size_t block, AtomPiece *s)
     }
 }
 
-/* Drawing until something is kept, without the loop: the first one kept is i with chance p_i times that of
- * none before it, given that there is one; those behind it toss coins as ever. An empty draw says that no p
- * is 1. */
+/* Draws given that at least one atom is kept. The first atom kept is i with probability p_i times that of none before i,
+ * divided by that of any at all; atoms after it toss their own coins. As the draw before this one was empty, no p is 1. */
 static Status draw_again(Candidates *d)
 {
-    double none = 0, passed = 0; /* logarithms of the chance of none at all, of none so far */
+    double none = 0, passed = 0; /* logarithms of the probability that no atom is kept, of all and so far */
     for (size_t i = 0; i < d->n; i++)
-        none += log1p(-chance(d, i));
+        none += log1p(-probability(d, i));
     d->rng = rng_below(&d->rng, 1);
     const double target = log1p(rng_unit(&d->rng, USE_ATOM, 0) * expm1(none));
     d->first = d->n;
     for (size_t i = 0; i < d->n && (d->first == d->n || passed >= target); i++)
         if (d->x[i] != 0) {
-            passed += log1p(-chance(d, i));
+            passed += log1p(-probability(d, i));
             d->first = i;
         }
-    return candidates_collect(d, toss_behind_first);
+    return candidates_collect(d, toss_after_first);
 }
 
 /* ---- the whole ---- */
 
-/* What of a block is above the level. */
+/* Heavy atoms of a block, and their sum of |x|. */
 typedef struct {
     size_t count;
     double sum;
-} Heavy;
+} HeavyPart;
 
 typedef struct {
     const Candidates *d;
     float tau;
-    Heavy *heavy; /* (blocks) */
-} Scale;
+    HeavyPart *heavy; /* (blocks) */
+} HeavyJob;
 
-static void scale_block(void *data, size_t block)
+static void sum_heavy(void *data, size_t block)
 {
-    const Scale *s = data;
+    const HeavyJob *s = data;
     const Candidates *d = s->d;
     AtomPiece *p = &d->piece[block];
     const float *x = d->dense ? d->x + block * BLOCK : p->value;
     const size_t n = d->dense ? block_size(d->n, block) : p->count;
-    Heavy h = {0};
+    HeavyPart h = {0};
     for (size_t i = 0; i < n; i++) {
         const bool heavy = fabsf(x[i]) > s->tau;
         h.count += heavy;
@@ -197,10 +197,10 @@ Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n,
     *draw = (AtomDraw){.from = d};
     TRY(candidates_open(d, c, x, n));
     TRY(candidates_of_plan(d, plan, &draw->tau));
-    Scale s = {d, draw->tau, NEW(c->scratch, Heavy, d->blocks)};
+    HeavyJob s = {d, draw->tau, NEW(c->scratch, HeavyPart, d->blocks)};
     if (!s.heavy)
         return arena_fail(c->scratch, c->err);
-    parallel_for(c->threads, d->blocks, scale_block, &s);
+    parallel_for(c->threads, d->blocks, sum_heavy, &s);
     for (size_t b = 0; b < d->blocks; b++) {
         draw->heavy += s.heavy[b].count;
         above += s.heavy[b].sum;
@@ -246,48 +246,4 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
             room.value[room.count++] = x[i];
         }
     return room;
-}
-
-/* ---- the closed form ---- */
-
-typedef struct {
-    double variance;
-    AtomMoments moments;
-} Part;
-
-typedef struct {
-    const float *x;
-    size_t n;
-    double tau;
-    Part *part; /* (blocks) */
-} Spread;
-
-static void spread_block(void *data, size_t block)
-{
-    const Spread *s = data;
-    const float *x = s->x + block * BLOCK;
-    Part sum = {0};
-    for (size_t i = 0; i < block_size(s->n, block); i++) {
-        const double lambda = fabs((double)x[i]), v = lambda <= s->tau ? lambda * (s->tau - lambda) : 0;
-        sum.variance += v;
-        sum.moments.squares += v * v;
-        sum.moments.weighted += v * lambda * lambda;
-    }
-    s->part[block] = sum;
-}
-
-double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m)
-{
-    Spread s = {x, n, (double)tau, NEW(c->scratch, Part, blocks_of(n))};
-    double sum = 0;
-    *m = (AtomMoments){0};
-    if (!s.part)
-        return NAN;
-    parallel_for(c->threads, blocks_of(n), spread_block, &s);
-    for (size_t b = 0; b < blocks_of(n); b++) {
-        sum += s.part[b].variance;
-        m->squares += s.part[b].moments.squares;
-        m->weighted += s.part[b].moments.weighted;
-    }
-    return sum;
 }

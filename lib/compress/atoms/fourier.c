@@ -1,10 +1,20 @@
-/* fourier.c -- ATOMO in the Fourier basis: a frequency, its cosine and its sine, is one atom with an amplitude and
- * a phase. Heavy atoms travel as complex numbers; a light one as its index and one of 64 phases, drawn so that
- * the mean is right (phase.h), at the common amplitude tau. The payload is atoms_phase.h's. */
-#include "compress/atoms/atoms_phase.h"
+/* fourier.c -- ATOMO in the Fourier basis: a frequency, its cosine and its sine, is one atom, a complex number z. A heavy
+ * atom is sent as its two floats; a light one as its index and one of 64 phases, drawn so that the mean is right
+ * (phase.h), at the common amplitude tau.
+ *
+ *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
+ *
+ * A real atom has no im. A light atom decodes to tau times corner `phase` of phase.h's polygon (0 or 32 where it is
+ * real). Phases fill each byte from its high bit; the padding is zeros. The atoms are drawn by their gauges (phase.h):
+ * p = min(1, gauge / tau). */
 #include "compress/atoms/basis.h"
+#include "compress/atoms/spectrum.h"
+#include "base/bits.h"
+#include "base/parallel.h"
+#include "num/phase.h"
 #include "vec/kernels.h"
 
+#include <float.h>
 #include <math.h>
 
 typedef struct {
@@ -19,7 +29,7 @@ static const Param schema[] = {
     {0},
 };
 
-static Spectrum shape_of(const Call *c)
+static FourierSpectrum shape_of(const Call *c)
 {
     size_t rows = 1, cols = c->shape->n;
     if (((const Fourier *)c->self->params)->dims == 2)
@@ -27,27 +37,198 @@ static Spectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* A tensor's spectrum and the draw of its gauges, not yet tossed. */
+/* A tensor's spectrum and the level of its gauges; the atoms are not drawn yet. */
 typedef struct {
     AtomPlan plan;
-    Spectrum s;
+    FourierSpectrum s;
     float *gauge; /* (atoms) */
     AtomDraw draw;
-    bool raw; /* the atoms are expected to be no smaller than the floats */
-} Scene;
+    bool raw; /* the atoms are expected to take no fewer bytes than the floats */
+} FourierDraw;
 
-static Status scene_open(const Call *c, const float *x, Scene *scene)
+static Status draw_open(const Call *c, const float *x, FourierDraw *d)
 {
     const Fourier *o = c->self->params;
-    *scene = (Scene){.plan = BASIS_PLAN(o, c), .s = shape_of(c)};
-    scene->gauge = NEW(c->scratch, float, scene->s.atoms);
-    if (!scene->gauge)
+    *d = (FourierDraw){.plan = BASIS_PLAN(o, c), .s = shape_of(c)};
+    d->gauge = NEW(c->scratch, float, d->s.atoms);
+    if (!d->gauge)
         return arena_fail(c->scratch, c->err);
-    TRY(spectrum_of(c, x, &scene->s, scene->gauge));
-    TRY(atoms_open(c, &scene->plan, scene->gauge, scene->s.atoms, &scene->draw));
-    scene->raw =
-        phases_bits(scene->s.atoms, (double)scene->draw.heavy, scene->draw.light) >= 8 * (double)raw_size(c);
+    TRY(spectrum_of(c, x, &d->s, d->gauge));
+    TRY(atoms_open(c, &d->plan, d->gauge, d->s.atoms, &d->draw));
+    d->raw = atoms_phase_bits(d->s.atoms, (double)d->draw.heavy, d->draw.light) >= 8 * (double)raw_size(c);
     return OK;
+}
+
+static size_t phase_bytes(size_t count)
+{
+    return count / 8 * PHASE_BITS + (count % 8 * PHASE_BITS + 7) / 8;
+}
+
+/* ---- writing atoms ---- */
+
+static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *side, Buf *out)
+{
+    size_t floats = 0;
+    for (size_t b = 0; b < blocks_of(side->n); b++) {
+        const AtomPiece p = atoms_kept(side->draw, b, side->room);
+        for (size_t i = 0; i < p.count; i++) {
+            if (!(p.value[i] > side->draw->tau))
+                continue;
+            const Frequency f = spectrum_frequency(s, b * BLOCK + p.at[i]);
+            buf_f32(out, s->data[f.at]);
+            if (!f.real)
+                buf_f32(out, s->data[f.at + 1]);
+            floats += f.real ? 1 : 2;
+        }
+    }
+    streams_floats(c->streams, floats);
+}
+
+static void put_phases(const Call *c, const FourierSpectrum *s, const AtomSide *side, BitWriter *w)
+{
+    for (size_t b = 0; b < blocks_of(side->n); b++) {
+        const AtomPiece p = atoms_kept(side->draw, b, side->room);
+        const RngKey key = rng_key(&c->rng, USE_PHASE, b);
+        for (size_t i = 0; i < p.count; i++) {
+            if (p.value[i] > side->draw->tau)
+                continue;
+            const float *z = s->data + spectrum_frequency(s, b * BLOCK + p.at[i]).at;
+            const uint64_t word = (uint64_t)rng_word(&key, p.at[i]) << 32 | rng_word_more(&key, p.at[i]);
+            bits_put(w, phase_draw(z[0], z[1], p.value[i], (double)(word >> 11) * 0x1p-53), PHASE_BITS);
+        }
+    }
+    bits_close(w);
+}
+
+static Status put_atoms(const Call *c, const FourierSpectrum *s, const AtomDraw *draw, Buf *out)
+{
+    AtomSide side;
+    TRY(side_open(c, draw, s->atoms, &side));
+    const size_t heavy = side_count_heavy(&side), light = draw->count - heavy;
+    buf_u8(out, PAYLOAD_METHOD);
+    TRY(side_put(c, &side, true, heavy, out));
+    put_values(c, s, &side, out);
+    TRY(side_put(c, &side, false, light, out));
+    if (light == 0)
+        return OK;
+    buf_f32(out, draw->tau);
+    BitWriter w = bits_writer(buf_room(out, phase_bytes(light)), phase_bytes(light));
+    put_phases(c, s, &side, &w);
+    streams_floats(c->streams, 1);
+    streams_bits(c->streams, PHASE_BITS * (double)light);
+    return OK;
+}
+
+/* ---- reading atoms ---- */
+
+typedef struct {
+    Places heavy, light;
+    const uint8_t *value, *phase;
+    float tau;
+    double least, most; /* |z| of the heavy atoms */
+} ReadPhases;
+
+/* The index of the set's member k; *block is the block of member k - 1 (0 at first), and becomes that of member k. */
+static size_t member(const Places *set, size_t k, size_t *block)
+{
+    while (k >= set->before[*block + 1])
+        ++*block;
+    return *block * BLOCK + set->at[k];
+}
+
+static Status take_heavy(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
+{
+    TRY(side_get(c, in, s->atoms, &kept->heavy));
+    kept->value = in->at;
+    kept->least = INFINITY;
+    for (size_t k = 0, block = 0; !in->bad && k < kept->heavy.count; k++) {
+        const bool real = spectrum_frequency(s, member(&kept->heavy, k, &block)).real;
+        const double re = (double)take_f32(in), im = real ? 0 : (double)take_f32(in);
+        const double size = sqrt(re * re + im * im);
+        if (!in->bad && !(size > 0 && isfinite(size)))
+            return payload_bad(c, "%g %+g i as an atom's coefficient, want finite numbers, not both 0", re,
+                               im);
+        kept->least = fmin(kept->least, size);
+        kept->most = fmax(kept->most, size);
+    }
+    return OK;
+}
+
+/* True when every real atom's phase is 0 or a half turn. */
+static bool phases_fit(const FourierSpectrum *s, const ReadPhases *kept, BitReader *r)
+{
+    bool fit = true;
+    for (size_t k = 0, block = 0; k < kept->light.count; k++) {
+        const uint64_t phase = bits_get(r, PHASE_BITS);
+        const bool real = spectrum_frequency(s, member(&kept->light, k, &block)).real;
+        fit &= !real || phase % (PHASES / 2) == 0;
+    }
+    return fit;
+}
+
+static Status take_light(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
+{
+    TRY(side_get(c, in, s->atoms, &kept->light));
+    if (in->bad || kept->light.count == 0)
+        return OK;
+    kept->tau = take_f32(in);
+    kept->phase = take_bytes(in, phase_bytes(kept->light.count));
+    if (in->bad)
+        return OK;
+    if (!(kept->tau > 0 && isfinite(kept->tau)))
+        return payload_bad(c, "common magnitude %g, want a finite number above 0", (double)kept->tau);
+    BitReader r = bits_reader((Bytes){kept->phase, phase_bytes(kept->light.count)});
+    if (!phases_fit(s, kept, &r))
+        return payload_bad(c, "a real atom has a phase other than 0 and a half turn");
+    if (!bits_finish(&r))
+        return payload_bad(c, "padding behind the phases is not zero");
+    /* a heavy atom has gauge > tau, and |z| >= PHASE_LEAST_RHO gauge */
+    if (kept->least < (double)kept->tau * PHASE_LEAST_RHO - 2 * (double)FLT_TRUE_MIN)
+        return payload_bad(c, "a coefficient under the common magnitude travels as floats");
+    return OK;
+}
+
+static void fill_heavy(const FourierSpectrum *s, const ReadPhases *kept, double lift)
+{
+    const uint8_t *value = kept->value;
+    for (size_t k = 0, block = 0; k < kept->heavy.count; k++) {
+        const Frequency f = spectrum_frequency(s, member(&kept->heavy, k, &block));
+        const double factor = spectrum_factor(s, f, lift);
+        for (size_t part = 0; part < (f.real ? 1 : 2); part++, value += sizeof(float))
+            s->data[f.at + part] = (float)((double)load_f32(value) * factor);
+    }
+}
+
+static void fill_light(const FourierSpectrum *s, const ReadPhases *kept, double lift)
+{
+    BitReader r = bits_reader((Bytes){kept->phase, phase_bytes(kept->light.count)});
+    for (size_t k = 0, block = 0; k < kept->light.count; k++) {
+        const Frequency f = spectrum_frequency(s, member(&kept->light, k, &block));
+        const double length = (double)kept->tau * spectrum_factor(s, f, lift);
+        double corner[2];
+        phase_corner((unsigned)bits_get(&r, PHASE_BITS), corner);
+        s->data[f.at] = (float)(length * corner[0]);
+        s->data[f.at + 1] = f.real ? 0 : (float)(length * corner[1]);
+    }
+}
+
+static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x)
+{
+    Reader in = reader_open(bytes);
+    ReadPhases kept = {0};
+    bool within;
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
+    TRY(take_heavy(c, &in, s, &kept));
+    TRY(take_light(c, &in, s, &kept));
+    if (!reader_done(&in))
+        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(sides_apart(c, &kept.heavy, &kept.light, s->atoms));
+    const double lift = basis_lift((float)fmin(fmax(kept.most, (double)kept.tau), (double)FLT_MAX));
+    TRY(spectrum_clear(c, s));
+    fill_heavy(s, &kept, lift);
+    fill_light(s, &kept, lift);
+    TRY(spectrum_back(c, s, lift, x, &within));
+    return within ? OK : payload_bad(c, "a value is beyond float32");
 }
 
 /* ---- the hooks ---- */
@@ -60,16 +241,17 @@ static unsigned traits(const Codec *codec)
 
 static size_t bound(const Call *c)
 {
-    return phases_bound(shape_of(c).atoms);
+    const size_t n = shape_of(c).atoms;
+    return 1 + 2 * indices_bound(n) + 2 * sizeof(float) * n + sizeof(float);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    Spectrum s = shape_of(c);
-    return phases_get(c, in, &s, x);
+    FourierSpectrum s = shape_of(c);
+    return get_atoms(c, in, &s, x);
 }
 
-/* Decodes what is about to be sent. */
+/* Decodes the payload just written, to see whether its values are in range. */
 static Status check_range(const Call *c, Bytes payload)
 {
     float *x = NEW(c->scratch, float, c->shape->n);
@@ -85,28 +267,28 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const ArenaMark mark = arena_mark(c->scratch);
     const size_t start = out->size, n = c->shape->n;
-    Scene scene;
-    TRY(scene_open(c, x, &scene));
-    if (scene.raw)
+    FourierDraw d;
+    TRY(draw_open(c, x, &d));
+    if (d.raw)
         return raw_put(c, x, out);
-    TRY(atoms_toss(&scene.plan, &scene.draw));
-    TRY(phases_put(c, &scene.s, &scene.draw, out));
-    if (basis_in_range(&scene.plan, n, kernels()->abs_max(x, n)))
+    TRY(atoms_toss(&d.plan, &d.draw));
+    TRY(put_atoms(c, &d.s, &d.draw, out));
+    if (basis_in_range(&d.plan, n, kernels()->abs_max(x, n)))
         return OK;
     arena_rewind(c->scratch, mark);
     return check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
-/* gauge tau - |z|^2 of each light atom: it is tau long when it is there, with p = gauge / tau. */
-static double spread(const Scene *scene, AtomMoments *m)
+/* Sums gauge tau - |z|^2, the variance of a light atom: it is kept with p = gauge / tau and is then tau long. */
+static double spread(const FourierDraw *d, AtomMoments *m)
 {
     double sum = 0;
     *m = (AtomMoments){0};
-    for (size_t i = 0; i < scene->s.atoms; i++) {
-        const float *z = scene->s.data + spectrum_frequency(&scene->s, i).at;
+    for (size_t i = 0; i < d->s.atoms; i++) {
+        const float *z = d->s.data + spectrum_frequency(&d->s, i).at;
         const double size2 = (double)z[0] * (double)z[0] + (double)z[1] * (double)z[1];
-        const double v = fmax(0, (double)scene->gauge[i] * (double)scene->draw.tau - size2);
-        if (scene->gauge[i] > scene->draw.tau)
+        const double v = fmax(0, (double)d->gauge[i] * (double)d->draw.tau - size2);
+        if (d->gauge[i] > d->draw.tau)
             continue;
         sum += v;
         m->squares += v * v;
@@ -118,24 +300,24 @@ static double spread(const Scene *scene, AtomMoments *m)
 static double variance(const Call *c, const float *x)
 {
     const Fourier *o = c->self->params;
-    Scene scene;
+    FourierDraw d;
     AtomMoments m;
-    if (scene_open(c, x, &scene) != OK)
+    if (draw_open(c, x, &d) != OK)
         return NAN;
-    if (scene.raw)
+    if (d.raw)
         return 0;
-    return o->empty == EMPTY_RESAMPLE ? NAN : spread(&scene, &m);
+    return o->empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
 }
 
-/* An atom's error lies along its phase, but for the little that rounding turns it. */
+/* Takes each atom's error to lie along its phase; rounding to 64 phases turns it a little. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    Scene scene;
+    FourierDraw d;
     *m = (AtomMoments){0};
-    if (((const Fourier *)c->self->params)->draw == DRAW_SYSTEMATIC || scene_open(c, x, &scene) != OK)
+    if (((const Fourier *)c->self->params)->draw == DRAW_SYSTEMATIC || draw_open(c, x, &d) != OK)
         return DEPENDENT;
-    if (!scene.raw)
-        spread(&scene, m);
+    if (!d.raw)
+        spread(&d, m);
     return ATOMWISE;
 }
 

@@ -1,4 +1,4 @@
-/* spectrum.c -- a matrix's frequencies as atoms, through fourier.h. */
+/* spectrum.c -- Fourier atoms of a matrix, by the transforms of num/fourier_transform.h. */
 #include "compress/atoms/spectrum.h"
 
 #include "compress/atoms/basis.h"
@@ -10,12 +10,12 @@
 #include <float.h>
 #include <math.h>
 
-Spectrum spectrum_shape(size_t rows, size_t cols)
+FourierSpectrum spectrum_shape(size_t rows, size_t cols)
 {
     const bool turned = rows > cols;
-    Spectrum s = {.turned = turned, .rows = turned ? cols : rows, .cols = turned ? rows : cols};
+    FourierSpectrum s = {.turned = turned, .rows = turned ? cols : rows, .cols = turned ? rows : cols};
     if (rows == 0 || cols == 0)
-        return (Spectrum){0};
+        return (FourierSpectrum){0};
     s.room = fourier_room(s.cols);
     s.edge = s.rows / 2 + 1;
     s.middle = (s.cols - 1) / 2;
@@ -23,12 +23,12 @@ Spectrum spectrum_shape(size_t rows, size_t cols)
     return s;
 }
 
-static size_t elements(const Spectrum *s)
+static size_t elements(const FourierSpectrum *s)
 {
     return s->rows * s->cols;
 }
 
-Frequency spectrum_frequency(const Spectrum *s, size_t atom)
+Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom)
 {
     const bool inner = atom >= s->edge && atom - s->edge < s->rows * s->middle;
     if (inner) {
@@ -40,9 +40,9 @@ Frequency spectrum_frequency(const Spectrum *s, size_t atom)
     return (Frequency){j * s->room + (last ? s->cols : 0), j == 0 || 2 * j == s->rows};
 }
 
-/* ---- the tensor's elements in rows with room, and back ---- */
+/* ---- between a tensor and rows of `room` floats ---- */
 
-static void load(const Spectrum *s, const float *x, double lift)
+static void load(const FourierSpectrum *s, const float *x, double lift)
 {
     for (size_t j = 0; j < s->rows && !s->turned; j++)
         basis_scale(x + j * s->cols, s->cols, lift, s->data + j * s->room);
@@ -52,7 +52,7 @@ static void load(const Spectrum *s, const float *x, double lift)
 }
 
 /* False when a value is beyond float32. */
-static bool store(const Spectrum *s, double lift, float *x)
+static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
     for (size_t j = 0; j < s->rows && !s->turned; j++)
@@ -69,23 +69,23 @@ static bool store(const Spectrum *s, double lift, float *x)
 /* ---- forward ---- */
 
 typedef struct {
-    const Spectrum *s;
+    const FourierSpectrum *s;
     float *gauge;
     size_t blocks; /* of a row's middle */
-} Measure;
+} GaugeJob;
 
 static void measure_piece(void *data, size_t piece)
 {
-    const Measure *m = data;
-    const Spectrum *s = m->s;
+    const GaugeJob *m = data;
+    const FourierSpectrum *s = m->s;
     const size_t j = piece / m->blocks, block = piece % m->blocks, from = block * BLOCK;
     const float scale = (float)sqrt(2 / (double)elements(s));
     phase_gauges(s->data + j * s->room + 2 + 2 * from, block_size(s->middle, block), scale,
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* A column of the edge; the partners behind its middle are scaled for company. */
-static void measure_edge(const Spectrum *s, size_t first, size_t k, float *gauge)
+/* The column at k = 0 or k = cols / 2. The partners with j > rows / 2 are no atoms: their gauges are dropped. */
+static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {
     const double n = (double)elements(s);
     for (size_t j = 0; j < s->rows; j++) {
@@ -96,16 +96,16 @@ static void measure_edge(const Spectrum *s, size_t first, size_t k, float *gauge
     }
 }
 
-static void measure(const Call *c, const Spectrum *s, float *gauge)
+static void measure(const Call *c, const FourierSpectrum *s, float *gauge)
 {
-    const Measure m = {s, gauge, blocks_of(s->middle)};
+    const GaugeJob m = {s, gauge, blocks_of(s->middle)};
     parallel_for(c->threads, s->rows * m.blocks, measure_piece, (void *)(uintptr_t)&m);
     measure_edge(s, 0, 0, gauge);
     if (s->cols % 2 == 0)
         measure_edge(s, s->edge + s->rows * s->middle, s->cols / 2, gauge);
 }
 
-static Status transform(const Call *c, const Spectrum *s, FourierWay way)
+static Status transform(const Call *c, const FourierSpectrum *s, FourierWay way)
 {
     Fourier f;
     const ArenaMark mark = arena_mark(c->scratch);
@@ -116,7 +116,7 @@ static Status transform(const Call *c, const Spectrum *s, FourierWay way)
     return OK;
 }
 
-Status spectrum_of(const Call *c, const float *x, Spectrum *s, float *gauge)
+Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge)
 {
     const double lift = basis_lift(kernels()->abs_max(x, elements(s)));
     s->data = NEW(c->scratch, float, s->rows * s->room);
@@ -137,20 +137,20 @@ Status spectrum_of(const Call *c, const float *x, Spectrum *s, float *gauge)
 
 /* ---- back ---- */
 
-Status spectrum_clear(const Call *c, Spectrum *s)
+Status spectrum_clear(const Call *c, FourierSpectrum *s)
 {
     s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
     return s->data ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* What the inverse transform, which is not scaled, has to find. */
-double spectrum_factor(const Spectrum *s, Frequency f, double lift)
+/* Undoes the scale of z: the inverse transform takes unscaled numbers. */
+double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
 {
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
 }
 
-/* Partners at the edges, where both stand in the data. */
-static void mirror(const Spectrum *s, size_t k)
+/* Copies the atoms of column k (0 or cols / 2) to their partners, which are in the data too. */
+static void mirror(const FourierSpectrum *s, size_t k)
 {
     for (size_t j = 1; 2 * j < s->rows; j++) {
         const float *z = s->data + j * s->room + 2 * k;
@@ -160,7 +160,7 @@ static void mirror(const Spectrum *s, size_t k)
     }
 }
 
-Status spectrum_back(const Call *c, Spectrum *s, double lift, float *x, bool *in)
+Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, float *x, bool *in)
 {
     *in = true;
     if (s->atoms == 0)

@@ -1,43 +1,47 @@
-/* spectrum.h -- the Fourier atoms of a real matrix: each is a frequency, its cosine and sine one complex number.
+/* spectrum.h -- the Fourier atoms of a real matrix: an atom is a frequency, its cosine and sine one complex number.
  *
- * X = Fourier transform / sqrt(n), X[j, k] the conjugate of X[-j, -k]: a pair is one atom, of coefficient
- * z = sqrt(2) X[j, k] for the one with k <= cols / 2 (k = 0 or cols / 2: that with j <= rows / 2); a frequency that
- * is its own partner is real, z = X. The tensor's squared norm is the sum of |z|^2. Order of the atoms:
+ * X = Fourier transform / sqrt(n), and X[j, k] is the conjugate of X[-j, -k]. A conjugate pair is one atom with
+ * coefficient z = sqrt(2) X[j, k], taken at the partner with k <= cols / 2 (for k = 0 or cols / 2: with j <= rows / 2).
+ * A frequency that is its own partner is a real atom, z = X. The sum of |z|^2 is the tensor's squared norm. Order of
+ * the atoms:
  *
  *     j = 0 .. rows / 2 at k = 0;  k = 1 .. (cols - 1) / 2 for j = 0, for j = 1, ...;  and, for even cols,
  *     j = 0 .. rows / 2 at k = cols / 2
  *
- * so that a line's frequencies stand in their order. A matrix of more rows than columns is transposed first. */
+ * so the atoms of a vector are in order of frequency. A matrix with more rows than columns is transposed first. */
 #ifndef ATOMO_SPECTRUM_H
 #define ATOMO_SPECTRUM_H
 
 #include "codec/compressor.h"
 
 typedef struct {
-    bool turned;             /* it stands transposed */
-    size_t rows, cols, room; /* floats of a row */
-    size_t edge, middle;     /* atoms at k = 0, and in a row between the edges */
+    bool turned;             /* the matrix is transposed */
+    size_t rows, cols, room; /* room: floats in memory for a row */
+    size_t edge, middle;     /* atoms at k = 0; atoms of a row with 0 < k < cols / 2 */
     size_t atoms;
-    float *data; /* (rows, room) in scratch: pairs, those of atoms hold z */
-} Spectrum;
+    float *data; /* (rows, room) in scratch: complex numbers; z at the places of atoms */
+} FourierSpectrum;
 
 typedef struct {
-    size_t at; /* of the pair in data */
+    size_t at; /* index into data; the imaginary part is next */
     bool real;
 } Frequency;
 
-Spectrum spectrum_shape(size_t rows, size_t cols);
-Frequency spectrum_frequency(const Spectrum *s, size_t atom);
+/* The spectrum of a matrix of this size, without data. */
+FourierSpectrum spectrum_shape(size_t rows, size_t cols);
 
-/* The spectrum of x, and every atom's gauge (phase.h). ERR_NUMERIC when one is beyond float32. */
-Status spectrum_of(const Call *c, const float *x, Spectrum *s, float *gauge);
+/* Where atom `atom` is in the data. */
+Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom);
 
-/* Memory of zeros for the atoms of an estimate, whose z are then put in times this. */
-Status spectrum_clear(const Call *c, Spectrum *s);
-double spectrum_factor(const Spectrum *s, Frequency f, double lift);
+/* Computes s->data from x, and gauge (atoms), the gauges of phase.h. ERR_NUMERIC when a gauge is beyond float32. */
+Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge);
 
-/* The estimate, off by nothing but rounding when lift is basis_lift of the largest |z|; false when a value is
- * beyond float32. */
-Status spectrum_back(const Call *c, Spectrum *s, double lift, float *x, bool *in);
+/* For an estimate: sets s->data to zeros. The caller then stores each atom's z times spectrum_factor. */
+Status spectrum_clear(const Call *c, FourierSpectrum *s);
+double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift);
+
+/* The tensor x of the atoms stored in s->data, exact but for rounding when lift is basis_lift of the largest |z|.
+ * *in = false when a value is beyond float32. */
+Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, float *x, bool *in);
 
 #endif

@@ -4,6 +4,8 @@
  * the mean is A. Which and how likely: svd_plan.h; how they travel: svd_payload.h. */
 #include "compress/atoms/svd_payload.h"
 
+#include "num/finite.h"
+
 #include <float.h>
 #include <math.h>
 

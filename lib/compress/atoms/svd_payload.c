@@ -33,12 +33,12 @@ double svd_ceiling(const SvdAtoms *a)
 
 /* ---- atoms as floats ---- */
 
-/* Where the vectors of some atoms go, rows and cols floats each. */
+/* Where the vectors of some atoms are written: rows floats each at left, cols floats each at right. */
 typedef struct {
     uint8_t **left, **right;
-} Places;
+} VectorSlots;
 
-static Status places_take(const Call *c, size_t count, Places *p)
+static Status slots_take(const Call *c, size_t count, VectorSlots *p)
 {
     p->left = NEW(c->scratch, uint8_t *, count);
     p->right = NEW(c->scratch, uint8_t *, count);
@@ -46,7 +46,8 @@ static Status places_take(const Call *c, size_t count, Places *p)
 }
 
 /* The atoms index[0 .. count-1], as they travel when they are sent. */
-static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count, const Places *p)
+static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
+                         const VectorSlots *p)
 {
     double *scale = NEW(c->scratch, double, count);
     const bool turned = plan->s.a.turned;
@@ -62,7 +63,7 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
 enum { AT_ONCE = 64 };
 
 typedef struct {
-    Places to;
+    VectorSlots to;
     float *left, *right; /* (AT_ONCE, rows), (AT_ONCE, cols) */
 } Few;
 
@@ -73,7 +74,7 @@ static Status few_take(const Call *c, const SvdPlan *plan, size_t count, Few *f)
     f->right = NEW(c->scratch, float, most * plan->cols);
     if (!f->left || !f->right)
         return arena_fail(c->scratch, c->err);
-    TRY(places_take(c, most, &f->to));
+    TRY(slots_take(c, most, &f->to));
     for (size_t i = 0; i < most; i++) {
         f->to.left[i] = (uint8_t *)(f->left + i * plan->rows);
         f->to.right[i] = (uint8_t *)(f->right + i * plan->cols);
@@ -86,8 +87,8 @@ static Status few_take(const Call *c, const SvdPlan *plan, size_t count, Few *f)
 /* Floats are made where they travel. */
 static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
-    Places to;
-    TRY(places_take(c, count, &to));
+    VectorSlots to;
+    TRY(slots_take(c, count, &to));
     for (size_t i = 0; i < count; i++) {
         to.left[i] = buf_room(out, plan->rows * sizeof(float));
         to.right[i] = buf_room(out, plan->cols * sizeof(float));

@@ -1,6 +1,8 @@
 /* cas_payload.c -- payloads of the cluster-aware sketch, read and merged (compress/cas.c has the layout). */
 #include "compress/sketch/cas.h"
 
+#include "num/finite.h"
+
 #include <float.h>
 #include <math.h>
 
