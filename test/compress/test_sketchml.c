@@ -1,6 +1,6 @@
 /* test_sketchml.c -- sketchml against sorting and plain loops, magnitudes that are never too large, the cost of keys,
  * quantiles of samples. */
-#include "compress/sketch/sketchml.h"
+#include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
 
@@ -229,7 +229,7 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
 {
     (void)state;
     enum { QUANTILES = 256 };
-    static Bins b;
+    static QuantileBins b;
     static BinIndex index;
     for (int dense = 0; dense < 2; dense++) {
         Try *t = try_open("sketchml", 3 << 18);
@@ -259,7 +259,7 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
 static void bins_of_crowded_magnitudes_are_right_too(void **state)
 {
     (void)state;
-    static Bins b;
+    static QuantileBins b;
     static BinIndex index;
     Try *t = try_open("sketchml", 3000);
     uint8_t bin[3000];

@@ -1,12 +1,14 @@
-/* cas_model.c -- what a spec of the cluster-aware sketch says of a shape, and the learning of its clusters. */
-#include "compress/sketch/cas.h"
+/* cas_model.c -- see cas_model.h. */
+#include "compress/sketch/cas_model.h"
+
+#include "compress/sketch/cluster_index.h"
 
 #include <math.h>
 
-/* ---- what the spec says ---- */
+/* ---- limits ---- */
 
-/* The most clusters of a sign that a spec of so many bits looks at: Huffman codes take less than log2 of how many
- * there are, fixed ones that to a whole number, and a bitmap a bit for each. */
+/* The most clusters of a sign that are tried for `bits` an element. With k clusters in all an element takes about
+ * log2 k bits or less with Huffman codes, ceil(log2 k) bits in the fixed index, and k bits in a bitmap. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
@@ -23,7 +25,7 @@ static size_t clusters_of(const Codec *codec)
     return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits, p->index);
 }
 
-/* The sizes from the spec; returns how many, 0 where one is no number of buckets. */
+/* Parses sizes=a:b:...; returns how many there are, 0 where one is not a number from 1 to 2^30. */
 static size_t read_sizes(const char *text, uint64_t size[CLUSTERS_MOST])
 {
     size_t count = 0;
@@ -88,7 +90,8 @@ CasLimits cas_limits(const Call *c)
 
 /* ---- learning ---- */
 
-/* From zero outwards on either side, or all from the lowest on; clusters that there are not keep theirs. */
+/* k sizes are those of both signs' clusters, from zero outwards; 2 k sizes go from the lowest cluster to the highest.
+ * Where fewer clusters were found than allowed, the sizes of the outermost ones are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];
@@ -100,7 +103,7 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* Bits of an element in the index, as the sample has it. */
+/* Bits of the index for an element, by the shares of the sample. */
 static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);
@@ -111,9 +114,11 @@ static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStat
     return index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
 }
 
-/* As many clusters as leave a little of `bits` for buckets, of which there are as many as it is. */
+/* The index may take this share of `bits`; buckets take the rest. */
 #define INDEX_SHARE 0.97
 
+/* Takes the first number of clusters, from the most down, whose index stays within its share; *budget is the number of
+ * buckets that the rest of `bits` pays for. */
 static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
                              ClusterStats *s, uint64_t *budget)
 {

@@ -28,9 +28,9 @@ typedef struct {
     const double *wide;
     float *y;
     double *onto;
-} Job;
+} TableJob;
 
-/* Few enough that the pieces' tables take no more than 8 bytes an element in all. */
+/* So few pieces that their tables take at most 8 bytes an element in all. */
 static size_t pieces_of(const CasTable *s)
 {
     const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
@@ -38,10 +38,11 @@ static size_t pieces_of(const CasTable *s)
     return room < 1 || pieces < 1 ? 1 : room < pieces ? room : pieces;
 }
 
-typedef void Visit(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
+typedef void Visit(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
 
-/* Whole blocks, run by run: their codes, where x is there to give them, and then their slots. */
-static void walk(const Job *job, size_t piece, size_t from, size_t to, Visit *visit)
+/* Visits the elements from .. to - 1, `from` being the first of a block, in runs: finds their clusters if x is given,
+ * then their buckets. */
+static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visit *visit)
 {
     const Kernels *k = kernels();
     const CasTable *s = job->s;
@@ -61,7 +62,7 @@ static void walk(const Job *job, size_t piece, size_t from, size_t to, Visit *vi
 
 /* ---- sums and counts ---- */
 
-static void add_values(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+static void add_values(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
 {
     double *sum = job->sums + piece * job->s->buckets;
     const float *x = job->x + i;
@@ -69,7 +70,7 @@ static void add_values(const Job *job, size_t piece, size_t i, size_t count, con
         sum[slot[k]] += (double)x[k];
 }
 
-static void add_ones(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+static void add_ones(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
 {
     uint64_t *sum = job->counts + piece * job->s->buckets;
     (void)i;
@@ -79,7 +80,7 @@ static void add_ones(const Job *job, size_t piece, size_t i, size_t count, const
 
 static void add_piece(void *data, size_t piece)
 {
-    const Job *job = data;
+    const TableJob *job = data;
     const Stretch s = stretch_of(job->s->n, job->pieces, piece);
     walk(job, piece, s.from, s.to, job->sums ? add_values : add_ones);
 }
@@ -87,7 +88,7 @@ static void add_piece(void *data, size_t piece)
 Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
-    Job job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
+    TableJob job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
     job.sums = NEW_ZERO(s->c->scratch, double, job.pieces * s->buckets);
     if (!job.sums)
         return arena_fail(s->c->scratch, s->c->err);
@@ -103,7 +104,7 @@ Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
 Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
-    Job job = {.s = s, .pieces = pieces_of(s), .code = code};
+    TableJob job = {.s = s, .pieces = pieces_of(s), .code = code};
     job.counts = NEW_ZERO(s->c->scratch, uint64_t, job.pieces * s->buckets);
     if (!job.counts)
         return arena_fail(s->c->scratch, s->c->err);
@@ -115,16 +116,16 @@ Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
     return OK;
 }
 
-/* ---- back ---- */
+/* ---- means ---- */
 
-static void give_means(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+static void give_means(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
 {
     (void)piece;
     for (size_t k = 0; k < count; k++)
         job->y[i + k] = job->mean[slot[k]];
 }
 
-static void add_means(const Job *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
+static void add_means(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
 {
     (void)piece;
     for (size_t k = 0; k < count; k++)
@@ -133,19 +134,19 @@ static void add_means(const Job *job, size_t piece, size_t i, size_t count, cons
 
 static void spread_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const TableJob *job = data;
     const size_t from = block * BLOCK;
     walk(job, 0, from, from + block_size(job->s->n, block), job->y ? give_means : add_means);
 }
 
 void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x)
 {
-    Job job = {.s = s, .code = code, .mean = mean, .y = x};
+    TableJob job = {.s = s, .code = code, .mean = mean, .y = x};
     parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
 }
 
 void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum)
 {
-    Job job = {.s = s, .code = code, .wide = mean, .onto = sum};
+    TableJob job = {.s = s, .code = code, .wide = mean, .onto = sum};
     parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
 }

@@ -1,9 +1,9 @@
-/* cas_table.h -- buckets of the cluster-aware sketch: every element adds its value to one bucket of its cluster, and is
- * given the mean of that bucket.
+/* cas_table.h -- buckets of the cluster-aware sketch: an element adds its value to one bucket of its cluster, and decodes
+ * to that bucket's mean.
  *
- * Element i's word, the same for all workers, says where among its cluster's buckets: bucket
- * floor(word size / 2^32). Sums are taken over a number of pieces that follows from the sizes alone, then over the
- * pieces. */
+ * Element i falls into bucket floor(word_i size / 2^32) of its cluster's `size` buckets; word_i comes from rng_shared, so
+ * it is the same for all workers. A sum is that of a few pieces, added in order; the number of pieces follows from the
+ * sizes alone, so sums do not depend on the number of threads. */
 #ifndef ATOMO_CAS_TABLE_H
 #define ATOMO_CAS_TABLE_H
 
@@ -13,17 +13,20 @@
 typedef struct {
     const Call *c;
     size_t n, clusters, buckets;
-    float above[CLUSTERS_MOST];
-    uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST]; /* of each cluster's buckets among all */
+    float above[CLUSTERS_MOST]; /* model_thresholds */
+    uint32_t size[CLUSTERS_MOST],
+        from[CLUSTERS_MOST]; /* each cluster's number of buckets, and its first one */
 } CasTable;
 
 void table_open(CasTable *s, const Call *c, const ClusterModel *m);
 
-/* Each element's cluster, and each bucket's sum of x; and adds how many elements each bucket has. */
+/* code (n): each element's cluster; sum (buckets): each bucket's sum of x. */
 Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum);
+
+/* Adds each bucket's number of elements to count (buckets). */
 Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
 
-/* Gives each element its bucket's mean, or adds that to what `sum` has of it. */
+/* Sets x (n) to the mean of each element's bucket, or adds that mean to sum (n). */
 void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x);
 void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum);
 

@@ -7,15 +7,15 @@
 
 typedef struct {
     const ClusterIndex *index;
-    uint8_t *code; /* only read when putting */
+    uint8_t *code; /* (n); index_put only reads it */
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* (blocks x clusters) */
-    uint64_t *at;    /* (blocks + 1) where each block's stream begins */
+    uint64_t *at;    /* (blocks + 1) offsets of the blocks' streams */
     bool *bad;       /* (blocks) */
     Huffman huffman;
-    uint64_t word[256], longest; /* of all looks; the most bits of one */
-} Job;
+    uint64_t word[256], longest; /* each lookup's bits and length; the longest length */
+} IndexJob;
 
 static int width_of(uint32_t clusters)
 {
@@ -30,8 +30,8 @@ static size_t bitmap_size(size_t n)
     return n / 8 + (n % 8 != 0);
 }
 
-/* A table's bits: a count of at most 17, then for each cluster a gap of at most 17 and a step of at most 11. A code
- * for all blocks is no longer in sum than fixed width. */
+/* The table takes at most 17 bits for its count, then 17 bits for a gap and 11 bits for a length step of each cluster.
+ * Huffman codes take no more bits in all than codes of fixed width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
@@ -47,7 +47,7 @@ size_t index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counts ---- */
 
-/* How many of n codes are c: in bytes, as long as these hold them. */
+/* How many of n codes are c. Counts in 32 bytes at once, and adds these up before one could overflow. */
 enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
 static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {
@@ -70,7 +70,7 @@ static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 static void count_each(const uint8_t *code, size_t n, uint32_t clusters, uint32_t *count)
 {
     uint32_t part[4][INDEX_MOST] = {{0}};
-    for (size_t i = 0; i < n; i++) /* equal neighbours would wait for one another */
+    for (size_t i = 0; i < n; i++) /* four tables: increments of one counter in a row are slow */
         part[i % 4][code[i]]++;
     for (uint32_t c = 0; c < clusters; c++)
         count[c] = part[0][c] + part[1][c] + part[2][c] + part[3][c];
@@ -78,7 +78,7 @@ static void count_each(const uint8_t *code, size_t n, uint32_t clusters, uint32_
 
 static void count_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const uint32_t clusters = job->index->clusters;
     const size_t n = block_size(job->index->n, block);
     const uint8_t *code = job->code + block * BLOCK;
@@ -89,7 +89,7 @@ static void count_block(void *data, size_t block)
         count[c] = count_equal(code, n, (uint8_t)c);
 }
 
-static Status count_all(Job *job, uint64_t count[INDEX_MOST])
+static Status count_all(IndexJob *job, uint64_t count[INDEX_MOST])
 {
     const ClusterIndex *index = job->index;
     const size_t blocks = blocks_of(index->n), clusters = index->clusters;
@@ -107,7 +107,7 @@ static Status count_all(Job *job, uint64_t count[INDEX_MOST])
 
 Status index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST])
 {
-    Job job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
+    IndexJob job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
     return count_all(&job, count);
 }
 
@@ -129,7 +129,7 @@ Status index_huffman_bits(const double *share, uint32_t clusters, double *bits, 
 
 static void put_fixed(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const int width = width_of(job->index->clusters);
     planes_put8(job->code + block * BLOCK, block_size(job->index->n, block), width,
                 job->out + planes_size(block * BLOCK, width));
@@ -137,7 +137,7 @@ static void put_fixed(void *data, size_t block)
 
 static void get_fixed(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const int width = width_of(job->index->clusters);
     const size_t n = block_size(job->index->n, block);
     uint8_t *code = job->code + block * BLOCK, most = 0;
@@ -151,7 +151,7 @@ static void get_fixed(void *data, size_t block)
 
 static void put_bitmap(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const size_t n = block_size(job->index->n, block), row = bitmap_size(job->index->n);
     const uint8_t *code = job->code + block * BLOCK;
     for (uint32_t c = 0; c < job->index->clusters; c++) {
@@ -164,7 +164,7 @@ static void put_bitmap(void *data, size_t block)
 
 static void get_bitmap(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const size_t n = block_size(job->index->n, block), row = bitmap_size(job->index->n);
     uint8_t *code = job->code + block * BLOCK;
     bool bad = false;
@@ -173,7 +173,7 @@ static void get_bitmap(void *data, size_t block)
         const uint8_t *in = job->in + c * row + block * (BLOCK / 8);
         for (size_t i = 0; i < n; i++) {
             const unsigned bit = in[i / 8] >> i % 8 & 1;
-            bad |= c ? bit && code[i] : bit == (code[i] != 0); /* in exactly one */
+            bad |= c ? bit && code[i] : bit == (code[i] != 0); /* each element is in exactly one cluster */
             code[i] |= (uint8_t)(bit ? c : 0);
         }
         bad |= n % 8 && in[n / 8] >> n % 8;
@@ -183,13 +183,13 @@ static void get_bitmap(void *data, size_t block)
 
 /* ---- huffman ---- */
 
-/* Codes are looked up as many at a time as an index under 256 holds: four of 2 bits, two of 4 bits, or one. */
+/* The encoder looks up as many codes at once as an 8-bit index holds: four codes of 2 bits, two of 4 bits, or one. */
 static size_t group_of(uint32_t clusters)
 {
     return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
 }
 
-static inline unsigned look(const uint8_t *code, size_t group)
+static inline unsigned lookup(const uint8_t *code, size_t group)
 {
     if (group == 1)
         return code[0];
@@ -199,16 +199,16 @@ static inline unsigned look(const uint8_t *code, size_t group)
     return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
 }
 
-/* The k-th code of a look. */
-static unsigned looked_at(unsigned value, size_t group, size_t k)
+/* Code k of a lookup. */
+static unsigned code_of(unsigned value, size_t group, size_t k)
 {
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* What each look writes: its codes' bits, and from bit 56 on how many these are. */
+/* A lookup gives its codes' bits, and from bit 56 on how many bits these are. */
 enum { WORD_LENGTH = 56 };
 
-static void make_words(Job *job)
+static void make_words(IndexJob *job)
 {
     const Huffman *h = &job->huffman;
     const uint32_t clusters = job->index->clusters;
@@ -216,9 +216,9 @@ static void make_words(Job *job)
     for (unsigned v = 0; v < 256; v++) {
         uint64_t bits = 0, length = 0;
         for (size_t k = 0; k < group; k++) {
-            const unsigned c = looked_at(v, group, k);
+            const unsigned c = code_of(v, group, k);
             if (c >= clusters)
-                break; /* no code looks like this */
+                break; /* no such cluster */
             bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);
             length += h->length[c];
         }
@@ -238,36 +238,37 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
 }
 
-/* Four looks at a time where a put holds any four. */
-static inline void put_looks(const Job *job, const uint8_t *code, size_t looks, size_t group, BitWriter *w)
+/* Joins four lookups into one bits_put where any four fit. */
+static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t lookups, size_t group,
+                               BitWriter *w)
 {
     const uint64_t *word = job->word;
     BitWriter local = *w;
     size_t i = 0;
-    for (; job->longest * 4 <= BITS_MAX && i + 4 <= looks; i += 4) {
+    for (; job->longest * 4 <= BITS_MAX && i + 4 <= lookups; i += 4) {
         const uint8_t *at = code + group * i;
-        const uint64_t first = join_words(word[look(at, group)], word[look(at + group, group)]);
+        const uint64_t first = join_words(word[lookup(at, group)], word[lookup(at + group, group)]);
         const uint64_t last =
-            join_words(word[look(at + 2 * group, group)], word[look(at + 3 * group, group)]);
+            join_words(word[lookup(at + 2 * group, group)], word[lookup(at + 3 * group, group)]);
         put_word(&local, join_words(first, last));
     }
-    for (; i < looks; i++)
-        put_word(&local, word[look(code + group * i, group)]);
+    for (; i < lookups; i++)
+        put_word(&local, word[lookup(code + group * i, group)]);
     *w = local;
 }
 
 static void put_huffman(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const size_t n = block_size(job->index->n, block), group = group_of(job->index->clusters);
     const uint8_t *code = job->code + block * BLOCK;
     BitWriter w = bits_writer(job->out + job->at[block], (size_t)(job->at[block + 1] - job->at[block]));
     if (group == 4)
-        put_looks(job, code, n / 4, 4, &w);
+        put_lookups(job, code, n / 4, 4, &w);
     else if (group == 2)
-        put_looks(job, code, n / 2, 2, &w);
+        put_lookups(job, code, n / 2, 2, &w);
     else
-        put_looks(job, code, n, 1, &w);
+        put_lookups(job, code, n, 1, &w);
     for (size_t i = n / group * group; i < n; i++)
         bits_put(&w, job->huffman.length[code[i]] ? job->huffman.code[code[i]] : 0,
                  job->huffman.length[code[i]]);
@@ -276,7 +277,7 @@ static void put_huffman(void *data, size_t block)
 
 static void get_huffman(void *data, size_t block)
 {
-    const Job *job = data;
+    const IndexJob *job = data;
     const size_t n = block_size(job->index->n, block);
     uint8_t *code = job->code + block * BLOCK;
     uint16_t symbol[4096 + HUFFMAN_SLACK];
@@ -292,7 +293,7 @@ static void get_huffman(void *data, size_t block)
     job->bad[block] = !good || !bits_finish(&r);
 }
 
-static uint64_t block_bytes(const Job *job, size_t block)
+static uint64_t block_bytes(const IndexJob *job, size_t block)
 {
     const uint32_t *count = job->count + block * job->index->clusters;
     uint64_t bits = 0;
@@ -301,7 +302,7 @@ static uint64_t block_bytes(const Job *job, size_t block)
     return (bits + 7) / 8;
 }
 
-static Status put_all_huffman(Job *job, Buf *out)
+static Status put_all_huffman(IndexJob *job, Buf *out)
 {
     const ClusterIndex *index = job->index;
     const size_t blocks = blocks_of(index->n);
@@ -329,7 +330,7 @@ static Status put_all_huffman(Job *job, Buf *out)
     return OK;
 }
 
-static Status open_streams(Job *job, Reader *r, const char **why)
+static Status open_streams(IndexJob *job, Reader *r, const char **why)
 {
     const ClusterIndex *index = job->index;
     const size_t blocks = blocks_of(index->n);
@@ -358,7 +359,7 @@ static Status open_streams(Job *job, Reader *r, const char **why)
 Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
 {
     const ArenaMark mark = arena_mark(index->scratch);
-    Job job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
+    IndexJob job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
     Status status = OK;
     if (index->form == INDEX_HUFFMAN) {
         status = put_all_huffman(&job, out);
@@ -371,7 +372,7 @@ Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
     return status;
 }
 
-static Status open_plain(Job *job, const Reader *r, const char **why)
+static Status open_plain(IndexJob *job, const Reader *r, const char **why)
 {
     const ClusterIndex *index = job->index;
     *why = "a cluster index of another length";
@@ -383,7 +384,7 @@ Status index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char
     static void (*const get[])(void *, size_t) = {get_huffman, get_fixed, get_bitmap};
     const ArenaMark mark = arena_mark(index->scratch);
     const size_t blocks = blocks_of(index->n);
-    Job job = {.index = index, .code = code, .bad = NEW(index->scratch, bool, blocks)};
+    IndexJob job = {.index = index, .code = code, .bad = NEW(index->scratch, bool, blocks)};
     if (!job.bad)
         return arena_fail(index->scratch, index->err);
     Status status = index->form == INDEX_HUFFMAN ? open_streams(&job, r, why) : open_plain(&job, r, why);

@@ -1,11 +1,11 @@
-/* cluster_index.h -- which of a few clusters each element is in, as one stream.
+/* cluster_index.h -- the cluster of each element, as one stream.
  *
- *     fixed    bit planes (planes.h) of codes as wide as the number of clusters less one
- *     bitmap   for each cluster a bit for each element, bit i % 8 of byte i / 8, zeros behind the last
- *     huffman  table of the code (huffman.h), padded to a byte  [ { length:u32 } x blocks ]  { stream } x blocks
+ *     fixed    bit planes (planes.h) of cluster numbers, as wide as the largest number needs
+ *     bitmap   for each cluster a bit for each element, bit i % 8 of byte i / 8, zero padding
+ *     huffman  table of code lengths (huffman.h), padded to a byte  [ { size:u32 } x blocks ]  { stream } x blocks
  *
- * Huffman's streams are those of blocks of 2^16 elements, each padded to a byte; their table of lengths is there
- * only when n > 2^16. */
+ * huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are sent only
+ * when n > 2^16. */
 #ifndef ATOMO_CLUSTER_INDEX_H
 #define ATOMO_CLUSTER_INDEX_H
 
@@ -25,18 +25,20 @@ typedef struct {
     Error *err;
 } ClusterIndex;
 
-size_t index_most(IndexForm form, size_t n, uint32_t clusters); /* bytes at most */
+/* Most bytes of an index. */
+size_t index_most(IndexForm form, size_t n, uint32_t clusters);
 
-/* How many elements are in each cluster. */
+/* Number of elements in each cluster, from their cluster numbers code (n). */
 Status index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST]);
 
+/* Appends the index of code (n). */
 Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
 
-/* Takes the index from r. ERR_CORRUPT, and a reason in `why`, for what index_put does not write; all of r is the
- * index. */
+/* Reads an index, which is all that is left of r, into code (n). ERR_CORRUPT, with the reason in `why` and not in err,
+ * for bytes that index_put does not write. */
 Status index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
 
-/* Bits an element of Huffman codes for clusters of these shares; an estimate from a sample. */
+/* *bits = mean code length of a Huffman code for clusters with these shares of the elements. */
 Status index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch, Error *err);
 
 #endif

@@ -18,14 +18,14 @@ double log2_whole(uint64_t v)
 
 /* ---- one side ---- */
 
-/* The magnitudes of a side, rising, and where to note what is found. */
+/* One side: its magnitudes in rising order, and the clusters found. */
 typedef struct {
     const float *value;
-    size_t n, all; /* all: of the whole sample */
+    size_t n, all; /* values of this side, and of the whole sample */
     float centre[SIDE_MOST];
     double share[SIDE_MOST], entropy[SIDE_MOST];
     size_t clusters;
-} Side;
+} ClusterSide;
 
 static double percentile_of(const float *value, size_t n, double percent)
 {
@@ -35,7 +35,7 @@ static double percentile_of(const float *value, size_t n, double percent)
     return low + (at - (double)k) * (high - low);
 }
 
-/* n H = n log2 n - sum c log2 c over equally wide bins. */
+/* Entropy in bits of a histogram of `bins` equally wide bins: n H = n log2 n - sum c log2 c. count (bins) is scratch. */
 static double entropy_of(const float *value, size_t n, size_t bins, size_t *count)
 {
     if (n == 0 || !(value[n - 1] > value[0]))
@@ -54,16 +54,17 @@ static double entropy_of(const float *value, size_t n, size_t bins, size_t *coun
     return h > 0 ? h : 0;
 }
 
-/* Centres that are one float32 are one cluster. */
-static void add_centre(Side *s, double centre)
+/* Adds a centre unless it rounds to the same float32 as the one before. */
+static void add_centre(ClusterSide *s, double centre)
 {
     const float c = (float)centre;
     if (!s->clusters || c > s->centre[s->clusters - 1])
         s->centre[s->clusters++] = c;
 }
 
-/* One cluster alone is everything; and where nothing is under the percentile, k-means gets it all. */
-static Status find_centres(Side *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch, Error *err)
+/* With one cluster, or where no magnitude is under the percentile, k-means clusters all magnitudes. */
+static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
+                           Error *err)
 {
     double centre[SIDE_MOST];
     const double top = s->n ? percentile_of(s->value, s->n, spec->percentile) : 0;
@@ -80,7 +81,7 @@ static Status find_centres(Side *s, const ClusterSpec *spec, const Rng *rng, Are
     return OK;
 }
 
-/* The largest float that is not above the middle. */
+/* (a + b) / 2 rounded down to a float. */
 static float middle_of(float a, float b)
 {
     const double middle = (double)a / 2 + (double)b / 2;
@@ -88,7 +89,8 @@ static float middle_of(float a, float b)
     return (double)near > middle ? nextafterf(near, 0) : near;
 }
 
-static void measure(Side *s, size_t bins, size_t *count)
+/* Sets each cluster's share and entropy. */
+static void measure(ClusterSide *s, size_t bins, size_t *count)
 {
     for (size_t j = 0, from = 0; j < s->clusters; j++) {
         const size_t to = j + 1 < s->clusters
@@ -102,7 +104,7 @@ static void measure(Side *s, size_t bins, size_t *count)
 
 /* ---- the sample ---- */
 
-/* With replacement: element floor(n u), u of 64 bits. */
+/* Draws with replacement: element floor(n u), u in [0, 1) of 64 bits. */
 static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
 {
     for (size_t from = 0; from < sample; from += BLOCK) {
@@ -116,7 +118,7 @@ static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng,
     }
 }
 
-/* Sorted, zeros and what is below them first. */
+/* The sample in rising order. */
 static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, const Rng *rng, float **value,
                           size_t *count, Arena *scratch, Error *err)
 {
@@ -132,7 +134,7 @@ static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, con
     return radix_sort(*value, *count, *value, spare, 1, scratch, err);
 }
 
-/* The first `n` numbers become their magnitudes, rising. */
+/* Turns the first `n` values, rising and <= 0, into rising magnitudes. */
 static void turn_round(float *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -144,7 +146,8 @@ static void turn_round(float *value, size_t n)
     }
 }
 
-static void enter(ClusterModel *m, ClusterStats *s, const Side *side, size_t j, size_t at, float sign)
+/* Stores cluster j of a side as cluster `at` of the model. */
+static void enter(ClusterModel *m, ClusterStats *s, const ClusterSide *side, size_t j, size_t at, float sign)
 {
     m->cluster[at] = (Cluster){side->centre[j] > 0 ? sign * side->centre[j] : 0, 0};
     s->share[at] = side->share[j];
@@ -157,7 +160,7 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
     const ArenaMark mark = arena_mark(scratch);
     float *value;
     size_t all, *count = NEW(scratch, size_t, spec->bins);
-    Side *side = NEW(scratch, Side, 2);
+    ClusterSide *side = NEW(scratch, ClusterSide, 2);
     if (!count || !side)
         return arena_fail(scratch, err);
     assert(spec->clusters >= 1 && spec->clusters <= SIDE_MOST);
@@ -166,8 +169,8 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
     turn_round(value, minus);
     for (uint64_t k = 0; k < 2; k++) {
         const Rng own = rng_below(rng, k);
-        side[k] =
-            (Side){.value = value + (k ? minus : 0), .n = k ? all - minus : minus, .all = all ? all : 1};
+        side[k] = (ClusterSide){
+            .value = value + (k ? minus : 0), .n = k ? all - minus : minus, .all = all ? all : 1};
         TRY(find_centres(&side[k], spec, &own, scratch, err));
         measure(&side[k], spec->bins, count);
     }
@@ -183,7 +186,7 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 
 /* ---- buckets ---- */
 
-/* Rounded so that running sums are what is rounded: the buckets given out are the budget, to the last one. */
+/* Rounds running sums of the shares, so that the numbers of buckets add up to the budget exactly. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
     const size_t clusters = model_clusters(m);
@@ -224,7 +227,7 @@ bool model_good(const ClusterModel *m)
     return true;
 }
 
-/* Below zero the nearer magnitude is the one that x is not under: x >= -middle, that is x above the float before. */
+/* Below zero the upper one of two clusters has x >= -middle, that is x above the float before -middle. */
 void model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < model_clusters(m); j++) {

@@ -1,10 +1,9 @@
-/* clusters.h -- a gradient's values in clusters by sign and magnitude, and how many buckets each of them gets: the
- * model of the cluster-aware sketch (compress/cas.c).
+/* clusters.h -- the model of the cluster-aware sketch (cas.c): clusters of a gradient's values by sign and magnitude, and
+ * each cluster's number of buckets.
  *
- * Values of either sign stand apart, zero with the negative ones. On each side the values from a percentile of the
- * magnitudes on are one cluster, centred on that percentile, and k-means finds the others in what is under it. A
- * value belongs to the nearest centre of its side. Only exact or correctly rounded arithmetic decides, so that
- * every machine has the same model. */
+ * The two sides, x <= 0 and x > 0, are clustered apart. On each side the magnitudes from a percentile on are one cluster,
+ * centred on that percentile, and k-means clusters the magnitudes below it. A value belongs to the nearest centre of its
+ * side. All decisions use exact or correctly rounded arithmetic, so every machine learns the same model. */
 #ifndef ATOMO_CLUSTERS_H
 #define ATOMO_CLUSTERS_H
 
@@ -18,9 +17,9 @@ typedef struct {
     uint32_t buckets;
 } Cluster;
 
-/* Each side has one cluster at least, so that no value that comes later lands on the other. */
+/* Each side has at least one cluster, so no later value falls into a cluster of the other sign. */
 typedef struct {
-    uint32_t minus, plus;           /* clusters of x <= 0, and of x > 0; both 0: nothing has been trained */
+    uint32_t minus, plus;           /* clusters of x <= 0, and of x > 0; both 0: not trained */
     Cluster cluster[CLUSTERS_MOST]; /* by rising centre */
 } ClusterModel;
 
@@ -29,33 +28,37 @@ static inline size_t model_clusters(const ClusterModel *m)
     return (size_t)m->minus + m->plus;
 }
 
-/* What training saw of each cluster. */
+/* Statistics of the clusters in the training sample. */
 typedef struct {
-    double share[CLUSTERS_MOST];   /* of the sample */
-    double entropy[CLUSTERS_MOST]; /* bits, of a histogram between its extremes */
+    double share[CLUSTERS_MOST];   /* of the sample's values */
+    double entropy[CLUSTERS_MOST]; /* bits; of a histogram between the cluster's extremes */
 } ClusterStats;
 
-/* Up to `clusters` on either side, from all values, or from `sample` of them drawn with replacement where there are
- * more. Their buckets stay 0. */
 typedef struct {
-    size_t clusters, sample, bins;
-    double percentile;
+    size_t clusters;   /* of each side, at most */
+    size_t sample;     /* values to learn from, at most; drawn with replacement where there are more */
+    size_t bins;       /* of a cluster's histogram */
+    double percentile; /* of a side's magnitudes */
 } ClusterSpec;
+
+/* Learns the centres from x (n). All buckets stay 0. */
 Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec, const float *x, size_t n,
                       const Rng *rng, Arena *scratch, Error *err);
 
-/* Gives out exactly `budget` buckets, or one to each cluster where that is more: one each, and the rest in
- * proportion to `weight`, or alike where no weight is above zero. */
+/* Shares out `budget` buckets: one to each cluster, even beyond the budget, and the rest in proportion to weight
+ * (clusters), or evenly where no weight is above zero. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget);
 
-/* Whether centres and buckets are such as training makes. */
+/* Whether the model is valid: each side has its centres, finite, rising and of its sign, and no cluster has 0 buckets. */
 bool model_good(const ClusterModel *m);
+
+/* Buckets of all clusters. */
 uint64_t model_buckets(const ClusterModel *m);
 
-/* A value's cluster is the number of these (one fewer than there are clusters, rising) that it is above. */
+/* above (clusters - 1), rising: a value's cluster is the number of thresholds that it is above. */
 void model_thresholds(const ClusterModel *m, float *above);
 
-/* log2 of a whole number, the same on every machine. */
+/* log2 of v > 0, the same on every machine. */
 double log2_whole(uint64_t v);
 
 #endif

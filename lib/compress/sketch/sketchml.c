@@ -1,19 +1,32 @@
-/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): quantile bins, their numbers in a sketch of least values, the keys
- * of what is not zero as distances.
+/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): the indices ("keys") of the elements that are not zero, and their
+ * quantile bins in sketches of least values.
  *
  *     kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
- *     group  = keys  cells                        first those above zero, from zero outwards, then those below
- *     keys   = sketchml.h
+ *     group  = keys  cells         groups above zero first; on each side from zero outwards
+ *     keys   = delta-binary: count:varint  planes of { bytes - 1 : 2 } x count  { gap: 1 to 4 bytes } x count
+ *              delta-adaptive: indices.h
  *     cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
  *
- * A group is a run of `quantiles / groups` bins of one side. Its cells hold the least bin, counted in the group, of the
- * elements hashed there, or the last bin where there are none; the largest of an element's cells is at most its own
- * bin. Where this would not be smaller than the tensor, that travels as floats. */
+ * A gap is the distance from the key before; the first key's is counted from -1. A group is a run of
+ * `quantiles / groups` bins of one side. A cell holds the least bin, counted in the group, of the elements that hash to
+ * it, or the last bin where none does; the largest of an element's cells is at most its own bin. The tensor is sent raw
+ * where that takes no more bytes. */
+#include "coder/indices.h"
 #include "coder/planes.h"
-#include "compress/sketch/sketchml_groups.h"
+#include "compress/sketch/sketchml_bins.h"
+#include "vec/kernels.h"
 
 #include <math.h>
 
+typedef struct {
+    int64_t quantiles, rows, groups;
+    double cols;
+    int keys;
+} Sketchml;
+
+enum { ROWS_MOST = 8, GROUPS_MOST = TWO_SIDES * BINS_MOST };
+enum { MEMBERS_RUN = 1024, KEYS_RUN = 4096 }; /* elements at a time, for buffers on the stack */
+enum { DELTA_BINARY, DELTA_ADAPTIVE };
 static const char *const key_forms[] = {"delta-binary", "delta-adaptive", NULL};
 
 static const Param schema[] = {
@@ -27,13 +40,18 @@ static const Param schema[] = {
     {0},
 };
 
+static const Sketchml *sketchml_of(const Call *c)
+{
+    return c->self->params;
+}
+
 static unsigned traits(const Codec *codec)
 {
     (void)codec;
     return RANDOM | EXACT_BYTES;
 }
 
-/* Keys of four bytes and flags are more than Golomb codes take; n rows cells of a byte, and what groups begin with. */
+/* delta-binary keys of 4 bytes and 2 bits take more than Golomb codes; a cell takes at most a byte. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
@@ -42,12 +60,318 @@ static size_t bound(const Call *c)
                : 1 + 2 * VARINT_MAX + 4 * BINS_MOST + (5 + rows) * n + GROUPS_MOST * (64 + 9 * rows);
 }
 
+/* ---- groups ---- */
+
+typedef struct {
+    size_t count, cols; /* members; cells of a row */
+    size_t first, bins; /* its bins, among those of its side */
+    int side, width;    /* width: bits of a cell */
+    uint32_t *key;      /* (count) indices of its members, rising */
+    uint8_t *bin;       /* (count) */
+    uint8_t *cell;      /* (rows, cols) */
+} BinGroup;
+
+typedef struct {
+    BinGroup group[GROUPS_MOST];
+    uint16_t of[TWO_SIDES * BINS_MOST]; /* the group of each side's bins */
+    size_t count;
+} BinGroups;
+
+static int width_of(size_t bins)
+{
+    return bins > 1 ? 32 - __builtin_clz((uint32_t)bins - 1) : 0;
+}
+
+/* Cuts the bins into groups, still without members. */
+static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketchml *p)
+{
+    const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
+    groups->count = 0;
+    memset(groups->of, 0, sizeof groups->of); /* unused bins have no members */
+    for (int side = 0; side < TWO_SIDES; side++) {
+        for (size_t b = 0; b < bins->bins[side]; b += per_group) {
+            const size_t left = bins->bins[side] - b, some = left < per_group ? left : per_group;
+            for (size_t k = b; k < b + some; k++)
+                groups->of[(size_t)side * BINS_MOST + k] = (uint16_t)groups->count;
+            groups->group[groups->count++] =
+                (BinGroup){.side = side, .first = b, .bins = some, .width = width_of(some)};
+        }
+    }
+}
+
+/* Sets a group's number of members, and the number of cells in a row that follows from it. */
+static void group_size(BinGroup *g, const Sketchml *p, size_t count)
+{
+    const double cols = ceil(p->cols * (double)count);
+    g->count = count;
+    g->cols = cols < 1 ? 1 : (size_t)cols;
+}
+
+/* How many members from member i on are in its block, at most MEMBERS_RUN; `at` gets their positions in the block. */
+static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
+{
+    const uint32_t block = g->key[i] / BLOCK;
+    const size_t most = g->count - i < MEMBERS_RUN ? g->count - i : MEMBERS_RUN;
+    size_t n = most;
+    if (g->key[i + most - 1] / BLOCK != block)
+        for (n = 1; g->key[i + n] / BLOCK == block;)
+            n++;
+    for (size_t k = 0; k < n; k++)
+        at[k] = g->key[i + k] % BLOCK;
+    return n;
+}
+
+/* bucket (n): the cells of a row that n positions of a block hash to. */
+static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t block, const uint32_t *at,
+                          size_t n, uint32_t *bucket)
+{
+    const Rng rng = rng_below(&c->rng, row);
+    kernels()->hash_places(rng_key(&rng, USE_BUCKET, block), at, n, (uint32_t)g->cols, bucket);
+}
+
+/* ---- keys ---- */
+
+/* Bytes of a gap, which is at least 1. */
+static unsigned bytes_of(uint32_t delta)
+{
+    return (39 - (unsigned)__builtin_clz(delta)) / 8;
+}
+
+static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *out)
+{
+    uint32_t previous = UINT32_MAX;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes[i] = (uint8_t)(bytes_of(key[i] - previous) - 1);
+        total += bytes[i] + 1u;
+        previous = key[i];
+    }
+    planes_put8(bytes, count, 2, buf_room(out, planes_size(count, 2)));
+    uint8_t *at = buf_room(out, total), *const end = at + total;
+    previous = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t delta[4];
+        store_u32(delta, key[i] - previous);
+        if (end - at >= 4)
+            memcpy(at, delta, 4);
+        else
+            memcpy(at, delta, bytes[i] + 1u);
+        at += bytes[i] + 1u;
+        previous = key[i];
+    }
+}
+
+typedef struct {
+    const uint32_t *key;
+    size_t count;
+    size_t *run; /* (KEYS_RUN) */
+} KeyRuns;
+
+static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
+{
+    const KeyRuns *k = set->data;
+    *count = k->count - run * KEYS_RUN < KEYS_RUN ? k->count - run * KEYS_RUN : KEYS_RUN;
+    for (size_t i = 0; i < *count; i++)
+        k->run[i] = k->key[run * KEYS_RUN + i];
+    return k->run;
+}
+
+/* Writes `count` rising keys under n; `bytes` is room for `count` bytes. */
+static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
+{
+    if (form == DELTA_ADAPTIVE) {
+        size_t run[KEYS_RUN];
+        const KeyRuns keys = {key, count, run};
+        const Indices set = {.count = count,
+                             .runs = count / KEYS_RUN + (count % KEYS_RUN != 0),
+                             .data = &keys,
+                             .run = keys_run};
+        indices_put(&set, n, out);
+        return;
+    }
+    buf_varint(out, count);
+    put_deltas(key, count, bytes, out);
+}
+
+static bool get_deltas(const Call *c, const uint8_t *bytes, size_t count, Reader *in, uint32_t *key)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned size = bytes[i] + 1u;
+        const uint8_t *at = take_bytes(in, size);
+        uint32_t delta = 0;
+        for (unsigned k = 0; at && k < size; k++)
+            delta |= (uint32_t)at[k] << 8 * k;
+        if (delta == 0 || bytes_of(delta) != size || delta > c->shape->n - next)
+            return false;
+        next += delta;
+        key[i] = (uint32_t)(next - 1);
+    }
+    return true;
+}
+
+static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *count)
+{
+    const uint64_t k = take_varint(in);
+    if (in->bad || k > c->shape->n)
+        return payload_bad(c, "a group of %llu keys out of %zu", (unsigned long long)k, c->shape->n);
+    const uint8_t *planes = take_bytes(in, planes_size(k, 2));
+    if (!planes)
+        return payload_bad(c, "%zu keys that end early", (size_t)k);
+    uint8_t *bytes = NEW(c->scratch, uint8_t, k);
+    *key = NEW(c->scratch, uint32_t, k);
+    *count = k;
+    if (!bytes || !*key)
+        return arena_fail(c->scratch, c->err);
+    if (!planes_get8(planes, k, 2, bytes) || !get_deltas(c, bytes, k, in, *key))
+        return payload_bad(c, "keys that no encoder writes");
+    return OK;
+}
+
+/* Reads keys into scratch; ERR_CORRUPT or ERR_MEMORY. */
+static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size_t *count)
+{
+    Places set;
+    if (form == DELTA_BINARY)
+        return get_binary(c, in, key, count);
+    if (!indices_get(in, c->shape->n, c->scratch, &set))
+        return in->bad ? payload_bad(c, "keys that no encoder writes") : arena_fail(c->scratch, c->err);
+    *key = NEW(c->scratch, uint32_t, set.count);
+    *count = set.count;
+    if (!*key)
+        return arena_fail(c->scratch, c->err);
+    for (size_t b = 0; b < blocks_of(c->shape->n); b++)
+        for (size_t i = set.before[b]; i < set.before[b + 1]; i++)
+            (*key)[i] = (uint32_t)(b * BLOCK + set.at[i]);
+    return OK;
+}
+
+/* ---- sorting elements into groups ---- */
+
+typedef struct {
+    const Call *c;
+    const float *x;
+    const QuantileBins *bins;
+    BinGroups *groups;
+    BinIndex index;
+    uint8_t *bin;   /* (n) */
+    size_t *before; /* (blocks, groups) members of a block; then those of the blocks before it */
+} GroupJob;
+
+/* The index of a bin among those of both sides. */
+static inline size_t either_bin(float x, uint8_t bin)
+{
+    return (size_t)(float_bits(x) >> 31) * BINS_MOST + bin;
+}
+
+static void bin_block(void *data, size_t block)
+{
+    const GroupJob *job = data;
+    const float *const x = job->x + block * BLOCK;
+    uint8_t *const bin = job->bin + block * BLOCK;
+    const size_t n = block_size(job->c->shape->n, block);
+    size_t *const count = job->before + block * job->groups->count;
+    uint32_t members[TWO_SIDES * BINS_MOST] = {0};
+    bins_take(job->bins, &job->index, x, n, bin);
+    for (size_t i = 0; i < n; i++)
+        members[either_bin(x[i], bin[i])] += x[i] != 0;
+    memset(count, 0, job->groups->count * sizeof *count);
+    for (size_t b = 0; b < countof(members); b++)
+        count[job->groups->of[b]] += members[b];
+}
+
+static void place_block(void *data, size_t block)
+{
+    const GroupJob *job = data;
+    const float *const x = job->x + block * BLOCK;
+    const uint8_t *const bin = job->bin + block * BLOCK;
+    const size_t n = block_size(job->c->shape->n, block);
+    const size_t *const before = job->before + block * job->groups->count;
+    uint32_t *key[GROUPS_MOST];
+    uint8_t *own[GROUPS_MOST]; /* places of each group's next member */
+    for (size_t k = 0; k < job->groups->count; k++) {
+        key[k] = job->groups->group[k].key + before[k];
+        own[k] = job->groups->group[k].bin + before[k];
+    }
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != 0) {
+            const size_t k = job->groups->of[either_bin(x[i], bin[i])];
+            *key[k]++ = (uint32_t)(block * BLOCK + i);
+            *own[k]++ = bin[i];
+        }
+}
+
+/* Fills one row of one group's cells. */
+static void fill_row(void *data, size_t piece)
+{
+    const GroupJob *job = data;
+    const size_t rows = (size_t)sketchml_of(job->c)->rows, row = piece % rows;
+    const BinGroup *g = &job->groups->group[piece / rows];
+    uint8_t *const cell = g->cell + row * g->cols;
+    uint32_t at[MEMBERS_RUN], bucket[MEMBERS_RUN];
+    const uint8_t first = (uint8_t)g->first;
+    memset(cell, (int)(g->bins - 1), g->cols);
+    for (size_t i = 0, n; i < g->count && g->width; i += n) {
+        n = group_run(g, i, at);
+        group_buckets(g, job->c, row, g->key[i] / BLOCK, at, n, bucket);
+        for (size_t k = 0; k < n; k++) {
+            const uint8_t own = (uint8_t)(g->bin[i + k] - first);
+            cell[bucket[k]] = own < cell[bucket[k]] ? own : cell[bucket[k]];
+        }
+    }
+}
+
+/* Turns the counts of blocks into places, and allocates the groups. */
+static Status lay_out(GroupJob *job)
+{
+    const Call *c = job->c;
+    for (size_t k = 0; k < job->groups->count; k++) {
+        BinGroup *g = &job->groups->group[k];
+        size_t total = 0;
+        for (size_t b = 0; b < blocks_of(c->shape->n); b++) {
+            const size_t count = job->before[b * job->groups->count + k];
+            job->before[b * job->groups->count + k] = total;
+            total += count;
+        }
+        group_size(g, sketchml_of(c), total);
+        g->key = NEW(c->scratch, uint32_t, total);
+        g->bin = NEW(c->scratch, uint8_t, total);
+        g->cell = NEW(c->scratch, uint8_t, (size_t)sketchml_of(c)->rows * g->cols);
+        if (!g->key || !g->bin || !g->cell)
+            return arena_fail(c->scratch, c->err);
+    }
+    return OK;
+}
+
+/* Puts every element that is not zero into its group, and fills all cells. */
+static Status groups_fill(BinGroups *groups, const Call *c, const float *x, const QuantileBins *bins)
+{
+    const size_t blocks = blocks_of(c->shape->n);
+    if (!groups->count)
+        return OK;
+    GroupJob *job = NEW(c->scratch, GroupJob, 1);
+    if (!job)
+        return arena_fail(c->scratch, c->err);
+    *job = (GroupJob){.c = c, .x = x, .bins = bins, .groups = groups};
+    bins_index(bins, &job->index);
+    job->bin = NEW(c->scratch, uint8_t, c->shape->n);
+    job->before = NEW(c->scratch, size_t, blocks * groups->count);
+    if (!job->bin || !job->before)
+        return arena_fail(c->scratch, c->err);
+    parallel_for(c->threads, blocks, bin_block, job);
+    TRY(lay_out(job));
+    parallel_for(c->threads, blocks, place_block, job);
+    parallel_for(c->threads, groups->count * (size_t)sketchml_of(c)->rows, fill_row, job);
+    return OK;
+}
+
 /* ---- encoding ---- */
 
-static void put_group(const Call *c, const Group *g, Buf *out)
+static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
-    keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin, out); /* the bins are in the cells by now */
+    keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
+             out); /* g->bin is free: its bins are in the cells */
     streams_subset(c->streams, n, g->count);
     if (!g->count || !g->width)
         return;
@@ -58,7 +382,7 @@ static void put_group(const Call *c, const Group *g, Buf *out)
     streams_symbols(c->streams, count, BINS_MOST);
 }
 
-static void put_bins(const Bins *b, const Call *c, Buf *out)
+static void put_bins(const QuantileBins *b, const Call *c, Buf *out)
 {
     for (int side = 0; side < TWO_SIDES; side++)
         buf_varint(out, b->bins[side]);
@@ -74,8 +398,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const Streams before = c->streams ? *c->streams : (Streams){0};
     if (n > UINT32_MAX)
         return raw_put(c, x, out);
-    Bins bins;
-    Groups *groups = NEW(c->scratch, Groups, 1);
+    QuantileBins bins;
+    BinGroups *groups = NEW(c->scratch, BinGroups, 1);
     if (!groups)
         return arena_fail(c->scratch, c->err);
     TRY(bins_find(&bins, c, x, (size_t)sketchml_of(c)->quantiles));
@@ -95,8 +419,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 /* ---- decoding ---- */
 
-/* Magnitudes are positive and rise. */
-static Status take_bins(const Call *c, Reader *r, Bins *b)
+/* Reads the bins; refuses magnitudes that are not positive or fall. */
+static Status take_bins(const Call *c, Reader *r, QuantileBins *b)
 {
     uint64_t bins[TWO_SIDES];
     for (int side = 0; side < TWO_SIDES; side++)
@@ -117,7 +441,7 @@ static Status take_bins(const Call *c, Reader *r, Bins *b)
     return OK;
 }
 
-static Status take_cells(const Call *c, Reader *r, Group *g)
+static Status take_cells(const Call *c, Reader *r, BinGroup *g)
 {
     const size_t cells = (size_t)sketchml_of(c)->rows * g->cols;
     const uint8_t *planes = take_bytes(r, planes_size(cells, g->width));
@@ -132,8 +456,8 @@ static Status take_cells(const Call *c, Reader *r, Group *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* The largest of each member's cells. */
-static void query_run(const Call *c, const Group *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
+/* bin (n): the largest of each member's cells, for n members from member i on. */
+static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {
     uint32_t bucket[MEMBERS_RUN];
@@ -146,9 +470,9 @@ static void query_run(const Call *c, const Group *g, size_t i, size_t n, const u
     }
 }
 
-static Status take_group(const Call *c, Reader *r, Group *g, const float *value, float *x)
+static Status take_group(const Call *c, Reader *r, BinGroup *g, const float *value, float *x)
 {
-    size_t count;
+    size_t count = 0;
     uint32_t at[MEMBERS_RUN];
     uint8_t bin[MEMBERS_RUN];
     TRY(keys_get(sketchml_of(c)->keys, c, r, &g->key, &count));
@@ -173,8 +497,8 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
-    Bins bins;
-    Groups *groups = NEW(c->scratch, Groups, 1);
+    QuantileBins bins;
+    BinGroups *groups = NEW(c->scratch, BinGroups, 1);
     if (!groups)
         return arena_fail(c->scratch, c->err);
     TRY(payload_kind(c, kind, c->shape->n > UINT32_MAX ? PAYLOAD_RAW : PAYLOAD_METHOD));
@@ -185,7 +509,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     memset(x, 0, c->shape->n * sizeof *x);
     for (size_t k = 0; k < groups->count; k++) {
         const ArenaMark mark = arena_mark(c->scratch);
-        Group *g = &groups->group[k];
+        BinGroup *g = &groups->group[k];
         TRY(take_group(c, &r, g, bins.value[g->side], x));
         arena_rewind(c->scratch, mark);
     }
@@ -197,7 +521,7 @@ const Compressor compressor_sketchml = {
     .brief = "quantile bins in a sketch of least bins, keys as distances; for sparse gradients",
     .formula =
         "Elements that are not zero go into `quantiles` bins of equally many elements, each side of zero\n"
-        "having its share; a bin stands for the midpoint of its edges. Bins are counted from zero outwards,\n"
+        "having its share; a bin stands for the midpoint of its edges. QuantileBins are counted from zero outwards,\n"
         "and runs of ceil(quantiles / groups) of them are groups. Of each group travel\n"
         "  the keys: delta-binary, 2 bits and 1 to 4 bytes each, or delta-adaptive, the Golomb code that\n"
         "  suits the group (within 3 % of their entropy at densities up to 0.2);\n"

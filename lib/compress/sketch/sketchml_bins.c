@@ -1,40 +1,40 @@
-/* sketchml_bins.c -- quantiles of the magnitudes above and below zero: exact ones of a sample that is every element
- * where there are few, else one element of each stretch of equally many. */
-#include "compress/sketch/sketchml.h"
+/* sketchml_bins.c -- quantiles of the magnitudes above and below zero, from a sorted sample: all elements that are not
+ * zero, or one out of each run of `stride` of them. */
+#include "compress/sketch/sketchml_bins.h"
 
 #include "num/radix.h"
 
 #include <math.h>
 
-/* ---- what there is ---- */
+/* ---- counts and extremes ---- */
 
 typedef struct {
     size_t count[TWO_SIDES];
     float least[TWO_SIDES], most[TWO_SIDES]; /* magnitudes */
-} Extent;
+} SideExtent;
 
 typedef struct {
     const float *x;
     size_t n;
-    Extent *of;     /* (blocks) */
-    size_t *before; /* (blocks) elements that are not zero */
+    SideExtent *of; /* (blocks) */
+    size_t *before; /* (blocks) elements that are not zero before each block */
     size_t stride, picks;
     float *sample; /* (picks) */
-} Survey;
+} SampleJob;
 
-static const Extent nothing = {.least = {INFINITY, INFINITY}};
+static const SideExtent no_extent = {.least = {INFINITY, INFINITY}};
 
-static void join(Extent *a, size_t side, size_t count, float least, float most)
+static void join(SideExtent *a, size_t side, size_t count, float least, float most)
 {
     a->count[side] += count;
     a->least[side] = least < a->least[side] ? least : a->least[side];
     a->most[side] = most > a->most[side] ? most : a->most[side];
 }
 
-/* Bits of positive floats order as the floats do; integers are what compilers take many of at a time. */
+/* Works on the bits of the floats, which order positive floats; compilers vectorise comparisons of integers. */
 static void survey_block(void *data, size_t block)
 {
-    const Survey *s = data;
+    const SampleJob *s = data;
     const float *const x = s->x + block * BLOCK;
     const size_t n = block_size(s->n, block);
     int32_t count[TWO_SIDES] = {0}, least[TWO_SIDES] = {INT32_MAX, INT32_MAX}, most[TWO_SIDES] = {0};
@@ -48,23 +48,24 @@ static void survey_block(void *data, size_t block)
         most[ABOVE_ZERO] = up > most[ABOVE_ZERO] ? up : most[ABOVE_ZERO];
         most[BELOW_ZERO] = down > most[BELOW_ZERO] ? down : most[BELOW_ZERO];
     }
-    s->of[block] = nothing;
+    s->of[block] = no_extent;
     for (size_t side = 0; side < TWO_SIDES; side++)
         if (count[side])
             join(&s->of[block], side, (size_t)count[side], bits_float((uint32_t)least[side]),
                  bits_float((uint32_t)most[side]));
 }
 
-/* ---- one of each stretch ---- */
+/* ---- the sample ---- */
 
-static size_t pick_of(const Survey *s, size_t j)
+/* The rank, among the elements that are not zero, of sample element j. */
+static size_t pick_of(const SampleJob *s, size_t j)
 {
     return j * s->stride + rng_mix((uint32_t)j, RNG_STRIDE) % s->stride;
 }
 
 static void sample_block(void *data, size_t block)
 {
-    const Survey *s = data;
+    const SampleJob *s = data;
     const float *const x = s->x + block * BLOCK;
     const size_t n = block_size(s->n, block);
     size_t rank = s->before[block], j = rank / s->stride;
@@ -87,9 +88,10 @@ static void sample_block(void *data, size_t block)
 
 /* ---- edges ---- */
 
-/* The side's m sampled elements go from `low` away from zero; wanted > 0, and edges are infinite so far. */
-static void set_edges(Bins *b, size_t side, const float *sample, size_t low, size_t m, size_t wanted,
-                      const Extent *all)
+/* Sets the edges and values of a sign's bins, `wanted` > 0 of them, from its m sampled elements: upwards from
+ * sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The edges are infinite on entry. */
+static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t low, size_t m, size_t wanted,
+                      const SideExtent *all)
 {
     float *const edge = b->edge[side], last = all->least[side];
     size_t inner = 0;
@@ -107,8 +109,9 @@ static void set_edges(Bins *b, size_t side, const float *sample, size_t low, siz
     }
 }
 
-/* Each side gets bins by its share of the elements, one at least. */
-static void share_bins(Bins *b, const float *sample, size_t m, size_t quantiles, const Extent *all)
+/* Gives each sign bins in proportion to its number of elements, at least one. */
+static void share_bins(QuantileBins *b, const float *sample, size_t m, size_t quantiles,
+                       const SideExtent *all)
 {
     const size_t above = all->count[ABOVE_ZERO], below = all->count[BELOW_ZERO];
     double want = floor((double)quantiles * (double)below / (double)(above + below) + 0.5);
@@ -127,12 +130,12 @@ static void share_bins(Bins *b, const float *sample, size_t m, size_t quantiles,
         set_edges(b, ABOVE_ZERO, sample, under, m - under, quantiles - (size_t)want, all);
 }
 
-Status bins_find(Bins *bins, const Call *c, const float *x, size_t quantiles)
+Status bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles)
 {
     const size_t blocks = blocks_of(c->shape->n);
-    Survey s = {.x = x, .n = c->shape->n};
-    Extent all = nothing;
-    s.of = NEW(c->scratch, Extent, blocks);
+    SampleJob s = {.x = x, .n = c->shape->n};
+    SideExtent all = no_extent;
+    s.of = NEW(c->scratch, SideExtent, blocks);
     s.before = NEW(c->scratch, size_t, blocks);
     if (!s.of || !s.before)
         return arena_fail(c->scratch, c->err);
@@ -155,12 +158,13 @@ Status bins_find(Bins *bins, const Call *c, const float *x, size_t quantiles)
     if (total)
         share_bins(bins, s.sample, s.picks, quantiles, &all);
     else
-        *bins = (Bins){.count = {0}};
+        *bins = (QuantileBins){.count = {0}};
     return OK;
 }
 
 /* ---- the bins of elements ---- */
 
+/* Number of edges <= a: the bin of magnitude a. */
 static size_t edges_upto(const float *edge, float a)
 {
     size_t count = 0;
@@ -169,7 +173,7 @@ static size_t edges_upto(const float *edge, float a)
     return count;
 }
 
-void bins_index(const Bins *bins, BinIndex *index)
+void bins_index(const QuantileBins *bins, BinIndex *index)
 {
     index->steps = 0;
     for (size_t side = 0; side < TWO_SIDES; side++) {
@@ -188,9 +192,9 @@ void bins_index(const Bins *bins, BinIndex *index)
     }
 }
 
-enum { STEPS_MOST = 6 };
+enum { STEPS_MOST = 6 }; /* beyond this bisecting is faster than single steps */
 
-void bins_take(const Bins *bins, const BinIndex *index, const float *x, size_t n, uint8_t *bin)
+void bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n, uint8_t *bin)
 {
     for (size_t i = 0; i < n; i++) {
         const uint32_t bits = float_bits(x[i]);

@@ -1,0 +1,34 @@
+/* sketchml_bins.h -- SketchML's bins: quantiles of the magnitudes above and below zero, each bin with about as many
+ * elements. */
+#ifndef ATOMO_SKETCHML_BINS_H
+#define ATOMO_SKETCHML_BINS_H
+
+#include "codec/compressor.h"
+
+enum { BINS_MOST = 256, BIN_SAMPLE = 1 << 18 };
+enum { ABOVE_ZERO, BELOW_ZERO, TWO_SIDES };
+
+/* Bins of each sign's magnitudes, counted from zero outwards. */
+typedef struct {
+    size_t count[TWO_SIDES];           /* elements of that sign */
+    size_t bins[TWO_SIDES];            /* 0 for a sign without elements */
+    float edge[TWO_SIDES][BINS_MOST];  /* lower edge of bin b + 1; infinite for b >= bins - 1 */
+    float value[TWO_SIDES][BINS_MOST]; /* the magnitude that a bin decodes to */
+} QuantileBins;
+
+/* About `quantiles` bins for both signs together: exact quantiles of up to BIN_SAMPLE elements that are not zero, of
+ * more those of a sample. */
+Status bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles);
+
+/* A table by the upper 16 bits of a float: the bin of the least magnitude with these bits. */
+enum { BIN_CELLS = 1 << 15 };
+typedef struct {
+    uint8_t bin[TWO_SIDES * BIN_CELLS];
+    size_t steps; /* most edges between two floats with the same upper bits */
+} BinIndex;
+void bins_index(const QuantileBins *bins, BinIndex *index);
+
+/* bin[i] = the bin of x[i]; undefined for zeros. */
+void bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n, uint8_t *bin);
+
+#endif
