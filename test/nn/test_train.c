@@ -2,6 +2,7 @@
  * between steps; what is learned; what is said when it goes wrong. */
 #include "rig/check.h"
 #include "nn/training_run.h"
+#include "num/finite.h"
 #include "rig/tiny_data.h"
 
 static Arena *arena;
