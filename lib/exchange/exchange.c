@@ -2,6 +2,7 @@
 #include "exchange/exchange.h"
 
 #include "exchange/mean.h"
+#include "codec/wrapper.h"
 
 #include <assert.h>
 #include <string.h>
@@ -199,7 +200,7 @@ Status exchange_receive(Exchange *x)
 
 Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradient)
 {
-    if (!w->state || !x->call.self->ops->train)
+    if (!w->state || !codec_trains(x->call.self))
         return OK;
     x->receiver = *w;
     x->gradient = gradient;
@@ -211,7 +212,7 @@ void exchange_share_training(const Exchange *x, const ExchangeWorker *from, cons
 {
     Call inner = exchange_call(x, from);
     const size_t size = codec_state_size(&inner);
-    if (!from->state || !inner.self->ops->train)
+    if (!from->state || !codec_trains(inner.self))
         return;
     while (inner.self->inner)
         inner.self = inner.self->inner;

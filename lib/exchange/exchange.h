@@ -16,7 +16,7 @@
 #ifndef ATOMO_EXCHANGE_H
 #define ATOMO_EXCHANGE_H
 
-#include "codec/compressor.h"
+#include "codec/codec.h"
 
 enum { EXCHANGE_BATCH = 8 };
 

@@ -1,5 +1,6 @@
 /* gradient.c -- see gradient.h. */
 #include "exchange/gradient.h"
+#include "compress/spec.h"
 
 #include <assert.h>
 #include <math.h>
@@ -141,7 +142,7 @@ static Status train(GradientExchange *x, const Parcel *p)
 {
     Exchange e = exchange_of(x, p);
     const ExchangeWorker *first = worker_of(x, p, x->first);
-    if (!first->state || !e.call.self->ops->train)
+    if (!first->state || !codec_trains(e.call.self))
         return OK;
     TRY(exchange_train(&e, first, gather(x, p, x->first)));
     for (size_t w = 0; w < x->spec.workers; w++)

@@ -1,5 +1,6 @@
 /* states.c -- see states.h. */
 #include "exchange/states.h"
+#include "codec/wrapper.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "nn/train_parts.h"
 #include "measure/timing.h"
 #include "num/finite.h"
+#include "codec/compressor.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "compress/sketch/clusters.h"
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 

@@ -3,6 +3,7 @@
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 #include <unistd.h>
 

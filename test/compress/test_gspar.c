@@ -3,6 +3,7 @@
 
 #include "base/coin.h"
 #include "rig/variance_level.h"
+#include "compress/spec.h"
 
 #include <float.h>
 

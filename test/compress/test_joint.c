@@ -5,6 +5,7 @@
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
 #include "rig/sources.h"
+#include "compress/spec.h"
 
 static Arena *forever;
 

@@ -9,7 +9,7 @@
 
 static const Basis *basis_of(const Call *c)
 {
-    return c->self->ops->basis;
+    return c->self->ops->family;
 }
 
 size_t basis_bound(const Call *c)

@@ -31,7 +31,7 @@ static AtomCoder coder(const Call *c)
 static unsigned traits(const Codec *codec)
 {
     const Entry *e = codec->params;
-    return RANDOM | EXACT_BYTES | (e->empty == EMPTY_SEND ? UNBIASED : 0);
+    return e->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 static size_t bound(const Call *c)
@@ -85,6 +85,7 @@ const Compressor compressor_entry = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1",
     .params = schema,
     .params_size = sizeof(Entry),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = bound,
     .encode = encode,

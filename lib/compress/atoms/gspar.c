@@ -23,12 +23,6 @@ static AtomCoder coder(const Call *c)
     return (AtomCoder){.plan = {.budget = g->density * (double)c->shape->n}};
 }
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
-}
-
 static size_t bound(const Call *c)
 {
     return atoms_bound(c->shape->n);
@@ -65,7 +59,7 @@ const Compressor compressor_gspar = {
              "Optimization, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Gspar),
-    .traits = traits,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

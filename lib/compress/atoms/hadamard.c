@@ -36,7 +36,7 @@ static const Basis basis = {plan, forward, inverse};
 static unsigned traits(const Codec *codec)
 {
     const Hadamard *h = codec->params;
-    return RANDOM | EXACT_BYTES | (h->empty == EMPTY_SEND ? UNBIASED : 0);
+    return h->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 const Compressor compressor_hadamard = {
@@ -50,8 +50,9 @@ const Compressor compressor_hadamard = {
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
     .params = schema,
     .params_size = sizeof(Hadamard),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
-    .basis = &basis,
+    .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,
     .decode = basis_decode,

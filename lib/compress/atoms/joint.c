@@ -5,6 +5,7 @@
  *
  *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  what the codec's payload has behind its kind */
 #include "compress/atoms/offers.h"
+#include "codec/wrapper.h"
 
 #include <math.h>
 

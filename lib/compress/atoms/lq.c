@@ -21,7 +21,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const double q = ((const Lq *)codec->params)->q;
-    return UNBIASED | RANDOM | (q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0);
+    return q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0;
 }
 
 static size_t bound(const Call *c)
@@ -135,6 +135,7 @@ const Compressor compressor_lq = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
     .params = schema,
     .params_size = sizeof(Lq),
+    .promises = UNBIASED | RANDOM,
     .traits = traits,
     .bound = bound,
     .encode = encode,

@@ -27,7 +27,13 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const Svd *o = codec->params;
-    return (o->empty == EMPTY_SEND ? UNBIASED : 0) | RANDOM;
+    return o->empty == EMPTY_SEND ? UNBIASED : 0;
+}
+
+static bool part(const Codec *codec, char spec[PART_SPEC])
+{
+    const Svd *o = codec->params;
+    return vectors_spec((VectorForm)o->vectors, o->vbits, spec);
 }
 
 static Status check(const Codec *codec, Error *err)
@@ -216,7 +222,9 @@ const Compressor compressor_svd = {
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Svd),
+    .promises = RANDOM,
     .traits = traits,
+    .part = part,
     .bound = svd_payload_most,
     .encode = encode,
     .decode = decode,

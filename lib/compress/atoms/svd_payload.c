@@ -183,7 +183,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
-    Vectors v;
+    const Vectors v = vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
     *a = (SvdAtoms){0};
     svd_view(c, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
@@ -192,7 +192,6 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
         return payload_bad(c, "no count of atoms");
     if (count > most)
         return payload_bad(c, "%llu atoms, want at most %zu", (unsigned long long)count, most);
-    TRY(vectors_open(c, (VectorForm)o->vectors, o->vbits, &v));
     if (!v.codec && reader_left(&r) != count * each)
         return payload_bad(c, "%zu bytes of atoms, want %zu", reader_left(&r), (size_t)count * each);
     a->count = (size_t)count;

@@ -21,7 +21,7 @@ Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
     const Svd *o = c->self->params;
     *plan = (SvdPlan){0};
     svd_view(c, &plan->rows, &plan->cols);
-    TRY(vectors_open(c, (VectorForm)o->vectors, o->vbits, &plan->vectors));
+    plan->vectors = vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
     const VectorCost left = vectors_cost(&plan->vectors, c, plan->rows),
                      right = vectors_cost(&plan->vectors, c, plan->cols);
     plan->atom_bits = left.bits + right.bits;

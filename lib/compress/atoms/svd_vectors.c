@@ -2,23 +2,26 @@
 #include "compress/atoms/svd_vectors.h"
 #include "coder/elias.h"
 #include "vec/kernels.h"
-#include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const char *const vector_forms[] = {"f32", "bf16", "qsgd", NULL};
 
 enum { BUCKET_SIZE = 512 }; /* qsgd's own default */
 
-Status vectors_open(const Call *c, VectorForm form, int64_t bits, Vectors *v)
+bool vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
 {
-    *v = (Vectors){.form = form, .s = (UINT32_C(1) << bits) - 1};
-    if (form == VECTORS_F32)
-        return OK;
-    const char *spec = form == VECTORS_BF16 ? "bf16:rounding=stochastic"
-                                            : text_format(c->scratch, "qsgd:bits=%lld,bucket=%d",
-                                                          (long long)bits, BUCKET_SIZE);
-    return spec ? codec_open(&v->codec, spec, c->scratch, c->err) : arena_fail(c->scratch, c->err);
+    if (form == VECTORS_BF16)
+        snprintf(spec, PART_SPEC, "bf16:rounding=stochastic");
+    if (form == VECTORS_QSGD)
+        snprintf(spec, PART_SPEC, "qsgd:bits=%lld,bucket=%d", (long long)bits, BUCKET_SIZE);
+    return form != VECTORS_F32;
+}
+
+Vectors vectors_of(VectorForm form, int64_t bits, const Codec *codec)
+{
+    return (Vectors){.form = form, .codec = codec, .s = (UINT32_C(1) << bits) - 1};
 }
 
 static Call call_for(const Vectors *v, const Call *c, const Shape *shape)

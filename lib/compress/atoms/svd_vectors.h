@@ -21,8 +21,11 @@ typedef struct {
     uint32_t s;         /* QSGD: the highest level */
 } Vectors;
 
-/* `bits` of a level matter to QSGD alone. The codec lives in c->scratch. */
-Status vectors_open(const Call *c, VectorForm form, int64_t bits, Vectors *v);
+/* The spec of the codec that rounds vectors; false: F32, which has none. Only QSGD reads `bits`, those of a level. */
+bool vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
+
+/* `codec` is that codec, opened; it is kept. */
+Vectors vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
 /* What a random vector of n elements and length one costs on average, and the mean square of what rounding
  * adds to it. Singular vectors have heavier tails than random ones, and take up to a fifth fewer bits. */

@@ -35,7 +35,7 @@ static const Thc *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
+    return params_of(codec)->share ? LINEAR | MERGEABLE : 0u;
 }
 
 static int rounds(const Codec *codec)
@@ -244,6 +244,7 @@ const Compressor compressor_thc = {
         "Using Tensor Homomorphic Compression, NSDI 2024",
     .params = schema,
     .params_size = sizeof(Thc),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .rounds = rounds,
     .bound = bound,

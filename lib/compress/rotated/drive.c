@@ -20,7 +20,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const Drive *d = codec->params;
-    return RANDOM | EXACT_BYTES | (d->rotations > 1 && d->scale == SCALE_UNBIASED ? UNBIASED : 0);
+    return d->rotations > 1 && d->scale == SCALE_UNBIASED ? UNBIASED : 0;
 }
 
 static Turned turned_of(const Drive *d)
@@ -57,6 +57,7 @@ const Compressor compressor_drive = {
         "Mean Estimation, NeurIPS 2021",
     .params = schema,
     .params_size = sizeof(Drive),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = blocks_bound,
     .encode = encode,

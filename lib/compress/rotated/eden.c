@@ -19,7 +19,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const Eden *e = codec->params;
-    return RANDOM | EXACT_BYTES | (e->rotations > 1 ? UNBIASED : 0);
+    return e->rotations > 1 ? UNBIASED : 0;
 }
 
 static Turned turned_of(const Eden *e)
@@ -61,6 +61,7 @@ const Compressor compressor_eden = {
         "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
     .params = schema,
     .params_size = sizeof(Eden),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = blocks_bound,
     .encode = encode,

@@ -18,12 +18,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS;
-}
-
 static int width_of(const void *data)
 {
     const Rotated *r = data;
@@ -190,7 +184,7 @@ const Compressor compressor_rotated = {
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .params = schema,
     .params_size = sizeof(Rotated),
-    .traits = traits,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS,
     .bound = blocks_bound,
     .encode = encode,
     .decode = decode,
