@@ -1,6 +1,6 @@
-/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a variance,
- * which is ATOMO's problem over the entries turned round, or that density itself, which is ATOMO's. Either way
- * p_i = min(1, |g_i| / tau); the payload is atoms.h's. */
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a given variance
+ * (eps), which is the dual of ATOMO over the entries, or a given density, which is ATOMO itself. Either way
+ * p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
 #include "compress/atoms/atoms.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a bump of one width at one place, so it fits
- * gradients whose neighbours move together. The payload is atoms.h's. */
+/* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a wavelet of one width at one place, which suits
+ * gradients with similar neighbours. The payload is that of atoms.h, for the coefficients. */
 #include "num/wavelet_transform.h"
 #include "compress/atoms/basis.h"
 

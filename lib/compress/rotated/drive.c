@@ -32,7 +32,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Drive *d = c->self->params;
     const Turned t = turned_of(d);
-    const Blocks s = turned_blocks(c, &t, d->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, d->rotations);
     return blocks_encode(&s, x, out);
 }
 
@@ -40,7 +40,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Drive *d = c->self->params;
     const Turned t = turned_of(d);
-    const Blocks s = turned_blocks(c, &t, d->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, d->rotations);
     return blocks_decode(&s, in, x);
 }
 

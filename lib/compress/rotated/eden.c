@@ -31,7 +31,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Eden *e = c->self->params;
     const Turned t = turned_of(e);
-    const Blocks s = turned_blocks(c, &t, e->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, e->rotations);
     return blocks_encode(&s, x, out);
 }
 
@@ -39,7 +39,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Eden *e = c->self->params;
     const Turned t = turned_of(e);
-    const Blocks s = turned_blocks(c, &t, e->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, e->rotations);
     return blocks_decode(&s, in, x);
 }
 
