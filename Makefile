@@ -28,9 +28,9 @@ OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
 , := ,
 SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
-FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -fopenmp -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
+FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # A program loads only those that it calls.
-LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lm -lpthread
+LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lgomp -lm -lpthread
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
@@ -63,12 +63,12 @@ all: $(PROGRAMS)
 $(B)/bin/atomo-bench: $(BENCH_OBJ) $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) LD $@
-	$(Q)$(CC) $(SANITISE) -fopenmp $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/bin/atomo-train: $(TRAIN_OBJ) $(B)/libatomo.a
 	@mkdir -p $(@D)
 	$(SAY) LD $@
-	$(Q)$(CC) $(SANITISE) -fopenmp $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/libatomo.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -286,7 +286,7 @@ fuzz: $(FUZZERS:%=build/fuzz/%)
 	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
 
 FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(NN_SRC) $(PLOT_SRC) $(PAGE_SRC))
-FUZZ_CC  := clang $(filter-out -fopenmp,$(FLAGS)) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS)
+FUZZ_CC  := clang $(FLAGS) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS)
 
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -295,7 +295,7 @@ build/fuzz/%.o: %.c
 
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 	$(SAY) CLANG $<
-	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS) -lgomp
+	$(Q)$(FUZZ_CC) -Itest -o $@ $^ $(LIBS)
 
 coverage:
 	$(MAKE) MODE=coverage OPTIMISE='-O0 -g --coverage' LDFLAGS=--coverage check

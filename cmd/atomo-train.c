@@ -10,7 +10,6 @@ static const Subcommand commands[] = {
 
 int main(int argc, char **argv)
 {
-    cli_sleep_soon(argv);
     return cli_main("atomo-train", "train networks with gradient compressors in the loop", commands, argc,
                     argv);
 }

@@ -2,7 +2,6 @@
 #include "bench_commands.h"
 
 #include "bench_job.h"
-#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

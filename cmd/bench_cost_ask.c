@@ -3,7 +3,6 @@
 
 #include "report/report_stored.h"
 #include "num/stats.h"
-#include "compress/spec.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "measure/archive.h"
 #include "app/progress.h"
-#include "compress/spec.h"
 
 typedef struct {
     Common common;

@@ -5,7 +5,6 @@
 
 #include "base/counts.h"
 #include "dump/team.h"
-#include "compress/spec.h"
 
 enum { WORKERS_MOST = 1 << 20 };
 

@@ -2,7 +2,6 @@
 #include "bench_job.h"
 
 #include "compress/rate.h"
-#include "compress/spec.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "nn/checkpoint.h"
 #include "nn/step_folder.h"
 #include "nn/training_run.h"
-#include "compress/spec.h"
 
 #include <math.h>
 

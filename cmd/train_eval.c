@@ -6,7 +6,6 @@
 #include "app/progress.h"
 #include "report/report.h"
 #include "train_job.h"
-#include "compress/spec.h"
 
 #include <string.h>
 #include <time.h>

@@ -3,7 +3,6 @@
 
 #include "nn/network_names.h"
 #include "nn/step_folder.h"
-#include "compress/spec.h"
 
 #include <string.h>
 

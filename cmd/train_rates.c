@@ -2,7 +2,6 @@
 #include "train_rates.h"
 
 #include "report/report_stored.h"
-#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "train_commands.h"
 
 #include "train_job.h"
-#include "compress/spec.h"
 
 #include <math.h>
 

@@ -92,10 +92,6 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-/* Before cli_main, for work in short parallel steps: libgomp's threads sleep after 1,000 turns of waiting for one
- * another, unless the user said how they wait. On busy cores spinning costs several times the work itself; on idle ones
- * a sleeper's wake-up counts in a short call's time, so what measures calls does without. The program starts anew. */
-void cli_sleep_soon(char **argv);
 
 /* The whole of main: --help, --version, the command or the nearest one's name. Ends with stdout flushed and
  * checked: a full disk or closed pipe there is an error, exit 1. */

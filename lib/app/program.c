@@ -96,12 +96,6 @@ static void choose_blas_kernels(char **argv)
         start_again(argv);
 }
 
-void cli_sleep_soon(char **argv)
-{
-    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "1000", 1))
-        start_again(argv);
-}
-
 /* ---- the words that are not commands ---- */
 
 static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)

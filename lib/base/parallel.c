@@ -1,33 +1,161 @@
-/* parallel.c -- OpenMP, and the affinity mask. */
+/* parallel.c -- a pool of threads that share out the pieces of one call at a time.
+ *
+ * The caller works too. A call from inside a piece, or while another thread's call holds the pool, runs all its pieces on
+ * the calling thread, as does every call where no thread can be created: results do not depend on it. An idle thread spins for
+ * some microseconds, which is what passes between two calls of one computation, and then sleeps. */
 #include "base/parallel.h"
 
-#include <omp.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 
-void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data)
+typedef struct {
+    size_t pieces;
+    void (*body)(void *data, size_t piece, size_t slot);
+    void *data;
+    atomic_size_t next; /* first piece that no thread has taken */
+} Task;
+
+enum { SPINS = 1000, MOST_THREADS = 1024 };
+
+/* Mutable by need: threads outlive the calls that they work for. */
+static struct {
+    pthread_mutex_t owner; /* held by the thread whose call the pool works on */
+    pthread_mutex_t lock;  /* guards what follows */
+    pthread_cond_t work, done;
+    Task *task;
+    int threads;         /* created so far */
+    size_t slot;         /* of the thread that joined last */
+    atomic_int openings; /* how many more threads may join the task */
+    atomic_int busy;     /* how many have joined and not finished */
+} pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
+
+static inline void relax(void)
 {
-    if (threads <= 1 || pieces <= 1) {
-        for (size_t i = 0; i < pieces; i++)
-            body(data, i);
-        return;
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#endif
+}
+
+static void work_on(Task *t, size_t slot)
+{
+    size_t piece;
+    while ((piece = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < t->pieces)
+        t->body(t->data, piece, slot);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        for (int i = 0; i < SPINS && !atomic_load_explicit(&pool.openings, memory_order_relaxed); i++)
+            relax();
+        pthread_mutex_lock(&pool.lock);
+        while (!pool.openings)
+            pthread_cond_wait(&pool.work, &pool.lock);
+        pool.openings--;
+        pool.busy++;
+        Task *task = pool.task;
+        const size_t slot = ++pool.slot;
+        pthread_mutex_unlock(&pool.lock);
+        work_on(task, slot);
+        pthread_mutex_lock(&pool.lock);
+        if (!--pool.busy)
+            pthread_cond_signal(&pool.done);
+        pthread_mutex_unlock(&pool.lock);
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (size_t i = 0; i < pieces; i++)
-        body(data, i);
+    return NULL;
+}
+
+/* A child of fork has none of the threads; whoever held the locks may be among them. */
+static void forget_threads(void)
+{
+    pthread_mutex_init(&pool.owner, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.work, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pool.threads = pool.openings = pool.busy = 0;
+}
+
+static void expect_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_threads);
+}
+
+/* Creates threads until there are `wanted`, or until the system has no more. Signals go to the program's own threads. */
+static void create_threads(int wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    sigset_t all, before;
+    pthread_attr_t detached;
+    if (pool.threads >= wanted || pthread_attr_init(&detached))
+        return;
+    pthread_once(&once, expect_forks);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (pthread_t thread; pool.threads < wanted && !pthread_create(&thread, &detached, serve, NULL);)
+        pool.threads++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&detached);
+}
+
+static void share_out(Task *t, size_t slots)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.task = t;
+    pool.slot = 0;
+    pool.openings = (int)slots - 1;
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.lock);
+    work_on(t, 0);
+    pthread_mutex_lock(&pool.lock);
+    pool.openings = 0;
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < SPINS && atomic_load_explicit(&pool.busy, memory_order_relaxed); i++)
+        relax();
+    pthread_mutex_lock(&pool.lock);
+    while (pool.busy)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
 }
 
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data)
 {
-    const int slots = (int)parallel_slots(threads, pieces);
-    if (slots <= 1) {
-        for (size_t i = 0; i < pieces; i++)
-            body(data, i, 0);
+    Task t = {.pieces = pieces, .body = body, .data = data};
+    const size_t slots = parallel_slots(threads < MOST_THREADS ? threads : MOST_THREADS, pieces);
+    if (slots <= 1 || pthread_mutex_trylock(&pool.owner)) {
+        work_on(&t, 0);
         return;
     }
-#pragma omp parallel for num_threads(slots) schedule(dynamic, 1)
-    for (size_t i = 0; i < pieces; i++)
-        body(data, i, (size_t)omp_get_thread_num());
+    create_threads((int)slots - 1);
+    if (pool.threads)
+        share_out(&t, slots);
+    else
+        work_on(&t, 0);
+    pthread_mutex_unlock(&pool.owner);
+}
+
+typedef struct {
+    void (*body)(void *data, size_t piece);
+    void *data;
+} Plain;
+
+static void run_plain(void *data, size_t piece, size_t slot)
+{
+    const Plain *p = data;
+    (void)slot;
+    p->body(p->data, piece);
+}
+
+void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data)
+{
+    parallel_for_slots(threads, pieces, run_plain, &(Plain){body, data});
 }
 
 int parallel_cores(void)

@@ -1,6 +1,5 @@
 /* rate.c -- see rate.h. */
 #include "compress/rate.h"
-#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

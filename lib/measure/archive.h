@@ -5,7 +5,7 @@
 #ifndef ATOMO_ARCHIVE_H
 #define ATOMO_ARCHIVE_H
 
-#include "codec/harness.h"
+#include "codec/compressor.h"
 #include "measure/frame.h"
 #include "dump/groups.h"
 

@@ -13,7 +13,7 @@
 #ifndef ATOMO_COMPARE_H
 #define ATOMO_COMPARE_H
 
-#include "codec/harness.h"
+#include "codec/compressor.h"
 #include "dump/groups.h"
 #include "measure/metrics.h"
 

@@ -6,7 +6,6 @@
 
 #include "compress/rate.h"
 #include "num/solve.h"
-#include "compress/spec.h"
 
 #include <string.h>
 

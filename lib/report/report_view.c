@@ -2,7 +2,6 @@
  * what order. */
 #include "report/report_compare.h"
 
-#include <stdio.h>
 #include <math.h>
 #include <string.h>
 

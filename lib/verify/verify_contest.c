@@ -2,7 +2,6 @@
  * and again. */
 #include "verify/verify_parts.h"
 
-#include <stdio.h>
 #include <math.h>
 
 typedef struct {

@@ -8,7 +8,6 @@
 #include "num/spectral.h"
 #include "num/stats.h"
 
-#include <stdio.h>
 #include <float.h>
 #include <math.h>
 

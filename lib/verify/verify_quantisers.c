@@ -6,7 +6,6 @@
 #include "dump/describe.h"
 #include "base/parallel.h"
 
-#include <stdio.h>
 #include <float.h>
 #include <math.h>
 

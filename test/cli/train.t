@@ -277,23 +277,6 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 - g.h5.parts
 = 1
 
-# threads that wait for work sleep soon, unless the user says how they are to wait
-? test -r /proc/self/environ
-$ said() { atomo-train run --network softmax --max-steps 10000000 -q >/dev/null & sh $SRC/test/cli/catches.sh $!; tr '\0' '\n' <"/proc/$!/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)='; kill $!; wait; }; unset GOMP_SPINCOUNT OMP_WAIT_POLICY; said 2>/dev/null; (export GOMP_SPINCOUNT=7; said 2>/dev/null); (export OMP_WAIT_POLICY=active; said 2>/dev/null)
-> GOMP_SPINCOUNT=1000
-> GOMP_SPINCOUNT=7
-> OMP_WAIT_POLICY=active
-= 0
-
-# the second start, which that takes, has the name, the exit code and the signals of the first
-? test -r /proc/self/comm
-$ unset GOMP_SPINCOUNT OMP_WAIT_POLICY; atomo-train bogus; echo "code $?"; atomo-train run --network softmax --max-steps 10000000 -q >/dev/null & sh $SRC/test/cli/catches.sh $!; grep -c GOMP_SPINCOUNT=1000 "/proc/$!/environ"; cat "/proc/$!/comm"; kill -TERM $!; wait $!; echo "code $?"
-> code 2
-> 1
-> atomo-train
-> code 130
-= 0
-
 # how to save gradients, where none are to be saved
 $ for o in '--dump-freq 5' --dump-workers; do atomo-train run --network fc --max-steps 1 $o; echo $?; done
 2> atomo-train: --dump-freq: want --dump-gradients FILE.h5 as well

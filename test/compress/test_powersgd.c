@@ -2,6 +2,7 @@
  * asked for. */
 #include "num/linalg.h"
 #include "rig/matrices.h"
+#include "num/finite.h"
 
 static const float *values(const Rig *rig, int round) /* behind the kind byte, copied for its alignment */
 {

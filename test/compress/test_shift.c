@@ -2,7 +2,6 @@
  * gradient, shifts settle where theory says, and everyone has the same shift. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
-#include "compress/spec.h"
 
 enum { N = 600, WORKERS = 3 };
 

@@ -5,7 +5,7 @@
  * it as it is. */
 #include "num/finite.h"
 #include "base/checksum.h"
-#include "compress/spec.h"
+#include "codec/compressor.h"
 #include "measure/frame.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * averaged by hand, against the laws of averages. */
 #include "rig/check.h"
 #include "measure/compare.h"
-#include "compress/spec.h"
 
 /* ---- a merge of made-up gradients ---- */
 

@@ -3,7 +3,6 @@
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
-#include "compress/spec.h"
 
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* test_wavelet.c -- wavelet transforms against their definition in doubles, published filters against what makes
  * them those, and every instruction set's kernels against plain loops. */
-#include "num/finite.h"
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -8,6 +7,7 @@
 #include "base/parallel.h"
 #include "dump/tensor.h"
 #include "num/wavelet_transform.h"
+#include "num/finite.h"
 
 #include <float.h>
 

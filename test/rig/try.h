@@ -4,7 +4,7 @@
 
 #include "rig/check.h"
 
-#include "compress/spec.h"
+#include "codec/compressor.h"
 #include "num/finite.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a given variance
- * (eps), which is the dual of ATOMO over the entries, or a given density, which is ATOMO itself. Either way
- * p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a variance,
+ * which is ATOMO's problem over the entries turned round, or that density itself, which is ATOMO's. Either way
+ * p_i = min(1, |g_i| / tau); the payload is atoms.h's. */
 #include "compress/atoms/atoms.h"
 
 typedef struct {
@@ -21,6 +21,12 @@ static AtomCoder coder(const Call *c)
     if (g->eps > 0)
         return (AtomCoder){.plan = {.eps = g->eps}};
     return (AtomCoder){.plan = {.budget = g->density * (double)c->shape->n}};
+}
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | RANDOM | EXACT_BYTES;
 }
 
 static size_t bound(const Call *c)
@@ -59,7 +65,7 @@ const Compressor compressor_gspar = {
              "Optimization, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Gspar),
-    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .traits = traits,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -1,9 +1,16 @@
 /* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
+#include "num/finite.h"
 
 #include <float.h>
 #include <math.h>
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES;
+}
 
 static size_t bound(const Call *c)
 {
@@ -53,7 +60,7 @@ const Compressor compressor_none = {
     .bare = true,
     .formula = "g as it is, 32 bits an element; merging adds",
     .paper = "the yardstick",
-    .promises = UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES,
+    .traits = traits,
     .bound = bound,
     .encode = encode,
     .decode = decode,

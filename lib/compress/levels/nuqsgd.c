@@ -18,6 +18,12 @@ static const Param schema[] = {
     {0},
 };
 
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | RANDOM | EXACT_BYTES;
+}
+
 /* ---- a bucket ---- */
 
 static int bits_of(const Buckets *b)
@@ -103,8 +109,8 @@ const Compressor compressor_nuqsgd = {
         "Data-Parallel SGD via Nonuniform Quantization, JMLR 22, 2021",
     .params = schema,
     .params_size = sizeof(Nuqsgd),
-    .promises = UNBIASED | RANDOM | EXACT_BYTES,
-    .family = &law,
+    .traits = traits,
+    .law = &law,
     .bound = buckets_bound,
     .encode = buckets_encode,
     .decode = buckets_decode,

@@ -3,6 +3,7 @@
 
 #include "compress/lowrank/addends.h"
 #include "base/parallel.h"
+#include "num/finite.h"
 
 #include <float.h>
 #include <math.h>

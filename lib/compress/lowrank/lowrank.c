@@ -9,6 +9,7 @@
 #include "vec/kernels.h"
 #include "num/linalg.h"
 #include "num/thin.h"
+#include "num/finite.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,6 +22,12 @@ static const Param schema[] = {
     PARAM(Lowrank, rank, "2", 1, 65536, "columns of Q", .rate = true),
     {0},
 };
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS;
+}
 
 /* ---- sizes ---- */
 
@@ -157,7 +164,7 @@ const Compressor compressor_lowrank = {
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
     .params = schema,
     .params_size = sizeof(Lowrank),
-    .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
+    .traits = traits,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -15,6 +15,7 @@
 #include "vec/kernels.h"
 #include "num/linalg.h"
 #include "num/thin.h"
+#include "num/finite.h"
 
 #include <float.h>
 #include <math.h>
@@ -39,6 +40,12 @@ static const Param schema[] = {
 static const Powersgd *params_of(const Codec *codec)
 {
     return codec->params;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return LINEAR | MERGEABLE | RANDOM | EXACT_BYTES;
 }
 
 static int rounds(const Codec *codec)
@@ -219,7 +226,7 @@ const Compressor compressor_powersgd = {
              "Distributed Optimization, NeurIPS 2019",
     .params = schema,
     .params_size = sizeof(Powersgd),
-    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES,
+    .traits = traits,
     .rounds = rounds,
     .bound = bound,
     .encode = encode,

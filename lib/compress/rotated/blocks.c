@@ -5,27 +5,27 @@
 
 #include <math.h>
 
-static const char *const reasons[BLOCK_RESULTS] = {
-    [BLOCK_BEYOND] = "a value beyond float32",
-    [BLOCK_BAD_SCALE] = "a scale that is none",
-    [BLOCK_BAD_PADDING] = "padding bits are set",
-    [BLOCK_BAD_CODES] = "codes that no encoder writes",
-    [BLOCK_BAD_ZEROS] = "codes where there is but one value",
+static const char *const reasons[VERDICTS] = {
+    [BEYOND] = "a value beyond float32",
+    [BAD_SCALE] = "a scale that is none",
+    [BAD_PADDING] = "padding bits are set",
+    [BAD_CODES] = "codes that no encoder writes",
+    [BAD_ZEROS] = "codes where there is but one value",
 };
 
 typedef struct {
-    const RotatedBlocks *s;
+    const Blocks *s;
     size_t n;
     const float *x;
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    BlockResult *result; /* (pieces): the worst of its blocks */
-} BlocksJob;
+    Verdict *verdict; /* of each piece */
+} Job;
 
-/* ---- sizes ---- */
+/* ---- where things stand ---- */
 
-static size_t piece_bytes(const RotatedBlocks *s, size_t n)
+static size_t piece_bytes(const Blocks *s, size_t n)
 {
     size_t sum = 0;
     for (size_t left = n, size; left; left -= size) {
@@ -35,13 +35,13 @@ static size_t piece_bytes(const RotatedBlocks *s, size_t n)
     return sum;
 }
 
-static size_t all_bytes(const RotatedBlocks *s, size_t n)
+static size_t all_bytes(const Blocks *s, size_t n)
 {
     const size_t pieces = rotation_pieces(n);
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* A full piece is one block; the last piece may be several. */
+/* A whole piece is one block. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);
@@ -56,13 +56,13 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* A tensor of any length may be sent raw. */
+/* Floats: kind 0 may be sent at any length. */
 size_t blocks_bound(const Call *c)
 {
     return raw_size(c);
 }
 
-/* Whether all |x| are under 2^-100 and not all are 0: float32 scales would be too coarse. */
+/* Nothing reaches 2^-100, but not all is 0: float32 scales would be too coarse. */
 static bool is_tiny(const float *x, size_t n)
 {
     bool zero = true;
@@ -74,46 +74,44 @@ static bool is_tiny(const float *x, size_t n)
     return !zero;
 }
 
-/* ---- pieces ---- */
+/* ---- a piece ---- */
 
-/* Encodes or decodes the blocks of a piece. */
+/* Encodes or decodes its blocks. */
 static void run_piece(void *data, size_t piece)
 {
-    const BlocksJob *job = data;
-    const RotatedBlocks *s = job->s;
+    const Job *job = data;
+    const Blocks *s = job->s;
     const size_t start = piece * BLOCK, n = rotation_piece(job->n, piece);
     size_t payload = piece ? piece * piece_bytes(s, BLOCK) : 0;
-    BlockResult worst = BLOCK_FINE;
-    RotatedBlock b = {.index = piece};
+    Verdict worst = FINE;
+    Block b = {.index = piece};
     for (size_t at = 0; at < n; at += b.n, b.index++) {
-        b = (RotatedBlock){rotation_block(n - at), piece, b.index,
-                           rotation_open(s->rng, piece, at, s->rounds)};
-        const BlockResult v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
-                                      : s->encode(s, &b, job->x + start + at, job->out + payload);
+        b = (Block){rotation_block(n - at), piece, b.index, rotation_open(s->rng, piece, at, s->rounds)};
+        const Verdict v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
+                                  : s->encode(s, &b, job->x + start + at, job->out + payload);
         worst = v > worst ? v : worst;
         payload += s->bytes(s->data, b.n);
     }
-    job->result[piece] = worst;
+    job->verdict[piece] = worst;
 }
 
-static Status run(BlocksJob *job, BlockResult *worst)
+static Status run(Job *job, Verdict *worst)
 {
     const Call *c = job->s->c;
     const size_t pieces = rotation_pieces(job->n);
-    job->result = NEW(c->scratch, BlockResult, pieces);
-    if (!job->result)
+    job->verdict = NEW(c->scratch, Verdict, pieces);
+    if (!job->verdict)
         return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, pieces, run_piece, job);
-    *worst = BLOCK_FINE;
+    *worst = FINE;
     for (size_t p = 0; p < pieces; p++)
-        *worst = job->result[p] > *worst ? job->result[p] : *worst;
+        *worst = job->verdict[p] > *worst ? job->verdict[p] : *worst;
     return OK;
 }
 
 /* ---- the whole ---- */
 
-/* Reports floats and codes to c->streams. */
-static void report(const BlocksJob *job)
+static void report(const Job *job)
 {
     uint64_t count[2][256] = {{0}};
     const uint8_t *at = job->out;
@@ -129,48 +127,48 @@ static void report(const BlocksJob *job)
     streams_symbols(job->s->c->streams, count[1], 256);
 }
 
-/* Decodes the payload, to see whether its values are in range. */
-static Status check_range(const BlocksJob *job)
+/* Scales near the end of float32: whether what they decode to is still in range is seen by decoding. */
+static Status check_range(const Job *job)
 {
     const Call *c = job->s->c;
-    BlocksJob back = {.s = job->s, .n = job->n, .in = job->out};
-    BlockResult worst = BLOCK_FINE;
+    Job back = {.s = job->s, .n = job->n, .in = job->out};
+    Verdict worst = FINE;
     back.y = NEW(c->scratch, float, job->n);
     if (!back.y)
         return arena_fail(c->scratch, c->err);
     TRY(run(&back, &worst));
-    if (worst != BLOCK_FINE)
+    if (worst != FINE)
         return FAIL(c->err, ERR_NUMERIC, "%s: decoded values would be beyond float32", c->self->ops->name);
     return OK;
 }
 
-Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
+Status blocks_put(const Blocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
-    BlocksJob job = {.s = s, .n = c->shape->n, .x = x};
-    BlockResult worst = BLOCK_FINE;
+    Job job = {.s = s, .n = c->shape->n, .x = x};
+    Verdict worst = FINE;
     job.out = buf_room(out, all_bytes(s, job.n));
     TRY(run(&job, &worst));
-    if (worst == BLOCK_BEYOND)
+    if (worst == BEYOND)
         return FAIL(c->err, ERR_NUMERIC, "%s: a block's scale is beyond float32", c->self->ops->name);
-    if (worst == BLOCK_LARGE)
+    if (worst == FAR)
         TRY(check_range(&job));
     if (c->streams)
         report(&job);
     return OK;
 }
 
-Status blocks_get(const RotatedBlocks *s, Bytes in, float *x)
+Status blocks_get(const Blocks *s, Bytes in, float *x)
 {
-    BlocksJob job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
-    BlockResult worst = BLOCK_FINE;
+    Job job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
+    Verdict worst = FINE;
     if (in.size != all_bytes(s, job.n))
         return payload_bad(s->c, "%zu bytes, want %zu", 1 + in.size, 1 + all_bytes(s, job.n));
     TRY(run(&job, &worst));
-    return worst == BLOCK_FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
+    return worst == FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
 }
 
-Status blocks_encode(const RotatedBlocks *s, const float *x, Buf *out)
+Status blocks_encode(const Blocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
     if (goes_raw(c) || is_tiny(x, c->shape->n))
@@ -179,7 +177,7 @@ Status blocks_encode(const RotatedBlocks *s, const float *x, Buf *out)
     return blocks_put(s, x, out);
 }
 
-Status blocks_decode(const RotatedBlocks *s, Bytes in, float *x)
+Status blocks_decode(const Blocks *s, Bytes in, float *x)
 {
     const Call *c = s->c;
     if (goes_raw(c) || in.size < 1 || in.data[0] != PAYLOAD_METHOD)
@@ -187,7 +185,7 @@ Status blocks_decode(const RotatedBlocks *s, Bytes in, float *x)
     return blocks_get(s, (Bytes){in.data + 1, in.size - 1}, x);
 }
 
-double blocks_variance(const RotatedBlocks *s, const float *x)
+double blocks_variance(const Blocks *s, const float *x)
 {
     const size_t n = s->c->shape->n;
     double sum = 0;
@@ -196,8 +194,7 @@ double blocks_variance(const RotatedBlocks *s, const float *x)
     for (size_t p = 0; p < rotation_pieces(n); p++)
         for (size_t at = 0, size; at < rotation_piece(n, p); at += size) {
             size = rotation_block(rotation_piece(n, p) - at);
-            const RotatedBlock b = {
-                .n = size, .piece = p, .rotation = rotation_open(s->rng, p, at, s->rounds)};
+            const Block b = {.n = size, .piece = p, .rotation = rotation_open(s->rng, p, at, s->rounds)};
             sum += s->variance(s, &b, x + p * BLOCK + at);
         }
     return sum;
@@ -222,8 +219,8 @@ bool blocks_zero(const uint8_t *byte, size_t size)
     return true;
 }
 
-void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
-                  float *z, uint8_t *code)
+void blocks_round(const Blocks *s, const Block *b, float low, float high, uint32_t steps, float *z,
+                  uint8_t *code)
 {
     const RngKey key = rng_key(&s->c->rng, USE_COIN, b->piece);
     for (size_t i = 0; i < b->n; i++)

@@ -4,6 +4,12 @@
 
 static const Param schema[] = {SKETCH_KEYS, {0}};
 
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return MERGEABLE | RANDOM | EXACT_BYTES;
+}
+
 static size_t bound(const Call *c)
 {
     return sketch_bound(c, SKETCH_SIGNED);
@@ -42,7 +48,7 @@ const Compressor compressor_countsketch = {
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",
     .params = schema,
     .params_size = sizeof(SketchParams),
-    .promises = MERGEABLE | RANDOM | EXACT_BYTES,
+    .traits = traits,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -15,6 +15,12 @@ static const Param schema[] = {
     {0},
 };
 
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
+
 static double ratio_of(const Call *c)
 {
     return ((const Adaq *)c->self->params)->ratio;
@@ -102,7 +108,7 @@ const Compressor compressor_adaq = {
         "Neural Networks, MLHPC 2016",
     .params = schema,
     .params_size = sizeof(Adaq),
-    .promises = EXACT_BYTES,
+    .traits = traits,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

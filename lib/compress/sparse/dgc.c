@@ -8,6 +8,7 @@
  * not, ten times at most. */
 #include "num/radix.h"
 #include "compress/sparse/sparse.h"
+#include "num/finite.h"
 
 #include <math.h>
 
@@ -23,6 +24,12 @@ static const Param schema[] = {
     PARAM_SWITCH(Dgc, mask, "on", "momentum of what is sent starts anew"),
     {0},
 };
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return RANDOM | EXACT_BYTES;
+}
 
 enum { ADAPTATIONS = 10 };
 #define MOST_OF_WANTED  1.3
@@ -174,7 +181,7 @@ const Compressor compressor_dgc = {
         "Distributed Training, ICLR 2018",
     .params = schema,
     .params_size = sizeof(Dgc),
-    .promises = RANDOM | EXACT_BYTES,
+    .traits = traits,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

@@ -32,7 +32,8 @@ static const Randk *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u;
+    return UNBIASED | RANDOM | EXACT_BYTES |
+           (params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u);
 }
 
 static size_t kept_of(const Call *c)
@@ -232,7 +233,6 @@ const Compressor compressor_randk = {
         "with Memory, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Randk),
-    .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = bound,
     .encode = encode,

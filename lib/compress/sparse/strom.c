@@ -7,6 +7,7 @@
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
+#include "num/finite.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,6 +22,12 @@ static const Param schema[] = {
           .rate = true),
     {0},
 };
+
+static unsigned traits(const Codec *codec)
+{
+    (void)codec;
+    return EXACT_BYTES;
+}
 
 /* NaN: it follows from t. */
 static double tau_of(const Call *c)
@@ -126,7 +133,7 @@ const Compressor compressor_strom = {
     .paper = "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015",
     .params = schema,
     .params_size = sizeof(Strom),
-    .promises = EXACT_BYTES,
+    .traits = traits,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

@@ -62,6 +62,6 @@ const Compressor compressor_blosc = {
              "Engineering 12(2), 2010",
     .params = schema,
     .params_size = sizeof(Blosc),
-    .family = &(const Packer){pack, claims, unpack},
+    .packer = &(const Packer){pack, claims, unpack},
     PACKED,
 };

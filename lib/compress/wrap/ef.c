@@ -4,7 +4,8 @@
  *
  * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive
  * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
-#include "codec/wrapper.h"
+#include "codec/compressor.h"
+#include "num/finite.h"
 
 #include <math.h>
 
@@ -20,6 +21,11 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     return codec_traits(codec->inner) & ~(unsigned)UNBIASED;
+}
+
+static int rounds(const Codec *codec)
+{
+    return codec_rounds(codec->inner);
 }
 
 static size_t own_state(const Call *c)
@@ -179,6 +185,7 @@ const Compressor compressor_ef = {
     .params_size = sizeof(Ef),
     .wraps = true,
     .traits = traits,
+    .rounds = rounds,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -1,0 +1,134 @@
+/* test_parallel.c -- the pool of threads: each piece once, slots apart, calls within calls, two callers, forks. */
+#include "base/parallel.h"
+#include "rig/check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECES = 5000 };
+
+typedef struct {
+    atomic_int runs[PIECES];
+    atomic_int inside[64]; /* threads that run a piece with this slot now */
+    atomic_bool shared;    /* two threads had one slot at one time */
+    size_t slots;
+    bool nested;
+} Record;
+
+static void count_inner(void *data, size_t piece)
+{
+    atomic_fetch_add((atomic_int *)data, (int)piece);
+}
+
+static void note(void *data, size_t piece, size_t slot)
+{
+    Record *r = data;
+    if (slot >= r->slots || atomic_fetch_add(&r->inside[slot], 1))
+        r->shared = true;
+    if (r->nested) {
+        atomic_int sum = 0;
+        parallel_for(4, 10, count_inner, &sum);
+        if (sum != 45)
+            r->shared = true;
+    }
+    atomic_fetch_add(&r->runs[piece], 1);
+    atomic_fetch_sub(&r->inside[slot], 1);
+}
+
+static bool runs_all(int threads, size_t pieces, bool nested)
+{
+    static _Thread_local Record r;
+    memset(&r, 0, sizeof r);
+    r.slots = parallel_slots(threads, pieces);
+    r.nested = nested;
+    parallel_for_slots(threads, pieces, note, &r);
+    for (size_t i = 0; i < PIECES; i++)
+        if (r.runs[i] != (i < pieces))
+            return false;
+    return !r.shared;
+}
+
+static void each_piece_runs_once_and_no_two_threads_share_a_slot(void **state)
+{
+    (void)state;
+    for (int threads = 0; threads <= 64; threads += threads < 8 ? 1 : 28)
+        for (size_t pieces = 0; pieces <= PIECES; pieces = 3 * pieces + 1)
+            check(runs_all(threads, pieces, false));
+    for (int again = 0; again < 2000; again++)
+        check(runs_all(2 + again % 3, 5, false));
+}
+
+static void a_call_inside_a_piece_runs_on_its_thread(void **state)
+{
+    (void)state;
+    check(runs_all(4, 300, true));
+}
+
+static void *call_often(void *failed)
+{
+    for (int i = 0; i < 300; i++)
+        if (!runs_all(3, 50, i % 2))
+            *(atomic_bool *)failed = true;
+    return NULL;
+}
+
+static void two_callers_at_once_both_get_their_pieces_run(void **state)
+{
+    (void)state;
+    atomic_bool failed = false;
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, call_often, &failed), 0);
+    call_often(&failed);
+    pthread_join(other, NULL);
+    assert_false(failed);
+}
+
+static int code_of_child(void (*limit)(void))
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60); /* ends a child that waits for threads that it has not */
+        if (limit)
+            limit();
+        _exit(runs_all(4, 1000, true) ? 0 : 1);
+    }
+    int status = -1;
+    check(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
+}
+
+static void a_child_of_fork_has_threads_of_its_own(void **state)
+{
+    (void)state;
+    check(runs_all(4, 1000, false)); /* the parent has threads, which the child lacks */
+    assert_int_equal(code_of_child(NULL), 0);
+}
+
+static void no_thread_to_be_had(void)
+{
+    const struct rlimit none = {1, 1};
+    if (setrlimit(RLIMIT_NPROC, &none) || (!geteuid() && setuid(65534)))
+        _exit(2);
+}
+
+static void without_threads_the_caller_runs_every_piece(void **state)
+{
+    (void)state;
+    assert_int_equal(code_of_child(no_thread_to_be_had), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_piece_runs_once_and_no_two_threads_share_a_slot),
+        cmocka_unit_test(a_call_inside_a_piece_runs_on_its_thread),
+        cmocka_unit_test(two_callers_at_once_both_get_their_pieces_run),
+        cmocka_unit_test(a_child_of_fork_has_threads_of_its_own),
+        cmocka_unit_test(without_threads_the_caller_runs_every_piece),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
