@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "bench_job.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "report/report_stored.h"
 #include "num/stats.h"
+#include "compress/spec.h"
 
 #include <string.h>
 

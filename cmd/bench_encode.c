@@ -3,6 +3,7 @@
 
 #include "measure/archive.h"
 #include "app/progress.h"
+#include "compress/spec.h"
 
 typedef struct {
     Common common;

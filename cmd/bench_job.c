@@ -2,6 +2,7 @@
 #include "bench_job.h"
 
 #include "measure/timing.h"
+#include "compress/spec.h"
 
 #include <string.h>
 #include <sys/stat.h>

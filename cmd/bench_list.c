@@ -3,6 +3,7 @@
 
 #include "app/codec_doc.h"
 #include "base/outfile.h"
+#include "compress/spec.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "base/counts.h"
 #include "dump/team.h"
+#include "compress/spec.h"
 
 enum { WORKERS_MOST = 1 << 20 };
 

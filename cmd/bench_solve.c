@@ -2,6 +2,7 @@
 #include "bench_job.h"
 
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "bench_job.h"
 
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 /* Without -c: the ATOMO paper's methods. */
 static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};

@@ -4,6 +4,7 @@
 #include "nn/checkpoint.h"
 #include "nn/step_folder.h"
 #include "nn/training_run.h"
+#include "compress/spec.h"
 
 #include <math.h>
 

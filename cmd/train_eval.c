@@ -6,6 +6,7 @@
 #include "app/progress.h"
 #include "report/report.h"
 #include "train_job.h"
+#include "compress/spec.h"
 
 #include <string.h>
 #include <time.h>

@@ -3,6 +3,7 @@
 
 #include "nn/network_names.h"
 #include "nn/step_folder.h"
+#include "compress/spec.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "train_rates.h"
 
 #include "report/report_stored.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef ATOMO_TRAIN_RATES_H
 #define ATOMO_TRAIN_RATES_H
 
-#include "codec/compressor.h"
+#include "codec/codec.h"
 
 /* One for each codec, by the text of its spec. ERR_CORRUPT where the file is no result of tune's, ERR_USAGE where none was
  * chosen for a codec. */

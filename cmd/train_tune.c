@@ -3,6 +3,7 @@
 #include "train_commands.h"
 
 #include "train_job.h"
+#include "compress/spec.h"
 
 #include <math.h>
 

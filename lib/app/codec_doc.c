@@ -1,5 +1,6 @@
 /* codec_doc.c -- see codec_doc.h. */
 #include "app/codec_doc.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

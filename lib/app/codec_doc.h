@@ -3,7 +3,7 @@
 #ifndef ATOMO_CODEC_DOC_H
 #define ATOMO_CODEC_DOC_H
 
-#include "codec/compressor.h"
+#include "codec/codec.h"
 #include "report/report.h"
 
 typedef struct {

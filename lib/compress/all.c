@@ -1,5 +1,5 @@
 /* all.c -- the registry: add a line, get a codec. `list` shows them in this order. */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 /* clang-format off */
 #define CODECS(X)  \

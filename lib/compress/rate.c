@@ -1,5 +1,6 @@
 /* rate.c -- see rate.h. */
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <string.h>

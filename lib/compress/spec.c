@@ -1,12 +1,15 @@
-/* spec.c -- specs: text to codecs and back, and the alternatives that one text can stand for.
- *
- *     [WRAPPER[:KEYS]+]...CODEC[:KEYS]        KEYS: key=value,...        a/b: one spec each
- *
- * A '+' begins a stage only before a letter, so that 1e+3 is a number. A key that holds a spec itself (induced's
- * `with`) is the last of its stage: what follows, commas and all, is that spec's. */
-#include "codec/compressor.h"
+/* spec.c -- see spec.h. */
+#include "compress/spec.h"
 
 #include <ctype.h>
+
+const Compressor *compressor_find(const char *name)
+{
+    for (size_t i = 0; compressors[i]; i++)
+        if (!strcmp(compressors[i]->name, name))
+            return compressors[i];
+    return NULL;
+}
 
 static const char *compressor_name(const void *data, size_t i)
 {
@@ -88,6 +91,9 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     const char *spec = holds && keys ? cut_spec(keys, last) : NULL;
     codec->named = param_named(codec->ops->params, keys ? keys : "");
     TRY(param_parse(codec->ops->params, params, text, keys ? keys : "", err));
+    char part[PART_SPEC];
+    if (codec->ops->part && codec->ops->part(codec, part))
+        TRY(codec_open(&codec->other, part, a, err));
     return holds ? open_named(codec, last, spec, a, err) : OK;
 }
 

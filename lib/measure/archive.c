@@ -1,6 +1,7 @@
 /* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
 #include "measure/archive.h"
 #include "measure/compare.h"
+#include "compress/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef ATOMO_ARCHIVE_H
 #define ATOMO_ARCHIVE_H
 
-#include "codec/compressor.h"
+#include "codec/harness.h"
 #include "measure/frame.h"
 #include "dump/groups.h"
 

@@ -13,7 +13,7 @@
 #ifndef ATOMO_COMPARE_H
 #define ATOMO_COMPARE_H
 
-#include "codec/compressor.h"
+#include "codec/harness.h"
 #include "dump/groups.h"
 #include "measure/metrics.h"
 

@@ -11,6 +11,7 @@
 #include "num/radix.h"
 #include "num/stats.h"
 #include "measure/timing.h"
+#include "codec/compressor.h"
 
 #include <string.h>
 
@@ -352,7 +353,7 @@ static Status make_room(Merger *m, Arena *a)
 static Status train(Merger *m)
 {
     const Trial *t = m->t;
-    if (!t->codec->ops->train || !t->state)
+    if (!codec_trains(t->codec) || !t->state)
         return OK;
     set_worker(m, 0);
     const Status read = t->c->load_worker(t->c->data, t->vector, 0, m->b->g, m->call.err);

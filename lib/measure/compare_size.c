@@ -6,6 +6,7 @@
 
 #include "compress/rate.h"
 #include "num/solve.h"
+#include "compress/spec.h"
 
 #include <string.h>
 

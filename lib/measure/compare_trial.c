@@ -12,6 +12,7 @@
 #include "num/radix.h"
 #include "num/stats.h"
 #include "measure/timing.h"
+#include "compress/spec.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "nn/setup.h"
 #include "nn/step_folder.h"
 #include "nn/train_parts.h"
+#include "compress/spec.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* setup.c -- see setup.h. */
 #include "nn/setup.h"
+#include "compress/spec.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "nn/train_parts.h"
 #include "measure/timing.h"
 #include "num/finite.h"
+#include "codec/compressor.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,21 +117,30 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
 
 /* ---- one step ---- */
 
-static void note_cost(const Trainer *t, const ExchangeCost *c, StepRecord *r)
+/* For ExchangeClock: encoding counts to its worker, merging and decoding to the receiver. */
+static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg)
+{
+    Trainer *t = data;
+    const double start = clock_now();
+    TRY(work(arg));
+    *(phase <= EXCHANGE_ENCODE ? &t->encode[worker] : &t->decode) += clock_now() - start;
+    return OK;
+}
+
+static void note_cost(const Trainer *t, const GradientBytes *b, StepRecord *r)
 {
     const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
     const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
-    r->encode = c->encode;
-    r->decode = c->decode;
-    r->bytes_up = c->bytes_up;
-    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters
-                    : all                        ? (senders - 1) * c->bytes_up
-                                                 : c->bytes_agreed;
+    for (size_t w = 0; w < t->s.workers; w++)
+        r->encode = fmax(r->encode, t->encode[w]);
+    r->decode = t->decode;
+    r->bytes_up = b->up;
+    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters : all ? (senders - 1) * b->up : b->agreed;
     const Traffic traffic = {.topology = t->s.topology,
                              .workers = senders,
                              .rounds = codec_rounds(t->s.codec),
-                             .payload = topology_adds(t->s.topology) ? c->bytes_agreed : c->bytes_up,
-                             .early = c->bytes_early,
+                             .payload = topology_adds(t->s.topology) ? b->agreed : b->up,
+                             .early = b->early,
                              .parameters = parameters};
     r->comm = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
 }
@@ -138,19 +148,21 @@ static void note_cost(const Trainer *t, const ExchangeCost *c, StepRecord *r)
 Status trainer_step(Trainer *t, StepRecord *r, Error *err)
 {
     const Portion all = portion_of(t, t->step + 1);
-    ExchangeCost cost;
+    GradientBytes bytes;
     *r = (StepRecord){.step = t->step + 1,
                       .epoch = all.epoch + 1,
                       .lr = sgd_rate(&t->s.sgd, t->step + 1),
                       .test = {NAN, NAN}};
     choose(t, r->step, &all);
     TRY(compute_all(t, r, &all, err));
+    memset(t->encode, 0, t->s.workers * sizeof *t->encode);
+    t->decode = 0;
     const Status status =
-        exchange_step(t->exchange, r->step, t->gradient, t->weight, t->heard, t->agreed, &cost, err);
+        gradient_step(t->exchange, r->step, t->gradient, t->weight, t->heard, t->agreed, &bytes, err);
     if (status != OK)
         return status == ERR_NUMERIC ? mend(err) : status;
     sgd_step(&t->s.sgd, r->step, t->floats, t->agreed, t->velocity, t->weights, t->s.threads);
-    note_cost(t, &cost, r);
+    note_cost(t, &bytes, r);
     t->step = r->step;
     return OK;
 }
@@ -195,15 +207,17 @@ static Status visit_slices(Trainer *t, const char *folder, const SliceList *list
 /* States are bytes; four of them travel as the bits of a float. */
 static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
 {
-    const Exchanged *e = exchange_parts(t->exchange);
-    for (size_t i = 0; i < e->parts; i++) {
-        const Shape shape = shape_vector((e->part[i].state + 3) / 4);
+    const CodecStates *states = gradient_states(t->exchange);
+    for (size_t i = 0; i < states->count; i++) {
+        const CodecState *s = &states->item[i];
+        const Shape shape = shape_vector((s->size + 3) / 4);
         const ArenaMark mark = arena_mark(t->arena);
-        const char *path = text_format(t->arena, "state/%zu/%s", w, e->part[i].name);
+        if (s->worker != (int64_t)w || !shape.n)
+            continue;
+        const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
         if (!path)
             return arena_fail(t->arena, err);
-        if (shape.n)
-            TRY(visit(data, path, &shape, (float *)(void *)e->state[w * e->parts + i], err));
+        TRY(visit(data, path, &shape, s->state, err));
         arena_rewind(t->arena, mark);
     }
     return OK;
@@ -252,12 +266,13 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->running = NEW(a, float *, t->s.workers);
     t->weight = NEW(a, double, t->s.workers);
     t->heard = NEW(a, bool, t->s.workers);
+    t->encode = NEW(a, double, t->s.workers);
     t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
     t->labels = NEW(a, uint8_t, images);
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
     if (!t->weights || !t->velocity || !t->agreed || !t->gradient || !t->running || !t->weight || !t->heard ||
-        !t->images || !t->labels || !t->order || !t->index)
+        !t->encode || !t->images || !t->labels || !t->order || !t->index)
         return arena_fail(a, err);
     for (size_t w = 0; w < t->s.workers; w++) {
         t->gradient[w] = NEW_ZERO(a, float, t->floats);
@@ -265,6 +280,27 @@ static Status make_room(Trainer *t, size_t images, Error *err)
         full = full || !t->gradient[w] || !t->running[w];
     }
     return full ? arena_fail(a, err) : OK;
+}
+
+static Status open_exchange(Trainer *t, Error *err)
+{
+    const TrainSetup *s = &t->s;
+    const SliceList *list = model_parameters(t->model);
+    GradientTensor *tensor = NEW(t->arena, GradientTensor, list->count);
+    if (!tensor)
+        return arena_fail(t->arena, err);
+    for (size_t i = 0; i < list->count; i++)
+        tensor[i] = (GradientTensor){list->item[i].name, list->item[i].shape, list->item[i].offset};
+    const GradientSpec spec = {.codec = s->codec,
+                               .grouping = s->grouping,
+                               .min_elements = s->min_elements,
+                               .workers = s->workers,
+                               .seed = s->seed,
+                               .threads = s->threads,
+                               .tensor = tensor,
+                               .tensors = list->count,
+                               .clock = {time_phase, t}};
+    return gradient_open(&t->exchange, &spec, err);
 }
 
 static Status open_trainer(Trainer *t, Error *err)
@@ -283,8 +319,7 @@ static Status open_trainer(Trainer *t, Error *err)
     t->floats = model_parameters(t->model)->floats;
     t->running_floats = model_running(t->model)->floats;
     TRY(make_room(t, spec.images, err));
-    const ExchangeSpec exchange = {s->codec, s->grouping, s->min_elements, s->workers, s->seed, s->threads};
-    TRY(exchange_open(&t->exchange, &exchange, model_parameters(t->model), err));
+    TRY(open_exchange(t, err));
     trainer_reset(t);
     return OK;
 }
@@ -313,20 +348,16 @@ void trainer_close(Trainer *t)
 {
     if (!t)
         return;
-    exchange_close(t->exchange);
+    gradient_close(t->exchange);
     model_close(t->model);
     arena_close(t->arena);
 }
 
 void trainer_reset(Trainer *t)
 {
-    const Exchanged *e = exchange_parts(t->exchange);
-    for (size_t w = 0; w < t->s.workers; w++) {
+    for (size_t w = 0; w < t->s.workers; w++)
         model_init(t->model, t->s.seed, t->weights, t->running[w]);
-        for (size_t i = 0; i < e->parts; i++)
-            if (e->part[i].state)
-                memset(e->state[w * e->parts + i], 0, e->part[i].state);
-    }
+    codec_states_zero(gradient_states(t->exchange));
     memset(t->velocity, 0, t->floats * sizeof *t->velocity);
     t->step = 0;
 }

@@ -5,7 +5,7 @@
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
-#include "codec/compressor.h"
+#include "codec/codec.h"
 #include "data/dataset.h"
 #include "dump/groups.h"
 #include "measure/netcost.h"

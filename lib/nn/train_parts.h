@@ -2,7 +2,7 @@
 #ifndef ATOMO_TRAIN_PARTS_H
 #define ATOMO_TRAIN_PARTS_H
 
-#include "nn/exchange.h"
+#include "exchange/gradient.h"
 #include "nn/model.h"
 #include "nn/train.h"
 
@@ -10,7 +10,8 @@ struct Trainer {
     Arena *arena;
     TrainSetup s;
     Model *model;
-    Exchange *exchange;
+    GradientExchange *exchange;
+    double *encode, decode;             /* (workers) seconds of the step at work, and of one receiver */
     size_t floats;                      /* parameters */
     float *weights, *velocity, *agreed; /* (floats) */
     float **gradient, **running;        /* (workers) */

@@ -1,6 +1,6 @@
 /* plot_pareto.c -- the data of the size-against-error figure: one row per compressor over the whole
  * selection, its series, whether it is unbiased, and whether it stands on the Pareto front among its like. */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "num/pareto.h"
 #include "plot/plot.h"
 

@@ -2,6 +2,7 @@
  * what order. */
 #include "report/report_compare.h"
 
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
 
-#include "codec/compressor.h"
+#include "codec/harness.h"
 #include "dump/groups.h"
 #include "num/waterfill.h"
 

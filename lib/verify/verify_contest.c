@@ -2,6 +2,7 @@
  * and again. */
 #include "verify/verify_parts.h"
 
+#include <stdio.h>
 #include <math.h>
 
 typedef struct {

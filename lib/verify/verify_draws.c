@@ -1,5 +1,6 @@
 /* verify_draws.c -- draws, of codecs and of few atoms, and how far from theory their sums may lie. */
 #include "verify/verify_parts.h"
+#include "compress/spec.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 #include "num/spectral.h"
 #include "num/stats.h"
 
+#include <stdio.h>
 #include <float.h>
 #include <math.h>
 

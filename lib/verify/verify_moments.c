@@ -5,6 +5,7 @@
  * Bernstein's inequality bounds how far it may lie from <g, d>. Figures along d are over |g| |d|. */
 #include "verify/verify_parts.h"
 
+#include <stdio.h>
 #include <math.h>
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };

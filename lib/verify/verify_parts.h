@@ -2,6 +2,7 @@
 #ifndef ATOMO_VERIFY_PARTS_H
 #define ATOMO_VERIFY_PARTS_H
 
+#include "codec/compressor.h"
 #include "verify/verify.h"
 
 /* Takes the case if it strains the statement more than the ones before it. */

@@ -6,6 +6,7 @@
 #include "dump/describe.h"
 #include "base/parallel.h"
 
+#include <stdio.h>
 #include <float.h>
 #include <math.h>
 

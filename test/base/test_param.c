@@ -1,6 +1,6 @@
 /* test_param.c -- keys from a schema, and specs: stages, alternatives, canonical text. */
 #include "rig/check.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 typedef struct {
     int64_t bits, levels;

@@ -4,7 +4,7 @@
  * time. memcpy is warmed twelve times (its first calls pay for page tables) and measured again before each codec;
  * encode and decode are the best of seven and go through codec_encode and codec_decode. The floor is what this
  * project promises on a machine with AVX-512 (0.6 of it with AVX2). */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "vec/kernels.h"
 #include "bench/yardstick.h"
 

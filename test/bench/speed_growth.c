@@ -10,7 +10,7 @@
  * The second term is for falling out of caches. What memcpy loses there is the price of moving 4 bytes each
  * way; a codec that touches a table at random may pay for a whole line with each element, 16 times as much.
  * 1.6 is for noise: sqrt(n) too much makes 2 of each size to the next, and shows even if it begins late. */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "bench/yardstick.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* speed_merge.c -- merging payloads as a ratio to a memcpy of them: 16 workers' payloads of codecs whose payloads add,
  * merged by batches of 8 as a stream of workers is, in the same run. One thread, process CPU time, best of seven. At
  * most two copies is what this project promises. */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "bench/yardstick.h"
 
 #include <stdio.h>

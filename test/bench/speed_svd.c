@@ -1,7 +1,7 @@
 /* speed_svd.c -- spectral ATOMO over all of ResNet-18: svd:rank=3 by the Gram matrix against the same by
  * LAPACK's gesdd, one thread, same run. The gradients are the dump named on the command line, or ResNet-18's
  * shapes with normal entries. */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <stdio.h>

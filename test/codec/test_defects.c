@@ -9,6 +9,7 @@
 #include "measure/compare.h"
 #include "coder/planes.h"
 #include "coder/signs.h"
+#include "compress/spec.h"
 
 /* ---- 1: rounds up when the random number is above the fraction; a tenth then becomes nine ---- */
 

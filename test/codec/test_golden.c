@@ -9,6 +9,7 @@
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
+#include "compress/spec.h"
 
 #include <dirent.h>
 

@@ -1,5 +1,6 @@
 /* test_plan.c -- plans in the harnesses: which tensors are seen and when, who gets which record, whose time it
  * is, and what a failure costs. */
+#include "codec/compressor.h"
 #include "measure/archive.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"
@@ -24,12 +25,6 @@ static double sum_of(const float *x, size_t n)
     for (size_t i = 0; i < n; i++)
         sum += (double)x[i];
     return sum;
-}
-
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
 }
 
 static size_t bound(const Call *c)
@@ -83,7 +78,7 @@ static double variance(const Call *c, const float *x)
 }
 
 static const Compressor planner = {.name = "planner",
-                                   .traits = traits,
+                                   .promises = EXACT_BYTES,
                                    .bound = bound,
                                    .encode = encode,
                                    .decode = decode,

@@ -1,7 +1,8 @@
 /* test_promises.c -- what every payload must be, whatever its codec: small, repeatable, drawn only where the codec
  * says so, the same for any number of threads, refused when damaged. */
 #include "rig/every_codec.h"
-#include "num/finite.h"
+#include "codec/wrapper.h"
+#include "compress/spec.h"
 
 static void sources_are_pinned(void **state)
 {
@@ -20,7 +21,8 @@ static size_t largest_payload(const Rig *rig)
 {
     size_t stages = 0;
     for (const Codec *codec = rig->codec; codec; codec = codec->inner)
-        stages += codec->ops->wraps ? codec->ops->packer || (codec->ops->marks && codec_bare(codec->inner)) ||
+        stages += codec->ops->wraps ? codec->ops->promises & LIBRARY_BYTES ||
+                                          (codec->ops->marks && codec_bare(codec->inner)) ||
                                           (codec->other && !codec_alone(codec))
                                     : strcmp(codec->ops->name, "none") != 0;
     return 4 * rig->shape.n + stages;

@@ -2,7 +2,7 @@
  * worker and tensor has a state of its own, all repeats of a step start from it, and repeat 0 moves it on. */
 #include "rig/check.h"
 #include "measure/compare.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 enum {
     STEPS = 3,

@@ -2,6 +2,7 @@
  * Carlo on every source; and a bias of one percent would be seen, in the codecs that are not too noisy. */
 #include "rig/draws.h"
 #include "rig/every_codec.h"
+#include "compress/spec.h"
 
 /* Enough draws to see a 1 % bias (1.08e6 V1), within what a test may cost. */
 static size_t repeats_for(double gain_sd, size_t n)

@@ -1,27 +1,27 @@
-/* test_acceptance.c -- how large the errors and payloads of every codec are on two vectors of 65,536 elements, one normal
- * and one Laplace: a row for each mode that has figures.
+/* test_acceptance.c -- errors and payload sizes of the codecs on two vectors of 65,536 elements, one normal and one
+ * Laplace, against a table with a row for each mode.
  *
- * Errors are means of ten repeats, over |g|^2. They are within 3 % of the closed form on the vector itself where the
- * codec has one (the table's, which is another vector's, stands within 6 % of that), else within 3 % of the table; what
- * is published for rotated quantisers holds within 2 %. Bits an element may exceed the table's by 2 % or by 0.01. */
+ * Errors are means of ten repeats, divided by |g|^2. They must be within 3 % of the closed form on the vector itself where
+ * the codec has one (the table's value, of another vector, within 6 % of that), else within 3 % of the table; published
+ * errors of rotated quantisers must hold within 2 %. Bits an element may exceed the table's by 2 % or by 0.01. */
 #include "rig/try.h"
 
 enum { N = 65536, REPEATS = 10 };
 
-/* What an error is held to: the codec's closed form; that of one bit between the extremes that the payload begins
- * with; the table; published figures. */
+/* The expected error: the codec's closed form; the closed form of one bit between the two extremes in the payload; the
+ * table; published figures. */
 typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
     const char *spec;
-    double normal, laplace;           /* NMSE; 0: the sample alone decides it; NAN: none is promised */
+    double normal, laplace;           /* NMSE; 0: depends on the sample only; NAN: no value is expected */
     double normal_bits, laplace_bits; /* an element */
     Source source;
-    size_t repeats; /* more than ten, where so few atoms are kept that ten stray by more than 1 % */
+    size_t repeats; /* above ten where so few atoms are kept that the mean of ten varies by more than 1 % */
 } Row;
 
-/* What is not in public tables: sets of share p hold entropy(p) and a sign each. 1 - (p mean)^2 / (p E x^2) of those
- * beyond the quantile: phi(2.576), phi(1.036); 1 - ln p for Laplace. */
+/* Where no table is public: a sparse set of share p takes entropy(p) bits an element, and a sign for each member. Its error
+ * is 1 - (p mean)^2 / (p E x^2) over the members beyond the quantile: phi(2.576), phi(1.036); 1 - ln p for Laplace. */
 static const Row rows[] = {
     {"eden:bits=1", .574, .569, 1, 1, PUBLISHED, 0},
     {"eden", .132, .133, 2, 2, PUBLISHED, 0},
@@ -34,7 +34,7 @@ static const Row rows[] = {
     {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},     /* 5 pi - 1 */
     {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0},   /* 1 / (2/pi) - 1 */
     {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},         /* 1 - 2/pi */
-    {"sign", NAN, NAN, 1, 1, TABLE, 0},                          /* without a scale it has no such error */
+    {"sign", NAN, NAN, 1, 1, TABLE, 0},                          /* has no scale, hence no meaningful error */
     {"scaledsign", .364, .501, 1, 1, TABLE, 0},                  /* 1 - 2/pi, 1/2 */
     {"scaledsign:scale=bucket", .364, .501, 1.0625, 1.0625, TABLE, 0},
     {"onebit", .364, .501, 1, 1, TABLE, 0},
@@ -70,7 +70,7 @@ typedef struct {
     double error, told, bits; /* means; errors over |g|^2 */
 } Measured;
 
-/* Over all elements z of the rotated vector, sum (z - low)(high - z), where sum z is next to nothing. */
+/* sum (z - low)(high - z) over the elements z of the rotated vector, whose sum is nearly 0. */
 static double between_extremes(const Try *t, double norm)
 {
     const double low = (double)load_f32(t->out.data + 1), high = (double)load_f32(t->out.data + 5);

@@ -1,12 +1,13 @@
-/* test_cas.c -- the cluster-aware sketch against its definition, worked out slowly from the payload's own clusters. */
+/* test_cas.c -- the cluster-aware sketch against its definition, computed slowly from the clusters of the payload. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* What a payload's head says, and where each element belongs. */
+/* The clusters of a payload, and each element's cluster and bucket. */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];
@@ -47,7 +48,7 @@ static size_t bucket_of(const Head *h, const Call *c, size_t i, double x)
     return h->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * (uint64_t)h->size[j] >> 32);
 }
 
-/* Normal numbers, every other run of 512 a tenth as large. */
+/* Normal numbers; every second run of 512 is a tenth as large. */
 static Try *open_normal(const char *spec, size_t n)
 {
     Try *t = try_open(spec, n);
@@ -98,7 +99,8 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
             count[b]++;
         }
         for (size_t b = 0; b < h.buckets; b++)
-            check_rel((double)load_f32(h.sum + 4 * b), sum[b], 1e-7); /* kept, to a float */
+            check_rel((double)load_f32(h.sum + 4 * b), sum[b],
+                      1e-7); /* bucket sums are kept, to float rounding */
         for (size_t i = 0; i < N; i++) {
             const size_t b = bucket_of(&h, &t->call, i, (double)t->x[i]);
             check_rel((double)t->y[i], sum[b] / count[b], 3e-7);
@@ -115,7 +117,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     void *kept = NEW_ZERO(t->arena, uint8_t, size);
     t->call.state = kept;
     for (size_t i = 0; i < N; i++)
-        t->x[i] = fabsf(t->x[i]); /* nothing below zero to learn from */
+        t->x[i] = fabsf(t->x[i]); /* the first step has no value below zero */
     check_ok(codec_train(&t->call, t->x, kept), &t->err);
     for (uint64_t seed = 0; seed < 3; seed++) {
         try_normal(t, seed);
@@ -128,7 +130,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     try_close(t);
 }
 
-/* One bucket each: the mean of a cluster's members, which is what k-means gives once its centres are set. */
+/* One bucket for each cluster: an element decodes to the mean of its cluster, as in k-means. */
 static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
 {
     (void)state;
@@ -150,11 +152,11 @@ static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
     double error = 0;
     for (size_t i = 0; i < N; i++)
         error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error <= plain); /* means are no worse than the centres themselves */
+    check(error <= plain); /* means have no more error than centres */
     try_close(t);
 }
 
-/* One cluster of a sign and one bucket of a cluster is 1-bit SGD. */
+/* One cluster for each sign and one bucket for each cluster: 1-bit SGD. */
 static void one_cluster_a_sign_is_one_bit_sgd(void **state)
 {
     (void)state;
@@ -188,13 +190,13 @@ static void no_collision_is_lossless(void **state)
         if (!others)
             check(t->y[i] == t->x[i]);
     }
-    check(members == 20 && alone >= 10); /* small ones share a bucket with the zeros, or with one another */
+    check(members == 20 && alone >= 10); /* small elements may share a bucket with zeros or with each other */
     try_close(t);
 }
 
 /* ---- sizes ---- */
 
-/* The budget as the payload has it: n / 100 or `buckets`, and 1 in a list is 1, where the released code took 10. */
+/* The number of buckets in the payload: n / 100, or `buckets`; a size of 1 in a list is 1 (the released code takes 10). */
 static void payloads_keep_to_one_budget(void **state)
 {
     (void)state;
@@ -240,7 +242,7 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* The key that --equal-bits turns reaches 1, 2 and 3 bits to a hundredth; the one that sweep turns is `clusters`. */
+/* --equal-bits sets `bits` and reaches 1, 2 and 3 bits to a hundredth; sweep sets `clusters`. */
 static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
 {
     (void)state;
@@ -271,7 +273,7 @@ static void more_bits_leave_less_error(void **state)
         before = error_of(t);
         try_close(t);
     }
-    check(before < 0.02); /* what is beyond the percentile stays one cluster */
+    check(before < 0.02); /* magnitudes beyond the percentile stay one cluster */
 }
 
 /* Huffman codes of 2 to 4 clusters a sign against the entropy of the clusters. */
@@ -293,7 +295,7 @@ static void index_is_within_a_tenth_of_its_entropy(void **state)
     }
 }
 
-/* ---- the usual ---- */
+/* ---- index forms and edge cases ---- */
 
 static void every_index_decodes_to_the_same(void **state)
 {
@@ -307,7 +309,7 @@ static void every_index_decodes_to_the_same(void **state)
             t[f] = open_normal(spec[f], k > 10 ? 2001 : 65536 * 2 + 77);
             try_both(t[f]);
             check(f == 0 || t[f]->y[0] != 0);
-            if (k < 14) /* a bitmap of more is longer than floats */
+            if (k < 14) /* with more clusters a bitmap is longer than floats */
                 check(!memcmp(t[0]->y, t[f]->y, t[0]->shape.n * sizeof(float)));
         }
         for (int f = 0; f < 3; f++)

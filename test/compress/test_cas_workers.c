@@ -11,7 +11,7 @@ typedef struct {
     Bytes payload[WORKERS];
 } Team;
 
-/* Gradients of one direction and each worker's own noise; worker 0 trains, the others get what it learned. */
+/* Gradients with a common part and each worker's own noise. Worker 0 trains; the other workers copy its state. */
 static void team_open(Team *m, const char *spec, size_t n)
 {
     const Rng common = rng_open(11, 0, 0, 0, 0);
@@ -85,7 +85,7 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
     return m->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * size >> 32);
 }
 
-/* Each bucket's sum over all workers is the sum of what the merged payload gives the elements for being in it. */
+/* A bucket's sum over all workers equals the sum of what its elements decode to. */
 static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        check(apart / norm < 0.02); /* buckets mean over all workers instead of one */
+        check(apart / norm < 0.02); /* a merged bucket has the mean over all workers, not over one */
         check(exact <= 1.1 * each);
         team_close(&m);
     }
@@ -163,7 +163,7 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        check(w > 2 || sum.data[2] == 0); /* form: floats from some ten workers on */
+        check(w > 2 || sum.data[2] == 0); /* the form byte; sums become floats from about ten workers on */
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);
         double ours = 0, theirs = 0;
@@ -218,8 +218,8 @@ static void merged_payloads_of_other_lengths_are_refused(void **state)
     team_close(&m);
 }
 
-/* The released code hashes with a hash that each Python process seeds anew, so that what one wrote another could not
- * read. Here it is everyone's address that seeds: equal for all workers, another one for each step and repeat. */
+/* Buckets depend on the shared random address: equal for all workers, different for each step and repeat. (The released
+ * code uses a hash that each Python process seeds anew, so no other process could decode its payloads.) */
 static void hash_is_seeded_by_what_all_workers_share(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void model_is_learned_every_period_of_steps(void **state)
     try_close(t);
 }
 
-/* In a wrapper's hands: the gradient plus the residual is what is learned from. */
+/* Inside error feedback, clusters are learned from gradient plus residual. */
 static void ef_trains_what_it_wraps(void **state)
 {
     (void)state;
@@ -280,8 +280,8 @@ static void ef_trains_what_it_wraps(void **state)
         norm += pow((double)t->x[i], 2);
         sent += fabs((double)((const float *)(const void *)kept)[i] - owed[i]);
     }
-    check(sent / N < 1e-4);         /* the residual is what is owed */
-    check(error / norm < 12 * 0.5); /* and does not grow with the steps */
+    check(sent / N < 1e-4);         /* sent + residual = all gradients */
+    check(error / norm < 12 * 0.5); /* the residual does not grow with the steps */
     try_close(t);
     try_close(alone);
 }

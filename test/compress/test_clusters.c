@@ -1,5 +1,4 @@
-/* test_clusters.c -- the model of the cluster-aware sketch: whose value is whose, and that buckets are given out under
- * one budget. */
+/* test_clusters.c -- the model of the cluster-aware sketch: the cluster of each value, and buckets within the budget. */
 #include "rig/check.h"
 
 #include "compress/sketch/cluster_index.h"
@@ -38,7 +37,7 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check(model_good(&r->m));
 }
 
-/* By magnitude among the centres of its sign; the smaller one where two are as near. */
+/* The nearest centre of the value's sign, by magnitude; of two equally near ones the smaller. */
 static size_t nearest(const ClusterModel *m, float x)
 {
     const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? model_clusters(m) : m->minus;
@@ -64,7 +63,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     r->x[2] = 1e6f;
     r->x[3] = -1e6f;
     r->x[4] = 1e-45f;
-    for (size_t j = 0; j + 1 < model_clusters(&r->m); j++) /* and the middles themselves */
+    for (size_t j = 0; j + 1 < model_clusters(&r->m); j++) /* and the values halfway between centres */
         r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
     model_thresholds(&r->m, above);
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
@@ -74,7 +73,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
         k->stretches(r->x, N, above, model_clusters(&r->m) - 1, code);
         for (size_t i = 0; i < N; i++)
             check(code[i] == nearest(&r->m, r->x[i]));
-        for (size_t n = 0; n < 70; n++) { /* ends of rows */
+        for (size_t n = 0; n < 70; n++) { /* lengths that do not fill a vector register */
             memset(again, 0xee, sizeof again);
             k->stretches(r->x, n, above, model_clusters(&r->m) - 1, again);
             check(!memcmp(again, code, n) && again[n] == 0xee);
@@ -83,7 +82,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-/* As many clusters as vectors have lanes, and more. */
+/* As many clusters as a vector register has lanes, and more. */
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
@@ -111,7 +110,7 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* The rarest codes, side by side, are longer than a put has room for when four looks are joined. */
+/* The rarest codes in a row are too long to be joined into one bits_put. */
 static void codes_of_very_unlike_lengths_come_back(void **state)
 {
     (void)state;
@@ -165,7 +164,7 @@ static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
     arena_close(r->a);
 }
 
-/* Five bins between a cluster's extremes, counted slowly. */
+/* Entropy of five bins between a cluster's extremes, computed slowly. */
 static void entropies_are_those_of_histograms(void **state)
 {
     (void)state;
@@ -193,7 +192,7 @@ static void entropies_are_those_of_histograms(void **state)
 
 /* ---- budgets ---- */
 
-/* The released code forgets its budget: a minimum of ten for each cluster, then none at all. */
+/* Buckets add up to the budget. (The released code exceeds it: at least ten for each cluster.) */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
     (void)state;
@@ -213,7 +212,7 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* ... and at its tip it takes the smaller of one and what it computed: a plain k-means quantiser. */
+/* Clusters get more than one bucket. (The last version of the released code gives each at most one, which is k-means.) */
 static void clusters_do_not_collapse_to_one_bucket(void **state)
 {
     (void)state;
@@ -227,7 +226,7 @@ static void clusters_do_not_collapse_to_one_bucket(void **state)
     const double none[6] = {0};
     clusters_share(&r->m, none, 606);
     for (size_t j = 0; j < 6; j++)
-        check(r->m.cluster[j].buckets == 101); /* no weight at all: alike */
+        check(r->m.cluster[j].buckets == 101); /* no weight above 0: equal shares */
     arena_close(r->a);
 }
 
@@ -286,7 +285,7 @@ static void a_sample_learns_nearly_the_same(void **state)
     for (size_t j = 0; j < 6; j++)
         check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
     learn(r, &few, N, 1);
-    check(!memcmp(&one, &r->m, sizeof one)); /* by address, not by chance */
+    check(!memcmp(&one, &r->m, sizeof one)); /* the sample depends on the random address only */
     learn(r, &few, N, 2);
     check(memcmp(&one, &r->m, sizeof one) != 0);
     arena_close(r->a);

@@ -1,9 +1,9 @@
-/* test_entry.c -- element-wise ATOMO: the draw element by element, on every path to its level. */
+/* test_entry.c -- element-wise ATOMO: each element of a draw, for every way to find the level. */
 #include "base/coin.h"
 #include "rig/entry_rig.h"
 #include "vec/kernels.h"
 
-/* What decoding must give, one element at a time. */
+/* The expected estimate, element by element. */
 static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
 {
     for (size_t i = 0; i < rig->shape.n; i++) {
@@ -25,7 +25,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
     if (rig.payload.data[0] == PAYLOAD_RAW &&
-        memcmp(rig.decoded, y, n * sizeof *x)) /* x, or the draw itself */
+        memcmp(rig.decoded, y, n * sizeof *x)) /* x itself, or the expected draw */
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
         if (rig.decoded[i] != y[i]) {
@@ -57,7 +57,7 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* Vectors whose sample misleads: the places that are looked at first hold what the others do not. */
+/* Vectors whose sample misleads: the sampled elements differ from all others. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -69,12 +69,12 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(
-                    how == 0   ? (seen ? 100 : 1e-3f)                             /* guess far too high */
-                    : how == 1 ? (seen ? 1e-3f : 100)                             /* far too low */
-                    : how == 2 ? (seen ? 0 : 1)                                   /* a sample of zeros */
-                               : (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f), /* giants hold the sum */
-                    *v);
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* guessed level far too high */
+                               : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
+                               : how == 2 ? (seen ? 0 : 1)       /* a sample of zeros */
+                                          : (i % 5000 || k ? 1e-6f * (float)(1 + k)
+                                                           : 1e7f), /* a few elements make up the sum */
+                               *v);
             }
         decodes_to_the_reference(x, n, "entry", 0.01 * (double)n);
         decodes_to_the_reference(x, n, "entry:ratio=0.3", 0.3 * (double)n);
@@ -147,7 +147,7 @@ static void instruction_sets_sift_the_same_candidates(void **state)
                 const size_t got = k->coin_sift(v, n, coin, &key, at[1], value[1], &sum[1]);
                 check(want == got && sum[0] == sum[1] && k->sum_magnitudes(v, n) == sum[0]);
                 check(!memcmp(at[0], at[1], got * 4) && !memcmp(value[0], value[1], got * 4));
-                size_t next = 0; /* none that the coin keeps is missing */
+                size_t next = 0; /* coin_sift must list all elements that the coin keeps; it may list more */
                 for (uint32_t i = 0; i < n; i++) {
                     const bool there = next < got && at[1][next] == i;
                     check(there || !coin_keep(coin, v[i], &key, i));

@@ -33,7 +33,7 @@ static void bits_are_spent_as_asked(void **state)
         }
 }
 
-/* Same marginals, steadier count: at most one atom more or fewer than the level says. */
+/* draw=systematic: the same probabilities, but the number of atoms differs from its mean by at most one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
     (void)state;
@@ -78,8 +78,8 @@ static void clip_spends_no_more_than_the_released_coder(void **state)
 
 /* ---- statistics ---- */
 
-/* Limits and false-alarm rate are draws.h's: under 1e-6 for each spec. R is ARCHITECTURE's for n = 4096, so
- * that a bias of 1 % is seen: `planted` multiplies every estimate by 1.01. */
+/* Limits and false-alarm rate as in draws.h: under 1e-6 for each spec. R draws suffice at n = 4096 to detect the `planted`
+ * bias, which multiplies every estimate by 1.01. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -104,8 +104,8 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     arena_rewind(forever, mark);
 }
 
-/* Resampling: an atom's chance is p / P(not empty), which is 1.58 p at one expected atom. Standard error of
- * the gain over 20,000 draws of 50 elements: 0.8 %; the limit is six of them. */
+/* empty=resample: an atom is kept with p / P(not empty), which is 1.58 p at one expected atom. The gain's standard error
+ * over 20,000 draws of 50 elements is 0.8 %; the limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
     (void)state;

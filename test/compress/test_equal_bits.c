@@ -1,8 +1,9 @@
-/* test_equal_bits.c -- sizes without comparison are those of the comparison, and every codec of the registry is
- * brought to a size, or as near as its rate can. */
+/* test_equal_bits.c -- sizes measured alone equal those of a full comparison, and every codec of the registry reaches a
+ * given size, or comes as near as its rate allows. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
+#include "compress/spec.h"
 
 #include <unistd.h>
 
@@ -12,7 +13,7 @@ typedef struct {
     Dump *dump;
     VectorList list;
     Comparison c;
-    double bits; /* of the last record of everything */
+    double bits; /* of the last record, over all tensors */
 } World;
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
@@ -88,7 +89,7 @@ static void check_sizes(const char *file, const GroupSpec *groups)
     }
 }
 
-/* Tensors under --min-elements, states that go from step to step, plans over a step. */
+/* Tensors under --min-elements, state that is kept between steps, plans over a step. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
     (void)state;
@@ -105,7 +106,7 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* The codec's own spec, or round a codec whose rate it has none of. */
+/* The codec's spec; a wrapper without a rate wraps a codec that has one. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -120,8 +121,8 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* Not reached: nothing to turn; or the range ends; or no whole rate next to it is nearer; or the size jumps over
- * the target at this rate, as it does where a rule goes another way (gaussiank moves its threshold in large steps). */
+/* Reasons not to reach the size: there is no rate; the rate's range ends; no neighbouring integer rate is nearer; or the
+ * size jumps over the target at this rate (gaussiank moves its threshold in large steps). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -140,7 +141,7 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        return true; /* what is turned is a part too small to matter: keys of a dense gradient, in sketchml */
+        return true; /* the rate changes too small a part of the payload: in sketchml, keys of a dense gradient take the most */
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
     return fabs(bits - target) <= fmin(fabs(beside[0] - target), fabs(beside[1] - target));
@@ -208,7 +209,7 @@ static void a_rate_is_set_where_it_stands(void **state)
             if (want)
                 assert_string_equal(codec_text(set, a), want);
         }
-        assert_string_equal(codec_text(codec, a), cases[i].spec); /* untouched */
+        assert_string_equal(codec_text(codec, a), cases[i].spec); /* unchanged */
     }
     arena_close(a);
 }
@@ -280,7 +281,7 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* A schema that marks a rate has values to sweep it over, all of them its own. */
+/* A rate has values to sweep over, all within its range. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

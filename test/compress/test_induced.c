@@ -1,6 +1,7 @@
 /* test_induced.c -- a biased codec and an unbiased one of the rest: what is sent is both, and the mean is the
  * gradient. */
 #include "rig/draws.h"
+#include "compress/spec.h"
 
 #include <float.h>
 

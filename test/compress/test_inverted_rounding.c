@@ -1,5 +1,5 @@
-/* test_inverted_rounding.c -- published errors of QSGD that are those of a coder which rounds the wrong way: that coder
- * in plain loops, its closed forms, and qsgd on the same vectors. */
+/* test_inverted_rounding.c -- published errors of QSGD that fit a coder which rounds the wrong way: that coder in plain
+ * loops, its closed forms, and qsgd on the same vectors. */
 #include "report/report_stored.h"
 #include "base/text.h"
 #include "rig/try.h"
@@ -8,7 +8,8 @@
 
 enum { BUCKET = 512, BUCKETS = 300 };
 
-/* Up with the chance of staying down: level l + 1 where u > f. Decodes with a number of levels of its own. */
+/* The faulty coder: rounds up to level l + 1 with probability 1 - f instead of f. The decoder may assume another number of
+ * levels than the encoder. */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;
@@ -35,7 +36,7 @@ static double flatness(const float *x)
     return l1 / sqrt(l2);
 }
 
-/* Normal numbers to a power, the one that makes the bucket this flat. */
+/* Normal numbers raised to the power at which |x|_1 / |x|_2 of the bucket has this value. */
 static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 {
     double low = 0.1, high = 4;
@@ -54,10 +55,10 @@ static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 
 typedef struct {
     const char *of;
-    double one, mixed, three; /* published: one level; two that are read as one; three */
+    double one, mixed, three; /* published errors at one level, at two levels decoded as one, at three */
 } Published;
 
-/* Squared relative errors of buckets of 512. The first column gives A = (n + 3 - e) / 3, the others then follow. */
+/* Squared relative errors of buckets of n = 512. The first column e gives A = (n + 3 - e) / 3, A the others. */
 static const Published published[] = {
     {"resnet50", 465.010196295329, 449.11593486528784, 43.13614901352159},
     {"attention56", 462.9645509349531, 447.5063900171538, 42.54519917821269},
@@ -78,7 +79,7 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
             mixed += inverted_error(x, &coins, b, 2, 1) / BUCKETS;
             three += inverted_error(x, &coins, b, 3, 3) / BUCKETS;
         }
-        /* (1 - a)^3 + a^3, added up, and so on; deviations of a bucket are 4.1, 5.2 and 0.65 at most. */
+        /* means over the draws; the standard deviations of one bucket are at most 4.1, 5.2 and 0.65 */
         const double want_one = n - 3 * a + 3, want_mixed = n - 4 * a + 5, want_three = n / 9 - a + 3;
         check_near(one, want_one, 5 * 4.1 / sqrt(BUCKETS));
         check_near(mixed, want_mixed, 5 * 5.2 / sqrt(BUCKETS));
@@ -88,7 +89,7 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
     }
 }
 
-/* The relative error of qsgd with so many levels, on average over the same vectors. */
+/* The mean relative error of qsgd with this number of levels, over the same vectors. */
 static double error_of_qsgd(size_t p, double a, int levels)
 {
     char spec[40];
@@ -112,8 +113,8 @@ static double error_of_qsgd(size_t p, double a, int levels)
     return error;
 }
 
-/* s levels: A/s - 1, for hardly an element of these is above the norm / s. What rounds to one step is a count, whose
- * variance is A s at most; a step is 1 / s^2 of error. */
+/* s levels: A/s - 1, as hardly an element of these vectors is above the norm / s. The number of elements rounded to level
+ * 1 has variance A s at most, and each adds 1 / s^2 to the error. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void qsgd_errs_a_thirtieth_of_that(void **state)
     }
 }
 
-/* The table that make paper sets beside what is measured. */
+/* The published table that `make paper` prints beside measured values. */
 static void what_is_called_corrected_follows_from_what_was_printed(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void what_is_called_corrected_follows_from_what_was_printed(void **state)
         check(csv_real(&file.table, row, "published relative_error") == (bits == 1   ? e->one
                                                                          : bits == 2 ? e->mixed
                                                                                      : e->three));
-        check_rel(corrected, a / bits - 1, 5e-4); /* its last digit */
+        check_rel(corrected, a / bits - 1, 5e-4); /* the last printed digit */
         check(strstr(csv_cell(&file.table, row, "cause"), text_format(arena, "= %.2f", a)));
     }
     assert_int_equal(found, 6);

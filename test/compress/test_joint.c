@@ -1,16 +1,16 @@
-/* test_joint.c -- one budget for a model: what curves promise is what encoding does, and what joint sends, plans on
- * and refuses. */
+/* test_joint.c -- one budget for a model: curves against encoding, and joint's payloads, plans and refusals. */
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
 #include "rig/sources.h"
+#include "compress/spec.h"
 
 static Arena *forever;
 
 /* ---- curves ---- */
 
-/* The sorted magnitudes say the same as the bins. */
+/* Points of a curve, which come from bins, against sorted magnitudes. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
     (void)state;
@@ -29,7 +29,7 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            const bool on_edge = heavy != 0; /* then a magnitude on the level itself may count as heavy */
+            const bool on_edge = heavy != 0; /* bins count a magnitude equal to the level as heavy */
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)
                 check_rel(point[k].bits, atoms_bits(m.shape[j].n, heavy, T1 / point[k].level), 1e-9);
@@ -41,8 +41,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
     model_close(&m);
 }
 
-/* What a point promises is what encoding at its level does: variance to rounding, bytes on average. Of 12
- * points 60 draws each; limits are 5 standard errors and 1 %, or 2 bits of padding that are not a half. */
+/* Encoding at a point's level has the point's variance, to rounding, and its bits on average. 60 draws at each of 12
+ * points; limits are 5 standard errors and 1 %, or 2 bits, as padding is not half a byte on average. */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
                 one.call->plan = &point[k];
                 double error;
                 if (s > 0 && point[k].level > point[0].level / 1024)
-                    continue; /* less than an atom: 60 draws say nothing */
+                    continue; /* less than one expected atom: 60 draws do not suffice */
                 const double bits = model_bits(&one, 60, &error) * (double)m.shape[j].n;
                 check_rel(codec_variance(one.call, m.x[j]), point[k].variance, 1e-5);
                 check_near(bits, point[k].bits, 0.01 * point[k].bits + 5 * error * (double)m.shape[j].n + 4);
@@ -74,7 +74,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 
 /* ---- the codec ---- */
 
-/* Planned or alone, by itself the tensor gets the level that the plan of a step of one would give it. */
+/* Without a plan, a tensor gets the level that the plan of a step with this tensor alone has. */
 static void a_tensor_alone_is_a_step_of_one(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void a_tensor_alone_is_a_step_of_one(void **state)
     model_close(&m);
 }
 
-/* Limits and false-alarm rate are draws.h's. */
+/* Limits and false-alarm rate as in draws.h. */
 static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
     model_close(&m);
 }
 
-/* ef adds its residual to what joint sees, however many stand in between. */
+/* ef adds its residual to the tensors that joint plans with, also through further wrappers. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
-/* test_joint_optimum.c -- one budget for a model: the optimum's own condition, a lower bound, a search of all
- * choices, and what is measured on real gradients. */
+/* test_joint_optimum.c -- one budget for a model: the optimality condition, a lower bound, a search of all choices, and
+ * measurements on real gradients. */
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
+#include "codec/wrapper.h"
 
 static Arena *forever;
 
@@ -26,7 +27,7 @@ static double sum_variances(const Offer *o, size_t count)
 
 /* ---- the solution ---- */
 
-/* What a draw costs and leaves, one magnitude at a time. */
+/* Bits and variance of a draw, from single magnitudes. */
 static CurvePoint point_ref(const float *x, size_t n, double level)
 {
     double heavy = 0, light = 0, variance = 0;
@@ -39,11 +40,11 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
     return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
 }
 
-/* The optimum's own condition: in every tensor more bits save at most mu each, and fewer would have lost at
- * least mu, to whatever other level one goes; the same mu for all. With V = tau T1 - T2 and bits = fixed + c
- * T1 / tau that is tau^2 / c = mu, and p = min(1, |x| / sqrt(mu c)). Levels stand 16 to the octave, which
- * leaves mu open by 12 % either way; a few tensors stand where a hull jumps. Steps of 3 %
- * and more, and tensors with some elements, so that a code's single bits do not count. */
+/* The optimality condition: one mu for all tensors, such that any higher number of bits saves at most mu per bit, and any
+ * lower number loses at least mu per bit. With V = tau T1 - T2 and bits = fixed + c T1 / tau this means tau^2 / c = mu
+ * and p = min(1, |x| / sqrt(mu c)). Curves have 16 levels to the octave, which leaves mu open by 12 % either way; a few
+ * tensors are at a jump of their hull. Only steps of 3 % and more, and tensors with some elements, are tested, so that
+ * single bits of a code do not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
     (void)state;
@@ -66,7 +67,7 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
                 const CurvePoint there = point_ref(m.x[j], m.shape[j].n, o[j].at.level * exp2(k / 24.0));
                 const double rate = (there.variance - here.variance) / (here.bits - there.bits);
                 if (there.level > sum)
-                    continue; /* less than one atom is not on offer */
+                    continue; /* less than one expected atom: not on the curve */
                 if (there.bits > 1.03 * here.bits)
                     gain[inner] = fmax(gain[inner], rate);
                 else if (there.bits < 0.97 * here.bits)
@@ -86,7 +87,7 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
     }
 }
 
-/* The curves of all tensors, found again by the test. Between two codecs, the name takes a byte. */
+/* The curves of all tensors, computed by the test. With two codecs, the name of the codec takes a byte. */
 static Offers *offers_of(Model *m, const char *spec)
 {
     CurvePoint *const room[OFFER_CODECS] = {NEW(forever, CurvePoint, CURVE_MOST),
@@ -108,8 +109,8 @@ static Offers *offers_of(Model *m, const char *spec)
     return o;
 }
 
-/* The least over all choices of variance + mu bits, less mu times the budget, where bits and budget leave out
- * what the cheapest choices take: no choice within the budget has less variance. */
+/* The least variance + mu (bits - budget) over all choices, bits and budget counted beyond the cheapest choices: a lower
+ * bound for the variance of every choice within the budget (Lagrangian dual). */
 static double dual(const Offers *o, size_t tensors, double spare, double mu)
 {
     double sum = -mu * spare;
@@ -124,7 +125,7 @@ static double dual(const Offers *o, size_t tensors, double spare, double mu)
     return sum;
 }
 
-/* The greatest of these lower bounds; they are concave in mu. */
+/* The greatest of these lower bounds, which are concave in mu. */
 static double lower_bound(const Offers *o, size_t tensors, double bits)
 {
     double low = -200, high = 200; /* log2 mu */
@@ -140,7 +141,7 @@ static double lower_bound(const Offers *o, size_t tensors, double bits)
     return dual(o, tensors, fmax(0, bits), exp2(low));
 }
 
-/* The payloads keep to the budget, too: a tensor that the plan has as atoms does not go as floats. */
+/* The payloads meet the budget too: a tensor that is planned as atoms is not sent raw. */
 static void check_rounded(Model *m, double planned, double bits)
 {
     double error;
@@ -163,9 +164,10 @@ static void check_certificate(Model *m, const char *inner, double bits)
     if (least < bits * (double)m->elements)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
-    const bool rounded = strstr(inner, "qsgd"); /* from all rounded atoms to the tensor it is a jump */
+    const bool rounded =
+        strstr(inner, "qsgd"); /* the curve jumps from all atoms, rounded, to the raw tensor */
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
-    if (rounded) /* what rounding adds and takes is expected of vectors of no particular kind */
+    if (rounded) /* planned bits and noise of rounding are those of random vectors */
         check_rounded(m, planned, bits);
     else
         check_rel(model_variance(m), planned, 2e-3);
@@ -188,7 +190,7 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Three tensors, every choice of three points: nothing is under the bound, and little under what is chosen. */
+/* Three tensors, every choice of three points: none is under the bound, and hardly one under the choice made. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;
@@ -223,7 +225,7 @@ static void ties_and_extremes_are_spent_right(void **state)
     Model m;
     model_open(&m, 40);
     for (size_t j = 0; j < m.count; j++) {
-        const Rng rng = rng_open(9, 0, 0, 0, 0); /* the same values in each */
+        const Rng rng = rng_open(9, 0, 0, 0, 0); /* every tensor has the same values */
         float *x = model_tensor(&m, j, shape_vector(2000));
         for (size_t i = 0; i < 2000; i++)
             x[i] = (float)rng_normal(&rng, USE_DATA, i);
@@ -249,8 +251,8 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 #define DATA "../shared/data/"
 
-/* The least variance that one rate for all tensors has at so many measured bits. Rates stand a quarter apart,
- * and between two of them variance is a power of the bits. */
+/* The variance that one common rate for all tensors has at this number of measured bits. Rates are a factor of 1.25
+ * apart; between two of them the variance is interpolated as a power of the bits. */
 static double variance_at(Model *m, const char *codec, double rate, double bits)
 {
     double before_bits = 0, before = 0;
@@ -277,7 +279,7 @@ static double square_norm(const Model *m)
     return sum;
 }
 
-/* An atom of a large matrix is a tenth of the smallest budget, so its bits are known to 5 standard errors. */
+/* An atom of a large matrix is a tenth of the smallest budget, so bits are tested to 5 standard errors. */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;
@@ -302,8 +304,8 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* Two index sets, for heavy and light atoms, and Golomb codes. With places at log2 of the number of choices the least is
- * 0.522, and 0.494 if nothing had to tell heavy atoms from light ones. */
+/* Payloads have two index sets, of heavy and of light atoms, in Golomb codes. With ideal index codes (log2 of the number
+ * of sets) the least is 0.522; with one set for both, 0.494. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_lq.c -- l_q quantisation against Theorem 5, its own coin, and draws_* statistics. */
+/* test_lq.c -- l_q quantisation against Theorem 5, its coins one by one, and the statistics of draws.h. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "num/finite.h"
@@ -23,7 +23,7 @@ static float *vector(size_t n, uint64_t stream)
     return x;
 }
 
-/* (sum |x|^q)^(1/q) in long double, the largest for q = inf; q = 1 adds up. */
+/* (sum |x|^q)^(1/q) in long double; the largest |x| for q = inf. */
 static double norm_ref(const float *x, size_t n, double q)
 {
     long double sum = 0, most = 0;
@@ -144,7 +144,7 @@ static void zeros_spikes_denormals_and_giants(void **state)
         check(rig.payload.size == 2);
         check_ok(rig_decode(&rig), &rig.err);
         check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
-        x[300] = -3; /* alone: its own norm, kept always */
+        x[300] = -3; /* the only element: its norm is itself, so it is always kept */
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < N; i++)
@@ -192,7 +192,7 @@ static void cut_longer_and_foreign_payloads_are_refused(void **state)
     arena_rewind(forever, mark);
 }
 
-/* One element takes seven bytes, five as a float; the streams are then those of the float. */
+/* One element takes seven bytes as an atom and five as a float, so it is sent raw and the streams report the float. */
 static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
 {
     (void)state;

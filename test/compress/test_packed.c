@@ -2,7 +2,7 @@
  * encoder does not write is unpacked. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
-#include "num/finite.h"
+#include "compress/spec.h"
 
 #include <blosc.h>
 #include <zstd.h>

@@ -2,6 +2,7 @@
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "rig/scratch_dir.h"
+#include "compress/spec.h"
 
 enum { STEPS = 12, ROWS = 72, COLS = 60, N = ROWS * COLS };
 

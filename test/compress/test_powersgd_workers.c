@@ -1,7 +1,7 @@
 /* test_powersgd_workers.c -- powersgd between workers: what they hear is what one would have had with the sum of
  * their matrices; and what is damaged or beyond float32 on the way is refused. */
 #include "rig/check.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 #include <float.h>
 

@@ -1,5 +1,5 @@
-/* test_rotated.c -- rotated against its levels in the rotated vector, its closed form given the rotation, what all
- * workers share, and what must be refused. */
+/* test_rotated.c -- rotated: levels of the rotated vector, the closed form given the rotation, the rotation that workers
+ * share, and refusals. */
 #include "rig/try.h"
 
 #include "coder/planes.h"
@@ -17,7 +17,7 @@ static Try *open_rotated(const char *spec, size_t n)
     return t;
 }
 
-/* Each block by itself, turned: the least and the largest of it, and the closed form. */
+/* The extremes of each block after rotation, and the closed form. */
 static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
 {
     double variance = 0;
@@ -78,7 +78,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     try_close(t);
 }
 
-/* 400 draws under one rotation: mean square within 6 standard errors of the closed form, mean within them of x. */
+/* 400 draws under one rotation: the mean square error is within 6 standard errors of the closed form, and the mean within
+ * 6 standard errors of x. */
 static void the_error_given_the_rotation_is_its_closed_form(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void the_error_given_the_rotation_is_its_closed_form(void **state)
     }
 }
 
-/* The rotation is everyone's, the coins are not: equal gradients, other levels, the same range. */
+/* Workers share the rotation but not the coins: equal gradients give the same range and different levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
     (void)state;

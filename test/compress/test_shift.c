@@ -2,6 +2,7 @@
  * gradient, shifts settle where theory says, and everyone has the same shift. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
+#include "compress/spec.h"
 
 enum { N = 600, WORKERS = 3 };
 

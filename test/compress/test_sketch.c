@@ -137,7 +137,7 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
         float *sum = NEW_ZERO(t->arena, float, N);
         t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
         for (int w = 0; w < WORKERS; w++) {
-            t->call.rng = rng_open(2, 0, w, 0, 0); /* a worker's own address changes nothing */
+            t->call.rng = rng_open(2, 0, w, 0, 0); /* the worker's own random address is not used */
             rounded_normal(t, (uint64_t)w);
             check_ok(try_send(t), &t->err);
             uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);
@@ -170,7 +170,7 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* Positive and negative parts add apart: what they differ by is that of the sum's sketch. */
+/* Positive and negative parts add separately; only their difference is that of the sum's sketch. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void sums_beyond_float32_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- estimates that hold ---- */
+/* ---- errors against theory ---- */
 
 /* Mean over `repeats` of |decoded - x|^2 / |x|^2. */
 static double mean_error(Try *t, uint64_t repeats)
@@ -260,7 +260,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    static const size_t ks[] = {HEAVY, 5000}; /* few, and too many for a list */
+    static const size_t ks[] = {HEAVY, 5000}; /* the second is too many for a list of indices */
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];
         snprintf(spec, sizeof spec, "countsketch:cols=500,topk=%zu", ks[k]);
@@ -290,7 +290,8 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
     }
 }
 
-/* With one sign only, the least cell is never below an element; the median of plain sums is about n/cols means. */
+/* If all elements have one sign, the least cell is never below the element; the median of plain sums is about n/cols times
+ * the mean. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
     (void)state;

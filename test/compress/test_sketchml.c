@@ -1,5 +1,5 @@
-/* test_sketchml.c -- sketchml against sorting and plain loops, magnitudes that are never too large, the cost of keys,
- * quantiles of samples. */
+/* test_sketchml.c -- sketchml against sorting and plain loops; estimates are never too large; the size of keys; quantiles of
+ * samples. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
@@ -74,7 +74,7 @@ static double slow_value(const SlowBins *b, size_t bin)
     return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
 }
 
-/* Which cell of its group's `cols` an element is in. */
+/* The cell of a row, 0 .. cols - 1, that an element hashes to. */
 static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
 {
     const Rng rng = rng_below(&t->call.rng, row);
@@ -132,7 +132,7 @@ static void estimates_are_those_of_sorting_and_plain_loops(void **state)
             for (size_t first = 0; first < b.bins; first += k->per_group)
                 count += slow_group(t, k, &b, sign, first, y);
             check((double)count == (side ? below : above));
-            for (size_t i = 0; i < k->n; i++) /* never more than its own bin's */
+            for (size_t i = 0; i < k->n; i++) /* never above its own bin */
                 if (sign * t->x[i] > 0)
                     check(fabs((double)t->y[i]) <= slow_value(&b, slow_bin(&b, fabsf(t->x[i]))));
         }
@@ -145,7 +145,7 @@ static void estimates_are_those_of_sorting_and_plain_loops(void **state)
     }
 }
 
-/* ---- vectors that go wrong ---- */
+/* ---- edge cases ---- */
 
 static void all_negative_vectors_keep_their_extremes(void **state)
 {
@@ -156,7 +156,8 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     try_both(t);
     check(t->out.data[0] == PAYLOAD_METHOD);
     for (size_t i = 0; i < t->shape.n; i++)
-        check_near((double)t->y[i], (double)t->x[i], 1.0 / 64); /* half a bin, and a group is one bin */
+        check_near((double)t->y[i], (double)t->x[i],
+                   1.0 / 64); /* groups have one bin, so the error is half a bin */
     try_close(t);
 }
 
@@ -173,7 +174,7 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* One magnitude has one bin, whose cells take no bits: head, keys and nothing else. */
+/* With one magnitude there is one bin, whose cells take no bits: the payload is its head and the keys. */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -215,7 +216,7 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
         Try *t = try_open("sketchml", far[k] + 40);
         t->x[far[k] - 1] = 2;
         try_both(t);
-        assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]); /* two planes */
+        assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]); /* keys have two planes */
         check(t->y[far[k] - 1] == 2);
         try_close(t);
     }
@@ -223,8 +224,8 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
 
 /* ---- quantiles ---- */
 
-/* Of more elements than the sample has: each edge's share of what is below is the quantile it stands for, within six
- * standard deviations of a sample's. */
+/* For more elements than the sample has: the share of elements below an edge is the edge's quantile, within six standard
+ * deviations of a sample quantile. */
 static void edges_of_samples_are_near_their_quantiles(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     }
 }
 
-/* Edges so near each other that the upper bits say little. */
+/* Edges so close together that many share their upper 16 bits. */
 static void bins_of_crowded_magnitudes_are_right_too(void **state)
 {
     (void)state;
@@ -278,7 +279,7 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     try_close(t);
 }
 
-/* More cells, less of a decay towards zero. */
+/* More cells bias estimates less towards zero. */
 static void errors_fall_with_cells(void **state)
 {
     (void)state;
@@ -298,7 +299,7 @@ static void errors_fall_with_cells(void **state)
         check(error < last && (double)t->out.size > bits);
         last = error;
         bits = (double)t->out.size;
-        if (s == 1) /* 0.1225 on this vector */
+        if (s == 1) /* measured: 0.1225 */
             check(error / norm < 0.15);
         try_close(t);
     }

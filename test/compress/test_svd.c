@@ -1,14 +1,13 @@
-/* test_svd.c -- spectral ATOMO beyond what every codec must keep (test_promises.c): its probabilities, its
- * exact cases, and unbiasedness on the shapes of real networks.
+/* test_svd.c -- spectral ATOMO beyond the promises of every codec (test_promises.c): its probabilities, closed form, and
+ * unbiasedness on the shapes of real networks.
  *
- * Expectations come from singular values by LAPACK and a water level by bisection, neither of which the codec
- * uses by default. Limits on gain and error are 6.22 standard errors plus 6.5 of the largest single step, as
- * in draws.h, with the exact variances of the atoms' coins: a false alarm has probability under 1e-9 a
- * comparison, 1e-6 for all. */
+ * Expected values come from singular values by LAPACK and a water level by bisection, neither of which the codec uses by
+ * default. Limits on gain and error are 6.22 standard errors plus 6.5 of the largest single step, as in draws.h, with
+ * the exact variances of the atoms' coins: a false alarm has probability under 1e-9 a comparison, 1e-6 for all. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
-/* ---- what should come out ---- */
+/* ---- expected values ---- */
 
 typedef struct {
     size_t k;
@@ -46,7 +45,7 @@ static void fill_ref(Expected *e, double rank)
     }
 }
 
-/* Singular values, largest first; what is rounding error of the largest counts as zero. */
+/* Singular values, largest first; values within rounding error of the largest are set to 0. */
 static Expected expect(Arena *a, const Shape *shape, const float *x)
 {
     Error err;
@@ -79,7 +78,7 @@ static double variance_of(const Expected *e)
 
 /* ---- draws against expectations ---- */
 
-/* Gain and squared error of R draws. A coin worth w/p with probability p has variance w^2 (1/p - 1). */
+/* Gain and squared error of R draws. A coin that gives w/p with probability p has variance w^2 (1/p - 1). */
 static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
 {
     double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
@@ -113,7 +112,7 @@ static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repe
     check_near(gain, 0, 6.22 * sqrt(gain_var / R) + 6.5 * gain_step / R + 1e-6);
     check_near(mse, expected,
                6.22 * sqrt(mse_var / R) + 6.5 * mse_step / R + 1e-6 * expected + 1e-12 * e->norm2);
-    if (all_counted) /* no draw was so large that it went as floats */
+    if (all_counted) /* no draw was so large that it was sent raw */
         check_near(atoms, e->atoms, 6.22 * sqrt(e->atoms / R) + 6.5 / R);
 }
 
@@ -154,7 +153,7 @@ static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
     }
 }
 
-/* Identical singular values: any basis is right, but it must be one. */
+/* Equal singular values: every orthonormal basis is right, but the vectors must be one. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
     (void)state;
@@ -170,7 +169,8 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
-/* As in a layer before a classifier of few classes: the rest are roundings, whose atoms are sent once in a million. */
+/* As in a layer before a classifier of few classes: the other singular values are rounding errors, and their atoms are
+ * sent once in a million draws. */
 static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors
     }
 }
 
-/* Nearly equal atoms, of which 30 in 32 are kept: 3000 draws see half a percent of bias. */
+/* Nearly equal atoms, of which 30 in 32 are kept: 3000 draws detect a bias of half a percent. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void real_gradients(void **state)
             const ArenaMark mark = arena_mark(a);
             float *x = NEW(a, float, shape->n);
             check_ok(dump_read(dump, i, x, &err), &err);
-            if (shape->n <= 70000) /* the largest take long; the shapes above have their forms */
+            if (shape->n <= 70000) /* the largest are slow; the shapes above include their kind */
                 check_tensor(shape, x, (size_t)fmin(100, 4 + 200000 / (double)shape->n));
             arena_rewind(a, mark);
         }

@@ -1,5 +1,5 @@
-/* test_svd_cases.c -- spectral ATOMO where the answer is known: matrices sent whole, the paper's probabilities against
- * clipping, draws made again; and payloads that no encoder writes. */
+/* test_svd_cases.c -- spectral ATOMO where the result is known: matrices sent whole, the paper's probabilities against
+ * clipping, resampled draws; and payloads that no encoder writes. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -84,7 +84,7 @@ static double variance_with(const char *spec, Shape shape, const float *x)
     return v;
 }
 
-/* 0.5^i, 16 atoms: the values of REFERENCE's table, second moments f less |g|^2 = 1.33333. */
+/* Singular values 0.5^i, 16 atoms: variance = second moment f - |g|^2, |g|^2 = 1.33333. */
 static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
     check_near(variance_with("svd:rank=4,probs=clip", shape, x) + norm2, 1.49998, 1e-5);
     check_near(variance_with("svd:rank=4", shape, x) + norm2, 1.37498, 1e-5);
     check_near(variance_with("svd:rank=4,method=gesdd", shape, x) + norm2, 1.37498, 1e-5);
-    /* clip at 3 spends 2.5 atoms; so does this */
+    /* clip at budget 3 expects 2.5 atoms; so does this */
     check(variance_with("svd:rank=2.5", shape, x) <=
           variance_with("svd:rank=3,probs=clip", shape, x) * (1 + 1e-3));
 }
@@ -120,7 +120,8 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* A flat spectrum of 16 at budget 1: none is kept with chance (15/16)^16, so what is resampled is 1.553 too large. */
+/* 16 equal singular values at budget 1: no atom is kept with probability (15/16)^16, so resampled draws are 1.553 times
+ * too large. */
 static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
         check(!(codec_traits(rig.codec) & UNBIASED) == !empty);
         check(isnan(codec_variance(&rig.call, x)) == !empty);
         check_near(atoms, cases[i].atoms,
-                   6.22 * sqrt(cases[i].atoms / R)); /* its variance is at most that of p */
+                   6.22 * sqrt(cases[i].atoms / R)); /* the count's variance is at most the sum of p */
         check_near(gain, cases[i].gain, 6.22 * cases[i].gain * sqrt(1.0 / R));
         rig_close(&rig);
     }
@@ -209,7 +210,7 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
     rig_close(&rig);
 }
 
-/* Two atoms of a matrix of side four take more than its floats do. */
+/* Two atoms of a 4 x 4 matrix take more bytes than its floats. */
 static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
 {
     (void)state;

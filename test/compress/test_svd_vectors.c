@@ -1,12 +1,12 @@
-/* test_svd_vectors.c -- svd whose singular vectors travel as bf16 or qsgd levels: unbiased, at the closed form, with
- * words of their own for every vector.
+/* test_svd_vectors.c -- svd with singular vectors rounded to bf16 or qsgd levels: unbiased, closed form, and random words of
+ * its own for every vector.
  *
- * Limits are those of draws.h: a false alarm has probability under 1e-9 a comparison. */
+ * Limits as in draws.h: a false alarm has probability under 1e-9 a comparison. */
 #include "compress/atoms/svd_plan.h"
 #include "rig/draws.h"
 #include "num/linalg.h"
 
-/* Few strong directions under noise, the first of them uneven along its length. */
+/* A few strong directions plus noise; the first direction has elements of uneven size. */
 static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -29,7 +29,7 @@ static double rounded(double x, double step)
     return part * (step - part);
 }
 
-/* What a form adds to a vector, as a share of its square; qsgd where its form is shorter than floats. */
+/* The squared error that a form adds to a vector, divided by its square; qsgd only where its codes are used. */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;
@@ -49,7 +49,7 @@ static double noise_ref(const char *form, double bits, const double *x, double s
     return sum / squares;
 }
 
-/* sum lambda^2 ((1 + w)(1 + w') / p - 1) from LAPACK's vectors; `level` is the plan's. */
+/* sum lambda^2 ((1 + w)(1 + w') / p - 1) from LAPACK's vectors; `level` is that of the plan. */
 static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
                            double bits)
 {
@@ -115,13 +115,13 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check(draws_energy_is_right(&d));
         check(draws_variance_is(&d, closed));
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
-        /* a sample variance, whose standard error is about 2 sqrt(2 / R) of it, atoms being rare */
+        /* a sample variance: its relative standard error is about 2 sqrt(2 / R), as atoms are rare */
         check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
         rig_close(&rig);
     }
 }
 
-/* A matrix of rank one, always sent: what varies is rounding alone, and 1 % more would show. */
+/* A matrix of rank one, whose atom is always sent: only rounding varies, and 1 % more would be detected. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -142,8 +142,8 @@ static void a_bias_of_one_percent_would_show(void **state)
 
 /* ---- addresses ---- */
 
-/* A multiple of uu': were u and v rounded by the same words, every product on the diagonal would be too large by
- * its variance, and the trace by the share w. */
+/* A multiple of uu'. If u and v were rounded with the same words, every product on the diagonal would be too large by its
+ * variance, and the trace by the share w. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
@@ -167,12 +167,12 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
         squares += (sum - 1) * (sum - 1) / R;
     }
     const double limit = 6.22 * sqrt(squares / R);
-    check(limit < 0.03); /* shared words would give 0.2 and more */
+    check(limit < 0.03); /* shared words would give at least 0.2 */
     check_near(mean, 1, limit);
     rig_close(&rig);
 }
 
-/* A vector's payload is what its codec makes of it at the address that FORMAT.md names. */
+/* A vector's payload is that of its codec, at the random address of docs/FORMAT.md. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
     (void)state;
@@ -217,9 +217,9 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
     rig_close(&plain);
 }
 
-/* ---- what is known beforehand ---- */
+/* ---- expected bits and noise ---- */
 
-/* Matrices of normal numbers, whose vectors are random: the plan's bits are those of the payloads. */
+/* Matrices of normal numbers have random vectors: payloads take the planned bits. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     arena_close(a);
 }
 
-/* tr C^2 = E <e, e'>^2 over independent errors: with every atom sent, they are many small parts. */
+/* tr C^2 = E <e, e'>^2 over independent errors e, e'. All atoms are sent, so errors have many small parts. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void moments_count_the_directions_of_the_error(void **state)
             mean += dot * dot / R;
             squares += dot * dot * dot * dot / R;
         }
-        /* what atoms have in common is left out: products of two roundings */
+        /* the formula leaves out covariances between atoms: products of two roundings */
         check_near(mean, m.squares, 6.22 * sqrt(squares / R) + 0.1 * m.squares);
         rig_close(&rig);
     }
@@ -295,7 +295,7 @@ static void vbits_without_qsgd_is_refused(void **state)
     rig_close(&rig);
 }
 
-/* Up to the largest floats: what is sent decodes to what is finite and unclipped, the rest is refused. */
+/* Up to the largest floats: a payload decodes to finite, unclipped values, or encoding fails. */
 static void large_values_are_sent_whole_or_refused(void **state)
 {
     (void)state;

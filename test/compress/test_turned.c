@@ -1,5 +1,4 @@
-/* test_turned.c -- drive and eden against a slow decoder of their payload, their promises one by one, and what must be
- * refused. */
+/* test_turned.c -- drive and eden against a slow decoder of their payload; their promises; refusals. */
 #include "rig/try.h"
 
 #include "num/lloyd.h"
@@ -22,7 +21,7 @@ static const char *const specs[] = {"drive",
                                     "eden:bits=1.999",
                                     "eden:bits=7.5"};
 
-/* The payload read the long way: code by code, with the levels of the spec. */
+/* A slow decoder: code by code, with the levels of the spec. */
 static void slow_decode(const Try *t, double bits, int rounds, bool drive, float *y)
 {
     Reader r = reader_open(buf_bytes(&t->out));
@@ -120,13 +119,13 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* Mean of `repeats` estimates of two spikes, less the spikes: |.|^2 / |x|^2. */
+/* |mean of `repeats` estimates - x|^2 / |x|^2, for x of two spikes. */
 static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
 {
     Try *t = try_open(spec, n);
     double *mean = NEW_ZERO(t->arena, double, n), off = 0;
     t->x[n / 5] = 1;
-    t->x[n / 2] = 0.9f; /* one round: the signs are the larger one's alone */
+    t->x[n / 2] = 0.9f; /* with one round, the signs depend on the larger spike only */
     for (uint64_t r = 0; r < repeats; r++) {
         try_repeat(t, r);
         try_both(t);
@@ -139,7 +138,7 @@ static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
     return off / 1.81;
 }
 
-/* An unbiased estimate of error 0.571 leaves 0.571 / repeats. */
+/* The mean of unbiased estimates, each of error 0.571, has error 0.571 / repeats. */
 static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
 {
     (void)state;
@@ -170,7 +169,7 @@ static void traits_promise_what_holds(void **state)
     }
 }
 
-/* Workers rotate by their own address: the mean of 64 estimates of one gradient has 1 / 64 of the error. */
+/* Every worker has its own rotation: the mean of 64 estimates of one gradient has 1 / 64 of the error. */
 static void averaging_over_workers_pays(void **state)
 {
     (void)state;
@@ -193,7 +192,7 @@ static void averaging_over_workers_pays(void **state)
     try_close(t);
 }
 
-/* ---- odd input ---- */
+/* ---- edge cases ---- */
 
 static void extremes_keep_their_size_or_are_refused(void **state)
 {
@@ -233,7 +232,7 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         for (size_t i = 0; i < 768; i++)
             check(t->y[i] == 0);
         check(t->y[1199] != 0);
-        for (size_t i = 0; i < 1200; i++) /* a block of next to nothing beside one of size */
+        for (size_t i = 0; i < 1200; i++) /* a block of tiny values beside one of normal size */
             t->x[i] = i < 512 ? 0x1p-149f : 1;
         try_both(t);
         try_close(t);
@@ -256,7 +255,8 @@ static void damaged_scales_and_codes_are_refused(void **state)
         t->out.data[0] = PAYLOAD_MERGED;
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         t->out.data[0] = PAYLOAD_METHOD;
-        if (bits_of(specs[s]) == (int)bits_of(specs[s])) { /* 36 codes in 5 bytes a plane */
+        if (bits_of(specs[s]) ==
+            (int)bits_of(specs[s])) { /* a plane of 36 codes takes 5 bytes, with padding bits */
             t->out.data[t->out.size - 1] |= 0x80;
             check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         }

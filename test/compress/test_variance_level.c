@@ -1,12 +1,12 @@
-/* test_variance_level.c -- the level of a variance bound against the sorted closed form, the paper's greedy iteration
- * and ATOMO's dual. */
+/* test_variance_level.c -- the level of a variance bound against the closed form on sorted magnitudes, the paper's greedy
+ * iteration, and ATOMO's dual problem. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"
 
 #include <float.h>
 
-/* ---- vectors that try the search ---- */
+/* ---- hard vectors for the search ---- */
 
 static float normal(const Rng *rng, size_t i)
 {
@@ -63,7 +63,7 @@ static float *fill(float (*at)(const Rng *rng, size_t i), size_t n)
     return x;
 }
 
-/* What plain sums of n terms may be off. */
+/* Rounding error of plain sums of n terms. */
 static double rounding(size_t n)
 {
     return (double)(n + 8) * DBL_EPSILON;
@@ -89,7 +89,7 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* Sum over |x| <= tau of |x| (tau - |x|) is eps |x|^2; an error of tau weighs 1 + 1/eps as much. */
+/* sum over |x| <= tau of |x| (tau - |x|) = eps |x|^2. A relative error of tau is amplified by 1 + 1/eps. */
 static void the_variance_is_what_was_asked(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* The two problems are dual: the atoms that eps takes, as a budget, give Algorithm 1 the same level. */
+/* Duality: with the expected number of atoms at eps as its budget, Algorithm 1 finds the same level. */
 static void atomo_at_the_same_budget_has_the_same_level(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void atomo_at_the_same_budget_has_the_same_level(void **state)
             }
 }
 
-/* Algorithm 3 of the paper until nothing moves: p = min(kappa n |x| / |x|_1, 1), then the p under 1 are scaled
+/* Algorithm 3 of the paper until it converges: p = min(kappa n |x| / |x|_1, 1), then the p under 1 are scaled
  * by c = (kappa n - n + their number) / their sum, until c <= 1. */
 static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
 {
@@ -162,8 +162,8 @@ static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* Large vectors are searched where a sample says; these have samples that mislead, or ranges that hold too much.
- * The places that are looked at first are the search's own. */
+/* Large vectors are searched in a range suggested by a sample; these vectors have misleading samples, or ranges that hold
+ * too many elements. The test computes the sampled positions as the search does. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void a_misleading_sample_changes_nothing(void **state)
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)        /* far too high */
                                : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
                                : how == 2 ? (seen ? 0 : 1)              /* a sample of zeros */
-                               : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all in the range */
+                               : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all elements are in the range */
                                : how == 4 ? (i % 5000 || k ? 1e-6f * (float)(1 + k) : 1e7f)
                                           : (float)(1 + i % 1000) * 1e-3f,
                                *v);

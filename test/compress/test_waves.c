@@ -1,4 +1,4 @@
-/* test_waves.c -- the codecs dct and fourier: Algorithm 1's certificate in their bases, what a draw decodes to, closed
+/* test_waves.c -- the codecs dct and fourier: optimality conditions of Algorithm 1 in their bases, decoded draws, closed
  * forms, sizes, and the ends of float32. */
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
@@ -48,7 +48,7 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* Weight of every atom (what p is in proportion to) and its length. */
+/* weight: what p is proportional to; length: |z|; of every atom. Returns the number of atoms. */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
@@ -70,8 +70,9 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* Karush-Kuhn-Tucker for min sum w^2 / p, sum p = s, 0 < p <= 1: w / p is the same wherever p < 1 and no smaller where
- * p = 1. The level is a float32, so the sum is good to its half unit. A light atom that is there is tau long. */
+/* Karush-Kuhn-Tucker for min sum w^2 / p, sum p = s, 0 < p <= 1: w / p is the same wherever p < 1 and at least as large
+ * where p = 1. The level is a float32, so the sum is exact to half a unit in its last place. A kept light atom has length
+ * tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -105,8 +106,8 @@ static void probabilities_are_optimal_in_each_basis(void **state)
     }
 }
 
-/* With phases as floats the plain amplitudes would be the weights. Phases all round raise the gauge by a mean factor of
- * tan(t) / t, t = pi / 64: E |estimate|^2 by its square, 0.16 %, or less where heavy atoms are many. */
+/* With exact phases the weights would be the amplitudes. 64 phases raise the weights by a mean factor of tan(t) / t,
+ * t = pi / 64, and E |estimate|^2 by its square, 0.16 %, or less where many atoms are heavy. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* An estimate's atoms: heavy as they are; light ones gone, or tau long and within a 64th turn of where they were. */
+/* Atoms of an estimate: heavy ones unchanged; light ones 0, or of length tau and within a 64th turn of their phase. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
@@ -173,13 +174,13 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
                 check(size <= slack);
             }
         }
-        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* a Poisson-like number */
+        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* about Poisson distributed */
         rig_close(&rig);
         arena_rewind(forever, mark);
     }
 }
 
-/* Limits and false-alarm rate are draws.h's; `planted` multiplies every estimate by 1.02. */
+/* Limits and false-alarm rate as in draws.h; the `planted` bias multiplies every estimate by 1.02. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -206,7 +207,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     }
 }
 
-/* Everything between is a power of two away, so the draw is the same. */
+/* Vectors that differ by a power of two have the same draw. */
 static void powers_of_two_pass_through(void **state)
 {
     (void)state;
@@ -249,7 +250,7 @@ static void the_ends_of_float32(void **state)
             x[i] = FLT_MAX;
         check(rig_encode(&rig, x, 0) == ERR_NUMERIC && isnan(codec_variance(&rig.call, x)));
         for (size_t i = 0; i < 600; i++)
-            x[i] = (float)(i % 7) * FLT_TRUE_MIN; /* what is lost is as small as the numbers */
+            x[i] = (float)(i % 7) * FLT_TRUE_MIN; /* rounding errors are as large as the numbers */
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         memset(x, 0, sizeof x);
@@ -262,7 +263,7 @@ static void the_ends_of_float32(void **state)
     }
 }
 
-/* With all atoms kept the payload is the transform, and the tensor itself is shorter. */
+/* With all atoms kept the payload would be the whole transform, which is longer than the raw tensor. */
 static void keeping_everything_goes_raw(void **state)
 {
     (void)state;
@@ -282,7 +283,7 @@ static void keeping_everything_goes_raw(void **state)
     arena_rewind(forever, mark);
 }
 
-/* Mean bytes of 40 draws against what the raw decision goes by, and the streams against the bytes. */
+/* Mean bytes of 40 draws against the expected bits, and reported streams against the bytes. */
 static void sizes_are_what_was_expected(void **state)
 {
     (void)state;

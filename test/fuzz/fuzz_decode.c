@@ -3,7 +3,7 @@
  * Input: codec, shape, mode; mode even: the rest is the payload; odd: a vector is encoded and the rest are edits
  * (position, value) and a cut. Whatever comes in, decode refuses or gives finite numbers. */
 #include "num/finite.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 #include <stdlib.h>
 

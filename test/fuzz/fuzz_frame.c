@@ -5,7 +5,7 @@
  * it as it is. */
 #include "num/finite.h"
 #include "base/checksum.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "measure/frame.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_spec.c -- the spec parser: any text is refused or opens, and what it prints opens again to the same
  * text. */
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "rig/scratch_dir.h"
 
 #include "dump/synth.h"
+#include "compress/spec.h"
 
 static Error err;
 static Arena *arena;
@@ -155,11 +156,6 @@ static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 /* ---- a codec whose decoder needs its state: sends x - agreed so far, in two rounds of which the first is
  * empty ---- */
 
-static unsigned delta_traits(const Codec *codec)
-{
-    (void)codec;
-    return DECODES_STATE;
-}
 static int delta_rounds(const Codec *codec)
 {
     (void)codec;
@@ -196,7 +192,7 @@ static Status delta_settle(const Call *c, const float *x, const Bytes *sent, con
 }
 static const Compressor delta = {
     .name = "delta",
-    .traits = delta_traits,
+    .promises = DECODES_STATE,
     .rounds = delta_rounds,
     .bound = delta_bound,
     .encode = delta_encode,

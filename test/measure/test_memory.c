@@ -5,6 +5,7 @@
  * would hide in them: here the codecs get 24 bytes an element plus 32 MB. */
 #include "rig/check.h"
 #include "measure/compare.h"
+#include "compress/spec.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

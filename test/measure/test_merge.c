@@ -2,6 +2,7 @@
  * averaged by hand, against the laws of averages. */
 #include "rig/check.h"
 #include "measure/compare.h"
+#include "compress/spec.h"
 
 /* ---- a merge of made-up gradients ---- */
 

@@ -2,6 +2,7 @@
  * in one stage or two, no larger than stated, refused when damaged, and the same for any number of threads. */
 #include "rig/crew.h"
 #include "coder/planes.h"
+#include "compress/spec.h"
 
 static const int counts[] = {1, 2, 3, 8, WORKERS};
 static const Shape shapes[] = {{1, {0}, 0},        {1, {1}, 1},         {1, {3}, 3},

@@ -5,6 +5,7 @@
 #include "nn/training_run.h"
 #include "rig/scratch_dir.h"
 #include "rig/tiny_data.h"
+#include "compress/spec.h"
 
 #include <sys/stat.h>
 

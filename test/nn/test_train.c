@@ -2,8 +2,9 @@
  * between steps; what is learned; what is said when it goes wrong. */
 #include "rig/check.h"
 #include "nn/training_run.h"
-#include "rig/tiny_data.h"
 #include "num/finite.h"
+#include "rig/tiny_data.h"
+#include "compress/spec.h"
 
 static Arena *arena;
 static Error err;
@@ -241,17 +242,10 @@ static size_t crude_bound(const Call *c)
     return 4 * c->shape->n + 1;
 }
 
-static unsigned crude_traits(const Codec *codec)
-{
-    (void)codec;
-    return RANDOM;
-}
-
 static void quantisation_that_rounds_the_wrong_way_fails_to_learn(void **state)
 {
     (void)state;
-    Compressor crude = {
-        .name = "crude", .traits = crude_traits, .bound = crude_bound, .decode = crude_decode};
+    Compressor crude = {.name = "crude", .promises = RANDOM, .bound = crude_bound, .decode = crude_decode};
     const Codec codec = {.ops = &crude};
     TrainSetup s = setup_of("none", 2);
     s.codec = &codec;

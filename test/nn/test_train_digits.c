@@ -3,6 +3,7 @@
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
+#include "compress/spec.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* test_wavelet.c -- wavelet transforms against their definition in doubles, published filters against what makes
  * them those, and every instruction set's kernels against plain loops. */
+#include "num/finite.h"
 #include "rig/check.h"
 
 #include "base/arena.h"

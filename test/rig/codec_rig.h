@@ -3,7 +3,7 @@
 #define ATOMO_CODEC_RIG_H
 
 #include "rig/check.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 
 typedef struct {
     Arena *forever, *scratch;

@@ -2,23 +2,12 @@
 #ifndef ATOMO_COMPARE_WORLD_H
 #define ATOMO_COMPARE_WORLD_H
 
+#include "codec/compressor.h"
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"
 
 /* ---- codecs of the test's own: floats behind a kind byte, each with one peculiarity ---- */
-
-static inline unsigned plain_traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
-static inline unsigned random_traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES | RANDOM | UNBIASED;
-}
 
 static inline size_t bound(const Call *c)
 {
@@ -109,13 +98,16 @@ static inline double count_residual(const Call *c)
 }
 
 static const Compressor rounded = {
-    .name = "rounded", .traits = plain_traits, .bound = bound, .encode = encode_rounded, .decode = decode};
-static const Compressor coins = {
-    .name = "coins", .traits = random_traits, .bound = bound, .encode = encode_coins, .decode = decode};
+    .name = "rounded", .promises = EXACT_BYTES, .bound = bound, .encode = encode_rounded, .decode = decode};
+static const Compressor coins = {.name = "coins",
+                                 .promises = EXACT_BYTES | RANDOM | UNBIASED,
+                                 .bound = bound,
+                                 .encode = encode_coins,
+                                 .decode = decode};
 static const Compressor failing = {
-    .name = "failing", .traits = plain_traits, .bound = bound, .encode = encode_or_fail, .decode = decode};
+    .name = "failing", .promises = EXACT_BYTES, .bound = bound, .encode = encode_or_fail, .decode = decode};
 static const Compressor counted = {.name = "counted",
-                                   .traits = random_traits,
+                                   .promises = EXACT_BYTES | RANDOM | UNBIASED,
                                    .bound = bound,
                                    .encode = encode_counted,
                                    .decode = decode_counted,

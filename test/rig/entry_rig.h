@@ -1,4 +1,4 @@
-/* entry_rig.h -- vectors of several laws, and the level that a budget has on them. */
+/* entry_rig.h -- vectors of several distributions, and the level of a budget. */
 #ifndef ATOMO_ENTRY_RIG_H
 #define ATOMO_ENTRY_RIG_H
 

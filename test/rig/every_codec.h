@@ -9,6 +9,7 @@
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
+#include "compress/spec.h"
 
 enum { SPECS_MAX = 512, LARGEST = 70001 };
 

@@ -3,7 +3,7 @@
 #define ATOMO_MODEL_H
 
 #include "rig/check.h"
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "dump/groups.h"
 
 typedef struct {

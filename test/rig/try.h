@@ -4,7 +4,7 @@
 
 #include "rig/check.h"
 
-#include "codec/compressor.h"
+#include "compress/spec.h"
 #include "num/finite.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* basis.c -- through the basis, and back. */
+/* basis.c -- see basis.h. */
 #include "compress/atoms/basis.h"
 
 #include "vec/kernels.h"
@@ -9,7 +9,7 @@
 
 static const Basis *basis_of(const Call *c)
 {
-    return c->self->ops->basis;
+    return c->self->ops->family;
 }
 
 size_t basis_bound(const Call *c)
@@ -39,8 +39,8 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
     return in;
 }
 
-/* |x|_2 <= sqrt(n) m, so |coef|_1 <= n m and the level is at most n m / budget. An estimate has at most n
- * coefficients, none above the larger of the level and |x|_2. */
+/* With m = max |x|: |x|_2 <= sqrt(n) m, so |coef|_1 <= n m and the level is at most n m / budget. An estimate has at most
+ * n coefficients, none above the larger of the level and |x|_2. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;
@@ -68,7 +68,7 @@ static Status forward(const Call *c, const float *x, float *coef)
     return OK;
 }
 
-/* Decodes what is about to be sent. */
+/* Decodes the payload just written, to see whether its values are in range. */
 static Status check_range(const Call *c, Bytes payload)
 {
     float *x = NEW(c->scratch, float, c->shape->n);

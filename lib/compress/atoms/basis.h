@@ -1,10 +1,10 @@
-/* basis.h -- ATOMO in an orthonormal basis: a codec of the family is its transform, and this is the rest.
+/* basis.h -- ATOMO in an orthonormal basis: a codec of this family supplies the transform T, the rest is here.
  *
- *     coefficients = T x, a draw of them (atoms.h) travels, x^ = T' of what was drawn
+ *     coefficients = T x, the payload is a draw of them (atoms.h), x^ = T' (decoded coefficients)
  *
- * T preserves lengths, so the error of the coefficients is the error of the tensor and atoms.h's closed form
- * stands. A transform sees numbers whose largest magnitude is between 2^-40 and 2^40, or zeros alone: others are
- * scaled by a power of two on the way in and back on the way out, so it need not think of float32's ends. */
+ * T preserves lengths, so the tensor's error is that of the coefficients and the closed form of atoms.h holds. A
+ * transform is only given vectors of zeros, or with a largest magnitude from 2^-40 to 2^40: other vectors are scaled by
+ * a power of two before it and back after it, so it cannot overflow float32. */
 #ifndef ATOMO_BASIS_H
 #define ATOMO_BASIS_H
 
@@ -37,13 +37,13 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
 
 /* ---- for transforms whose atoms travel in another form ---- */
 
-/* A power of two that brings the largest magnitude to about 1; 1 where that is between 2^-40 and 2^40, or 0. */
+/* The power of two that brings the largest magnitude to about 1; 1 where that is 0, or from 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* from * lift -> to, which may be the same; false when one of the products is beyond float32. */
+/* to = from * lift, in place if to == from; false when a product is beyond float32. */
 bool basis_scale(const float *from, size_t n, double lift, float *to);
 
-/* True when no draw from x can decode to a value near float32's end, whatever the coins say. */
+/* True when no draw from x, with this largest magnitude, can decode to a value near the end of float32. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
 
 #endif

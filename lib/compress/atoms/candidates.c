@@ -1,12 +1,11 @@
-/* candidates.c -- level and candidates in one pass, when the tensor is large enough to sample and few are to
- * be kept.
+/* candidates.c -- level and candidates in one pass over a tensor that is large enough to sample and keeps few atoms.
  *
- * A level t guessed from a sample, and lowered a little, is almost surely under the true level tau. So one
- * pass that adds up |x| and keeps the candidates of t holds all that is needed: every element above t, for
- * solving tau exactly, and a superset of the candidates of tau. Where the guess was too high a linear-time
- * search replaces it. Where many are to be kept, lists would outgrow the tensor: tau is solved over the
- * elements themselves, and nothing is held. What comes out is the same either way: tau is solved by an
- * iteration that sees only elements above the levels it passes through, in an order that does not depend on t. */
+ * A level t is guessed from a sample and lowered a little, so that it is almost surely under the true level tau. One
+ * pass then adds up |x| and collects the candidates of t. These include every element above t, which suffices to
+ * solve for tau exactly, and all candidates of tau. If the guess was too high, a linear-time search finds the level. If
+ * many atoms are kept, lists would outgrow the tensor: tau is then solved over the elements themselves. The result is
+ * the same either way: the iteration for tau uses only elements above the levels that it passes through, in an order
+ * that does not depend on t. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -18,16 +17,16 @@
 
 enum {
     SAMPLE = 1 << 14,
-    SAMPLED_FROM = 4 * SAMPLE, /* shorter tensors are searched whole, and held as lists */
-    SLACK = 16,                /* what coin_sift may write behind a block's last candidate */
+    SAMPLED_FROM = 4 * SAMPLE, /* shorter tensors are not sampled */
+    SLACK = 16,                /* elements that coin_sift may write past a block's last candidate */
     ROUNDS = 64
 };
 
-/* A draw is dense when it is expected to keep more than this share: the lists of a sparse one are under 2
- * bytes for each element of the tensor then. */
+/* A draw is dense when it is expected to keep more than this share of the elements. The lists of a sparse draw hence
+ * take less than 2 bytes for each element of the tensor. */
 #define DENSE 0.125
 
-/* The level at which every non-zero element has p = 1. */
+/* The coin of a level; level 0 keeps every element that is not zero. */
 static Coin coin_of(float tau)
 {
     return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
@@ -42,7 +41,7 @@ void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
                                        slot->value, &slot->sum);
 }
 
-/* Turns a slot into bits. */
+/* Writes a slot's atoms as bits. */
 static void mark_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -62,7 +61,7 @@ static void fill_slot(void *data, size_t slot)
         mark_slot(d, slot);
 }
 
-/* Moves a slot's candidates to memory of their own size. */
+/* Copies a slot's candidates to memory of just their size. */
 static bool settle_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -125,14 +124,14 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
 
 /* ---- the level ---- */
 
-/* Element i of a stratified sample. */
+/* Element i of a stratified sample of SAMPLE elements. */
 static float sampled(const Candidates *d, uint32_t i)
 {
     const size_t stride = d->n / SAMPLE;
     return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* 0.9 of the level that the sample suggests; 0 when it suggests none. */
+/* 0.9 of the level of the sample; 0 when that has no level. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
@@ -146,7 +145,7 @@ static double guess_level(const Candidates *d, double budget)
     return 0.9 * level.tau;
 }
 
-/* Whether more than a share DENSE is kept at the level, as far as the sample tells. */
+/* Whether the level keeps more than a share DENSE, estimated from the sample. */
 static bool keeps_many(const Candidates *d, Coin coin)
 {
     double sum = 0;
@@ -155,16 +154,16 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* Elements that may stand above the level still to be found: magnitudes in a list that shrinks, or all of x. */
+/* Elements not yet counted as heavy: magnitudes in a list that shrinks, or the elements of x up to `under`. */
 typedef struct {
-    float *list;
+    float *list; /* NULL: x instead */
     size_t count;
     const float *x;
-    float under; /* of x: those above it have been taken */
-} Live;
+    float under; /* elements of x above it have been taken */
+} Remaining;
 
-/* Takes those above the level out; returns how many, `*sum` is what they add up to, in order. */
-static size_t take_listed(Live *live, double level, double *sum)
+/* Takes out the magnitudes above the level; returns how many, *sum is their sum in order of the elements. */
+static size_t take_listed(Remaining *live, double level, double *sum)
 {
     size_t rest = 0;
     double more = 0;
@@ -190,11 +189,11 @@ static inline bool any_between(const float row[ROW], float above, float most)
     return any;
 }
 
-static size_t take_whole(Live *live, double level, double *sum)
+static size_t take_whole(Remaining *live, double level, double *sum)
 {
     const float nearest = (float)level, under = live->under, *const x = live->x;
     const float above =
-        (double)nearest > level ? nextafterf(nearest, 0) : nearest; /* floats beyond it are beyond level */
+        (double)nearest > level ? nextafterf(nearest, 0) : nearest; /* a float above it is above level */
     size_t taken = 0;
     double more = 0;
     for (size_t i = 0; i < live->count; i += ROW) {
@@ -212,19 +211,20 @@ static size_t take_whole(Live *live, double level, double *sum)
     return taken;
 }
 
-typedef enum { SOLVED, TOO_HIGH, ILL } Solved;
+typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
-/* The level from the candidates of a coin at `from`: tau = (|x|_1 - those above tau) / (s - how many),
- * repeated until no more are above it; each round's level is higher than the next one's. TOO_HIGH when a
- * round passes under `from`; ILL where the subtraction would cost more than three digits or the rounds do not end. */
-static Solved solve(double all, double s, double from, Live *live, double *tau)
+/* Solves tau = (|x|_1 - sum of the heavy) / (s - number of the heavy) by iteration, from `all` = |x|_1 and the elements
+ * above `from`. Each round takes the elements above its level as heavy; the levels fall until a round takes none.
+ * TOO_HIGH when a level falls under `from`; ILL_CONDITIONED when the subtraction would lose more than three digits, or
+ * after ROUNDS rounds. */
+static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;
     size_t heavy = 0;
     for (int round = 0; round < ROUNDS; round++) {
         const double tail = all - above;
         if (tail < all * 0x1p-10)
-            return ILL;
+            return ILL_CONDITIONED;
         const double level = tail / (s - (double)heavy);
         if (level < from * (1 + 1e-6))
             return TOO_HIGH;
@@ -236,7 +236,7 @@ static Solved solve(double all, double s, double from, Live *live, double *tau)
         above += more;
         heavy += taken;
     }
-    return ILL;
+    return ILL_CONDITIONED;
 }
 
 static void sum_block(void *data, size_t block)
@@ -245,14 +245,14 @@ static void sum_block(void *data, size_t block)
     d->piece[block].sum = kernels()->sum_magnitudes(d->x + block * BLOCK, block_size(d->n, block));
 }
 
-static Solved solve_whole(const Candidates *d, double s, double *tau)
+static LevelResult solve_whole(const Candidates *d, double s, double *tau)
 {
-    Live live = {.count = d->n, .x = d->x, .under = FLT_MAX};
+    Remaining live = {.count = d->n, .x = d->x, .under = FLT_MAX};
     parallel_for(d->call->threads, d->blocks, sum_block, (void *)(uintptr_t)d);
     return solve(sum_all(d), s, 0, &live, tau);
 }
 
-static Status sift_and_solve(Candidates *d, double s, double from, double *tau, Solved *solved)
+static Status sift_and_solve(Candidates *d, double s, double from, double *tau, LevelResult *solved)
 {
     TRY(sift(d, from));
     const double least = (double)(float)from * (1 - 1e-6);
@@ -260,7 +260,7 @@ static Status sift_and_solve(Candidates *d, double s, double from, double *tau, 
     size_t total = 0;
     for (size_t b = 0; b < d->blocks; b++)
         total += d->piece[b].count;
-    Live live = {.list = NEW(d->call->scratch, float, total)};
+    Remaining live = {.list = NEW(d->call->scratch, float, total)};
     if (!live.list)
         return arena_fail(d->call->scratch, d->call->err);
     for (size_t b = 0; b < d->blocks; b++)
@@ -280,7 +280,7 @@ static Status search_level(const Candidates *d, double s, Level *level)
     return OK;
 }
 
-static Status sample_and_solve(Candidates *d, double s, double *tau, Solved *solved)
+static Status sample_and_solve(Candidates *d, double s, double *tau, LevelResult *solved)
 {
     const double guess = guess_level(d, s);
     Level level;
@@ -296,10 +296,10 @@ static Status sample_and_solve(Candidates *d, double s, double *tau, Solved *sol
     return OK;
 }
 
-/* The level of a budget, Algorithm 1; `ready` when the candidates at hand are those of tau or lower. */
+/* The level of a budget s (Algorithm 1). *ready: the pieces hold the candidates of tau or of a lower level. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {
-    Solved solved = ILL;
+    LevelResult solved = ILL_CONDITIONED;
     Level level;
     if (d->n >= SAMPLED_FROM && s < (double)d->n) {
         if (s > DENSE * (double)d->n)
@@ -315,7 +315,7 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
     return OK;
 }
 
-/* The released coder's: p = min(1, s |x| / |x|_1). */
+/* The level of the paper's released code: p = min(1, s |x| / |x|_1). */
 static double clipped_level(const Candidates *d, double s)
 {
     double sum = 0;

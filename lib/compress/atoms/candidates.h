@@ -1,19 +1,20 @@
-/* candidates.h -- the elements of a large vector that a draw may keep, found in one pass over memory.
+/* candidates.h -- the level of a draw and the elements that it may keep, found in one pass over memory.
  *
- * Candidates(t) is what survives element i's coin at level t. The coin uses the same random word at every
- * level, so the candidates of a lower level include those of a higher one. They are held as lists where they
- * are few; of a dense draw only a bit for each element is, set once it is kept. For atoms_draw.c. */
+ * The candidates of a level t are the elements that element i's coin keeps at t. The coin uses the same random word
+ * at every level, so the candidates of a lower level include those of a higher one. Few candidates are held as lists;
+ * a dense draw has no lists, only a bit for each element that is kept. For atoms_draw.c. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
 
 #include "compress/atoms/atoms.h"
 #include "base/coin.h"
 
-enum { WAVE = 16 }; /* blocks that fill slots at once */
+enum { WAVE = 16 }; /* blocks that are drawn at once */
 
 typedef struct Candidates Candidates;
-typedef void BlockDraw(const Candidates *d, size_t block,
-                       AtomPiece *slot); /* fills the slot, room for a block */
+
+/* Draws a block into the slot, which has room for a whole block. */
+typedef void BlockDraw(const Candidates *d, size_t block, AtomPiece *slot);
 
 struct Candidates {
     const Call *call;
@@ -22,27 +23,28 @@ struct Candidates {
     Rng rng;
     Coin coin;
     bool dense;
-    AtomPiece *piece; /* (blocks); in a dense draw without lists */
-    uint64_t *kept;   /* a dense draw's bits, as in indices.h */
+    AtomPiece *piece; /* (blocks); a dense draw has counts and sums only */
+    uint64_t *kept;   /* a dense draw's bits: element i is bit i % 64 of word i / 64 */
     AtomPiece slot[WAVE];
-    size_t wave;       /* the block that slot 0 stands for */
-    BlockDraw *filler; /* of the slots */
-    uint64_t *mass;    /* (blocks): p before each block, in 2^-64 and modulo 1; systematic draws only */
-    uint64_t offset;
-    size_t first; /* elements before it are out: draws that were empty once */
+    size_t wave;       /* the block of slot 0 */
+    BlockDraw *filler; /* fills a slot */
+    uint64_t
+        *mass; /* (blocks) sum of p before each block, modulo 1 in units of 2^-64; systematic draws only */
+    uint64_t offset; /* of a systematic draw, in units of 2^-64 */
+    size_t first;    /* the first atom kept, in a draw given that one is kept */
 };
 
+/* Allocates in c->scratch, which must outlive the draw. x (n) is borrowed. */
 Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n);
 
-/* Fills every block's piece, or bits. */
+/* Draws every block by `filler`, into its piece or its bits. */
 Status candidates_collect(Candidates *d, BlockDraw *filler);
 
-/* What survives the coin as it stands. */
+/* A BlockDraw: the elements that d->coin keeps. */
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot);
 
-/* Settles the plan's level and, unless the draw is dense, leaves a superset of what its coins keep; the
- * level's own coin is d->coin then. The level does not depend on how it was found: neither on the sample nor
- * on threads or instruction set. */
+/* Finds the plan's level and sets d->coin to its coin. Unless the draw is dense, the pieces then hold a superset of the
+ * elements that this coin keeps. The level depends neither on the sample nor on threads or instruction set. */
 Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau);
 
 #endif

@@ -1,5 +1,5 @@
-/* dct.c -- ATOMO in the cosine basis: the coefficients of an orthonormal DCT-II are the atoms. The payload is
- * atoms.h's, of the coefficients in place of the elements. */
+/* dct.c -- ATOMO in the cosine basis: the atoms are the coefficients of an orthonormal DCT-II. The payload is that of
+ * atoms.h, for the coefficients. */
 #include "compress/atoms/basis.h"
 #include "num/cosine.h"
 
@@ -49,7 +49,7 @@ static const Basis basis = {plan, forward, inverse};
 static unsigned traits(const Codec *codec)
 {
     const Dct *o = codec->params;
-    return RANDOM | (o->empty == EMPTY_SEND ? UNBIASED : 0);
+    return o->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 const Compressor compressor_dct = {
@@ -60,8 +60,9 @@ const Compressor compressor_dct = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1; Makhoul, IEEE Trans. ASSP 28, 1980",
     .params = schema,
     .params_size = sizeof(Dct),
+    .promises = RANDOM,
     .traits = traits,
-    .basis = &basis,
+    .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,
     .decode = basis_decode,

@@ -1,5 +1,5 @@
-/* entry.c -- element-wise ATOMO: the budget that has the least variance among all unbiased sparsifications of
- * the entries (Wang et al. 2018, Algorithm 1). The payload is atoms.h's. */
+/* entry.c -- element-wise ATOMO: of all unbiased sparsifications of the entries with a given budget, the one of least
+ * variance (Wang et al. 2018, Algorithm 1). The payload is that of atoms.h. */
 #include "compress/atoms/atoms.h"
 
 typedef struct {
@@ -31,7 +31,7 @@ static AtomCoder coder(const Call *c)
 static unsigned traits(const Codec *codec)
 {
     const Entry *e = codec->params;
-    return RANDOM | EXACT_BYTES | (e->empty == EMPTY_SEND ? UNBIASED : 0);
+    return e->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 static size_t bound(const Call *c)
@@ -85,6 +85,7 @@ const Compressor compressor_entry = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1",
     .params = schema,
     .params_size = sizeof(Entry),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = bound,
     .encode = encode,

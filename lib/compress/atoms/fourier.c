@@ -236,7 +236,7 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
 static unsigned traits(const Codec *codec)
 {
     const Fourier *o = codec->params;
-    return RANDOM | (o->empty == EMPTY_SEND ? UNBIASED : 0);
+    return o->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 static size_t bound(const Call *c)
@@ -332,6 +332,7 @@ const Compressor compressor_fourier = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1 and section 4",
     .params = schema,
     .params_size = sizeof(Fourier),
+    .promises = RANDOM,
     .traits = traits,
     .bound = bound,
     .encode = encode,

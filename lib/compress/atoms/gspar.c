@@ -1,6 +1,6 @@
-/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a variance,
- * which is ATOMO's problem over the entries turned round, or that density itself, which is ATOMO's. Either way
- * p_i = min(1, |g_i| / tau); the payload is atoms.h's. */
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a given variance
+ * (eps), which is the dual of ATOMO over the entries, or a given density, which is ATOMO itself. Either way
+ * p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
 #include "compress/atoms/atoms.h"
 
 typedef struct {
@@ -21,12 +21,6 @@ static AtomCoder coder(const Call *c)
     if (g->eps > 0)
         return (AtomCoder){.plan = {.eps = g->eps}};
     return (AtomCoder){.plan = {.budget = g->density * (double)c->shape->n}};
-}
-
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
 }
 
 static size_t bound(const Call *c)
@@ -65,7 +59,7 @@ const Compressor compressor_gspar = {
              "Optimization, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Gspar),
-    .traits = traits,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -1,5 +1,5 @@
-/* hadamard.c -- ATOMO in the Walsh-Hadamard basis: every atom is spread over a whole block of elements, so a draw's
- * error is too, and no element waits for its turn. The payload is atoms.h's. */
+/* hadamard.c -- ATOMO in the Walsh-Hadamard basis: every atom is spread evenly over a block of elements, and so is the
+ * error of a draw. The payload is that of atoms.h, for the coefficients. */
 #include "num/hadamard_transform.h"
 #include "compress/atoms/basis.h"
 
@@ -36,7 +36,7 @@ static const Basis basis = {plan, forward, inverse};
 static unsigned traits(const Codec *codec)
 {
     const Hadamard *h = codec->params;
-    return RANDOM | EXACT_BYTES | (h->empty == EMPTY_SEND ? UNBIASED : 0);
+    return h->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 const Compressor compressor_hadamard = {
@@ -50,8 +50,9 @@ const Compressor compressor_hadamard = {
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
     .params = schema,
     .params_size = sizeof(Hadamard),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
-    .basis = &basis,
+    .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,
     .decode = basis_decode,

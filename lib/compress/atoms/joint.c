@@ -1,10 +1,11 @@
-/* joint.c -- one bit budget for all tensors of a step: each gets the water level at which the next bit saves
- * as much variance as anywhere else in the model (Wang et al. 2018 leave this for later; offers.h has the method).
+/* joint.c -- one bit budget for all tensors of a step: the water levels are chosen so that the next bit saves the same
+ * variance in every tensor (Wang et al. 2018 leave this for future work; offers.h has the method).
  *
- * Payload: the inner codec's. A bare joint, which chooses between two codecs tensor by tensor:
+ * joint+CODEC sends CODEC's payload. joint alone chooses between two codecs for each tensor, and sends
  *
- *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  what the codec's payload has behind its kind */
+ *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  the codec's payload without its kind */
 #include "compress/atoms/offers.h"
+#include "codec/wrapper.h"
 
 #include <math.h>
 
@@ -25,8 +26,8 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* The curves of one tensor as offers. A codec's name takes a byte. Where there are two, one may pass: svd
- * does on matrices beyond LAPACK's reach. */
+/* The curves of one tensor as offers. joint alone adds the byte that names the codec. Its second codec may have no curve
+ * for a tensor: svd has none for matrices too large for LAPACK. */
 static Status make_offers(const Call *c, const float *x, CurvePoint *const room[OFFER_CODECS], Arena *a,
                           Offers *o)
 {
@@ -73,7 +74,7 @@ static const float *load_own(void *data, size_t j, Error *err)
     return data;
 }
 
-/* The inner codec's Call at the planned level; where nobody planned, this tensor is the whole step. */
+/* The inner codec's Call at the planned level. Without a plan, this tensor alone is planned as a whole step. */
 static Status open_inner(const Call *c, const float *x, Offer *offer, Call *inner)
 {
     if (c->plan) {
@@ -147,14 +148,14 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return open_inner(c, x, &offer, &inner) == OK ? codec_moments(&inner, x, m) : DEPENDENT;
 }
 
-/* ---- what the spec may say ---- */
+/* ---- checking the spec ---- */
 
 static unsigned traits(const Codec *codec)
 {
     return codec_traits(codec->inner) & (codec->other ? codec_traits(codec->other) : ~0u);
 }
 
-/* Keys of the inner codec that the budget leaves nothing to say, or whose draws have no curve. */
+/* Refuses keys of the inner codec that set its rate, and keys whose draws have no curve. */
 static Status check_inner(const Codec *inner, Error *err)
 {
     static const char *const kept[][2] = {{"probs", "optimal"}, {"empty", "send"}};

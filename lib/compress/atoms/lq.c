@@ -1,6 +1,6 @@
-/* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, where it is
- * balanced by definition (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf TernGrad. The payload is
- * a light list (atoms.h) whose common magnitude is N. */
+/* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, at which no atom is heavy
+ * (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf TernGrad. The payload is a light list (atoms.h) with
+ * tau = N. */
 #include "compress/atoms/atoms.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -17,11 +17,11 @@ static const Param schema[] = {
     {0},
 };
 
-/* pow is not the same to the last bit on every machine; the other norms are. */
+/* pow may differ in the last bit between machines; the norms of q = 1, 2 and inf do not use it. */
 static unsigned traits(const Codec *codec)
 {
     const double q = ((const Lq *)codec->params)->q;
-    return UNBIASED | RANDOM | (q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0);
+    return q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0;
 }
 
 static size_t bound(const Call *c)
@@ -34,20 +34,20 @@ static size_t bound(const Call *c)
 typedef struct {
     double sum; /* of |x|, x^2 or (|x| / largest)^q */
     float largest;
-} Part;
+} NormPart;
 
 typedef struct {
     const float *x;
     size_t n;
-    double q, largest; /* of the whole, once it is known */
-    Part *part;        /* (blocks) */
-} Norm;
+    double q, largest; /* largest: max |x|, once all blocks are measured */
+    NormPart *part;    /* (blocks) */
+} NormJob;
 
 static void measure_block(void *data, size_t block)
 {
-    const Norm *s = data;
+    const NormJob *s = data;
     const float *x = s->x + block * BLOCK;
-    Part *p = &s->part[block];
+    NormPart *p = &s->part[block];
     const size_t n = block_size(s->n, block);
     p->largest = kernels()->abs_max(x, n);
     if (s->q == 1)
@@ -58,7 +58,7 @@ static void measure_block(void *data, size_t block)
 
 static void power_block(void *data, size_t block)
 {
-    const Norm *s = data;
+    const NormJob *s = data;
     const float *x = s->x + block * BLOCK;
     double sum = 0;
     for (size_t i = 0; i < block_size(s->n, block); i++)
@@ -66,7 +66,7 @@ static void power_block(void *data, size_t block)
     s->part[block].sum = sum;
 }
 
-static double add_parts(const Norm *s)
+static double add_parts(const NormJob *s)
 {
     double sum = 0;
     for (size_t b = 0; b < blocks_of(s->n); b++)
@@ -74,12 +74,13 @@ static double add_parts(const Norm *s)
     return sum;
 }
 
-/* |x|_q, a quasi-norm under q = 1; relative to the largest where powers could overflow. NaN without memory. */
+/* |x|_q (a quasi-norm for q < 1). Powers are taken of |x| / max |x|, so they cannot overflow. NaN when scratch has no
+ * memory. */
 static double norm(const Call *c, const float *x)
 {
     const size_t blocks = blocks_of(c->shape->n);
-    Norm s = {.x = x, .n = c->shape->n, .q = ((const Lq *)c->self->params)->q};
-    s.part = NEW(c->scratch, Part, blocks);
+    NormJob s = {.x = x, .n = c->shape->n, .q = ((const Lq *)c->self->params)->q};
+    s.part = NEW(c->scratch, NormPart, blocks);
     if (!s.part)
         return NAN;
     parallel_for(c->threads, blocks, measure_block, &s);
@@ -135,6 +136,7 @@ const Compressor compressor_lq = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
     .params = schema,
     .params_size = sizeof(Lq),
+    .promises = UNBIASED | RANDOM,
     .traits = traits,
     .bound = bound,
     .encode = encode,

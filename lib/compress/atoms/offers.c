@@ -5,8 +5,8 @@
 
 enum { JUMPS_MOST = 16 };
 
-/* What saves less than this share of the variance is not worth a bit: atoms made of rounding errors. */
-#define NOTHING 1e-9
+/* Offers that save less than this share of the variance are ignored: their atoms are rounding errors. */
+#define LEAST_SAVING 1e-9
 
 /* ---- one tensor ---- */
 
@@ -15,13 +15,13 @@ static const CurvePoint *corner(const Offers *o, size_t k)
     return &o->item[o->corner[k]].at;
 }
 
-/* Variance saved for each bit on the way from one point to another. */
+/* Variance saved per bit between two points. */
 static double saving(const CurvePoint *from, const CurvePoint *to)
 {
     return (from->variance - to->variance) / (to->bits - from->bits);
 }
 
-/* Corner k's, k > 0; falls with k. */
+/* Variance saved per bit from corner k - 1 to corner k > 0; falls with k. */
 static double saving_at(const Offers *o, size_t k)
 {
     return saving(corner(o, k - 1), corner(o, k));
@@ -34,7 +34,7 @@ static void find_corners(Offers *o)
         while (o->corners && p->bits <= corner(o, o->corners - 1)->bits &&
                p->variance < corner(o, o->corners - 1)->variance)
             o->corners--;
-        if (o->corners && p->variance >= corner(o, o->corners - 1)->variance * (1 - NOTHING))
+        if (o->corners && p->variance >= corner(o, o->corners - 1)->variance * (1 - LEAST_SAVING))
             continue;
         while (o->corners > 1 && saving_at(o, o->corners - 1) <= saving(corner(o, o->corners - 1), p))
             o->corners--;
@@ -62,10 +62,10 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* The last corner up to which every bit saves mu or more. */
+/* The last corner that is reached while each bit saves mu or more. */
 static size_t corner_of(const Offers *o, double mu)
 {
-    size_t low = 0, high = o->corners; /* corner low will do, corner high will not */
+    size_t low = 0, high = o->corners; /* corner `low` is reached, corner `high` is not */
     while (high - low > 1) {
         const size_t mid = (low + high) / 2;
         if (saving_at(o, mid) >= mu)
@@ -76,7 +76,7 @@ static size_t corner_of(const Offers *o, double mu)
     return low;
 }
 
-/* Between two neighbours on a codec's curve; the level of the vector itself is nobody's neighbour. */
+/* Interpolates between neighbours on a codec's curve, except towards level 0, the vector itself. */
 static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
 {
     const double share = (bits - a->bits) / (b->bits - a->bits);
@@ -86,7 +86,7 @@ static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
                         a->variance + share * (b->variance - a->variance)};
 }
 
-/* The least variance for at most so many bits, which pay for item 0. */
+/* The offer of least variance for at most `bits`, which must pay for item 0. */
 static Offer best_within(const Offers *o, double bits)
 {
     Offer best = o->item[0];
@@ -109,31 +109,25 @@ static Offer best_within(const Offers *o, double bits)
 
 /* ---- all tensors ---- */
 
-/* Tensors whose choice is made stand aside. */
 typedef struct {
     const Offers *o; /* (tensors) */
     size_t tensors;
-    const bool *made; /* (tensors) */
+    const bool *fixed; /* (tensors): the choice for this tensor is made */
 } Market;
-
-static bool is_open(const Market *m, size_t j)
-{
-    return !m->made[j];
-}
 
 static double bits_of(const Market *m, double mu)
 {
     double bits = 0;
     for (size_t j = 0; j < m->tensors; j++)
-        if (is_open(m, j))
+        if (!m->fixed[j])
             bits += corner(&m->o[j], corner_of(&m->o[j], mu))->bits;
     return bits;
 }
 
-/* The multiplier that spends `bits`, as closely as doubles tell: the least one that does not spend more, and
- * the greatest that does or would if it could. */
+/* The multiplier that spends `bits`, bracketed as closely as doubles allow: `high` spends no more than `bits`; `low`
+ * spends more, unless all tensors together cannot. */
 typedef struct {
-    double dear, cheap;
+    double high, low;
 } Multiplier;
 
 static Multiplier find_multiplier(const Market *m, double bits)
@@ -149,25 +143,24 @@ static Multiplier find_multiplier(const Market *m, double bits)
     return (Multiplier){exp2(high), exp2(low)};
 }
 
-/* What a way of spending comes to. */
 typedef struct {
     double bits, variance;
-    size_t cut;    /* the tensor that could not have its next corner; tensors: there is none */
-    size_t corner; /* the one it has */
-} Spent;
+    size_t cut;    /* the tensor whose next corner did not fit the budget; == tensors: none */
+    size_t corner; /* the corner that it has */
+} Spending;
 
-/* Corners are taken while they fit; the tensor whose next one does not has what is left. */
-static Spent spend(const Market *m, double bits, Offer *chosen)
+/* Takes corners in order while they fit; the first tensor whose next corner does not fit spends the bits left. */
+static Spending spend(const Market *m, double bits, Offer *chosen)
 {
     const Multiplier mu = find_multiplier(m, bits);
-    double left = bits - bits_of(m, mu.dear);
-    Spent spent = {.cut = m->tensors};
+    double left = bits - bits_of(m, mu.high);
+    Spending spent = {.cut = m->tensors};
     for (size_t j = 0; j < m->tensors; j++) {
         const Offers *o = &m->o[j];
-        if (!is_open(m, j))
+        if (m->fixed[j])
             continue;
-        size_t k = corner_of(o, mu.dear);
-        const size_t end = corner_of(o, mu.cheap);
+        size_t k = corner_of(o, mu.high);
+        const size_t end = corner_of(o, mu.low);
         while (k < end && corner(o, k + 1)->bits - corner(o, k)->bits <= left) {
             left -= corner(o, k + 1)->bits - corner(o, k)->bits;
             k++;
@@ -185,33 +178,33 @@ static Spent spend(const Market *m, double bits, Offer *chosen)
     return spent;
 }
 
-/* With tensor j at its corner k the others have the rest. Infinite where that is not enough for them. */
+/* The total variance with tensor j at its corner k; the other tensors share the rest. Infinite if that is too little. */
 static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
 {
     const CurvePoint *p = corner(&m->o[j], k);
-    const Spent spent = spend(m, bits - p->bits, chosen);
+    const Spending spent = spend(m, bits - p->bits, chosen);
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A hull may jump, from one codec to another or from atoms to floats. Where the tensor that the budget cuts
- * would stand high above its hull, it is given one end of the jump if that makes the whole better, and the
- * others share the rest; among these another one may be cut. */
+/* A hull may jump, from one codec to another or from atoms to floats. A tensor that the budget cuts within a jump may lie
+ * far above its hull. It is then fixed at one end of the jump if that lowers the total variance, and the other tensors
+ * share the rest of the budget; another tensor may be cut then, hence the rounds. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
-    bool *made = NEW_ZERO(a, bool, tensors);
-    const Market m = {o, tensors, made};
-    if (!made)
+    bool *fixed = NEW_ZERO(a, bool, tensors);
+    const Market m = {o, tensors, fixed};
+    if (!fixed)
         return arena_fail(a, err);
     for (size_t rounds = 0;; rounds++) {
-        const Spent spent = spend(&m, bits, chosen);
+        const Spending spent = spend(&m, bits, chosen);
         const size_t j = spent.cut, k = spent.corner;
         if (j == tensors || rounds == JUMPS_MOST)
             return OK;
-        made[j] = true;
+        fixed[j] = true;
         const double below = variance_with(&m, bits, j, k, chosen);
         const double above = variance_with(&m, bits, j, k + 1, chosen);
         if (spent.variance <= fmin(below, above)) {
-            made[j] = false;
+            fixed[j] = false;
             spend(&m, bits, chosen);
             return OK;
         }

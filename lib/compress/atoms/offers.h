@@ -1,13 +1,13 @@
-/* offers.h -- a sum of bits spent over many curves so that their variances add up to the least.
+/* offers.h -- spends one bit budget over the curves of many tensors, for the least total variance.
  *
- * min sum_j V_j  subject to  sum_j bits_j = B: every tensor goes down its curve until the next bit would save
- * less than mu of variance, the same mu for all. Atoms at level tau save T1 per step of tau (V = tau T1 - T2)
- * and cost c T1 / tau^2 bits of it, c being the bits of one more expected atom, so tau_j = sqrt(mu c_j): each
- * atom is kept with p = min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is the slope of bits over
- * expected atoms at that level, not the mean of all atoms, which has the heavy ones' floats in it.
+ * min sum_j V_j  subject to  sum_j bits_j = B: every tensor moves along its curve until the next bit would save less
+ * than mu of variance, with the same multiplier mu for all tensors. At level tau the variance is V = tau T1 - T2, so
+ * dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where c is the bits of one more expected atom. Hence
+ * tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is the slope of
+ * bits over expected atoms at that level, not the mean bits of an atom, which would count the heavy atoms' floats.
  *
- * Curves need not be convex (floats instead of atoms, another codec's curve), so mu walks on their lower
- * convex hulls; what the hulls promise is a lower bound for every choice of levels. */
+ * Curves need not be convex (where floats replace atoms, or another codec's curve crosses), so mu is searched on their
+ * lower convex hulls. The variance on the hulls is a lower bound for every choice of levels. */
 #ifndef ATOMO_OFFERS_H
 #define ATOMO_OFFERS_H
 
@@ -15,24 +15,25 @@
 
 typedef struct {
     CurvePoint at;
-    int codec; /* whose curve it is on */
+    int codec; /* 0 or 1: the curve that it is on */
 } Offer;
 
-/* What can be had for one tensor. */
+/* All offers for one tensor. */
 typedef struct {
     Offer *item;    /* (count) by rising bits */
-    size_t *corner; /* (corners) items of the lower convex hull: bits rise, variance falls */
+    size_t *corner; /* (corners) indices of the items on the lower convex hull: bits rise, variance falls */
     size_t count, corners;
 } Offers;
 
 enum { OFFER_CODECS = 2 };
 
-/* Joins the curves of one tensor; a count of 0 says that there is none. What the second has for fewer bits than
- * the first's fewest is left out: that is less than one atom, and next to nothing would ever arrive. */
+/* Joins the curves of one tensor, in memory of `a`; a curve with count 0 is absent. Points of the second curve with fewer
+ * bits than the first curve's cheapest are left out: they expect less than one atom, so most draws would be empty. */
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 
-/* Chooses for every tensor. The bits come to `bits` where that is possible, else to the nearest that is. */
+/* Chooses an offer for every tensor: chosen (tensors). Their bits add up to `bits` where offers allow, else to the
+ * nearest sum. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* svd.c -- spectral ATOMO: a matrix's singular vectors are the atoms, and few are sent (Wang et al., NeurIPS 2018).
+/* svd.c -- spectral ATOMO: the atoms are the singular vectors of a matrix (Wang et al., NeurIPS 2018).
  *
- * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so
- * the mean is A. Which and how likely: svd_plan.h; how they travel: svd_payload.h. */
+ * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so the mean is
+ * A. svd_plan.h chooses p and draws, svd_payload.h has the payload. */
 #include "compress/atoms/svd_payload.h"
 
 #include "num/finite.h"
@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-static const char *const methods[] = {"gram", "gesdd", NULL}; /* as SpectralMethod counts */
+static const char *const methods[] = {"gram", "gesdd", NULL}; /* in the order of SpectralMethod */
 
 enum { VBITS = 8 }; /* the default */
 
@@ -27,7 +27,13 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const Svd *o = codec->params;
-    return (o->empty == EMPTY_SEND ? UNBIASED : 0) | RANDOM;
+    return o->empty == EMPTY_SEND ? UNBIASED : 0;
+}
+
+static bool part(const Codec *codec, char spec[PART_SPEC])
+{
+    const Svd *o = codec->params;
+    return vectors_spec((VectorForm)o->vectors, o->vbits, spec);
 }
 
 static Status check(const Codec *codec, Error *err)
@@ -45,14 +51,14 @@ static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
     return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
-/* Sums the atoms into x; false when a value is beyond float32. */
+/* x = the sum of the atoms; false when a value is beyond float32. */
 static bool add_up(const Call *c, const SvdAtoms *a, float *x)
 {
     linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
     return svd_ceiling(a) <= (double)FLT_MAX / 2 || first_nonfinite(x, c->shape->n, NULL) == c->shape->n;
 }
 
-/* Decodes what is about to be sent. */
+/* Decodes the payload just written, to see whether its values are in range. */
 static Status check_range(const Call *c, Bytes payload)
 {
     SvdAtoms a;
@@ -96,13 +102,13 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* ---- closed forms ---- */
 
-/* A plan, and what rounding adds to its atoms' vectors. */
+/* A plan, and the rounding noise of its atoms' vectors. */
 typedef struct {
     SvdPlan plan;
     VectorNoise *left, *right; /* (k) */
-} Noisy;
+} NoisyPlan;
 
-static Status make_noisy(const Call *c, const float *x, Noisy *n)
+static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
 {
     TRY(make_plan(c, x, &n->plan));
     n->left = NEW(c->scratch, VectorNoise, n->plan.s.k);
@@ -110,11 +116,10 @@ static Status make_noisy(const Call *c, const float *x, Noisy *n)
     return n->left && n->right ? svd_noise(c, &n->plan, n->left, n->right) : arena_fail(c->scratch, c->err);
 }
 
-/* Sum of lambda^2 ((1 + w)(1 + w') / p - 1). The atoms are orthogonal, so coins that depend on one another
- * change nothing. */
+/* Sum of lambda^2 ((1 + w)(1 + w') / p - 1). The atoms are orthogonal, so this holds for dependent draws too. */
 static double variance(const Call *c, const float *x)
 {
-    Noisy n;
+    NoisyPlan n;
     double sum = 0;
     if (make_noisy(c, x, &n) != OK)
         return NAN;
@@ -125,9 +130,9 @@ static double variance(const Call *c, const float *x)
     return n.plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
 }
 
-/* The covariance of an atom's error, in units of lambda^2 and with q = 1/p, is uu' x ((q - 1) vv' + q D') + q D
- * x (vv' + D'), x the product of Kronecker, D and D' those of the rounding of u and v. `squares` sums the traces
- * of these matrices' squares, `weighted` the variances of the estimate's part along the atom. */
+/* With q = 1/p, x the Kronecker product, and D, D' the covariances of the rounding of u and v, the covariance of an atom's
+ * error in units of lambda^2 is uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). `squares` adds the trace of its square,
+ * `weighted` the variance of the estimate along the atom. */
 static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
     const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
@@ -137,10 +142,10 @@ static void add_atom(double lambda2, double p, const VectorNoise *u, const Vecto
     m->weighted += lambda2 * lambda2 * (coin + q * along);
 }
 
-/* Atoms come and go, and are rounded, independently. */
+/* Atoms are kept, and rounded, independently. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    Noisy n;
+    NoisyPlan n;
     if (((const Svd *)c->self->params)->draw == DRAW_SYSTEMATIC || make_noisy(c, x, &n) != OK)
         return DEPENDENT;
     *m = (AtomMoments){0};
@@ -150,9 +155,9 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return ATOMWISE;
 }
 
-/* ---- what every level costs and leaves ---- */
+/* ---- the curve of bits and variance ---- */
 
-/* The closed form with the noise that rounding is expected to add, which needs no vectors. */
+/* The closed form with the expected rounding noise, which needs no vectors. */
 static double expected_variance(const SvdPlan *plan)
 {
     double sum = 0;
@@ -163,9 +168,10 @@ static double expected_variance(const SvdPlan *plan)
     return sum;
 }
 
+/* Adds a point, and removes those before it that cost no less. */
 static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
 {
-    while (*count && point[*count - 1].bits >= added.bits) /* dearer, and no better */
+    while (*count && point[*count - 1].bits >= added.bits)
         (*count)--;
     point[(*count)++] = added;
 }
@@ -180,8 +186,8 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* From the level that spends a thousandth of an atom, as one is a large part of a small budget, to the one
- * that keeps all, 16 to the octave; then level 0, the tensor itself where atoms are rounded. */
+/* 16 levels to the octave, from the level that expects a thousandth of an atom (one atom is a large part of a small budget)
+ * down to the one that keeps all atoms; then level 0, which is the tensor itself where vectors are rounded. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;
@@ -216,7 +222,9 @@ const Compressor compressor_svd = {
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Svd),
+    .promises = RANDOM,
     .traits = traits,
+    .part = part,
     .bound = svd_payload_most,
     .encode = encode,
     .decode = decode,

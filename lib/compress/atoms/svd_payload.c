@@ -11,7 +11,7 @@ size_t svd_payload_most(const Call *c)
     return 1 + VARINT_MAX + most * (vectors_most(rows) + vectors_most(cols));
 }
 
-/* The largest |x|; infinite when any is NaN or infinite. Without their signs floats order as integers do. */
+/* The largest |x|; infinite when an x is NaN or infinite. Compares the bits, which order floats without a sign. */
 static double largest(const float *x, size_t n)
 {
     int32_t most = 0;
@@ -45,7 +45,7 @@ static Status slots_take(const Call *c, size_t count, VectorSlots *p)
     return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* The atoms index[0 .. count-1], as they travel when they are sent. */
+/* Computes the atoms index[0 .. count-1] in the form in which they are sent. */
 static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
                          const VectorSlots *p)
 {
@@ -59,32 +59,32 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Atoms that are rounded are made a few at a time. */
+/* Atoms to be rounded are computed in batches, to save memory. */
 enum { AT_ONCE = 64 };
 
 typedef struct {
     VectorSlots to;
     float *left, *right; /* (AT_ONCE, rows), (AT_ONCE, cols) */
-} Few;
+} VectorBatch;
 
-static Status few_take(const Call *c, const SvdPlan *plan, size_t count, Few *f)
+static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, VectorBatch *batch)
 {
     const size_t most = count < AT_ONCE ? count : AT_ONCE;
-    f->left = NEW(c->scratch, float, most * plan->rows);
-    f->right = NEW(c->scratch, float, most * plan->cols);
-    if (!f->left || !f->right)
+    batch->left = NEW(c->scratch, float, most * plan->rows);
+    batch->right = NEW(c->scratch, float, most * plan->cols);
+    if (!batch->left || !batch->right)
         return arena_fail(c->scratch, c->err);
-    TRY(slots_take(c, most, &f->to));
+    TRY(slots_take(c, most, &batch->to));
     for (size_t i = 0; i < most; i++) {
-        f->to.left[i] = (uint8_t *)(f->left + i * plan->rows);
-        f->to.right[i] = (uint8_t *)(f->right + i * plan->cols);
+        batch->to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
+        batch->to.right[i] = (uint8_t *)(batch->right + i * plan->cols);
     }
     return OK;
 }
 
 /* ---- writing ---- */
 
-/* Floats are made where they travel. */
+/* Computes float vectors in the payload itself. */
 static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     VectorSlots to;
@@ -100,15 +100,15 @@ static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_
 static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     const Vectors *v = &plan->vectors;
-    Few f;
-    TRY(few_take(c, plan, count, &f));
+    VectorBatch batch;
+    TRY(batch_take(c, plan, count, &batch));
     for (size_t from = 0; from < count; from += AT_ONCE) {
         const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(make_atoms(c, plan, kept + from, some, &f.to));
+        TRY(make_atoms(c, plan, kept + from, some, &batch.to));
         for (size_t i = 0; i < some; i++) {
             const uint64_t address = 2 * (uint64_t)kept[from + i];
-            TRY(vectors_put(v, c, address, f.left + i * plan->rows, plan->rows, out));
-            TRY(vectors_put(v, c, address + 1, f.right + i * plan->cols, plan->cols, out));
+            TRY(vectors_put(v, c, address, batch.left + i * plan->rows, plan->rows, out));
+            TRY(vectors_put(v, c, address + 1, batch.right + i * plan->cols, plan->cols, out));
         }
     }
     return OK;
@@ -128,7 +128,7 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
 {
     const size_t k = plan->s.k;
     size_t *sent = NEW(c->scratch, size_t, k), count = 0;
-    Few f;
+    VectorBatch batch;
     if (!sent)
         return arena_fail(c->scratch, c->err);
     for (size_t i = 0; i < k; i++) {
@@ -138,14 +138,14 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
     }
     if (!plan->vectors.codec)
         return OK;
-    TRY(few_take(c, plan, count, &f));
+    TRY(batch_take(c, plan, count, &batch));
     for (size_t from = 0; from < count; from += AT_ONCE) {
         const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(make_atoms(c, plan, sent + from, some, &f.to));
+        TRY(make_atoms(c, plan, sent + from, some, &batch.to));
         for (size_t i = 0; i < some; i++) {
             const size_t atom = sent[from + i];
-            left[atom] = vectors_noise(&plan->vectors, c, f.left + i * plan->rows, plan->rows);
-            right[atom] = vectors_noise(&plan->vectors, c, f.right + i * plan->cols, plan->cols);
+            left[atom] = vectors_noise(&plan->vectors, c, batch.left + i * plan->rows, plan->rows);
+            right[atom] = vectors_noise(&plan->vectors, c, batch.right + i * plan->cols, plan->cols);
         }
     }
     return OK;
@@ -183,7 +183,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
-    Vectors v;
+    const Vectors v = vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
     *a = (SvdAtoms){0};
     svd_view(c, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
@@ -192,7 +192,6 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
         return payload_bad(c, "no count of atoms");
     if (count > most)
         return payload_bad(c, "%llu atoms, want at most %zu", (unsigned long long)count, most);
-    TRY(vectors_open(c, (VectorForm)o->vectors, o->vbits, &v));
     if (!v.codec && reader_left(&r) != count * each)
         return payload_bad(c, "%zu bytes of atoms, want %zu", reader_left(&r), (size_t)count * each);
     a->count = (size_t)count;

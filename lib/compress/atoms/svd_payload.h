@@ -1,8 +1,8 @@
-/* svd_payload.h -- a payload of atoms:
+/* svd_payload.h -- payloads of singular vectors:
  *
  *     kind:8 = 1   count:varint   { left:vector  right:vector } x count             (vectors: svd_vectors.h)
  *
- * where the vector on the shorter side has length one and the other carries the scale. */
+ * where the vector of the shorter side has length one, and the other vector carries the scale. */
 #ifndef ATOMO_SVD_PAYLOAD_H
 #define ATOMO_SVD_PAYLOAD_H
 
@@ -14,18 +14,19 @@ typedef struct {
     float *left, *right;
 } SvdAtoms;
 
+/* Most bytes of a payload. */
 size_t svd_payload_most(const Call *c);
 
-/* Sends the atoms kept[0 .. count-1] of the plan, each divided by its p. */
+/* Appends the payload of the atoms kept (count) of the plan, each divided by its p. */
 Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out);
 
-/* Refuses what svd_put does not write; the atoms live in c->scratch. */
+/* Reads the atoms into c->scratch; ERR_CORRUPT for a payload that svd_put does not write. */
 Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
 
-/* No value of the atoms' sum can be larger in magnitude. */
+/* An upper bound for the magnitude of every element of the atoms' sum. */
 double svd_ceiling(const SvdAtoms *a);
 
-/* What rounding adds to atom i's vectors, in units of their lengths. Both (k); 0 for atoms never sent. */
+/* left, right (k): the noise that rounding adds to each atom's unit vectors; 0 for atoms that are never sent. */
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right);
 
 #endif

@@ -1,9 +1,9 @@
-/* svd_plan.h -- which atoms of a matrix spectral ATOMO sends and how likely: all that comes before the bytes.
+/* svd_plan.h -- spectral ATOMO before any payload: the singular values of a matrix, their probabilities, and a draw.
  *
- * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from
- * whoever spreads one budget over several tensors:
+ * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from a plan that
+ * spends one budget over several tensors (joint):
  *
- *     svd_plan_open(c, x, &plan);          the lengths, and what an atom costs
+ *     svd_plan_open(c, x, &plan);          singular values, expected bits of an atom
  *     svd_plan_rank(c, &plan);             or svd_plan_level(c, &plan, level)
  *     count = svd_draw(c, &plan, kept); */
 #ifndef ATOMO_SVD_PLAN_H
@@ -21,30 +21,30 @@ typedef struct {
 } Svd;
 
 typedef struct {
-    size_t rows, cols; /* of the matrix as it lies in memory */
+    size_t rows, cols; /* of the matrix in memory */
     Spectral s;        /* lambda: (k), largest first */
     Vectors vectors;
     double atom_bits; /* expected payload bits of an atom; the same for each */
     double
-        atom_noise; /* expected (1 + w)(1 + w') where rounding adds w and w' to its vectors of length one */
-    double level;   /* 0: every atom is kept that is not 0 */
+        atom_noise; /* expected (1 + w)(1 + w'); rounding adds the mean squares w, w' to the two unit vectors */
+    double level;   /* 0: every atom that is not 0 is kept */
     double *p;      /* (k) */
-    double atoms;   /* expected number sent */
+    double atoms;   /* expected number of atoms sent */
     double bits;    /* expected payload bits */
-    bool raw;       /* which are expected to be no fewer than the floats' */
+    bool raw;       /* the tensor is sent raw: bits are no fewer than those of floats */
 } SvdPlan;
 
-/* The matrix that a tensor is sent as. */
+/* Rows and columns of the matrix that a tensor is sent as. */
 void svd_view(const Call *c, size_t *rows, size_t *cols);
 
-/* Everything lives in c->scratch. All but p and what follows from it. */
+/* Fills all of the plan but level, p, atoms, bits and raw; its memory is in c->scratch. */
 Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan);
 
-/* p for an expected number of `rank` atoms, or for a level from outside. */
+/* Sets level, p, atoms, bits and raw: for an expected number of `rank` atoms, or for a given level. */
 Status svd_plan_rank(const Call *c, SvdPlan *plan);
 Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 
-/* The atoms that this draw keeps, ascending, into kept (k); returns how many. */
+/* Draws: the indices of the atoms kept, rising, into kept (k); returns their number. */
 size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
 
 #endif

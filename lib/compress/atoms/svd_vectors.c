@@ -2,23 +2,26 @@
 #include "compress/atoms/svd_vectors.h"
 #include "coder/elias.h"
 #include "vec/kernels.h"
-#include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const char *const vector_forms[] = {"f32", "bf16", "qsgd", NULL};
 
 enum { BUCKET_SIZE = 512 }; /* qsgd's own default */
 
-Status vectors_open(const Call *c, VectorForm form, int64_t bits, Vectors *v)
+bool vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
 {
-    *v = (Vectors){.form = form, .s = (UINT32_C(1) << bits) - 1};
-    if (form == VECTORS_F32)
-        return OK;
-    const char *spec = form == VECTORS_BF16 ? "bf16:rounding=stochastic"
-                                            : text_format(c->scratch, "qsgd:bits=%lld,bucket=%d",
-                                                          (long long)bits, BUCKET_SIZE);
-    return spec ? codec_open(&v->codec, spec, c->scratch, c->err) : arena_fail(c->scratch, c->err);
+    if (form == VECTORS_BF16)
+        snprintf(spec, PART_SPEC, "bf16:rounding=stochastic");
+    if (form == VECTORS_QSGD)
+        snprintf(spec, PART_SPEC, "qsgd:bits=%lld,bucket=%d", (long long)bits, BUCKET_SIZE);
+    return form != VECTORS_F32;
+}
+
+Vectors vectors_of(VectorForm form, int64_t bits, const Codec *codec)
+{
+    return (Vectors){.form = form, .codec = codec, .s = (UINT32_C(1) << bits) - 1};
 }
 
 static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
@@ -31,7 +34,7 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
-/* qsgd's own rule: its form might be no shorter. */
+/* qsgd's own rule: raw floats where its codes may take no fewer bytes. */
 static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
@@ -39,12 +42,12 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
     return inner.self->ops->bound(&inner) >= raw_size(&inner);
 }
 
-/* ---- what to expect ---- */
+/* ---- expected bits and noise ---- */
 
-/* Means over one element of a random direction, which is |Z| t steps long with Z from N(0, 1). */
+/* Means for one element of a random unit vector, of magnitude |Z| t in steps of a level, Z from N(0, 1). */
 typedef struct {
-    double density;  /* the chance of a level that is not 0 */
-    double rounding; /* f (1 - f): variance in steps */
+    double density;  /* probability of a level that is not 0 */
+    double rounding; /* f (1 - f): variance in squared steps */
     double dense;    /* bits of omega(level + 1), and of a sign */
     double sparse;   /* bits of omega(level), and of a sign, where the level is not 0 */
 } LevelMeans;
@@ -76,7 +79,7 @@ static LevelMeans level_means(double t, uint32_t s)
     return m;
 }
 
-/* Bits of omega(gap) on average, gaps as places of this density in a run have them. */
+/* Expected bits of omega(gap), for gaps between random positions of this density in a run of `run` elements. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;
@@ -102,7 +105,7 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* bf16: a step is 2^-7 of a power of two, and x^2 is 2.16 times that power's square on average. */
+    /* bf16: a step is 2^-7 of a power of two; x^2 is on average 2.16 times the square of that power. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
@@ -127,7 +130,7 @@ Status vectors_put(const Vectors *v, const Call *c, uint64_t index, const float 
     payload.data = NEW(c->scratch, uint8_t, payload.cap);
     if (!payload.data)
         return arena_fail(c->scratch, c->err);
-    if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* which bf16 itself would clip */
+    if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* bf16 would clip it */
         return FAIL(c->err, ERR_NUMERIC, "svd: a vector is beyond bf16");
     TRY(codec_encode(&inner, x, &payload));
     buf_varint(out, payload.size);
@@ -154,7 +157,7 @@ Status vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, flo
     return OK;
 }
 
-/* qsgd's norms are those of the vector that was rounded; bf16 moves a value by less than 2^-7 of itself. */
+/* qsgd sends the norms of the vector before rounding; bf16 changes a value by less than 2^-7 of itself. */
 bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
@@ -167,7 +170,7 @@ bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
     return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
 }
 
-/* ---- what rounding adds: (up - |x|)(|x| - down) for the neighbours of each element ---- */
+/* ---- noise of rounding: (up - |x|)(|x| - down), up and down the two values that |x| may be rounded to ---- */
 
 static void add_element(VectorNoise *sum, double x, double noise)
 {
@@ -176,7 +179,7 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* A value's lower neighbour is its upper half; the step is 2^-7 of its power of two. */
+/* `down` is the upper 16 bits of x; the step is 2^-7 of its power of two. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

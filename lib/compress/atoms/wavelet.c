@@ -1,5 +1,5 @@
-/* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a bump of one width at one place, so it fits
- * gradients whose neighbours move together. The payload is atoms.h's. */
+/* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a wavelet of one width at one place, which suits
+ * gradients with similar neighbours. The payload is that of atoms.h, for the coefficients. */
 #include "num/wavelet_transform.h"
 #include "compress/atoms/basis.h"
 
@@ -43,7 +43,7 @@ static const Basis basis = {plan, forward, inverse};
 static unsigned traits(const Codec *codec)
 {
     const Wavelet *w = codec->params;
-    return RANDOM | EXACT_BYTES | (w->empty == EMPTY_SEND ? UNBIASED : 0);
+    return w->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
 const Compressor compressor_wavelet = {
@@ -58,8 +58,9 @@ const Compressor compressor_wavelet = {
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Daubechies, Comm. Pure Appl. Math. 41, 1988",
     .params = schema,
     .params_size = sizeof(Wavelet),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
-    .basis = &basis,
+    .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,
     .decode = basis_decode,

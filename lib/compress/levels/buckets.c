@@ -10,13 +10,14 @@ static bool dequantise(const void *data, size_t block, const void *code);
 
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
 {
+    const BucketLaw *law = c->self->ops->family;
     const size_t n = c->shape->n, size = bucket ? (size_t)bucket : n ? n : 1;
     *b = (Buckets){.c = c,
-                   .law = c->self->ops->law,
+                   .law = law,
                    .n = n,
                    .bucket = size,
                    .buckets = n / size + (n % size != 0),
-                   .head_size = c->self->ops->law->size,
+                   .head_size = law->size,
                    .s = s};
     b->codes = (Codes){
         .c = c, .kind = kind, .s = s, .run = size, .data = b, .quantise = quantise, .dequantise = dequantise};
@@ -110,17 +111,23 @@ static bool dequantise(const void *data, size_t block, const void *code)
 
 /* ---- the hooks ---- */
 
+static void open_buckets(Buckets *b, const Call *c)
+{
+    const BucketLaw *law = c->self->ops->family;
+    law->open(b, c);
+}
+
 size_t buckets_bound(const Call *c)
 {
     Buckets b;
-    c->self->ops->law->open(&b, c);
+    open_buckets(&b, c);
     return goes_raw(&b) ? raw_size(c) : most_bytes(&b);
 }
 
 Status buckets_encode(const Call *c, const float *x, Buf *out)
 {
     Buckets b;
-    c->self->ops->law->open(&b, c);
+    open_buckets(&b, c);
     if (goes_raw(&b))
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
@@ -144,7 +151,7 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
 {
     Buckets b;
     Reader r = reader_open(in);
-    c->self->ops->law->open(&b, c);
+    open_buckets(&b, c);
     TRY(payload_kind(c, take_u8(&r), goes_raw(&b) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     b.decoded = x;
     b.sent = take_bytes(&r, b.head_size * b.buckets);
@@ -161,7 +168,7 @@ double buckets_variance(const Call *c, const float *x)
     Buckets b;
     double total = 0;
     uint8_t own[BUCKET_HEAD_MOST], *all = NULL;
-    c->self->ops->law->open(&b, c);
+    open_buckets(&b, c);
     b.x = x;
     if (goes_raw(&b))
         return 0;

@@ -46,7 +46,7 @@ static bool is_random(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return EXACT_BYTES | (is_random(codec) ? UNBIASED | RANDOM : (unsigned)MERGEABLE);
+    return is_random(codec) ? UNBIASED | RANDOM : MERGEABLE;
 }
 
 static size_t bound(const Call *c)
@@ -224,8 +224,8 @@ static double variance(const Call *c, const float *x)
 }
 
 #define HOOKS                                                                                                \
-    .params = schema, .params_size = sizeof(Half), .traits = traits, .bound = bound, .encode = encode,       \
-    .decode = decode, .merge = merge, .variance = variance
+    .params = schema, .params_size = sizeof(Half), .promises = EXACT_BYTES, .traits = traits,                \
+    .bound = bound, .encode = encode, .decode = decode, .merge = merge, .variance = variance
 
 const Compressor compressor_fp16 = {
     .name = "fp16",

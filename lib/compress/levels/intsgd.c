@@ -27,7 +27,7 @@ static const Intsgd *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return UNBIASED | RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
+    return params_of(codec)->share ? LINEAR | MERGEABLE : 0u;
 }
 
 static int rounds(const Codec *codec)
@@ -269,6 +269,7 @@ const Compressor compressor_intsgd = {
              "Gradients, ICLR 2022",
     .params = schema,
     .params_size = sizeof(Intsgd),
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .traits = traits,
     .rounds = rounds,
     .bound = bound,

@@ -29,7 +29,7 @@ static bool is_random(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return EXACT_BYTES | (is_random(codec) ? UNBIASED | RANDOM : 0u);
+    return is_random(codec) ? UNBIASED | RANDOM : 0u;
 }
 
 /* ---- a bucket ---- */
@@ -144,8 +144,9 @@ const Compressor compressor_minmax = {
         "Deep Learning, Middleware 2022",
     .params = schema,
     .params_size = sizeof(Minmax),
+    .promises = EXACT_BYTES,
     .traits = traits,
-    .law = &law,
+    .family = &law,
     .bound = buckets_bound,
     .encode = buckets_encode,
     .decode = buckets_decode,

@@ -31,12 +31,6 @@ static bool by_symbols(const Call *c)
     return ((const Natural *)c->self->params)->code == CODE_RANS;
 }
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
-}
-
 static size_t method_bytes(const Call *c)
 {
     const size_t n = c->shape->n;
@@ -229,7 +223,7 @@ const Compressor compressor_natural = {
              "Learning, MSML 2022 (arXiv 1905.10988, 2019)",
     .params = schema,
     .params_size = sizeof(Natural),
-    .traits = traits,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

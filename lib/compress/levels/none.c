@@ -6,12 +6,6 @@
 #include <float.h>
 #include <math.h>
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES;
-}
-
 static size_t bound(const Call *c)
 {
     return 4 * c->shape->n;
@@ -60,7 +54,7 @@ const Compressor compressor_none = {
     .bare = true,
     .formula = "g as it is, 32 bits an element; merging adds",
     .paper = "the yardstick",
-    .traits = traits,
+    .promises = UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -18,12 +18,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
-}
-
 /* ---- a bucket ---- */
 
 static int bits_of(const Buckets *b)
@@ -109,8 +103,8 @@ const Compressor compressor_nuqsgd = {
         "Data-Parallel SGD via Nonuniform Quantization, JMLR 22, 2021",
     .params = schema,
     .params_size = sizeof(Nuqsgd),
-    .traits = traits,
-    .law = &law,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .family = &law,
     .bound = buckets_bound,
     .encode = buckets_encode,
     .decode = buckets_decode,

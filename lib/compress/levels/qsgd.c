@@ -26,12 +26,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
-}
-
 /* ---- a bucket ---- */
 
 static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
@@ -119,8 +113,8 @@ const Compressor compressor_qsgd = {
              "Quantization and Encoding, NIPS 2017",
     .params = schema,
     .params_size = sizeof(Qsgd),
-    .traits = traits,
-    .law = &law,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .family = &law,
     .bound = buckets_bound,
     .encode = buckets_encode,
     .decode = buckets_decode,

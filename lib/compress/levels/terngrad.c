@@ -37,7 +37,7 @@ static const Terngrad *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return RANDOM | EXACT_BYTES | (params_of(codec)->clip == 0 ? UNBIASED : 0u);
+    return params_of(codec)->clip == 0 ? UNBIASED : 0u;
 }
 
 static int rounds(const Codec *codec)
@@ -362,6 +362,7 @@ const Compressor compressor_terngrad = {
              "Distributed Deep Learning, NIPS 2017",
     .params = schema,
     .params_size = sizeof(Terngrad),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .rounds = rounds,
     .bound = bound,

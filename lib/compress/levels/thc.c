@@ -35,7 +35,7 @@ static const Thc *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return RANDOM | EXACT_BYTES | (params_of(codec)->share ? LINEAR | MERGEABLE : 0u);
+    return params_of(codec)->share ? LINEAR | MERGEABLE : 0u;
 }
 
 static int rounds(const Codec *codec)
@@ -77,12 +77,12 @@ static size_t norm_bytes(const void *data, size_t n)
     return 4;
 }
 
-static Verdict encode_norm(const Blocks *s, const Block *b, const float *x, uint8_t *out)
+static BlockResult encode_norm(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
     (void)s;
     const float norm = (float)sqrt(kernels()->sum_squares(x, b->n));
     store_f32(out, norm);
-    return isfinite(norm) ? FINE : BEYOND;
+    return isfinite(norm) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
 static size_t count_norm(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
@@ -100,14 +100,14 @@ static size_t level_bytes(const void *data, size_t n)
 }
 
 /* Half the width of the range, times the lift. */
-static float end_of(const Job *job, const Block *b, float *lift)
+static float end_of(const Job *job, const RotatedBlock *b, float *lift)
 {
     const double norm = (double)load_f32(job->norm + 4 * b->index);
     *lift = blocks_lift(norm);
     return (float)((double)ends[job->bits] * norm * (double)*lift / sqrt((double)b->n));
 }
 
-static Verdict encode_levels(const Blocks *s, const Block *b, const float *x, uint8_t *out)
+static BlockResult encode_levels(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
     const Job *job = s->data;
     float z[BLOCK_MOST], lift;
@@ -116,7 +116,7 @@ static Verdict encode_levels(const Blocks *s, const Block *b, const float *x, ui
     rotation_turn(&b->rotation, x, b->n, lift, z);
     blocks_round(s, b, -end, end, job->steps, z, code);
     planes_put8(code, b->n, job->bits, out);
-    return load_f32(job->norm + 4 * b->index) > 0x1p100f ? FAR : FINE;
+    return load_f32(job->norm + 4 * b->index) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
 static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
@@ -129,8 +129,8 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
     return 0;
 }
 
-/* A sum k of W levels is (2 k - W steps) times half a step. Blocks without a norm have but the lowest. */
-static Verdict decode_levels(const Blocks *s, const Block *b, const uint8_t *in, float *y)
+/* A sum k of W levels is (2 k - W steps) times half a step. RotatedBlocks without a norm have but the lowest. */
+static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     (void)in; /* they stand in job->total */
     const Job *job = s->data;
@@ -139,46 +139,46 @@ static Verdict decode_levels(const Blocks *s, const Block *b, const uint8_t *in,
     const float end = end_of(job, b, &lift), half = end / (float)job->steps;
     const int32_t middle = (int32_t)(job->total.workers * job->steps);
     if (!sums_get(&job->total, b->piece * BLOCK + b->rotation.at, b->n, sum))
-        return BAD_CODES;
+        return BLOCK_BAD_CODES;
     for (size_t i = 0; i < b->n; i++) {
         any |= sum[i];
         y[i] = (float)(2 * (int32_t)sum[i] - middle) * half;
     }
     if (end == 0) {
         memset(y, 0, b->n * sizeof *y);
-        return any ? BAD_ZEROS : FINE;
+        return any ? BLOCK_BAD_ZEROS : BLOCK_FINE;
     }
     rotation_turn_back(&b->rotation, y, b->n);
-    return lift == 1 || blocks_drop(y, b->n, lift) ? FINE : BEYOND;
+    return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
 /* ---- the hooks ---- */
 
-static Blocks norm_blocks(const Call *c)
+static RotatedBlocks norm_blocks(const Call *c)
 {
-    return (Blocks){.c = c,
-                    .rng = &c->rng_shared,
-                    .rounds = 1,
-                    .bytes = norm_bytes,
-                    .encode = encode_norm,
-                    .count = count_norm};
+    return (RotatedBlocks){.c = c,
+                           .rng = &c->rng_shared,
+                           .rounds = 1,
+                           .bytes = norm_bytes,
+                           .encode = encode_norm,
+                           .count = count_norm};
 }
 
-static Blocks level_blocks(const Call *c, const Job *job)
+static RotatedBlocks level_blocks(const Call *c, const Job *job)
 {
-    return (Blocks){.c = c,
-                    .rng = &c->rng_shared,
-                    .rounds = 1,
-                    .data = job,
-                    .bytes = level_bytes,
-                    .encode = encode_levels,
-                    .decode = decode_levels,
-                    .count = count_levels};
+    return (RotatedBlocks){.c = c,
+                           .rng = &c->rng_shared,
+                           .rounds = 1,
+                           .data = job,
+                           .bytes = level_bytes,
+                           .encode = encode_levels,
+                           .decode = decode_levels,
+                           .count = count_levels};
 }
 
 static Status put_norms(const Call *c, const float *x, Buf *out)
 {
-    const Blocks norms = norm_blocks(c);
+    const RotatedBlocks norms = norm_blocks(c);
     buf_u8(out, PAYLOAD_METHOD);
     return blocks_put(&norms, x, out);
 }
@@ -187,7 +187,7 @@ static Status put_levels(const Sums *s, const uint8_t *norm, const float *x, Buf
 {
     const Job job = {
         .bits = s->bits, .steps = s->top, .norm = norm, .total = {1, s->bits, s->top, out->data + out->size}};
-    const Blocks levels = level_blocks(s->c, &job);
+    const RotatedBlocks levels = level_blocks(s->c, &job);
     return blocks_put(&levels, x, out);
 }
 
@@ -215,7 +215,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     TRY(sums_open(&s, in, &job.norm, &job.total));
     if (!job.norm)
         return sums_floats(&s, &job.total, x);
-    const Blocks levels = level_blocks(c, &job);
+    const RotatedBlocks levels = level_blocks(c, &job);
     return blocks_get(&levels, (Bytes){job.total.planes, planes_size(c->shape->n, job.total.width)}, x);
 }
 
@@ -244,6 +244,7 @@ const Compressor compressor_thc = {
         "Using Tensor Homomorphic Compression, NSDI 2024",
     .params = schema,
     .params_size = sizeof(Thc),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .rounds = rounds,
     .bound = bound,

@@ -23,12 +23,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES;
-}
-
 /* ---- heads ---- */
 
 typedef struct {
@@ -189,8 +183,8 @@ const Compressor compressor_zipml = {
              "PODS 2015 (greedy)",
     .params = schema,
     .params_size = sizeof(Zipml),
-    .traits = traits,
-    .law = &law,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .family = &law,
     .bound = buckets_bound,
     .encode = buckets_encode,
     .decode = buckets_decode,

@@ -23,12 +23,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS;
-}
-
 /* ---- sizes ---- */
 
 typedef struct {
@@ -164,7 +158,7 @@ const Compressor compressor_lowrank = {
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
     .params = schema,
     .params_size = sizeof(Lowrank),
-    .traits = traits,
+    .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -42,12 +42,6 @@ static const Powersgd *params_of(const Codec *codec)
     return codec->params;
 }
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return LINEAR | MERGEABLE | RANDOM | EXACT_BYTES;
-}
-
 static int rounds(const Codec *codec)
 {
     return (int)(2 * params_of(codec)->iters);
@@ -226,7 +220,7 @@ const Compressor compressor_powersgd = {
              "Distributed Optimization, NeurIPS 2019",
     .params = schema,
     .params_size = sizeof(Powersgd),
-    .traits = traits,
+    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES,
     .rounds = rounds,
     .bound = bound,
     .encode = encode,

@@ -5,27 +5,27 @@
 
 #include <math.h>
 
-static const char *const reasons[VERDICTS] = {
-    [BEYOND] = "a value beyond float32",
-    [BAD_SCALE] = "a scale that is none",
-    [BAD_PADDING] = "padding bits are set",
-    [BAD_CODES] = "codes that no encoder writes",
-    [BAD_ZEROS] = "codes where there is but one value",
+static const char *const reasons[BLOCK_RESULTS] = {
+    [BLOCK_BEYOND] = "a value beyond float32",
+    [BLOCK_BAD_SCALE] = "a scale that is none",
+    [BLOCK_BAD_PADDING] = "padding bits are set",
+    [BLOCK_BAD_CODES] = "codes that no encoder writes",
+    [BLOCK_BAD_ZEROS] = "codes where there is but one value",
 };
 
 typedef struct {
-    const Blocks *s;
+    const RotatedBlocks *s;
     size_t n;
     const float *x;
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    Verdict *verdict; /* of each piece */
-} Job;
+    BlockResult *result; /* (pieces): the worst of its blocks */
+} BlocksJob;
 
-/* ---- where things stand ---- */
+/* ---- sizes ---- */
 
-static size_t piece_bytes(const Blocks *s, size_t n)
+static size_t piece_bytes(const RotatedBlocks *s, size_t n)
 {
     size_t sum = 0;
     for (size_t left = n, size; left; left -= size) {
@@ -35,13 +35,13 @@ static size_t piece_bytes(const Blocks *s, size_t n)
     return sum;
 }
 
-static size_t all_bytes(const Blocks *s, size_t n)
+static size_t all_bytes(const RotatedBlocks *s, size_t n)
 {
     const size_t pieces = rotation_pieces(n);
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* A whole piece is one block. */
+/* A full piece is one block; the last piece may be several. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);
@@ -56,13 +56,13 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* Floats: kind 0 may be sent at any length. */
+/* A tensor of any length may be sent raw. */
 size_t blocks_bound(const Call *c)
 {
     return raw_size(c);
 }
 
-/* Nothing reaches 2^-100, but not all is 0: float32 scales would be too coarse. */
+/* Whether all |x| are under 2^-100 and not all are 0: float32 scales would be too coarse. */
 static bool is_tiny(const float *x, size_t n)
 {
     bool zero = true;
@@ -74,44 +74,46 @@ static bool is_tiny(const float *x, size_t n)
     return !zero;
 }
 
-/* ---- a piece ---- */
+/* ---- pieces ---- */
 
-/* Encodes or decodes its blocks. */
+/* Encodes or decodes the blocks of a piece. */
 static void run_piece(void *data, size_t piece)
 {
-    const Job *job = data;
-    const Blocks *s = job->s;
+    const BlocksJob *job = data;
+    const RotatedBlocks *s = job->s;
     const size_t start = piece * BLOCK, n = rotation_piece(job->n, piece);
     size_t payload = piece ? piece * piece_bytes(s, BLOCK) : 0;
-    Verdict worst = FINE;
-    Block b = {.index = piece};
+    BlockResult worst = BLOCK_FINE;
+    RotatedBlock b = {.index = piece};
     for (size_t at = 0; at < n; at += b.n, b.index++) {
-        b = (Block){rotation_block(n - at), piece, b.index, rotation_open(s->rng, piece, at, s->rounds)};
-        const Verdict v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
-                                  : s->encode(s, &b, job->x + start + at, job->out + payload);
+        b = (RotatedBlock){rotation_block(n - at), piece, b.index,
+                           rotation_open(s->rng, piece, at, s->rounds)};
+        const BlockResult v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
+                                      : s->encode(s, &b, job->x + start + at, job->out + payload);
         worst = v > worst ? v : worst;
         payload += s->bytes(s->data, b.n);
     }
-    job->verdict[piece] = worst;
+    job->result[piece] = worst;
 }
 
-static Status run(Job *job, Verdict *worst)
+static Status run(BlocksJob *job, BlockResult *worst)
 {
     const Call *c = job->s->c;
     const size_t pieces = rotation_pieces(job->n);
-    job->verdict = NEW(c->scratch, Verdict, pieces);
-    if (!job->verdict)
+    job->result = NEW(c->scratch, BlockResult, pieces);
+    if (!job->result)
         return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, pieces, run_piece, job);
-    *worst = FINE;
+    *worst = BLOCK_FINE;
     for (size_t p = 0; p < pieces; p++)
-        *worst = job->verdict[p] > *worst ? job->verdict[p] : *worst;
+        *worst = job->result[p] > *worst ? job->result[p] : *worst;
     return OK;
 }
 
 /* ---- the whole ---- */
 
-static void report(const Job *job)
+/* Reports floats and codes to c->streams. */
+static void report(const BlocksJob *job)
 {
     uint64_t count[2][256] = {{0}};
     const uint8_t *at = job->out;
@@ -127,48 +129,48 @@ static void report(const Job *job)
     streams_symbols(job->s->c->streams, count[1], 256);
 }
 
-/* Scales near the end of float32: whether what they decode to is still in range is seen by decoding. */
-static Status check_range(const Job *job)
+/* Decodes the payload, to see whether its values are in range. */
+static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;
-    Job back = {.s = job->s, .n = job->n, .in = job->out};
-    Verdict worst = FINE;
+    BlocksJob back = {.s = job->s, .n = job->n, .in = job->out};
+    BlockResult worst = BLOCK_FINE;
     back.y = NEW(c->scratch, float, job->n);
     if (!back.y)
         return arena_fail(c->scratch, c->err);
     TRY(run(&back, &worst));
-    if (worst != FINE)
+    if (worst != BLOCK_FINE)
         return FAIL(c->err, ERR_NUMERIC, "%s: decoded values would be beyond float32", c->self->ops->name);
     return OK;
 }
 
-Status blocks_put(const Blocks *s, const float *x, Buf *out)
+Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
-    Job job = {.s = s, .n = c->shape->n, .x = x};
-    Verdict worst = FINE;
+    BlocksJob job = {.s = s, .n = c->shape->n, .x = x};
+    BlockResult worst = BLOCK_FINE;
     job.out = buf_room(out, all_bytes(s, job.n));
     TRY(run(&job, &worst));
-    if (worst == BEYOND)
+    if (worst == BLOCK_BEYOND)
         return FAIL(c->err, ERR_NUMERIC, "%s: a block's scale is beyond float32", c->self->ops->name);
-    if (worst == FAR)
+    if (worst == BLOCK_LARGE)
         TRY(check_range(&job));
     if (c->streams)
         report(&job);
     return OK;
 }
 
-Status blocks_get(const Blocks *s, Bytes in, float *x)
+Status blocks_get(const RotatedBlocks *s, Bytes in, float *x)
 {
-    Job job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
-    Verdict worst = FINE;
+    BlocksJob job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
+    BlockResult worst = BLOCK_FINE;
     if (in.size != all_bytes(s, job.n))
         return payload_bad(s->c, "%zu bytes, want %zu", 1 + in.size, 1 + all_bytes(s, job.n));
     TRY(run(&job, &worst));
-    return worst == FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
+    return worst == BLOCK_FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
 }
 
-Status blocks_encode(const Blocks *s, const float *x, Buf *out)
+Status blocks_encode(const RotatedBlocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
     if (goes_raw(c) || is_tiny(x, c->shape->n))
@@ -177,7 +179,7 @@ Status blocks_encode(const Blocks *s, const float *x, Buf *out)
     return blocks_put(s, x, out);
 }
 
-Status blocks_decode(const Blocks *s, Bytes in, float *x)
+Status blocks_decode(const RotatedBlocks *s, Bytes in, float *x)
 {
     const Call *c = s->c;
     if (goes_raw(c) || in.size < 1 || in.data[0] != PAYLOAD_METHOD)
@@ -185,7 +187,7 @@ Status blocks_decode(const Blocks *s, Bytes in, float *x)
     return blocks_get(s, (Bytes){in.data + 1, in.size - 1}, x);
 }
 
-double blocks_variance(const Blocks *s, const float *x)
+double blocks_variance(const RotatedBlocks *s, const float *x)
 {
     const size_t n = s->c->shape->n;
     double sum = 0;
@@ -194,7 +196,8 @@ double blocks_variance(const Blocks *s, const float *x)
     for (size_t p = 0; p < rotation_pieces(n); p++)
         for (size_t at = 0, size; at < rotation_piece(n, p); at += size) {
             size = rotation_block(rotation_piece(n, p) - at);
-            const Block b = {.n = size, .piece = p, .rotation = rotation_open(s->rng, p, at, s->rounds)};
+            const RotatedBlock b = {
+                .n = size, .piece = p, .rotation = rotation_open(s->rng, p, at, s->rounds)};
             sum += s->variance(s, &b, x + p * BLOCK + at);
         }
     return sum;
@@ -219,8 +222,8 @@ bool blocks_zero(const uint8_t *byte, size_t size)
     return true;
 }
 
-void blocks_round(const Blocks *s, const Block *b, float low, float high, uint32_t steps, float *z,
-                  uint8_t *code)
+void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
+                  float *z, uint8_t *code)
 {
     const RngKey key = rng_key(&s->c->rng, USE_COIN, b->piece);
     for (size_t i = 0; i < b->n; i++)

@@ -1,9 +1,9 @@
-/* blocks.h -- payloads that hold a randomly rotated vector block by block (rotation.h), each by itself:
+/* blocks.h -- payloads of a randomly rotated vector (rotation.h), cut into blocks that are coded independently:
  *
  *     kind:8  { block } x blocks
  *
- * The quantiser gives the size of a block's bytes, writes and reads them; cutting, threads, what goes raw and the
- * range of float32 are here. */
+ * A quantiser (struct RotatedBlocks) writes and reads one block; this file cuts the vector, runs threads, sends short and tiny
+ * vectors raw, and checks the range of float32. */
 #ifndef ATOMO_COMPRESS_BLOCKS_H
 #define ATOMO_COMPRESS_BLOCKS_H
 
@@ -12,53 +12,65 @@
 
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
-/* What became of a block, the worst last. FAR: is what this decodes to still in float32's range? */
-typedef enum { FINE, FAR, BEYOND, BAD_SCALE, BAD_PADDING, BAD_CODES, BAD_ZEROS, VERDICTS } Verdict;
+/* The result of coding a block, the worst last. BLOCK_LARGE: encoded, but its scale is so large that decoded values may be
+ * beyond float32, so the caller decodes it to see. The others are refusals; blocks.c has their messages. */
+typedef enum {
+    BLOCK_FINE,
+    BLOCK_LARGE,
+    BLOCK_BEYOND,
+    BLOCK_BAD_SCALE,
+    BLOCK_BAD_PADDING,
+    BLOCK_BAD_CODES,
+    BLOCK_BAD_ZEROS,
+    BLOCK_RESULTS
+} BlockResult;
 
 typedef struct {
-    size_t n, piece, index; /* index: of all blocks of the vector */
-    Rotation rotation;      /* .at is where the block begins in its piece */
-} Block;
+    size_t n, piece,
+        index; /* piece: of 2^16 elements, addresses random words; index: of the block in the vector */
+    Rotation rotation; /* .at: the first element of the block in its piece */
+} RotatedBlock;
 
-typedef struct Blocks {
+typedef struct RotatedBlocks {
     const Call *c;
-    const Rng *rng; /* of the rotation */
-    int rounds;
-    const void *data;
-    size_t (*bytes)(const void *data, size_t n);
-    Verdict (*encode)(const struct Blocks *s, const Block *b, const float *x, uint8_t *out);
-    Verdict (*decode)(const struct Blocks *s, const Block *b, const uint8_t *in, float *y);
-    /* Adds a block's codes to count[0] and count[1], up to 256 symbols each; returns the floats beside them. */
+    const Rng *rng;                              /* of the rotation */
+    int rounds;                                  /* of random signs and a transform */
+    const void *data;                            /* the quantiser's parameters */
+    size_t (*bytes)(const void *data, size_t n); /* size of a block of n elements */
+    BlockResult (*encode)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out);
+    BlockResult (*decode)(const struct RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y);
+    /* Adds a block's codes to the histograms count[0] and count[1]; returns the number of floats sent besides codes. */
     size_t (*count)(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256]);
-    /* What a block adds to the variance, given the rotation; NULL: no closed form. */
-    double (*variance)(const struct Blocks *s, const Block *b, const float *x);
-} Blocks;
+    /* The block's variance, given the rotation; NULL: no closed form. */
+    double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
+} RotatedBlocks;
 
 size_t blocks_bound(const Call *c);
-Status blocks_encode(const Blocks *s, const float *x, Buf *out);
-Status blocks_decode(const Blocks *s, Bytes in, float *x);
-double blocks_variance(const Blocks *s, const float *x);
+Status blocks_encode(const RotatedBlocks *s, const float *x, Buf *out);
+Status blocks_decode(const RotatedBlocks *s, Bytes in, float *x);
+double blocks_variance(const RotatedBlocks *s, const float *x);
 
-/* The same without a kind byte, and never raw: for n of ROTATION_SHORTEST or more. */
-Status blocks_put(const Blocks *s, const float *x, Buf *out);
-Status blocks_get(const Blocks *s, Bytes in, float *x);
+/* The same without a kind byte and never raw; n >= ROTATION_SHORTEST. */
+Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
+Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 
+/* Number of blocks of a vector of n elements. */
 size_t blocks_count(size_t n);
 
-/* Blocks are rotated at this many times their size, so that nothing leaves float32's range on the way, and
- * `blocks_drop` takes that away again: false when a value is then beyond float32. */
+/* The power of two by which a block of this norm is scaled before its rotation, so that no value leaves float32's range.
+ * blocks_drop divides y (n) by it after the rotation back; false when a value is then beyond float32. */
 static inline float blocks_lift(double norm)
 {
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;
 }
 bool blocks_drop(float *y, size_t n, float lift);
 
-/* Stochastically rounded levels of z, 0 at `low` and below it, `steps` at `high` and above; z becomes its distance
- * from `low`. */
-void blocks_round(const Blocks *s, const Block *b, float low, float high, uint32_t steps, float *z,
-                  uint8_t *code);
+/* code (n): z (n) rounded stochastically to levels 0 .. steps, evenly spaced from `low` to `high`. Overwrites z with its
+ * distance from `low`. */
+void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
+                  float *z, uint8_t *code);
 
-/* No byte of them is set. */
+/* Whether all bytes are 0. */
 bool blocks_zero(const uint8_t *byte, size_t size);
 
 #endif

@@ -20,7 +20,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const Drive *d = codec->params;
-    return RANDOM | EXACT_BYTES | (d->rotations > 1 && d->scale == SCALE_UNBIASED ? UNBIASED : 0);
+    return d->rotations > 1 && d->scale == SCALE_UNBIASED ? UNBIASED : 0;
 }
 
 static Turned turned_of(const Drive *d)
@@ -32,7 +32,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Drive *d = c->self->params;
     const Turned t = turned_of(d);
-    const Blocks s = turned_blocks(c, &t, d->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, d->rotations);
     return blocks_encode(&s, x, out);
 }
 
@@ -40,7 +40,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Drive *d = c->self->params;
     const Turned t = turned_of(d);
-    const Blocks s = turned_blocks(c, &t, d->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, d->rotations);
     return blocks_decode(&s, in, x);
 }
 
@@ -57,6 +57,7 @@ const Compressor compressor_drive = {
         "Mean Estimation, NeurIPS 2021",
     .params = schema,
     .params_size = sizeof(Drive),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = blocks_bound,
     .encode = encode,

@@ -19,7 +19,7 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     const Eden *e = codec->params;
-    return RANDOM | EXACT_BYTES | (e->rotations > 1 ? UNBIASED : 0);
+    return e->rotations > 1 ? UNBIASED : 0;
 }
 
 static Turned turned_of(const Eden *e)
@@ -31,7 +31,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Eden *e = c->self->params;
     const Turned t = turned_of(e);
-    const Blocks s = turned_blocks(c, &t, e->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, e->rotations);
     return blocks_encode(&s, x, out);
 }
 
@@ -39,7 +39,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Eden *e = c->self->params;
     const Turned t = turned_of(e);
-    const Blocks s = turned_blocks(c, &t, e->rotations);
+    const RotatedBlocks s = turned_blocks(c, &t, e->rotations);
     return blocks_decode(&s, in, x);
 }
 
@@ -61,6 +61,7 @@ const Compressor compressor_eden = {
         "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
     .params = schema,
     .params_size = sizeof(Eden),
+    .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = blocks_bound,
     .encode = encode,

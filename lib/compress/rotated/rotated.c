@@ -1,5 +1,5 @@
 /* rotated.c -- stochastic rounding after a random rotation (Suresh, Yu, Kumar, McMahan 2017): uniform levels from the
- * least to the largest coordinate of a block. All workers rotate alike. In a payload of blocks.h a block is
+ * least to the largest coordinate of a block. All workers share the rotation. In a payload of blocks.h a block is
  *
  *     low:f32 high:f32  planes of the levels, `bits` wide (planes.h) */
 #include "coder/planes.h"
@@ -17,12 +17,6 @@ static const Param schema[] = {
     PARAM(Rotated, bits, "4", 1, 8, "bits of a coordinate: 2^bits levels", .rate = true),
     {0},
 };
-
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS;
-}
 
 static int width_of(const void *data)
 {
@@ -42,6 +36,7 @@ static size_t block_bytes(const void *data, size_t n)
 
 /* ---- encoding ---- */
 
+/* The least and the largest of z (n), n >= 16, in 16 lanes. */
 static void find_range(const float *z, size_t n, float *low, float *high)
 {
     float least[16], most[16];
@@ -63,12 +58,12 @@ static void find_range(const float *z, size_t n, float *low, float *high)
     }
 }
 
-/* A block turned, `lift` times as large, and its ends as they travel. */
+/* A block after rotation, scaled by `lift`; `low` and `high` are sent, unscaled. */
 typedef struct {
     float z[BLOCK_MOST], lift, low, high;
-} Turn;
+} RotatedRange;
 
-static void turn(Turn *t, const Block *b, const float *x)
+static void rotate(RotatedRange *t, const RotatedBlock *b, const float *x)
 {
     t->lift = blocks_lift(sqrt(kernels()->sum_squares(x, b->n)));
     const float drop = 1 / t->lift;
@@ -78,25 +73,25 @@ static void turn(Turn *t, const Block *b, const float *x)
     t->high = t->high * drop + 0;
 }
 
-static Verdict encode_block(const Blocks *s, const Block *b, const float *x, uint8_t *out)
+static BlockResult encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
-    Turn t;
+    RotatedRange t;
     uint8_t code[BLOCK_MOST];
-    turn(&t, b, x);
+    rotate(&t, b, x);
     if (!isfinite(t.low) || !isfinite(t.high))
-        return BEYOND;
+        return BLOCK_BEYOND;
     blocks_round(s, b, t.low * t.lift, t.high * t.lift, steps_of(s->data), t.z, code);
     store_f32(out, t.low);
     store_f32(out + 4, t.high);
     planes_put8(code, b->n, width_of(s->data), out + 8);
-    return fmaxf(fabsf(t.low), fabsf(t.high)) > 0x1p100f ? FAR : FINE;
+    return fmaxf(fabsf(t.low), fabsf(t.high)) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
 /* D^2 sum f (1 - f), f = frac((z - low) / D). */
-static double block_variance(const Blocks *s, const Block *b, const float *x)
+static double block_variance(const RotatedBlocks *s, const RotatedBlock *b, const float *x)
 {
-    Turn t;
-    turn(&t, b, x);
+    RotatedRange t;
+    rotate(&t, b, x);
     const double lift = (double)t.lift, steps = steps_of(s->data), low = (double)t.low * lift,
                  width = (double)t.high * lift - low, unit = width / steps / lift;
     double sum = 0;
@@ -124,7 +119,7 @@ static bool is_range(float low, float high)
            !(high == 0 && signbit(high));
 }
 
-static Verdict decode_block(const Blocks *s, const Block *b, const uint8_t *in, float *y)
+static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     uint8_t code[BLOCK_MOST];
     float value[256];
@@ -132,49 +127,49 @@ static Verdict decode_block(const Blocks *s, const Block *b, const uint8_t *in, 
     const double lift = (double)blocks_lift(fmax(fabs((double)low), fabs((double)high)));
     const double step = ((double)high - (double)low) * lift / steps_of(s->data);
     if (!is_range(low, high))
-        return BAD_SCALE;
+        return BLOCK_BAD_SCALE;
     if (low == high && !blocks_zero(in + 8, block_bytes(s->data, b->n) - 8))
-        return BAD_ZEROS;
+        return BLOCK_BAD_ZEROS;
     if (!planes_get8(in + 8, b->n, width_of(s->data), code))
-        return BAD_PADDING;
+        return BLOCK_BAD_PADDING;
     for (uint32_t k = 0; k <= steps_of(s->data); k++)
         value[k] = (float)((double)low * lift + step * k);
     for (size_t i = 0; i < b->n; i++)
         y[i] = value[code[i]];
     rotation_turn_back(&b->rotation, y, b->n);
-    return lift == 1 || blocks_drop(y, b->n, (float)lift) ? FINE : BEYOND;
+    return lift == 1 || blocks_drop(y, b->n, (float)lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
 /* ---- the hooks ---- */
 
-static Blocks rotated_blocks(const Call *c)
+static RotatedBlocks rotated_blocks(const Call *c)
 {
-    return (Blocks){.c = c,
-                    .rng = &c->rng_shared,
-                    .rounds = 1,
-                    .data = c->self->params,
-                    .bytes = block_bytes,
-                    .encode = encode_block,
-                    .decode = decode_block,
-                    .count = count_codes,
-                    .variance = block_variance};
+    return (RotatedBlocks){.c = c,
+                           .rng = &c->rng_shared,
+                           .rounds = 1,
+                           .data = c->self->params,
+                           .bytes = block_bytes,
+                           .encode = encode_block,
+                           .decode = decode_block,
+                           .count = count_codes,
+                           .variance = block_variance};
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Blocks s = rotated_blocks(c);
+    const RotatedBlocks s = rotated_blocks(c);
     return blocks_encode(&s, x, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Blocks s = rotated_blocks(c);
+    const RotatedBlocks s = rotated_blocks(c);
     return blocks_decode(&s, in, x);
 }
 
 static double variance(const Call *c, const float *x)
 {
-    const Blocks s = rotated_blocks(c);
+    const RotatedBlocks s = rotated_blocks(c);
     return blocks_variance(&s, x);
 }
 
@@ -190,7 +185,7 @@ const Compressor compressor_rotated = {
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .params = schema,
     .params_size = sizeof(Rotated),
-    .traits = traits,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS,
     .bound = blocks_bound,
     .encode = encode,
     .decode = decode,

@@ -74,7 +74,8 @@ static double round_off(const Turned *t, const Cut *k, const float *z, float uni
 }
 
 /* The scale; 0 where all that would be sent is. */
-static float turn_and_round(const Turned *t, const Block *b, const Cut *k, const float *x, uint8_t *code)
+static float turn_and_round(const Turned *t, const RotatedBlock *b, const Cut *k, const float *x,
+                            uint8_t *code)
 {
     float z[BLOCK_MOST];
     const double squares = kernels()->sum_squares(x, b->n), norm = sqrt(squares);
@@ -88,7 +89,7 @@ static float turn_and_round(const Turned *t, const Block *b, const Cut *k, const
     return (float)(t->shrink ? dot / (double)b->n / lift : squares * lift / dot);
 }
 
-static Verdict encode_block(const Blocks *s, const Block *b, const float *x, uint8_t *out)
+static BlockResult encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
     uint8_t code[BLOCK_MOST];
     const Cut k = cut_of(s->data, b->n);
@@ -97,7 +98,7 @@ static Verdict encode_block(const Blocks *s, const Block *b, const float *x, uin
         memset(code, 0, b->n);
     store_f32(out, scale);
     put_codes(&k, code, out + 4);
-    return !isfinite(scale) ? BEYOND : scale > 0x1p100f ? FAR : FINE;
+    return !isfinite(scale) ? BLOCK_BEYOND : scale > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
 static size_t count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
@@ -125,19 +126,19 @@ static void level_values(const Turned *t, int width, float unit, const uint8_t *
         z[i] = value[code[i]];
 }
 
-static Verdict decode_block(const Blocks *s, const Block *b, const uint8_t *in, float *y)
+static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     uint8_t code[BLOCK_MOST];
     const Cut k = cut_of(s->data, b->n);
     const float scale = load_f32(in), lift = blocks_lift((double)scale);
     if (!isfinite(scale) || signbit(scale))
-        return BAD_SCALE;
+        return BLOCK_BAD_SCALE;
     if (scale == 0) {
         memset(y, 0, b->n * sizeof *y);
-        return blocks_zero(in + 4, block_bytes(s->data, b->n) - 4) ? FINE : BAD_ZEROS;
+        return blocks_zero(in + 4, block_bytes(s->data, b->n) - 4) ? BLOCK_FINE : BLOCK_BAD_ZEROS;
     }
     if (!get_codes(&k, in + 4, code))
-        return BAD_PADDING;
+        return BLOCK_BAD_PADDING;
     if (k.wide)
         level_values(s->data, k.width + 1, scale * lift, code, k.wide, y);
     if (k.width)
@@ -145,17 +146,17 @@ static Verdict decode_block(const Blocks *s, const Block *b, const uint8_t *in, 
     else
         memset(y + k.wide, 0, k.others * sizeof *y);
     rotation_turn_back(&b->rotation, y, b->n);
-    return lift == 1 || blocks_drop(y, b->n, lift) ? FINE : BEYOND;
+    return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
-Blocks turned_blocks(const Call *c, const Turned *t, int64_t rounds)
+RotatedBlocks turned_blocks(const Call *c, const Turned *t, int64_t rounds)
 {
-    return (Blocks){.c = c,
-                    .rng = &c->rng,
-                    .rounds = (int)rounds,
-                    .data = t,
-                    .bytes = block_bytes,
-                    .encode = encode_block,
-                    .decode = decode_block,
-                    .count = count_codes};
+    return (RotatedBlocks){.c = c,
+                           .rng = &c->rng,
+                           .rounds = (int)rounds,
+                           .data = t,
+                           .bytes = block_bytes,
+                           .encode = encode_block,
+                           .decode = decode_block,
+                           .count = count_codes};
 }

@@ -18,6 +18,6 @@ typedef struct {
     bool shrink; /* the scale of least error in place of the unbiased one */
 } Turned;
 
-Blocks turned_blocks(const Call *c, const Turned *t, int64_t rounds);
+RotatedBlocks turned_blocks(const Call *c, const Turned *t, int64_t rounds);
 
 #endif

@@ -24,12 +24,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 static size_t columns_of(const Call *c)
 {
     const Shape *s = c->shape;
@@ -235,7 +229,7 @@ const Compressor compressor_onebit = {
              "Data-Parallel Distributed Training of Speech DNNs, Interspeech 2014",
     .params = schema,
     .params_size = sizeof(Onebit),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

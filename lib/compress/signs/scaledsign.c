@@ -23,12 +23,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 static bool in_buckets(const Call *c)
 {
     return ((const ScaledSign *)c->self->params)->scale == OF_BUCKET;
@@ -165,7 +159,7 @@ const Compressor compressor_scaledsign = {
         "Schemes, ICML 2019",
     .params = schema,
     .params_size = sizeof(ScaledSign),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -11,12 +11,6 @@
 #include "coder/planes.h"
 #include "coder/signs.h"
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return MERGEABLE | EXACT_BYTES;
-}
-
 static size_t own_size(const Call *c)
 {
     return 1 + signs_size(c->shape->n);
@@ -200,7 +194,7 @@ const Compressor compressor_sign = {
         "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: Compressed Optimisation for Non-Convex\n"
         "Problems, ICML 2018; Bernstein, Zhao, Azizzadenesheli, Anandkumar: signSGD with Majority Vote is\n"
         "Communication Efficient and Fault Tolerant, ICLR 2019",
-    .traits = traits,
+    .promises = MERGEABLE | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -45,12 +45,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return MERGEABLE | RANDOM | EXACT_BYTES;
-}
-
 static size_t bound(const Call *c)
 {
     return cas_limits(c).bytes;
@@ -485,7 +479,7 @@ const Compressor compressor_cas = {
              "INFOCOM 2020",
     .params = schema,
     .params_size = sizeof(Cas),
-    .traits = traits,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES,
     .check = cas_check,
     .bound = bound,
     .encode = encode,

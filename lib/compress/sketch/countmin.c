@@ -17,12 +17,6 @@ static SketchKind kind_of(const Codec *codec)
     return ((const SketchParams *)codec->params)->estimate == MIN_SPLIT ? SKETCH_SPLIT : SKETCH_PLAIN;
 }
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return MERGEABLE | RANDOM | EXACT_BYTES;
-}
-
 static size_t bound(const Call *c)
 {
     return sketch_bound(c, kind_of(c->self));
@@ -61,7 +55,7 @@ const Compressor compressor_countmin = {
              "Applications, Journal of Algorithms 2005",
     .params = schema,
     .params_size = sizeof(SketchParams),
-    .traits = traits,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -4,12 +4,6 @@
 
 static const Param schema[] = {SKETCH_KEYS, {0}};
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return MERGEABLE | RANDOM | EXACT_BYTES;
-}
-
 static size_t bound(const Call *c)
 {
     return sketch_bound(c, SKETCH_SIGNED);
@@ -48,7 +42,7 @@ const Compressor compressor_countsketch = {
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",
     .params = schema,
     .params_size = sizeof(SketchParams),
-    .traits = traits,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -45,12 +45,6 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return RANDOM | EXACT_BYTES;
-}
-
 /* delta-binary keys of 4 bytes and 2 bits take more than Golomb codes; a cell takes at most a byte. */
 static size_t bound(const Call *c)
 {
@@ -536,7 +530,7 @@ const Compressor compressor_sketchml = {
              "SIGMOD 2018",
     .params = schema,
     .params_size = sizeof(Sketchml),
-    .traits = traits,
+    .promises = RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -15,12 +15,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 static double ratio_of(const Call *c)
 {
     return ((const Adaq *)c->self->params)->ratio;
@@ -108,7 +102,7 @@ const Compressor compressor_adaq = {
         "Neural Networks, MLHPC 2016",
     .params = schema,
     .params_size = sizeof(Adaq),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

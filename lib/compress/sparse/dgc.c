@@ -25,12 +25,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return RANDOM | EXACT_BYTES;
-}
-
 enum { ADAPTATIONS = 10 };
 #define MOST_OF_WANTED  1.3
 #define LEAST_OF_WANTED 0.8
@@ -181,7 +175,7 @@ const Compressor compressor_dgc = {
         "Distributed Training, ICLR 2018",
     .params = schema,
     .params_size = sizeof(Dgc),
-    .traits = traits,
+    .promises = RANDOM | EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

@@ -15,12 +15,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 enum { ROUNDS = 4 };
 
 typedef struct {
@@ -92,7 +86,7 @@ const Compressor compressor_gaussiank = {
              "(arXiv:1911.08772)",
     .params = schema,
     .params_size = sizeof(Gaussiank),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

@@ -32,8 +32,7 @@ static const Randk *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return UNBIASED | RANDOM | EXACT_BYTES |
-           (params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u);
+    return params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u;
 }
 
 static size_t kept_of(const Call *c)
@@ -233,6 +232,7 @@ const Compressor compressor_randk = {
         "with Memory, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Randk),
+    .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = bound,
     .encode = encode,

@@ -18,12 +18,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 enum { STAGES = 4 };
 #define FIRST_SHARE 0.25 /* of all elements, meant to pass the first of several stages */
 
@@ -170,7 +164,7 @@ const Compressor compressor_sidco = {
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
     .params = schema,
     .params_size = sizeof(Sidco),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

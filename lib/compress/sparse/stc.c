@@ -12,12 +12,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 static size_t wanted(const Call *c)
 {
     return picks_wanted(c, ((const Stc *)c->self->params)->ratio);
@@ -54,7 +48,7 @@ const Compressor compressor_stc = {
         "Non-IID Data, IEEE TNNLS 2019",
     .params = schema,
     .params_size = sizeof(Stc),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

@@ -23,12 +23,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 /* NaN: it follows from t. */
 static double tau_of(const Call *c)
 {
@@ -133,7 +127,7 @@ const Compressor compressor_strom = {
     .paper = "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015",
     .params = schema,
     .params_size = sizeof(Strom),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = signed_set_bound,
     .encode = encode,
     .decode = decode,

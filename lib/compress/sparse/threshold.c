@@ -14,12 +14,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 static double least_of(const Call *c, double largest)
 {
     const Threshold *t = c->self->params;
@@ -58,7 +52,7 @@ const Compressor compressor_threshold = {
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
     .params = schema,
     .params_size = sizeof(Threshold),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

@@ -11,12 +11,6 @@ static const Param schema[] = {
     {0},
 };
 
-static unsigned traits(const Codec *codec)
-{
-    (void)codec;
-    return EXACT_BYTES;
-}
-
 static size_t wanted(const Call *c)
 {
     return picks_wanted(c, ((const Topk *)c->self->params)->ratio);
@@ -51,7 +45,7 @@ const Compressor compressor_topk = {
              "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Topk),
-    .traits = traits,
+    .promises = EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

@@ -62,6 +62,6 @@ const Compressor compressor_blosc = {
              "Engineering 12(2), 2010",
     .params = schema,
     .params_size = sizeof(Blosc),
-    .packer = &(const Packer){pack, claims, unpack},
+    .family = &(const Packer){pack, claims, unpack},
     PACKED,
 };

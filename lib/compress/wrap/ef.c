@@ -4,8 +4,7 @@
  *
  * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive
  * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
-#include "codec/compressor.h"
-#include "num/finite.h"
+#include "codec/wrapper.h"
 
 #include <math.h>
 
@@ -21,11 +20,6 @@ static const Param schema[] = {
 static unsigned traits(const Codec *codec)
 {
     return codec_traits(codec->inner) & ~(unsigned)UNBIASED;
-}
-
-static int rounds(const Codec *codec)
-{
-    return codec_rounds(codec->inner);
 }
 
 static size_t own_state(const Call *c)
@@ -185,7 +179,6 @@ const Compressor compressor_ef = {
     .params_size = sizeof(Ef),
     .wraps = true,
     .traits = traits,
-    .rounds = rounds,
     .bound = bound,
     .encode = encode,
     .decode = decode,

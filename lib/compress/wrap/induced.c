@@ -5,7 +5,7 @@
  * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
  * Horvath and Richtarik, ICLR 2021. Rounds before the last are C's. */
 #include "compress/wrap/total.h"
-#include "num/finite.h"
+#include "codec/wrapper.h"
 
 typedef struct {
     const char *with;
@@ -16,14 +16,9 @@ static const Param schema[] = {
     {0},
 };
 
-static int rounds(const Codec *codec)
-{
-    return codec_rounds(codec->inner);
-}
-
 static bool is_last(const Call *c)
 {
-    return c->round == rounds(c->self) - 1;
+    return c->round == codec_rounds(c->self) - 1;
 }
 
 /* Its random words are not C's. */
@@ -118,12 +113,6 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-static Status train(const Call *c, const float *x, void *state)
-{
-    const Call inner = call_inner(c, 0);
-    return codec_train(&inner, x, state);
-}
-
 /* C's state moves as if C stood alone: its payload is made once more, as what was sent may be the sum. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
@@ -158,8 +147,8 @@ static const float *fixed_rest(const Call *c, const float *x)
     Buf first;
     float *y, *rest;
     last.round = 0;
-    if (codec_traits(c->self->inner) & RANDOM || rounds(c->self) > 1 || put_first(&last, x, &first) != OK ||
-        take_rest(&last, x, &first, &y, &rest) != OK)
+    if (codec_traits(c->self->inner) & RANDOM || codec_rounds(c->self) > 1 ||
+        put_first(&last, x, &first) != OK || take_rest(&last, x, &first, &y, &rest) != OK)
         return NULL;
     return rest;
 }
@@ -227,14 +216,12 @@ const Compressor compressor_induced = {
     .params_size = sizeof(Induced),
     .wraps = true,
     .traits = traits,
-    .rounds = rounds,
     .bound = bound,
     .encode = encode,
     .decode = decode,
     .check = check,
     .variance = variance,
     .moments = moments,
-    .train = train,
     .settle = settle,
     .caution = caution,
 };

@@ -7,12 +7,12 @@ enum { STORED, PACKED_FORM };
 
 unsigned packed_traits(const Codec *codec)
 {
-    return (codec_traits(codec->inner) & ~(unsigned)(LINEAR | MERGEABLE)) | LIBRARY_BYTES;
+    return codec_traits(codec->inner) & ~(unsigned)(LINEAR | MERGEABLE);
 }
 
-int packed_rounds(const Codec *codec)
+static const Packer *packer_of(const Call *c)
 {
-    return codec_rounds(codec->inner);
+    return c->self->ops->family;
 }
 
 static bool is_last(const Call *c)
@@ -41,7 +41,7 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
     uint8_t *packed = NEW(c->scratch, uint8_t, plain.size - 1);
     if (!packed)
         return arena_fail(c->scratch, c->err);
-    TRY(c->self->ops->packer->pack(c, plain, packed, plain.size - 1, &size));
+    TRY(packer_of(c)->pack(c, plain, packed, plain.size - 1, &size));
     if (size == 0)
         return OK;
     out->data[start] = PACKED_FORM;
@@ -55,7 +55,7 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
 /* The inner codec's payload, where it stands or in scratch. */
 static Status open_payload(const Call *c, Bytes in, Bytes *plain)
 {
-    const Packer *packer = c->self->ops->packer;
+    const Packer *packer = packer_of(c);
     const Call inner = call_inner(c, 0);
     if (in.size == 0 || in.data[0] > PACKED_FORM)
         return in.size ? payload_bad(c, "form %d", in.data[0]) : payload_bad(c, "it is empty");
@@ -92,12 +92,6 @@ Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     if (is_last(c))
         return FAIL(c->err, ERR_USAGE, "%s: packed payloads do not merge", c->self->ops->name);
     return codec_merge(&inner, in, count, out);
-}
-
-Status packed_train(const Call *c, const float *x, void *state)
-{
-    const Call inner = call_inner(c, 0);
-    return codec_train(&inner, x, state);
 }
 
 Status packed_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)

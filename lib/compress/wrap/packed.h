@@ -7,7 +7,7 @@
 #ifndef ATOMO_PACKED_H
 #define ATOMO_PACKED_H
 
-#include "codec/compressor.h"
+#include "codec/wrapper.h"
 
 /* A library's part; each wrapper has one. */
 typedef struct Packer {
@@ -20,20 +20,18 @@ typedef struct Packer {
 } Packer;
 
 unsigned packed_traits(const Codec *codec);
-int packed_rounds(const Codec *codec);
 size_t packed_bound(const Call *c);
 Status packed_encode(const Call *c, const float *x, Buf *out);
 Status packed_decode(const Call *c, Bytes in, float *x);
 Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
-Status packed_train(const Call *c, const float *x, void *state);
 Status packed_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 Status packed_check(const Codec *codec, Error *err);
 double packed_variance(const Call *c, const float *x);
 ErrorLaw packed_moments(const Call *c, const float *x, AtomMoments *m);
 
 #define PACKED                                                                                               \
-    .wraps = true, .marks = true, .traits = packed_traits, .rounds = packed_rounds, .bound = packed_bound,   \
-    .encode = packed_encode, .decode = packed_decode, .merge = packed_merge, .train = packed_train,          \
-    .settle = packed_settle, .check = packed_check, .variance = packed_variance, .moments = packed_moments
+    .wraps = true, .marks = true, .promises = LIBRARY_BYTES, .traits = packed_traits, .bound = packed_bound, \
+    .encode = packed_encode, .decode = packed_decode, .merge = packed_merge, .settle = packed_settle,        \
+    .check = packed_check, .variance = packed_variance, .moments = packed_moments
 
 #endif

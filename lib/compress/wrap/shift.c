@@ -10,7 +10,7 @@
  * workers:varint, the inner codec's merged, to which the shifts' mean adds what makes it the sum of all estimates. */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/total.h"
-#include "num/finite.h"
+#include "codec/wrapper.h"
 
 typedef struct {
     double alpha; /* NaN: automatic */
@@ -77,14 +77,9 @@ static Status learning_rate(const Call *c, const Head *head, double *alpha)
 
 /* ---- encoding ---- */
 
-static int rounds(const Codec *codec)
-{
-    return codec_rounds(codec->inner);
-}
-
 static bool adds_kind(const Call *c)
 {
-    return c->round == rounds(c->self) - 1 && codec_bare(c->self->inner);
+    return c->round == codec_rounds(c->self) - 1 && codec_bare(c->self->inner);
 }
 
 static size_t bound(const Call *c)
@@ -223,7 +218,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (adds_kind(c))
         buf_u8(out, PAYLOAD_RAW);
     TRY(codec_encode(&inner, t, out));
-    if (c->round < rounds(c->self) - 1 || !h || total_is_safe(h, n))
+    if (c->round < codec_rounds(c->self) - 1 || !h || total_is_safe(h, n))
         return OK;
     float *y = NEW(c->scratch, float, n); /* what is decoded may be beyond float32 */
     if (!y)
@@ -236,7 +231,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Call inner = call_inner(c, own_state(c));
-    if (c->round < rounds(c->self) - 1)
+    if (c->round < codec_rounds(c->self) - 1)
         return codec_merge(&inner, in, count, out);
     Bytes *part = NEW(c->scratch, Bytes, count);
     uint64_t total = 0;
@@ -370,9 +365,9 @@ static const char *caution(const Codec *codec)
 
 #define SHIFT                                                                                                \
     .params = schema, .params_size = sizeof(Shift), .wraps = true, .marks = true, .traits = traits,          \
-    .rounds = rounds, .bound = bound, .encode = encode, .decode = decode, .merge = merge,                    \
-    .variance = variance, .moments = moments, .plan = plan, .state_size = state_size, .train = train,        \
-    .settle = settle, .residual = residual, .caution = caution
+    .bound = bound, .encode = encode, .decode = decode, .merge = merge, .variance = variance,                \
+    .moments = moments, .plan = plan, .state_size = state_size, .train = train, .settle = settle,            \
+    .residual = residual, .caution = caution
 
 const Compressor compressor_ef21 = {
     .name = "ef21",

@@ -53,6 +53,6 @@ const Compressor compressor_zstd = {
     .paper = "Collet, Kucherawy, RFC 8878",
     .params = schema,
     .params_size = sizeof(Zstd),
-    .packer = &(const Packer){pack, claims, unpack},
+    .family = &(const Packer){pack, claims, unpack},
     PACKED,
 };

@@ -1,0 +1,329 @@
+/* codec.c -- runs a compressor's hooks, with the checks that every codec needs, and answers what a codec and the codecs
+ * inside it promise together; see codec.h, harness.h, wrapper.h. */
+#include "codec/wrapper.h"
+
+#include <assert.h>
+#include <math.h>
+
+unsigned codec_traits(const Codec *codec)
+{
+    return codec->ops->promises | (codec->ops->traits ? codec->ops->traits(codec) : 0);
+}
+
+int codec_rounds(const Codec *codec)
+{
+    while (!codec->ops->rounds && codec->inner)
+        codec = codec->inner;
+    return codec->ops->rounds ? codec->ops->rounds(codec) : 1;
+}
+
+bool codec_adds(const Codec *codec)
+{
+    return codec_traits(codec) & (LINEAR | MERGEABLE) && codec->ops->merge;
+}
+
+bool codec_keeps_state(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->state_size)
+            return true;
+    return false;
+}
+
+/* A codec with state and several rounds: one round agrees on what the next needs. */
+bool codec_learns_sums(const Codec *codec)
+{
+    while (codec->ops->wraps)
+        codec = codec->inner;
+    return codec->ops->state_size && codec_rounds(codec) > 1;
+}
+
+bool codec_trains(const Codec *codec)
+{
+    while (codec->inner)
+        codec = codec->inner;
+    return codec->ops->train;
+}
+
+const char *codec_caution(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->caution && codec->ops->caution(codec))
+            return codec->ops->caution(codec);
+    return NULL;
+}
+
+/* ---- encoding and decoding ---- */
+
+/* A wrapper whose payloads are the inner codec's, kind byte included. */
+static bool passes_on(const Codec *codec)
+{
+    return codec->ops->wraps && !codec->other;
+}
+
+bool codec_bare(const Codec *codec)
+{
+    while (passes_on(codec) && !codec->ops->marks)
+        codec = codec->inner;
+    return codec->ops->bare;
+}
+
+size_t codec_bound(const Call *c)
+{
+    const size_t method = c->self->ops->bound(c);
+    return method > raw_size(c) ? method : raw_size(c);
+}
+
+static Status raw_get(const Call *c, Bytes in, float *x)
+{
+    if (in.size != raw_size(c))
+        return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
+    memcpy(x, in.data + 1, in.size - 1);
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+}
+
+/* Replaces a payload that is longer than raw floats by its estimate as raw floats. Sending x itself would bias the
+ * estimate, because the length depends on what was drawn. */
+static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
+{
+    float *drawn = NEW(c->scratch, float, c->shape->n);
+    if (!drawn)
+        return arena_fail(c->scratch, c->err);
+    TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
+    out->size = start;
+    if (c->streams)
+        *c->streams = *before; /* the method's streams are not sent */
+    return raw_put(c, drawn, out);
+}
+
+Status codec_encode(const Call *c, const float *x, Buf *out)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const size_t start = out->size, bound = codec_bound(c);
+    const Streams before = c->streams ? *c->streams : (Streams){0};
+    assert(out->cap - start >= bound);
+    const bool last = c->round == codec_rounds(c->self) - 1;
+    Status status = c->self->ops->encode(c, x, out);
+    assert(out->size - start <= bound);
+    arena_rewind(c->scratch, mark); /* frees the encoder's memory before send_drawn takes its own */
+    if (status == OK && last && !passes_on(c->self) && out->size - start > raw_size(c))
+        status = send_drawn(c, out, start, &before);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+/* Reads raw floats for every codec. Refuses payloads that codec_encode never sends: raw floats where the codec's own
+ * form is always shorter, and its own form where raw floats are shorter. */
+static Status decode_kind(const Call *c, Bytes in, float *x)
+{
+    if (in.size == 0)
+        return payload_bad(c, "it is empty");
+    if (in.data[0] != PAYLOAD_RAW) {
+        TRY(c->self->ops->decode(c, in, x));
+        if (in.data[0] == PAYLOAD_METHOD && in.size > raw_size(c))
+            return payload_bad(c, "%zu bytes, and raw floats take %zu", in.size, raw_size(c));
+        return OK;
+    }
+    if (c->self->ops->bound(c) < raw_size(c))
+        return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
+    /* Wrappers may have non-empty earlier rounds: the inner codec's. */
+    for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
+        if (c->heard[round].size)
+            return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
+    return raw_get(c, in, x);
+}
+
+Status codec_decode(const Call *c, Bytes in, float *x)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const bool kinds = !passes_on(c->self) && !c->self->ops->bare;
+    const Status status = kinds ? decode_kind(c, in, x) : c->self->ops->decode(c, in, x);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const Status status = c->self->ops->merge(c, in, count, out);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+/* ---- error, plans, curves ---- */
+
+double codec_variance(const Call *c, const float *x)
+{
+    if (!c->self->ops->variance)
+        return NAN;
+    const ArenaMark mark = arena_mark(c->scratch);
+    const double v = c->self->ops->variance(c, x);
+    arena_rewind(c->scratch, mark);
+    return v;
+}
+
+ErrorLaw codec_moments(const Call *c, const float *x, AtomMoments *m)
+{
+    if (!c->self->ops->moments)
+        return ELEMENTWISE;
+    const ArenaMark mark = arena_mark(c->scratch);
+    const ErrorLaw law = c->self->ops->moments(c, x, m);
+    arena_rewind(c->scratch, mark);
+    return law;
+}
+
+size_t codec_plan_size(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->plan_size)
+            return codec->ops->plan_size;
+    return 0;
+}
+
+static size_t no_state(const Call *c)
+{
+    (void)c;
+    return 0;
+}
+
+Status codec_plan(const Step *step, void *plan)
+{
+    const Call *c = step->call;
+    const ArenaMark mark = arena_mark(c->scratch);
+    Step inner;
+    Status status;
+    if (c->self->ops->plan) {
+        status = c->self->ops->plan(step, plan);
+    } else {
+        assert(!c->self->ops->state_size); /* a wrapper that changes x needs a plan hook of its own */
+        status = step_inner(step, no_state, &inner);
+        if (status == OK)
+            status = codec_plan(&inner, plan);
+    }
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
+{
+    const ArenaMark mark = arena_mark(c->scratch);
+    const Status status = c->self->ops->curve(c, x, point, count);
+    assert(status != OK || (*count > 0 && *count <= CURVE_MOST && point[*count - 1].level == 0));
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+/* ---- state ---- */
+
+size_t codec_state_size(const Call *c)
+{
+    if (c->self->ops->state_size)
+        return c->self->ops->state_size(c);
+    if (!c->self->inner)
+        return 0;
+    Call inner = *c;
+    inner.self = c->self->inner;
+    return codec_state_size(&inner);
+}
+
+double codec_residual(const Call *c)
+{
+    if (c->self->ops->residual)
+        return c->state ? c->self->ops->residual(c) : NAN;
+    if (!c->self->inner || c->self->ops->state_size)
+        return NAN;
+    const Call inner = call_inner(c, 0);
+    return codec_residual(&inner);
+}
+
+Status codec_train(const Call *c, const float *x, void *state)
+{
+    if (!codec_trains(c->self))
+        return OK;
+    if (!c->self->ops->train) {
+        const Call inner = call_inner(c, 0);
+        assert(!c->self->ops->state_size);
+        return codec_train(&inner, x, state);
+    }
+    const ArenaMark mark = arena_mark(c->scratch);
+    const Status status = c->self->ops->train(c, x, state);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    if (!c->self->ops->settle)
+        return OK;
+    const ArenaMark mark = arena_mark(c->scratch);
+    Call last = *c;
+    last.round = codec_rounds(c->self) - 1;
+    last.heard = c->heard ? c->heard : sent;
+    const Status status = c->self->ops->settle(&last, x, sent, agreed, state);
+    arena_rewind(c->scratch, mark);
+    return status;
+}
+
+/* ---- inside wrappers ---- */
+
+size_t state_round(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+Call call_inner(const Call *c, size_t own_state)
+{
+    Call inner = *c;
+    inner.self = c->self->inner;
+    const size_t own = state_round(own_state);
+    inner.state = NULL;
+    if (c->state && codec_state_size(&inner))
+        inner.state = (const char *)c->state + own;
+    return inner;
+}
+
+Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner)
+{
+    Call *call = NEW(step->call->scratch, Call, step->count);
+    if (!call)
+        return arena_fail(step->call->scratch, step->call->err);
+    for (size_t j = 0; j < step->count; j++)
+        call[j] = call_inner(&step->call[j], own_state(&step->call[j]));
+    *inner = *step;
+    inner->call = call;
+    return OK;
+}
+
+/* ---- one worker by itself ---- */
+
+size_t codec_message_bound(const Call *c)
+{
+    size_t total = 0;
+    Call round = *c;
+    for (round.round = 0; round.round < codec_rounds(c->self); round.round++)
+        total += codec_bound(&round);
+    return total;
+}
+
+Status codec_send(const Call *c, const float *x, Buf *out, Message *m)
+{
+    Call call = *c;
+    m->rounds = codec_rounds(c->self);
+    assert(m->rounds <= ROUNDS_MAX);
+    call.heard = m->round;
+    for (call.round = 0; call.round < m->rounds; call.round++) {
+        const size_t start = out->size;
+        TRY(codec_encode(&call, x, out));
+        m->round[call.round] = (Bytes){out->data + start, out->size - start};
+    }
+    return OK;
+}
+
+Status codec_receive(const Call *c, const Message *m, float *x)
+{
+    Call call = *c;
+    call.heard = m->round;
+    call.round = m->rounds - 1;
+    return codec_decode(&call, m->round[m->rounds - 1], x);
+}

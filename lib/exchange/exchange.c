@@ -1,0 +1,274 @@
+/* exchange.c -- see exchange.h. */
+#include "exchange/exchange.h"
+
+#include "exchange/mean.h"
+#include "codec/wrapper.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- one worker ---- */
+
+Call exchange_call(const Exchange *x, const ExchangeWorker *w)
+{
+    Call call = x->call;
+    call.worker = (int)w->index;
+    call.state = w->state;
+    call.plan = w->plan;
+    call.rng = rng_open(x->seed, x->repeat, (int64_t)w->index, x->step, x->tensor);
+    call.rng_shared = rng_open(x->seed, x->repeat, RNG_EVERYONE, x->step, x->tensor);
+    call.heard = x->heard;
+    return call;
+}
+
+static Status run(Exchange *x, ExchangePhase phase, const ExchangeWorker *w, Status (*work)(void *))
+{
+    x->call = exchange_call(x, w);
+    return x->clock.run ? x->clock.run(x->clock.data, phase, w->index, work, x) : work(x);
+}
+
+/* ---- phases ---- */
+
+static Status train(void *arg)
+{
+    Exchange *x = arg;
+    return codec_train(&x->call, x->gradient, x->receiver.state);
+}
+
+static Status encode(void *arg)
+{
+    Exchange *x = arg;
+    x->payload.size = 0;
+    return codec_encode(&x->call, x->gradient, &x->payload);
+}
+
+static Status merge(void *arg)
+{
+    Exchange *x = arg;
+    Buf *out = &x->merged[x->turn];
+    out->size = 0;
+    return codec_merge(&x->call, x->waiting, x->held, out);
+}
+
+static Status estimate(void *arg)
+{
+    Exchange *x = arg;
+    return codec_decode(&x->call, x->last, x->y);
+}
+
+static Status add_estimate(void *arg)
+{
+    Exchange *x = arg;
+    mean_add(x->sum, x->y, x->call.shape->n, x->call.threads);
+    return OK;
+}
+
+static Status divide_sum(void *arg)
+{
+    Exchange *x = arg;
+    mean_of_sum(x->y, x->sum, x->call.shape->n, x->call.workers, x->call.threads);
+    return OK;
+}
+
+static Status decode(void *arg)
+{
+    Exchange *x = arg;
+    return codec_decode(&x->call, x->heard[x->rounds - 1], x->y);
+}
+
+static Status scale(void *arg)
+{
+    Exchange *x = arg;
+    mean_scale(x->y, x->call.shape->n, x->call.workers, x->call.threads);
+    return OK;
+}
+
+/* ---- rounds ---- */
+
+static bool is_last(const Exchange *x)
+{
+    return x->call.round == x->rounds - 1;
+}
+
+static bool merges(const Exchange *x)
+{
+    return !is_last(x) || x->adds;
+}
+
+static Status begin_round(Exchange *x)
+{
+    const bool streams = x->room <= (size_t)x->call.workers;
+    Arena *a = x->payloads;
+    x->held = x->merged_before = x->taken = 0;
+    x->turn = 0;
+    if (merges(x) && !x->call.self->ops->merge)
+        return FAIL(x->call.err, ERR_USAGE, "%s: what its first round sends does not merge",
+                    x->call.self->ops->name);
+    for (int i = 0; i < 2 && merges(x); i++) {
+        const size_t cap = i == 0 || streams ? 2 * codec_message_bound(&x->call) + 4096 : 0;
+        x->merged[i] = (Buf){.data = NEW(a, uint8_t, cap), .cap = cap};
+        if (!x->merged[i].data)
+            return arena_fail(a, x->call.err);
+    }
+    x->round_start = arena_mark(a);
+    return OK;
+}
+
+Status exchange_begin(Exchange *x)
+{
+    const size_t n = x->call.shape->n, senders = (size_t)x->call.workers;
+    Arena *a = x->payloads;
+    assert(senders);
+    x->rounds = codec_rounds(x->call.self);
+    x->adds = codec_adds(x->call.self);
+    x->room = x->batch ? x->batch + 1 : senders + 1;
+    x->waiting = NEW(a, Bytes, x->room);
+    x->sum = NULL;
+    x->call.round = 0;
+    memset(x->heard, 0, sizeof x->heard);
+    if (!x->waiting)
+        return arena_fail(a, x->call.err);
+    if ((x->each || !x->adds) && !(x->sum = NEW_ZERO(a, double, n)))
+        return arena_fail(a, x->call.err);
+    return begin_round(x);
+}
+
+/* Merges what waits, what was merged before included. */
+static Status merge_waiting(Exchange *x)
+{
+    TRY(run(x, EXCHANGE_MERGE, &x->receiver, merge));
+    x->heard[x->call.round] = x->waiting[0] = buf_bytes(&x->merged[x->turn]);
+    x->held = x->merged_before = 1;
+    x->turn = !x->turn;
+    if (!x->keep)
+        arena_rewind(x->payloads, x->round_start);
+    return OK;
+}
+
+Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient, Bytes *sent)
+{
+    const Call call = exchange_call(x, w);
+    const size_t cap = codec_bound(&call);
+    x->gradient = gradient;
+    x->payload = (Buf){.data = NEW(x->payloads, uint8_t, cap), .cap = cap};
+    if (!x->payload.data)
+        return arena_fail(x->payloads, x->call.err);
+    TRY(run(x, EXCHANGE_ENCODE, w, encode));
+    *sent = buf_bytes(&x->payload);
+    return OK;
+}
+
+Status exchange_take(Exchange *x, const ExchangeWorker *w, Bytes payload)
+{
+    if (x->taken++ == 0)
+        x->receiver = *w;
+    if (is_last(x) && x->sum) {
+        x->last = payload;
+        TRY(run(x, EXCHANGE_ESTIMATE, w, estimate));
+        TRY(run(x, EXCHANGE_AVERAGE, w, add_estimate));
+    }
+    if (!merges(x)) {
+        if (!x->keep)
+            arena_rewind(x->payloads, x->round_start);
+        return OK;
+    }
+    x->waiting[x->held++] = payload;
+    return x->held == x->room ? merge_waiting(x) : OK;
+}
+
+Status exchange_end_round(Exchange *x)
+{
+    if (x->held > x->merged_before)
+        TRY(merge_waiting(x));
+    if (is_last(x))
+        return OK;
+    x->call.round++;
+    return begin_round(x);
+}
+
+Status exchange_receive(Exchange *x)
+{
+    if (x->sum)
+        TRY(run(x, EXCHANGE_AVERAGE, &x->receiver, divide_sum));
+    if (!x->adds)
+        return OK;
+    TRY(run(x, EXCHANGE_DECODE, &x->receiver, decode));
+    return run(x, EXCHANGE_SCALE, &x->receiver, scale);
+}
+
+/* ---- states ---- */
+
+Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradient)
+{
+    if (!w->state || !codec_trains(x->call.self))
+        return OK;
+    x->receiver = *w;
+    x->gradient = gradient;
+    return run(x, EXCHANGE_TRAIN, w, train);
+}
+
+/* Only the innermost codec learns, and its state is the end of the whole state. */
+void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
+{
+    Call inner = exchange_call(x, from);
+    const size_t size = codec_state_size(&inner);
+    if (!from->state || !codec_trains(inner.self))
+        return;
+    while (inner.self->inner)
+        inner.self = inner.self->inner;
+    const size_t learned = codec_state_size(&inner);
+    memcpy((char *)to->state + size - learned, (const char *)from->state + size - learned, learned);
+}
+
+Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradient, const Bytes *sent)
+{
+    const Call call = exchange_call(x, w);
+    return w->state ? codec_settle(&call, gradient, sent, x->y, w->state) : OK;
+}
+
+/* Zeros as floats, if the codec decodes floats for this shape. */
+static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
+{
+    const size_t size = 4 * c->shape->n + !codec_bare(c->self);
+    const uint8_t *zeros = NEW_ZERO(x->payloads, uint8_t, size);
+    float *y = NEW(c->scratch, float, c->shape->n);
+    Error refused = {0};
+    Call quiet = *c;
+    if (!zeros || !y)
+        return arena_fail(zeros ? c->scratch : x->payloads, c->err);
+    *out = (Bytes){zeros, size};
+    quiet.err = &refused;
+    return codec_decode(&quiet, *out, y);
+}
+
+/* The payloads of a zero gradient, from a zero state. */
+static Status encode_zeros(Exchange *x, Call c, Bytes *sent)
+{
+    const float *zeros = NEW_ZERO(c.scratch, float, c.shape->n);
+    c.state = NEW_ZERO(c.scratch, uint8_t, state_round(codec_state_size(&c)));
+    c.plan = NULL;
+    if (!zeros || !c.state)
+        return arena_fail(c.scratch, c.err);
+    for (c.round = 0; c.round < x->rounds; c.round++) {
+        Buf out = {.cap = codec_bound(&c)};
+        out.data = NEW(x->payloads, uint8_t, out.cap);
+        if (!out.data)
+            return arena_fail(x->payloads, c.err);
+        TRY(codec_encode(&c, zeros, &out));
+        sent[c.round] = buf_bytes(&out);
+    }
+    return OK;
+}
+
+Status exchange_settle_dropped(Exchange *x, const ExchangeWorker *w, const float *gradient)
+{
+    const Call call = exchange_call(x, w);
+    const ArenaMark mark = arena_mark(call.scratch);
+    Bytes sent[ROUNDS_MAX] = {{0}};
+    if (!w->state)
+        return OK;
+    if (x->rounds > 1 || zero_floats(x, &call, &sent[0]) != OK)
+        TRY(encode_zeros(x, call, sent));
+    arena_rewind(call.scratch, mark);
+    return exchange_settle(x, w, gradient, sent);
+}

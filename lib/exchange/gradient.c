@@ -1,0 +1,375 @@
+/* gradient.c -- see gradient.h. */
+#include "exchange/gradient.h"
+#include "compress/spec.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const char *name;
+    Shape shape;
+    bool raw;            /* sent as floats */
+    size_t first, count; /* its tensors; a parcel of all tensors leaves out those under min_elements */
+} Parcel;
+
+struct GradientExchange {
+    Arena *arena, *scratch, *payloads;
+    GradientSpec spec;
+    const Codec *none;
+    Parcel *parcel;
+    size_t parcels;
+    CodecStates states;
+    ExchangeWorker *worker;    /* (workers x parcels) */
+    char *plan;                /* (workers x parcels) records of plan_size bytes */
+    size_t plan_size;          /* 0: the codec plans nothing */
+    float *x, *y;              /* room for the largest parcel */
+    double *up;                /* (workers) bytes */
+    Bytes (*sent)[ROUNDS_MAX]; /* (workers), of the parcel at work */
+
+    /* the step at work */
+    size_t step, senders, first; /* first: the first worker that sends */
+    float *const *gradient;
+    const double *weight;
+    const bool *sends;
+    float *agreed;
+    GradientBytes *bytes;
+    Error *err;
+};
+
+/* ---- parcels ---- */
+
+static bool is_small(const GradientExchange *x, size_t tensor)
+{
+    return x->spec.tensor[tensor].shape.n < x->spec.min_elements;
+}
+
+static bool holds(const GradientExchange *x, const Parcel *p, size_t tensor)
+{
+    return p->count == 1 || !is_small(x, tensor);
+}
+
+static void add_parcel(GradientExchange *x, size_t first, size_t count, bool raw)
+{
+    const GradientTensor *t = &x->spec.tensor[first];
+    Parcel *p = &x->parcel[x->parcels++];
+    *p = (Parcel){.name = t->name, .shape = t->shape, .raw = raw, .first = first, .count = count};
+    if (count == 1)
+        return;
+    size_t n = 0;
+    for (size_t i = first; i < first + count; i++)
+        n += is_small(x, i) ? 0 : x->spec.tensor[i].shape.n;
+    p->name = "all";
+    p->shape = shape_vector(n);
+}
+
+static void make_parcels(GradientExchange *x)
+{
+    size_t large = 0;
+    for (size_t i = 0; i < x->spec.tensors; i++) {
+        const bool small = is_small(x, i);
+        large += !small;
+        if (small || x->spec.grouping == GROUP_TENSOR)
+            add_parcel(x, i, 1, small);
+    }
+    if (large && x->spec.grouping == GROUP_ALL)
+        add_parcel(x, 0, x->spec.tensors, false);
+}
+
+/* Worker w's values of a parcel, weighted so that the plain mean over those that send is the weighted mean. */
+static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
+{
+    const double gain = x->weight[w] * (double)x->senders;
+    float *to = x->x;
+    for (size_t i = p->first; i < p->first + p->count; i++) {
+        const GradientTensor *t = &x->spec.tensor[i];
+        if (!holds(x, p, i))
+            continue;
+        const float *from = x->gradient[w] + t->offset;
+        if (gain == 1)
+            memcpy(to, from, t->shape.n * sizeof *to);
+        else
+            for (size_t j = 0; j < t->shape.n; j++)
+                to[j] = (float)(gain * (double)from[j]);
+        to += t->shape.n;
+    }
+    return x->x;
+}
+
+static void scatter(GradientExchange *x, const Parcel *p)
+{
+    const float *from = x->y;
+    for (size_t i = p->first; i < p->first + p->count; i++) {
+        const GradientTensor *t = &x->spec.tensor[i];
+        if (!holds(x, p, i))
+            continue;
+        memcpy(x->agreed + t->offset, from, t->shape.n * sizeof *from);
+        from += t->shape.n;
+    }
+}
+
+static Exchange exchange_of(const GradientExchange *x, const Parcel *p)
+{
+    const Codec *codec = p->raw ? x->none : x->spec.codec;
+    return (Exchange){.call = {.self = codec,
+                               .shape = &p->shape,
+                               .workers = (int)(x->senders ? x->senders : x->spec.workers),
+                               .threads = x->spec.threads,
+                               .scratch = x->scratch,
+                               .err = x->err},
+                      .seed = x->spec.seed,
+                      .tensor = rng_hash(p->name),
+                      .step = (int64_t)x->step,
+                      .keep = true,
+                      .y = x->y,
+                      .payloads = x->payloads,
+                      .clock = x->spec.clock};
+}
+
+static ExchangeWorker *worker_of(const GradientExchange *x, const Parcel *p, size_t w)
+{
+    return &x->worker[w * x->parcels + (size_t)(p - x->parcel)];
+}
+
+static Status blame(GradientExchange *x, const Parcel *p, size_t w, Status status)
+{
+    return status == OK ? OK : error_at(x->err, "step %zu: worker %zu: %s", x->step, w, p->name);
+}
+
+/* ---- before the first parcel ---- */
+
+static Status train(GradientExchange *x, const Parcel *p)
+{
+    Exchange e = exchange_of(x, p);
+    const ExchangeWorker *first = worker_of(x, p, x->first);
+    if (!first->state || !codec_trains(e.call.self))
+        return OK;
+    TRY(exchange_train(&e, first, gather(x, p, x->first)));
+    for (size_t w = 0; w < x->spec.workers; w++)
+        if (w != x->first)
+            exchange_share_training(&e, first, worker_of(x, p, w));
+    return OK;
+}
+
+typedef struct {
+    GradientExchange *x;
+    size_t worker;
+    const Parcel **parcel; /* (step.count) */
+    Step step;
+    char *record; /* (step.count x plan_size) */
+} Planning;
+
+static const float *load_parcel(void *data, size_t j, Error *err)
+{
+    const Planning *p = data;
+    (void)err;
+    return gather(p->x, p->parcel[j], p->worker);
+}
+
+static Status run_plan(void *arg)
+{
+    const Planning *p = arg;
+    return codec_plan(&p->step, p->record);
+}
+
+static Status plan(GradientExchange *x, size_t w)
+{
+    const ArenaMark mark = arena_mark(x->scratch);
+    Call *call = NEW(x->scratch, Call, x->parcels);
+    Planning p = {.x = x,
+                  .worker = w,
+                  .parcel = NEW(x->scratch, const Parcel *, x->parcels),
+                  .step = {.call = call, .load = load_parcel, .data = &p},
+                  .record = arena_take(x->scratch, x->parcels, x->plan_size)};
+    const ExchangeClock *clock = &x->spec.clock;
+    if (!call || !p.parcel || !p.record)
+        return arena_fail(x->scratch, x->err);
+    for (const Parcel *parcel = x->parcel; parcel < x->parcel + x->parcels; parcel++)
+        if (!parcel->raw) {
+            const Exchange e = exchange_of(x, parcel);
+            p.parcel[p.step.count] = parcel;
+            Call *c = &call[p.step.count++];
+            *c = exchange_call(&e, worker_of(x, parcel, w));
+            c->plan = NULL;
+            c->heard = NULL;
+        }
+    if (p.step.count)
+        TRY(clock->run ? clock->run(clock->data, EXCHANGE_PLAN, w, run_plan, &p) : run_plan(&p));
+    for (size_t j = 0; j < p.step.count; j++)
+        memcpy(x->plan + (w * x->parcels + (size_t)(p.parcel[j] - x->parcel)) * x->plan_size,
+               p.record + j * x->plan_size, x->plan_size);
+    arena_rewind(x->scratch, mark);
+    return OK;
+}
+
+/* ---- one parcel ---- */
+
+static Status send_round(GradientExchange *x, const Parcel *p, Exchange *e)
+{
+    const int round = e->call.round;
+    for (size_t w = 0; w < x->spec.workers; w++) {
+        const ExchangeWorker *worker = worker_of(x, p, w);
+        Bytes *sent = &x->sent[w][round];
+        if (!x->sends[w])
+            continue;
+        TRY(blame(x, p, w, exchange_send(e, worker, gather(x, p, w), sent)));
+        TRY(blame(x, p, w, exchange_take(e, worker, *sent)));
+        x->up[w] += (double)sent->size;
+        if (round + 1 == e->rounds && !e->adds)
+            x->bytes->agreed += (double)sent->size;
+    }
+    TRY(exchange_end_round(e));
+    x->bytes->agreed += (double)e->heard[round].size;
+    x->bytes->early += round + 1 < e->rounds ? (double)e->heard[round].size : 0;
+    return OK;
+}
+
+static Status settle(GradientExchange *x, const Parcel *p, Exchange *e, size_t w)
+{
+    const ExchangeWorker *worker = worker_of(x, p, w);
+    if (!worker->state)
+        return OK;
+    const float *values = gather(x, p, w);
+    return x->sends[w] ? exchange_settle(e, worker, values, x->sent[w])
+                       : exchange_settle_dropped(e, worker, values);
+}
+
+static Status run_parcel(GradientExchange *x, const Parcel *p)
+{
+    Exchange e = exchange_of(x, p);
+    TRY(exchange_begin(&e));
+    for (int round = 0; round < e.rounds; round++)
+        TRY(send_round(x, p, &e));
+    TRY(exchange_receive(&e));
+    for (size_t w = 0; w < x->spec.workers; w++)
+        TRY(blame(x, p, w, settle(x, p, &e, w)));
+    scatter(x, p);
+    return OK;
+}
+
+/* ---- one step ---- */
+
+static Status run_step(GradientExchange *x)
+{
+    memset(x->up, 0, x->spec.workers * sizeof *x->up);
+    for (size_t i = 0; i < x->parcels; i++)
+        TRY(blame(x, &x->parcel[i], x->first, train(x, &x->parcel[i])));
+    for (size_t w = 0; w < x->spec.workers && x->plan_size; w++)
+        if (x->sends[w])
+            TRY(plan(x, w));
+    for (size_t i = 0; i < x->parcels; i++) {
+        const ArenaMark mark = arena_mark(x->payloads), scratch = arena_mark(x->scratch);
+        TRY(run_parcel(x, &x->parcel[i]));
+        arena_rewind(x->scratch, scratch);
+        arena_rewind(x->payloads, mark);
+    }
+    for (size_t w = 0; w < x->spec.workers; w++) {
+        x->bytes->most_up = fmax(x->bytes->most_up, x->up[w]);
+        x->bytes->up += x->up[w];
+    }
+    x->bytes->up /= (double)x->senders;
+    return OK;
+}
+
+Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
+                     const bool *sends, float *agreed, GradientBytes *bytes, Error *err)
+{
+    *bytes = (GradientBytes){0};
+    x->step = step;
+    x->gradient = gradient;
+    x->weight = weight;
+    x->sends = sends;
+    x->agreed = agreed;
+    x->bytes = bytes;
+    x->err = err;
+    x->senders = 0;
+    for (size_t w = x->spec.workers; w-- > 0;)
+        if (sends[w]) {
+            x->senders++;
+            x->first = w;
+        }
+    assert(x->senders);
+    return run_step(x);
+}
+
+/* ---- opening ---- */
+
+static Status make_workers(GradientExchange *x)
+{
+    const size_t all = x->spec.workers * x->parcels;
+    x->worker = NEW_ZERO(x->arena, ExchangeWorker, all);
+    x->plan = arena_zeroed(x->arena, all, x->plan_size);
+    if (!x->worker || !x->plan)
+        return arena_fail(x->arena, x->err);
+    for (size_t i = 0; i < all; i++) {
+        const Parcel *p = &x->parcel[i % x->parcels];
+        ExchangeWorker *w = &x->worker[i];
+        *w = (ExchangeWorker){.index = i / x->parcels};
+        if (x->plan_size && !p->raw)
+            w->plan = x->plan + i * x->plan_size;
+        const Exchange e = exchange_of(x, p);
+        const Call call = exchange_call(&e, w);
+        TRY(codec_states_find(&x->states, &call, (int64_t)w->index, p->name, &w->state));
+    }
+    return OK;
+}
+
+static Status make_room(GradientExchange *x)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < x->parcels; i++)
+        largest = x->parcel[i].shape.n > largest ? x->parcel[i].shape.n : largest;
+    x->x = NEW(x->arena, float, largest);
+    x->y = NEW(x->arena, float, largest);
+    x->up = NEW(x->arena, double, x->spec.workers);
+    x->sent = arena_zeroed(x->arena, x->spec.workers, sizeof *x->sent);
+    return x->x && x->y && x->up && x->sent ? OK : arena_fail(x->arena, x->err);
+}
+
+static Status open(GradientExchange *x)
+{
+    TRY(codec_open(&x->none, "none", x->arena, x->err));
+    x->parcel = NEW(x->arena, Parcel, x->spec.tensors + 1);
+    if (!x->parcel)
+        return arena_fail(x->arena, x->err);
+    make_parcels(x);
+    x->plan_size = codec_plan_size(x->spec.codec);
+    TRY(make_workers(x));
+    return make_room(x);
+}
+
+Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *err)
+{
+    Arena *arena = arena_open(0);
+    GradientExchange *x = NEW_ZERO(arena, GradientExchange, 1);
+    *out = NULL;
+    if (!x) {
+        const Status status = arena_fail(arena, err);
+        arena_close(arena);
+        return status;
+    }
+    *x = (GradientExchange){.arena = arena, .spec = *spec, .err = err};
+    x->scratch = arena_open(0);
+    x->payloads = arena_open(0);
+    const Status status = open(x);
+    if (status == OK)
+        *out = x;
+    else
+        gradient_close(x);
+    return status;
+}
+
+void gradient_close(GradientExchange *x)
+{
+    if (!x)
+        return;
+    codec_states_forget(&x->states);
+    arena_close(x->payloads);
+    arena_close(x->scratch);
+    arena_close(x->arena);
+}
+
+CodecStates *gradient_states(GradientExchange *x)
+{
+    return &x->states;
+}

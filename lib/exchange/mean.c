@@ -1,0 +1,56 @@
+/* mean.c -- see mean.h. */
+#include "exchange/mean.h"
+
+#include "base/parallel.h"
+
+typedef struct {
+    const float *x;
+    const double *total;
+    float *mean;
+    double *sum, count;
+    size_t n;
+} MeanJob;
+
+static void add_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    const float *x = job->x + b * BLOCK;
+    double *sum = job->sum + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        sum[i] += (double)x[i];
+}
+
+static void divide_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    const double *total = job->total + b * BLOCK;
+    float *mean = job->mean + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        mean[i] = (float)(total[i] / job->count);
+}
+
+static void scale_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    float *mean = job->mean + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        mean[i] = (float)((double)mean[i] / job->count);
+}
+
+void mean_add(double *sum, const float *x, size_t n, int threads)
+{
+    MeanJob job = {.x = x, .sum = sum, .n = n};
+    parallel_for(threads, blocks_of(n), add_block, &job);
+}
+
+void mean_of_sum(float *mean, const double *sum, size_t n, double count, int threads)
+{
+    MeanJob job = {.total = sum, .mean = mean, .n = n, .count = count};
+    parallel_for(threads, blocks_of(n), divide_block, &job);
+}
+
+void mean_scale(float *x, size_t n, double count, int threads)
+{
+    MeanJob job = {.mean = x, .n = n, .count = count};
+    parallel_for(threads, blocks_of(n), scale_block, &job);
+}
