@@ -53,7 +53,7 @@ TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/*/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
-.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck coverage docs \
+.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck circles listcheck coverage docs \
         rng-quality install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -334,6 +334,9 @@ lint: depcheck
 
 depcheck:
 	@sh test/depcheck.sh
+
+circles: $(B)/libatomo.a
+	@sh test/circles.sh $<
 
 listcheck: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin

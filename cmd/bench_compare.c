@@ -1,7 +1,7 @@
 /* bench_compare.c -- compare FILE.h5 -c SPEC...: apply each compressor, report the metrics. */
 #include "bench_commands.h"
 
-#include "bench_job.h"
+#include "app/compare_job.h"
 #include "compress/spec.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const char sized_by[] = "svd"; /* rank 3 is the default, so that is its c
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
 /* The last codec of the paper's set: its rate is known once the others have run. */
-static Status set_entry(Job *j)
+static Status set_entry(CompareJob *j)
 {
     char spec[64] = "entry";
     const Codec *codec;
@@ -24,26 +24,26 @@ static Status set_entry(Job *j)
             snprintf(spec, sizeof spec, "entry:bits=%.3g", fmin(bits, 64));
     }
     TRY(codec_open(&codec, spec, j->a, j->err));
-    return job_set_codec(j, j->codecs - 1, codec);
+    return compare_job_set_codec(j, j->codecs - 1, codec);
 }
 
-static Status compare_set(Job *j, const Codec **codec, size_t count)
+static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
 {
     const bool entry = j->specs.count == 0 && j->target_bits == 0;
     if (j->target_bits > 0)
-        TRY(job_solve(j, codec, &count));
-    TRY(job_codecs(j, codec, count, entry));
-    TRY(job_run(j));
-    return entry ? set_entry(j) == OK ? job_run(j) : j->err->status : OK;
+        TRY(compare_job_equal_bits(j, codec, &count));
+    TRY(compare_job_codecs(j, codec, count, entry));
+    TRY(compare_job_run(j));
+    return entry ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
 }
 
-static Status fill_target(Job *j)
+static Status fill_target(CompareJob *j)
 {
     target_fill(&j->results, j->target_bits);
     return OK;
 }
 
-static Status run(Job *j)
+static Status run(CompareJob *j)
 {
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)},
                    equal = {(const char **)(uintptr_t)equal_set, countof(equal_set)};
@@ -58,13 +58,13 @@ static Status run(Job *j)
                    : j->target_bits > 0 ? &equal
                                         : &paper,
                    j->a, j->err));
-    TRY(job_open(j));
-    return job_finish(j, compare_set(j, codec, count), "atomo-compare/1");
+    TRY(compare_job_open(j));
+    return compare_job_finish(j, compare_set(j, codec, count), "atomo-compare/1");
 }
 
 int bench_compare(int argc, char **argv)
 {
-    Job job = {0};
+    CompareJob job = {0};
     const Option options[] = {
         OPTION(0, "equal-bits", "B", &job.target_bits,
                "turn each codec's rate until it sends B bits an element", .low = 1e-6, .high = 64),
@@ -87,5 +87,5 @@ int bench_compare(int argc, char **argv)
                    "near as it can come, one without a rate as it is.\n",
         .options = options,
     };
-    return job_main(&job, &command, argc, argv, run);
+    return compare_job_main(&job, &command, argc, argv, run);
 }

@@ -1,24 +1,25 @@
 /* bench_cost.c -- cost FILE.h5 -c SPEC... --workers 2,4,8,16: iteration time under a network model. */
 #include "bench_commands.h"
 
-#include "bench_cost.h"
+#include "app/cost_job.h"
 
-static Status measure(Cost *c, const Codec *const *codec, size_t count)
+static Status measure(CostJob *c, const Codec *const *codec, size_t count)
 {
-    TRY(job_codecs(&c->job, codec, count, 0));
+    TRY(compare_job_codecs(&c->job, codec, count, 0));
     return cost_measure(c);
 }
 
-static Status run(Job *j)
+static Status run(CompareJob *j)
 {
-    Cost *c = (Cost *)j;
+    CostJob *c = (CostJob *)j;
     const Codec **codec;
     size_t count;
     TRY(cost_read(c));
+    TRY(cost_check_sort(c));
     TRY(cost_codecs(c, &codec, &count));
-    TRY(job_open(j));
+    TRY(compare_job_open(j));
     TRY(cost_read_compute(c));
-    return job_finish(j, measure(c, codec, count), "atomo-cost/1");
+    return compare_job_finish(j, measure(c, codec, count), "atomo-cost/1");
 }
 
 int bench_cost(int argc, char **argv)
@@ -28,10 +29,10 @@ int bench_cost(int argc, char **argv)
     snprintf(link, sizeof link,
              "alpha=50us,beta=10Gbit, or presets with commas between them, default %s; repeatable: %s",
              *usual_link, text_names(names, sizeof names, link_name, NULL));
-    Cost c = {.job = {.keeps_no_journal = true, .sums_up = true, .write = cost_write, .repeats = 5},
-              .workers_text = "2,4,8,16",
-              .topology_text = "auto",
-              .link_texts = {usual_link, 1}};
+    CostJob c = {.job = {.keeps_no_journal = true, .sums_up = true, .write = cost_write, .repeats = 5},
+                 .workers_text = "2,4,8,16",
+                 .topology_text = "auto",
+                 .link_texts = {usual_link, 1}};
     const Option options[] = {
         OPTION(0, "workers", "LIST", &c.workers_text,
                "numbers of workers; 2,4,...,64 goes on by the same factor"),
@@ -81,5 +82,5 @@ int bench_cost(int argc, char **argv)
                    "and break-even draw it.\n",
         .options = options,
     };
-    return job_main(&c.job, &command, argc, argv, run);
+    return compare_job_main(&c.job, &command, argc, argv, run);
 }

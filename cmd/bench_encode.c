@@ -80,7 +80,7 @@ int bench_encode(int argc, char **argv)
     Options o = {.a = arena_open(0), .err = &err};
     Selection *s = &o.groups.selection;
     const Option options[] = {
-        OPTION('c', "codec", "SPEC", &o.specs, "the compressor; atomo-bench list shows them"),
+        OPTION_CODEC(&o.specs, "the compressor; atomo-bench list shows them"),
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
         OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),

@@ -1,7 +1,7 @@
 /* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: aggregate many workers' payloads. */
 #include "bench_commands.h"
 
-#include "bench_job.h"
+#include "app/compare_job.h"
 
 #include "base/counts.h"
 #include "dump/team.h"
@@ -10,7 +10,7 @@
 enum { WORKERS_MOST = 1 << 20 };
 
 typedef struct {
-    Job job; /* stays first: the job's hooks know it as that */
+    CompareJob job; /* stays first: the job's hooks know it as that */
     const char *text;
     double noise;
     Team team;
@@ -24,7 +24,7 @@ static const char all_numbers[] = "4,8,...,512";
 
 /* ---- the frame's hooks ---- */
 
-static Status arrange(Job *j)
+static Status arrange(CompareJob *j)
 {
     Merge *m = (Merge *)j;
     TRY(team_make(&m->team, j->dump, &j->list, j->a, j->err));
@@ -46,7 +46,7 @@ static size_t workers_at(const Merge *m, size_t k)
     return m->workers.number[k % m->workers.count];
 }
 
-static void figures(Job *j, const Record *r)
+static void figures(CompareJob *j, const Record *r)
 {
     Merge *m = (Merge *)j;
     const size_t workers = workers_at(m, r->codec);
@@ -82,14 +82,14 @@ static Status note_made(Merge *m)
 
 static Status run_number(Merge *m, size_t number)
 {
-    Job *j = &m->job;
+    CompareJob *j = &m->job;
     size_t failures;
     bool *skip = NEW(j->a, bool, j->codecs);
     if (!skip)
         return arena_fail(j->a, j->err);
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = workers_at(m, k) != number;
-    Comparison c = job_comparison(j);
+    Comparison c = compare_job_comparison(j);
     c.skip = skip;
     c.workers = number;
     c.load_worker = load_worker;
@@ -102,7 +102,7 @@ static Status run_number(Merge *m, size_t number)
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)
 {
-    Job *j = &m->job;
+    CompareJob *j = &m->job;
     const size_t numbers = m->workers.count;
     const Codec **each = NEW(j->a, const Codec *, count *numbers);
     if (!each)
@@ -110,13 +110,13 @@ static Status run_all(Merge *m, const Codec *const *codec, size_t count)
     for (size_t k = 0; k < count * numbers; k++)
         each[k] = codec[k / numbers];
     TRY(note_made(m));
-    TRY(job_codecs(j, each, count * numbers, 0));
+    TRY(compare_job_codecs(j, each, count * numbers, 0));
     for (size_t i = 0; i < numbers; i++)
         TRY(run_number(m, m->workers.number[i]));
     return OK;
 }
 
-static Status run(Job *j)
+static Status run(CompareJob *j)
 {
     Merge *m = (Merge *)j;
     const TextList usual = {(const char **)(uintptr_t)usual_set, countof(usual_set)};
@@ -124,8 +124,8 @@ static Status run(Job *j)
     size_t count;
     TRY(counts_read(&m->workers, "--workers", m->text, WORKERS_MOST, j->err));
     TRY(codec_list(&codec, &count, j->specs.count ? &j->specs : &usual, j->a, j->err));
-    TRY(job_open(j));
-    return job_finish(j, run_all(m, codec, count), "atomo-merge/1");
+    TRY(compare_job_open(j));
+    return compare_job_finish(j, run_all(m, codec, count), "atomo-merge/1");
 }
 
 static const char details[] =
@@ -170,5 +170,5 @@ int bench_merge(int argc, char **argv)
         .details = details,
         .options = options,
     };
-    return job_main(&m.job, &command, argc, argv, run);
+    return compare_job_main(&m.job, &command, argc, argv, run);
 }

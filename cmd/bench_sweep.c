@@ -2,7 +2,7 @@
  * front. */
 #include "bench_commands.h"
 
-#include "bench_job.h"
+#include "app/compare_job.h"
 
 #include "compress/rate.h"
 #include "compress/spec.h"
@@ -12,14 +12,14 @@ static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entr
 
 enum { CODECS_MOST = 4096 };
 
-static void note_spread(Job *j, const char *spec, size_t left_out, const char *range)
+static void note_spread(CompareJob *j, const char *spec, size_t left_out, const char *range)
 {
     if (left_out)
         progress_note(&j->progress, "note: %s: %zu of --rates are left out: want %s", spec, left_out, range);
 }
 
 /* Every codec at every rate. */
-static Status spread_all(Job *j, const char *rates, const Codec **codec, size_t count, CodecSet *set)
+static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, size_t count, CodecSet *set)
 {
     char range[96] = "";
     *set = (CodecSet){NEW(j->a, const Codec *, CODECS_MOST), 0, CODECS_MOST};
@@ -38,23 +38,23 @@ static Status spread_all(Job *j, const char *rates, const Codec **codec, size_t 
     return codec_unique(set->codec, &set->count, j->a, j->err);
 }
 
-static Status fill(Job *j)
+static Status fill(CompareJob *j)
 {
     return sweep_fill(&j->results, j->codec, j->err);
 }
 
 typedef struct {
-    Job job;
+    CompareJob job;
     const char *rates;
 } Sweep;
 
-static Status sweep_set(Job *j, const CodecSet *set)
+static Status sweep_set(CompareJob *j, const CodecSet *set)
 {
-    TRY(job_codecs(j, set->codec, set->count, 0));
-    return job_run(j);
+    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    return compare_job_run(j);
 }
 
-static Status run(Job *j)
+static Status run(CompareJob *j)
 {
     const char *rates = ((Sweep *)j)->rates; /* the job is its first member */
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)};
@@ -63,8 +63,8 @@ static Status run(Job *j)
     size_t count;
     TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
     TRY(spread_all(j, rates, codec, count, &set));
-    TRY(job_open(j));
-    return job_finish(j, sweep_set(j, &set), "atomo-sweep/1");
+    TRY(compare_job_open(j));
+    return compare_job_finish(j, sweep_set(j, &set), "atomo-sweep/1");
 }
 
 int bench_sweep(int argc, char **argv)
@@ -93,5 +93,5 @@ int bench_sweep(int argc, char **argv)
                    "pareto) so has every tensor. plot pareto draws it.\n",
         .options = options,
     };
-    return job_main(&s.job, &command, argc, argv, run);
+    return compare_job_main(&s.job, &command, argc, argv, run);
 }

@@ -1,141 +1,7 @@
 /* bench_verify.c -- verify FILE.h5: the statements of the paper, checked on this data. */
 #include "bench_commands.h"
 
-#include "app/progress.h"
-#include "report/report_verify.h"
-
-#include <sys/stat.h>
-
-typedef struct {
-    Common common;
-    GroupSpec groups;
-    int grouping;
-    bool per_tensor;
-    int argc;
-    char **argv;
-    Arena *forever, *scratch;
-    Error *err;
-} Options;
-
-/* What a vector's checks cost beside its elements, for the bar. */
-enum { OVERHEAD = 1 << 16 };
-
-static Status check_vector(const Options *o, Dump *d, const Vector *v, VerifyReport *to)
-{
-    Subject s;
-    float *x = NEW(o->scratch, float, v->shape.n);
-    if (!x)
-        return arena_fail(o->scratch, o->err);
-    TRY(vector_load(d, v, x, o->err));
-    TRY(subject_open(&s, &verify_tested, v, x, (uint64_t)o->common.seed, (int)o->common.threads, o->scratch,
-                     o->err));
-    for (size_t i = 0; i < statement_count(); i++) {
-        Verdict verdict;
-        if (cli_stopped())
-            return FAIL(o->err, ERR_STOPPED, "%s: stopped at %s", dump_file(d), v->name);
-        if (statement_check(statement_at(i), &s, &verdict) != OK)
-            return error_at(o->err, "%s: %s: %s", dump_file(d), v->name, statement_at(i)->name);
-        TRY(verify_report_put(to, i, v, &verdict, o->err));
-    }
-    return OK;
-}
-
-static Status check_all(const Options *o, Dump *d, const VectorList *list, VerifyReport *to)
-{
-    Progress progress;
-    Status status = OK;
-    uint64_t done = 0;
-    progress_open(&progress, "verifying", list->elements + list->count * OVERHEAD, o->common.quiet);
-    for (size_t i = 0; i < list->count && status == OK; i++) {
-        const ArenaMark mark = arena_mark(o->scratch);
-        status = check_vector(o, d, &list->item[i], to);
-        arena_rewind(o->scratch, mark);
-        done += list->item[i].shape.n + OVERHEAD;
-        progress_step(&progress, done);
-        if (o->common.verbose && status == OK)
-            progress_note(&progress, "note: finished: %s", list->item[i].name);
-    }
-    progress_close(&progress);
-    return status;
-}
-
-static Status open_report(const Options *o, const char *path, const VectorList *list, VerifyReport *to)
-{
-    const Common *common = &o->common;
-    const Vector *first = list->item, *last = list->item + list->count - 1;
-    struct stat input = {0};
-    Fact *facts;
-    size_t count;
-    stat(path, &input);
-    TRY(report_meta(&facts, &count, o->argc, o->argv, common->seed, common->threads, o->forever, o->err));
-    facts[count++] = (Fact){"input", value_text(path)};
-    facts[count++] = (Fact){"input_bytes", value_int(input.st_size)};
-    facts[count++] = (Fact){"tensors", value_int((int64_t)list->tensors)};
-    facts[count++] = (Fact){"elements", value_int((int64_t)list->elements)};
-    const ReportSpec spec = {
-        .schema = "atomo-verify/1",
-        .meta = facts,
-        .facts = count,
-        .format = (Format)common->format,
-        .path = common->output,
-        .color = !common->output && cli_color(common),
-    };
-    return verify_report_open(to, spec, o->per_tensor,
-                              first->step != last->step || first->worker != last->worker, o->forever, o->err);
-}
-
-static void say(const Options *o, Dump *d, const VectorList *list, const VerifyReport *r)
-{
-    const char *path = dump_file(d);
-    if (o->common.quiet)
-        return;
-    if (dump_skipped(d))
-        fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", path, dump_skipped(d));
-    if (list->skipped)
-        fprintf(stderr, "note: %s: %zu tensors with NaN or Inf are left out\n", path, list->skipped);
-    if (r->each || o->common.output)
-        fprintf(stderr,
-                "note: %s: %zu of %zu checks passed; %zu times a statement says nothing of a tensor\n", path,
-                r->all.checked - r->all.failed, r->all.checked, r->all.absent);
-}
-
-static Status verify(const Options *o, Dump *d, const char *path)
-{
-    VectorList list;
-    VerifyReport report;
-    TRY(groups_make(&list, d, &o->groups, o->forever, o->err));
-    TRY(open_report(o, path, &list, &report));
-    const Status status = check_all(o, d, &list, &report);
-    if (status != OK && (status != ERR_STOPPED || o->common.output)) {
-        report_abandon(report.report);
-        return status;
-    }
-    const Error stopped = *o->err;
-    TRY(verify_report_close(&report, o->err));
-    say(o, d, &list, &report);
-    if (status != OK) {
-        *o->err = stopped;
-        return status;
-    }
-    const char *failures = verify_failures(&report, o->forever);
-    if (!failures)
-        return arena_fail(o->forever, o->err);
-    if (!*failures)
-        return OK;
-    FAIL(o->err, ERR_NUMERIC, "%s: %s", path, failures);
-    return o->per_tensor || !report.people ? ERR_NUMERIC
-                                           : error_hint(o->err, "--per-tensor shows every check");
-}
-
-static Status run(Options *o, const char *path)
-{
-    Dump *d;
-    o->groups.grouping = (Grouping)o->grouping;
-    TRY(dump_open(&d, path, o->forever, o->err));
-    const Status status = verify(o, d, path);
-    dump_close(d);
-    return status;
-}
+#include "app/verify_job.h"
 
 /* The statements, as --help lists them. */
 static const char *details(Arena *a)
@@ -172,7 +38,12 @@ int bench_verify(int argc, char **argv)
     Error err = {.status = OK};
     TextList arguments;
     bool helped;
-    Options o = {.argc = argc, .argv = argv, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
+    VerifyJob o = {.methods = &verify_methods,
+                   .argc = argc,
+                   .argv = argv,
+                   .forever = arena_open(0),
+                   .scratch = arena_open(0),
+                   .err = &err};
     Selection *s = &o.groups.selection;
     const Option options[] = {
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
@@ -198,7 +69,7 @@ int bench_verify(int argc, char **argv)
     };
     Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.forever, &err);
     if (status == OK && !helped)
-        status = run(&o, arguments.item[0]);
+        status = verify_job_run(&o, arguments.item[0]);
     arena_close(o.forever);
     arena_close(o.scratch);
     return status == OK ? 0 : cli_report("atomo-bench", &err);

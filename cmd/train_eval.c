@@ -5,7 +5,7 @@
 #include "nn/step_folder.h"
 #include "app/progress.h"
 #include "report/report.h"
-#include "train_job.h"
+#include "app/train_job.h"
 #include "compress/spec.h"
 
 #include <string.h>

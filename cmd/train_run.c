@@ -1,25 +1,25 @@
 /* train_run.c -- run: train, a run to each compressor, all from the same weights on the same batches. */
 #include "train_commands.h"
 
-#include "train_rates.h"
-#include "train_codec.h"
+#include "app/train_rates.h"
+#include "app/train_codec.h"
 
 #include "base/outfile.h"
 
 #include <math.h>
 
 /* All of them before the first run begins. */
-static Status take_rates(Run *r)
+static Status take_rates(TrainRun *r)
 {
     TrainJob *j = &r->job;
     if (!r->tuned)
         return OK;
     j->lr = NAN; /* is no run's */
-    return rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
+    return train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
 }
 
 /* Before the data are read. */
-static Status check_resume(const Run *r)
+static Status check_resume(const TrainRun *r)
 {
     return r->job.common.resume && !r->dir
                ? FAIL(r->job.err, ERR_USAGE,
@@ -28,7 +28,7 @@ static Status check_resume(const Run *r)
 }
 
 /* Before the data are read. */
-static Status check_idle(const Run *r)
+static Status check_idle(const TrainRun *r)
 {
     const char *idle = r->dump_every ? "--dump-freq" : r->dump_workers ? "--dump-workers" : NULL;
     if (r->tuned && r->job.lr != USUAL_LR)
@@ -37,7 +37,7 @@ static Status check_idle(const Run *r)
                             : OK;
 }
 
-static Status check_dump(const Run *r)
+static Status check_dump(const TrainRun *r)
 {
     if (r->dump && r->job.codecs > 1)
         return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu compressors; want one", r->job.codecs);
@@ -45,7 +45,7 @@ static Status check_dump(const Run *r)
 }
 
 /* Of two outputs in one place the later would be all that is left. */
-static Status keep_apart(const Run *r)
+static Status keep_apart(const TrainRun *r)
 {
     const TrainJob *j = &r->job;
     const char *output = j->common.output;
@@ -57,9 +57,9 @@ static Status keep_apart(const Run *r)
                : OK;
 }
 
-static Status run_all(Run *r)
+static Status run_all(TrainRun *r)
 {
-    TRY(records_open(&r->records));
+    TRY(train_records_open(&r->records));
     for (size_t k = 0; k < r->job.codecs; k++)
         TRY(train_codec(r, k));
     return OK;
@@ -67,10 +67,10 @@ static Status run_all(Run *r)
 
 static Status run(TrainJob *j)
 {
-    Run *r = (Run *)j;
+    TrainRun *r = (TrainRun *)j;
     r->records.job = j;
     r->records.journal.fd = -1;
-    TRY(records_targets(&r->records, r->targets));
+    TRY(train_records_targets(&r->records, r->targets));
     TRY(check_resume(r));
     TRY(check_idle(r));
     TRY(keep_apart(r));
@@ -79,7 +79,7 @@ static Status run(TrainJob *j)
     TRY(check_dump(r));
     TRY(take_rates(r));
     progress_open(&j->progress, "training", 1, j->common.quiet);
-    TRY(records_close(&r->records, run_all(r)));
+    TRY(train_records_close(&r->records, run_all(r)));
     if (r->failure.status != OK)
         *j->err = r->failure;
     return r->failure.status;
@@ -87,7 +87,7 @@ static Status run(TrainJob *j)
 
 int train_command_run(int argc, char **argv)
 {
-    Run r = {.every = 200};
+    TrainRun r = {.every = 200};
     train_job_defaults(&r.job, argc, argv);
     const Option options[] = {
         OPTION(0, "train-dir", "DIR", &r.dir, "checkpoints; with several compressors, a folder each"),

@@ -2,7 +2,7 @@
  * training images that were held out. */
 #include "train_commands.h"
 
-#include "train_job.h"
+#include "app/train_job.h"
 #include "compress/spec.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static Status run_point(Tune *t, const Codec *codec, Point *p)
     j->setup.sgd.lr = p->lr;
     p->train_loss = NAN;
     TRY(trainer_open(&trainer, &j->setup, j->err));
-    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(trainer);
+    j->steps = train_job_steps(j, trainer);
     j->progress.total = j->steps * j->codecs * (size_t)t->points;
     const Status status = follow(t, trainer, p);
     trainer_close(trainer);

@@ -1,17 +1,14 @@
-/* cli.c -- options from a table: the parser. Help is in cli_help.c, main in program.c. */
+/* cli.c -- the parser of options. The table is in cli_rows.c, help in cli_help.c, main in program.c. */
 #include "app/cli.h"
 
 #include "app/cli_rows.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
-#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *const colors[] = {"auto", "always", "never", NULL};
 
 typedef struct {
     const Command *command;
@@ -21,57 +18,6 @@ typedef struct {
     Arena *a;
     Error *err;
 } Parser;
-
-/* ---- the table ---- */
-
-enum { COMMON_ROWS = 8, EVERYONE = 0 };
-static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
-
-/* The rows that cli.h's `takes` asks for; returns how many. */
-static size_t common_rows(Common *c, unsigned takes, Option *out)
-{
-    const struct {
-        unsigned takes;
-        Option row;
-    } all[COMMON_ROWS] = {
-        {TAKES_SEED, OPTION(0, "seed", "N", &c->seed, "same seed, same random numbers", .high = 0x1p63)},
-        {TAKES_THREADS, OPTION(0, "threads", "N", &c->threads,
-                               "threads to work with; results do not depend on it", .low = 1, .high = 1024)},
-        {TAKES_FORMAT,
-         OPTION('f', "format", "NAME", &c->format, "how results are written", .choices = report_formats)},
-        {TAKES_OUTPUT, OPTION('o', "output", "FILE", &c->output,
-                              takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending "
-                                                     "(csv, json, md, tex, txt) sets the format"
-                                                   : "write FILE, all or nothing")},
-        {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
-        {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
-        {EVERYONE,
-         OPTION('v', "verbose", NULL, &c->verbose, "say with what settings it works, and what is finished")},
-        {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
-    };
-    size_t count = 0;
-    for (size_t i = 0; i < COMMON_ROWS; i++)
-        if (all[i].takes == EVERYONE || (all[i].takes & takes))
-            out[count++] = all[i].row;
-    return count;
-}
-
-const Option *cli_rows(const Command *command, Arena *a, size_t *count)
-{
-    size_t own = 0;
-    while (command->options && command->options[own].name)
-        own++;
-    Option *rows = NEW_ZERO(a, Option, own + COMMON_ROWS + 2);
-    if (!rows)
-        return NULL;
-    if (own)
-        memcpy(rows, command->options, own * sizeof *rows);
-    if (command->common)
-        own += common_rows(command->common, command->takes, rows + own);
-    rows[own] = help_row;
-    *count = own + 1;
-    return rows;
-}
 
 static const char *row_name(const void *rows, size_t i)
 {
@@ -183,13 +129,19 @@ static Status no_value(Parser *p, const Option *o, const char *written)
                 o->arg ? o->arg : "a value");
 }
 
+static bool is_called(const Option *o, const char *name, size_t length)
+{
+    return (strlen(o->name) == length && !strncmp(o->name, name, length)) ||
+           (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
+}
+
 /* "--name", "--name value" or "--name=value"; `next` is the argument behind it and `*used` says it was the value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");
     const char *value = arg[2 + length] ? arg + 2 + length + 1 : NULL;
     const Option *o = p->rows;
-    while (o->name && (strlen(o->name) != length || strncmp(o->name, arg + 2, length) != 0))
+    while (o->name && !is_called(o, arg + 2, length))
         o++;
     if (!o->name) {
         const char *name = text_slice(p->a, arg + 2, length);

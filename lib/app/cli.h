@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     char letter; /* 0: none */
     const char *name, *arg;
+    const char *alias; /* another long name; NULL: none */
     CliType type;
     void *target;
     const char *help;
@@ -42,6 +43,9 @@ typedef struct {
         .letter = short_name, .name = long_name, .arg = argument, .type = CLI_TYPE(where), .target = where,  \
         .help = __VA_ARGS__                                                                                  \
     }
+
+/* -c SPEC, by one name in every command of both programs. */
+#define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
 /* What every command has; cli_parse adds their rows to the command's table. */
 typedef struct {

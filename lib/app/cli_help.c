@@ -6,37 +6,6 @@
 
 enum { WIDTH = 80, INDENT = 26 };
 
-/* Whole numbers in full: a double of 2^63 stands for the largest there is. */
-static const char *limit(const Option *o, double v, char out[32])
-{
-    if (o->type == CLI_INT)
-        snprintf(out, 32, "%lld", v >= 0x1p63 ? (long long)INT64_MAX : (long long)v);
-    else
-        text_double(out, v);
-    return out;
-}
-
-const char *cli_range(const Option *o, char out[96])
-{
-    char low[32], high[32];
-    const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
-    const bool open = o->high >= 1e15; /* a limit of the type, not of the option */
-    size_t used = 0;
-    if (o->type == CLI_CHOICE) {
-        for (size_t i = 0; o->choices[i] && used < 96; i++)
-            used += (size_t)snprintf(out + used, 96 - used, "%s%s", i ? "|" : "", o->choices[i]);
-    } else if (o->type == CLI_SIZE) {
-        snprintf(out, 96, "bytes, such as 4096, 512M or 2G");
-    } else if (o->low == 0 && o->high == 0) {
-        snprintf(out, 96, "%s", kind);
-    } else if (open && o->type == CLI_REAL) {
-        snprintf(out, 96, "%s from %s", kind, text_double(low, o->low));
-    } else {
-        snprintf(out, 96, "%s to %s", limit(o, o->low, low), limit(o, o->high, high));
-    }
-    return out;
-}
-
 /* What stands in the target, as text; NULL: nothing worth showing (unset, off, or outside the range). */
 static const char *default_text(const Option *o, Arena *a)
 {
@@ -68,18 +37,24 @@ static const char *default_text(const Option *o, Arena *a)
     }
 }
 
-/* The help text, then "(range, default D)" where there is something to say. */
+static void add_note(TextBuf *out, const char *before, const char *note)
+{
+    text_addf(out, "%s%s%s", out->size ? ", " : "", before, note);
+}
+
+/* The help text, then "(range, default D, also --alias)" as far as the option has them. */
 static const char *describe(const Option *o, Arena *a)
 {
-    char range[96] = "";
+    char range[96];
+    TextBuf notes = {.arena = a};
     const char *standing = default_text(o, a);
-    const bool ranged = o->type == CLI_CHOICE || o->low != 0 || (o->high != 0 && o->high < 1e15);
-    if (ranged)
-        cli_range(o, range);
-    if (!*range && !standing)
-        return o->help;
-    return text_format(a, "%s (%s%s%s%s)", o->help, range, *range && standing ? ", " : "",
-                       standing ? "default " : "", standing ? standing : "");
+    if (o->type == CLI_CHOICE || o->low != 0 || (o->high != 0 && o->high < 1e15))
+        add_note(&notes, "", cli_range(o, range));
+    if (standing)
+        add_note(&notes, "default ", standing);
+    if (o->alias)
+        add_note(&notes, "also --", o->alias);
+    return notes.size ? text_format(a, "%s (%s)", o->help, text_done(&notes)) : o->help;
 }
 
 /* Prints `text` in lines of WIDTH that begin at column `indent`, the first one being there already. */

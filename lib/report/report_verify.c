@@ -38,7 +38,8 @@ static Value worker_of(const Vector *v)
     return v->worker_group ? value_int(v->worker) : value_none();
 }
 
-static Status put_record(VerifyReport *r, const char *name, const Vector *at, const Verdict *v, Error *err)
+static Status put_record(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
+                         Error *err)
 {
     const Value row[] = {
         value_text(name),
@@ -56,7 +57,8 @@ static Status put_record(VerifyReport *r, const char *name, const Vector *at, co
     return report_row(r->report, row, true, err);
 }
 
-static Status put_each(VerifyReport *r, const char *name, const Vector *at, const Verdict *v, Error *err)
+static Status put_each(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
+                       Error *err)
 {
     const char *note = text_copy(r->a, v->note);
     const Value row[] = {
@@ -75,10 +77,10 @@ static Status put_each(VerifyReport *r, const char *name, const Vector *at, cons
     return note ? report_row(r->report, row, true, err) : arena_fail(r->a, err);
 }
 
-static Status put_summary(VerifyReport *r, const char *name, const Tally *t, Error *err)
+static Status put_summary(VerifyReport *r, const char *name, const VerifyTally *t, Error *err)
 {
     const bool worst = t->at;
-    const Verdict *v = &t->worst;
+    const VerifyVerdict *v = &t->worst;
     const Value none = value_none();
     const Value row[] = {
         value_text(name),
@@ -103,7 +105,7 @@ Status verify_report_open(VerifyReport *r, ReportSpec spec, bool per_tensor, boo
     const bool people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON;
     Column *columns = NEW(a, Column, countof(each_columns));
     *r = (VerifyReport){.each = per_tensor || !people, .people = people, .several = several, .a = a};
-    r->tally = NEW_ZERO(a, Tally, statement_count());
+    r->tally = NEW_ZERO(a, VerifyTally, statement_count());
     if (!r->tally || !columns)
         return arena_fail(a, err);
     memcpy(columns, each_columns, sizeof each_columns);
@@ -116,7 +118,7 @@ Status verify_report_open(VerifyReport *r, ReportSpec spec, bool per_tensor, boo
     return report_open(&r->report, &spec, a, err);
 }
 
-static void count(Tally *t, const Vector *at, const Verdict *v)
+static void count(VerifyTally *t, const Vector *at, const VerifyVerdict *v)
 {
     t->absent += !v->applies;
     t->checked += v->applies;
@@ -127,7 +129,7 @@ static void count(Tally *t, const Vector *at, const Verdict *v)
     }
 }
 
-Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector, const Verdict *v,
+Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector, const VerifyVerdict *v,
                          Error *err)
 {
     const char *name = statement_at(statement)->name;
@@ -155,7 +157,7 @@ Status verify_report_close(VerifyReport *r, Error *err)
 char *verify_failures(const VerifyReport *r, Arena *a)
 {
     for (size_t i = 0; i < statement_count(); i++) {
-        const Tally *t = &r->tally[i];
+        const VerifyTally *t = &r->tally[i];
         if (!t->failed)
             continue;
         char left[32], right[32];

@@ -9,23 +9,23 @@
 /* What came of one statement, or of all. */
 typedef struct {
     size_t checked, failed, absent; /* absent: vectors that it says nothing of */
-    Verdict worst;
+    VerifyVerdict worst;
     const Vector *at;
-} Tally;
+} VerifyTally;
 
 typedef struct {
     Report *report;
-    bool each, people; /* a row for each verdict; a format that people read */
-    bool several;      /* steps or workers */
-    Tally *tally;      /* by statement */
-    Tally all;
+    bool each, people;  /* a row for each verdict; a format that people read */
+    bool several;       /* steps or workers */
+    VerifyTally *tally; /* by statement */
+    VerifyTally all;
     Arena *a;
 } VerifyReport;
 
 /* `spec` comes without columns. The vectors outlive the report. */
 Status verify_report_open(VerifyReport *r, ReportSpec spec, bool per_tensor, bool several, Arena *a,
                           Error *err);
-Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector, const Verdict *v,
+Status verify_report_put(VerifyReport *r, size_t statement, const Vector *vector, const VerifyVerdict *v,
                          Error *err);
 
 /* The report is gone whatever happens. */

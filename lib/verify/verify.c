@@ -1,155 +1,33 @@
-/* verify.c -- verdicts, subjects and the order of statements (verify.h). */
+/* verify.c -- the list of statements, and the check of one (verify.h). */
 #include "verify/verify_parts.h"
 
-#include "dump/describe.h"
-#include "num/stats.h"
-
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-const char *const relation_names[] = {"=", "<=", ">=", ">"};
-
-/* ---- verdicts ---- */
-
-static double share(double excess, double tolerance)
-{
-    return excess <= 0 ? 0 : excess / tolerance; /* x / 0 is infinite */
-}
-
-static double strain(Relation relation, double left, double right, double tolerance)
-{
-    const double ahead = left - right;
-    if (!isfinite(left) || !isfinite(right) || !(tolerance >= 0))
-        return INFINITY;
-    switch (relation) {
-    case EQUAL:
-        return share(fabs(ahead), tolerance);
-    case AT_MOST:
-        return share(ahead, tolerance);
-    case AT_LEAST:
-        return share(-ahead, tolerance);
-    case ABOVE:
-        return ahead > tolerance ? tolerance / ahead : INFINITY;
-    }
-    return INFINITY;
-}
-
-double verdict_strain(const Verdict *v)
-{
-    return strain(v->relation, v->left, v->right, v->tolerance);
-}
-
-void verdict_take(Verdict *v, double left, double right, double tolerance, const char *note, ...)
-{
-    va_list args;
-    if (v->applies && strain(v->relation, left, right, tolerance) <= verdict_strain(v))
-        return;
-    v->applies = true;
-    v->left = left;
-    v->right = right;
-    v->tolerance = tolerance;
-    va_start(args, note);
-    vsnprintf(v->note, sizeof v->note, note, args);
-    va_end(args);
-}
-
-/* ---- subjects ---- */
-
-Rng subject_rng(const Subject *s, uint64_t purpose)
-{
-    const Vector *v = s->vector;
-    const Rng rng = rng_open(s->seed, 0, v->worker, v->step, rng_hash(v->name));
-    const Rng ours = rng_below(&rng, rng_hash("verify"));
-    return rng_below(&ours, purpose);
-}
-
-size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng)
-{
-    const size_t count = size < n ? size : n;
-    for (size_t i = 0; i < count; i++) {
-        const size_t from = (size_t)((double)n / (double)count * (double)i);
-        const size_t next = (size_t)((double)n / (double)count * (double)(i + 1)), to = next < n ? next : n;
-        const double u = count < n ? rng_unit(rng, USE_SAMPLE, i) : 0;
-        place[i] = to > from ? from + (size_t)(u * (double)(to - from)) : from;
-    }
-    return count;
-}
-
-static Status take_part(Subject *s)
-{
-    Part *p = &s->part;
-    const size_t size = s->n < VERIFY_PART ? s->n : VERIFY_PART;
-    const Rng rng = subject_rng(s, FOR_PART);
-    size_t *place = NEW(s->a, size_t, size);
-    int exponent;
-    p->x = NEW(s->a, float, size);
-    p->lambda = NEW(s->a, double, size);
-    if (!place || !p->x || !p->lambda)
-        return arena_fail(s->a, s->err);
-    p->n = places_take(place, size, s->n, &rng);
-    for (size_t i = 0; i < p->n; i++)
-        p->most = fmax(p->most, fabs((double)s->x[place[i]]));
-    frexp(p->most, &exponent);
-    p->most = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        p->x[i] = (float)ldexp((double)s->x[place[i]], -exponent);
-        if (p->x[i] != 0)
-            p->lambda[p->count++] = -fabs((double)p->x[i]);
-    }
-    stats_sort(p->lambda, p->count); /* of the negatives, so that the largest magnitude comes first */
-    for (size_t i = p->count; i-- > 0;) {
-        p->lambda[i] = -p->lambda[i];
-        p->l1 += p->lambda[i];
-        p->squares += p->lambda[i] * p->lambda[i];
-        p->most = p->lambda[i];
-    }
-    return OK;
-}
-
-Status subject_open(Subject *s, const Tested *tested, const Vector *vector, const float *x, uint64_t seed,
-                    int threads, Arena *a, Error *err)
-{
-    const Description d = describe(x, vector->shape.n);
-    *s = (Subject){.tested = tested,
-                   .vector = vector,
-                   .x = x,
-                   .n = vector->shape.n,
-                   .nonzero = d.n - d.zeros,
-                   .l1 = d.l1,
-                   .squares = d.l2 * d.l2,
-                   .most = d.linf,
-                   .seed = seed,
-                   .threads = threads,
-                   .a = a,
-                   .err = err};
-    return take_part(s);
-}
 
 /* ---- statements ---- */
 
-static const Statement *const groups[] = {moment_statements,    lemma_statements,  level_statements,
-                                          quantiser_statements, matrix_statements, contest_statements};
+static const VerifyStatement *const groups[] = {moment_statements,    lemma_statements,  level_statements,
+                                                quantiser_statements, matrix_statements, contest_statements};
 
 size_t statement_count(void)
 {
     size_t count = 0;
     for (size_t g = 0; g < countof(groups); g++)
-        for (const Statement *st = groups[g]; st->name; st++)
+        for (const VerifyStatement *st = groups[g]; st->name; st++)
             count++;
     return count;
 }
 
-const Statement *statement_at(size_t i)
+const VerifyStatement *statement_at(size_t i)
 {
     for (size_t g = 0; g < countof(groups); g++)
-        for (const Statement *st = groups[g]; st->name; st++)
+        for (const VerifyStatement *st = groups[g]; st->name; st++)
             if (i-- == 0)
                 return st;
     return NULL;
 }
 
-static bool is_matrix(const Subject *s)
+static bool is_matrix(const VerifySubject *s)
 {
     size_t rows, cols;
     if (s->vector->joined || s->vector->shape.rank < 2)
@@ -158,7 +36,7 @@ static bool is_matrix(const Subject *s)
     return rows > 1 && cols > 1 && s->nonzero > 0;
 }
 
-static bool may_apply(const Statement *st, const Subject *s)
+static bool may_apply(const VerifyStatement *st, const VerifySubject *s)
 {
     switch (st->needs) {
     case NEEDS_NOTHING:
@@ -173,21 +51,21 @@ static bool may_apply(const Statement *st, const Subject *s)
     return false;
 }
 
-Status statement_check(const Statement *st, Subject *s, Verdict *v)
+Status statement_check(const VerifyStatement *st, VerifySubject *s, VerifyVerdict *v)
 {
-    *v = (Verdict){.relation = st->relation, .left = NAN, .right = NAN};
+    *v = (VerifyVerdict){.relation = st->relation, .left = NAN, .right = NAN};
     if (!may_apply(st, s))
         return OK;
     const Status status = st->check(s, v);
     if (status == ERR_NUMERIC) {
-        *v = (Verdict){.applies = true, .relation = st->relation, .left = NAN, .right = NAN};
+        *v = (VerifyVerdict){.applies = true, .relation = st->relation, .left = NAN, .right = NAN};
         snprintf(v->note, sizeof v->note, "%.127s", s->err->text);
         return OK;
     }
     return status;
 }
 
-/* ---- what is tested ---- */
+/* ---- the methods under test ---- */
 
 static Status draw(const Call *c, const float *x, Buf *payload, float *y)
 {
@@ -202,7 +80,7 @@ static bool keep(const Rng *rng, uint64_t i, double p)
     return rng_unit(rng, USE_ATOM, i) < p;
 }
 
-const Tested verify_tested = {
+const VerifyMethods verify_methods = {
     .level = waterfill_floats,
     .level_of = waterfill_level,
     .draw = draw,

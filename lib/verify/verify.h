@@ -1,6 +1,6 @@
 /* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of numbers.
  *
- * A statement becomes a Verdict: two figures, how they should relate, and what may lie between them. Second
+ * A statement becomes a VerifyVerdict: two figures, how they should relate, and what may lie between them. Second
  * moments are in units of |g|^2, so 1 is g itself; water levels in units of the largest |lambda|; norms of
  * matrices in units of the Frobenius norm. What rests on draws says so by its tolerance: Bernstein's
  * inequality with the closed form's variance gives it, so that a true statement fails one time in 2e9 at most.
@@ -30,11 +30,11 @@ typedef struct {
     Relation relation;
     double left, right, tolerance;
     char note[128]; /* which of several cases this is; why there are no figures */
-} Verdict;
+} VerifyVerdict;
 
 /* The share of the tolerance that is used: at most 1 if it holds, infinite where a figure is missing. */
-double verdict_strain(const Verdict *v);
-static inline bool verdict_holds(const Verdict *v)
+double verdict_strain(const VerifyVerdict *v);
+static inline bool verdict_holds(const VerifyVerdict *v)
 {
     return verdict_strain(v) <= 1;
 }
@@ -48,8 +48,8 @@ typedef struct {
     bool (*keep)(const Rng *rng, uint64_t i, double p); /* t_i of the estimator (2) */
     /* Lemma 8: from a feasible q, q[0] < 1, lambda descending and s-unbalanced at 0, a p with p[0] = 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);
-} Tested;
-extern const Tested verify_tested;
+} VerifyMethods;
+extern const VerifyMethods verify_methods;
 
 /* Some elements of a vector, scaled. */
 typedef struct {
@@ -58,7 +58,7 @@ typedef struct {
     double *lambda; /* (count) |x| where it is not 0, largest first */
     size_t count;
     double l1, squares, most;
-} Part;
+} VerifyPart;
 
 /* A matrix, or a submatrix, and its singular values. */
 typedef struct {
@@ -68,19 +68,19 @@ typedef struct {
     double l1, squares, most;
     double *sigma; /* (k) largest first */
     double nuclear;
-} Matrix;
+} VerifyMatrix;
 
 /* One vector with what statements share; each thing is made when first asked for. */
 typedef struct {
-    const Tested *tested;
+    const VerifyMethods *methods;
     const Vector *vector;
     const float *x;
     size_t n, nonzero;
     double l1, squares, most; /* of x */
     uint64_t seed;
     int threads;
-    Part part;
-    Matrix *matrix;
+    VerifyPart part;
+    VerifyMatrix *matrix;
     struct Leading *leading;               /* of Theorem 5 */
     struct Spendings *spendings;           /* of Algorithm 1 */
     struct EntrySample *entries;           /* of Lemma 1 */
@@ -88,23 +88,23 @@ typedef struct {
     struct Contest *contest;               /* of Table 1 and Theorem 6 */
     Arena *a;
     Error *err;
-} Subject;
+} VerifySubject;
 
 typedef struct {
     const char *name, *says; /* `says` in one line, in the corrected form where the paper has a misprint */
     Relation relation;
     enum { NEEDS_NOTHING, NEEDS_NONZERO, NEEDS_SEVERAL, NEEDS_MATRIX } needs;
-    Status (*check)(Subject *s, Verdict *v);
-} Statement;
+    Status (*check)(VerifySubject *s, VerifyVerdict *v);
+} VerifyStatement;
 
 size_t statement_count(void);
-const Statement *statement_at(size_t i); /* NULL behind the last */
+const VerifyStatement *statement_at(size_t i); /* NULL behind the last */
 
 /* x (vector->shape.n), finite, and everything made later live in the arena and outlast the subject. */
-Status subject_open(Subject *s, const Tested *tested, const Vector *vector, const float *x, uint64_t seed,
-                    int threads, Arena *a, Error *err);
+Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
+                    uint64_t seed, int threads, Arena *a, Error *err);
 
 /* What cannot be computed for want of range is a verdict without figures; other failures are the Status. */
-Status statement_check(const Statement *statement, Subject *s, Verdict *v);
+Status statement_check(const VerifyStatement *statement, VerifySubject *s, VerifyVerdict *v);
 
 #endif

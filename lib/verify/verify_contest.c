@@ -12,8 +12,8 @@ typedef struct {
 } Measured;
 
 typedef struct Contest {
-    Matrix m;
-    Theory theory;
+    VerifyMatrix m;
+    MatrixTheory theory;
     size_t draws;
     Measured entry, svd;
     bool applies;
@@ -35,7 +35,8 @@ static double sent_by_svd(const Coded *c)
     return (double)(c->payload.size - 2) / 4;
 }
 
-static Status measure(Subject *s, Contest *t, const char *spec, double (*sent)(const Coded *), Measured *out)
+static Status measure(VerifySubject *s, Contest *t, const char *spec, double (*sent)(const Coded *),
+                      Measured *out)
 {
     Coded coded;
     TRY(coded_open(&coded, s, spec, &t->m.shape));
@@ -70,9 +71,9 @@ static double spread_of(const double *lambda, size_t n, double share)
     return sum;
 }
 
-static Status run_contest(Subject *s, Contest *t)
+static Status run_contest(VerifySubject *s, Contest *t)
 {
-    const Matrix *m = &t->m;
+    const VerifyMatrix *m = &t->m;
     const double entry_share = t->theory.entry_budget / m->l1, svd_share = t->theory.svd_budget / m->nuclear;
     const double svd_spread = spread_of(m->sigma, m->k, svd_share);
     double entry_spread = 0;
@@ -92,7 +93,7 @@ static Status run_contest(Subject *s, Contest *t)
     return OK;
 }
 
-static Status contest_of(Subject *s, const Contest **out)
+static Status contest_of(VerifySubject *s, const Contest **out)
 {
     Contest *t = s->contest ? s->contest : NEW_ZERO(s->a, Contest, 1);
     if (!t)
@@ -101,7 +102,7 @@ static Status contest_of(Subject *s, const Contest **out)
     if (s->contest)
         return OK;
     TRY(matrix_cut(s, CONTEST_LONG, CONTEST_SHORT, FOR_CUT, &t->m));
-    t->theory = t->m.most > 0 ? matrix_theory(&t->m) : (Theory){0};
+    t->theory = t->m.most > 0 ? matrix_theory(&t->m) : (MatrixTheory){0};
     if (t->theory.svd_budget >= RANK_LEAST)
         TRY(run_contest(s, t));
     s->contest = t;
@@ -109,22 +110,22 @@ static Status contest_of(Subject *s, const Contest **out)
 }
 
 /* Draws that travel as floats say nothing of what is sent: a contest with one of them does not apply. */
-typedef void Take(const Contest *t, const Measured *got, Verdict *v);
+typedef void Take(const Contest *t, const Measured *got, VerifyVerdict *v);
 
-static void take_second(const Contest *t, const Measured *got, Verdict *v)
+static void take_second(const Contest *t, const Measured *got, VerifyVerdict *v)
 {
     verdict_take(v, got->second, got->expected, got->second_off, "%zu by %zu, s = %.4g, %zu draws", t->m.rows,
                  t->m.cols, got->budget, t->draws);
 }
 
-static void take_sent(const Contest *t, const Measured *got, Verdict *v)
+static void take_sent(const Contest *t, const Measured *got, VerifyVerdict *v)
 {
     const double right = t->theory.entry_budget;
     verdict_take(v, got->sent, right, got->sent_off + 1e-6 * right, "%zu by %zu, s = %.4g, %zu draws",
                  t->m.rows, t->m.cols, got->budget, t->draws);
 }
 
-static Status check_entry(Subject *s, Verdict *v, Take *take)
+static Status check_entry(VerifySubject *s, VerifyVerdict *v, Take *take)
 {
     const Contest *t = NULL;
     TRY(contest_of(s, &t));
@@ -133,7 +134,7 @@ static Status check_entry(Subject *s, Verdict *v, Take *take)
     return OK;
 }
 
-static Status check_svd(Subject *s, Verdict *v, Take *take)
+static Status check_svd(VerifySubject *s, VerifyVerdict *v, Take *take)
 {
     const Contest *t = NULL;
     TRY(contest_of(s, &t));
@@ -142,33 +143,33 @@ static Status check_svd(Subject *s, Verdict *v, Take *take)
     return OK;
 }
 
-static Status check_entry_second(Subject *s, Verdict *v)
+static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
 {
     return check_entry(s, v, take_second);
 }
 
-static Status check_entry_sent(Subject *s, Verdict *v)
+static Status check_entry_sent(VerifySubject *s, VerifyVerdict *v)
 {
     return check_entry(s, v, take_sent);
 }
 
-static Status check_svd_second(Subject *s, Verdict *v)
+static Status check_svd_second(VerifySubject *s, VerifyVerdict *v)
 {
     return check_svd(s, v, take_second);
 }
 
-static Status check_svd_sent(Subject *s, Verdict *v)
+static Status check_svd_sent(VerifySubject *s, VerifyVerdict *v)
 {
     return check_svd(s, v, take_sent);
 }
 
-static Status check_winner_measured(Subject *s, Verdict *v)
+static Status check_winner_measured(VerifySubject *s, VerifyVerdict *v)
 {
     const Contest *t = NULL;
     TRY(contest_of(s, &t));
     if (!t->applies)
         return OK;
-    const Matrix *m = &t->m;
+    const VerifyMatrix *m = &t->m;
     const double right = t->theory.ratio;
     const double most = (t->theory.svd_second + t->svd.second_off) /
                         fmax(t->theory.entry_second - t->entry.second_off, 1e-300);
@@ -178,7 +179,7 @@ static Status check_winner_measured(Subject *s, Verdict *v)
     return OK;
 }
 
-const Statement contest_statements[] = {
+const VerifyStatement contest_statements[] = {
     {"Table 1: entries measured",
      "as Table 1: entries, drawn by the codec entry on at most 1024 rows and 24 columns", EQUAL, NEEDS_MATRIX,
      check_entry_second},

@@ -19,7 +19,7 @@ size_t draws_for(double v, double want, double least, double most)
 
 /* ---- codecs ---- */
 
-Status coded_open(Coded *c, Subject *s, const char *spec, const Shape *shape)
+Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape)
 {
     const Vector *v = s->vector;
     *c = (Coded){.shape = *shape, .s = s};
@@ -44,7 +44,7 @@ Status coded_draw(Coded *c, const float *x, uint64_t repeat)
     c->call.shape = &c->shape; /* c may have moved */
     c->call.rng = rng_open(c->s->seed, repeat, v->worker, v->step, rng_hash(v->name));
     c->call.rng_shared = rng_open(c->s->seed, repeat, RNG_EVERYONE, v->step, rng_hash(v->name));
-    return c->s->tested->draw(&c->call, x, &c->payload, c->y);
+    return c->s->methods->draw(&c->call, x, &c->payload, c->y);
 }
 
 /* ---- sets of atoms ---- */
@@ -57,7 +57,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-Status atomset_take(Subject *s, AtomSet *set, size_t count, size_t dim)
+Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim)
 {
     *set = (AtomSet){.count = count, .dim = dim};
     set->atom = NEW_ZERO(s->a, double, count *dim);
@@ -88,10 +88,10 @@ void atomset_settle(AtomSet *set)
 
 /* Each element is in two of the atoms, half as much again in one, less what is too much in the other; so
  * neighbours are neither equal nor orthogonal, and phi is negative. */
-Status atomset_overlapping(Subject *s, AtomSet *set)
+Status atomset_overlapping(VerifySubject *s, AtomSet *set)
 {
     enum { DIM = 64 };
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     const size_t dim = p->count < DIM ? p->count : DIM, count = dim < ATOMS_MOST ? dim : ATOMS_MOST;
     *set = (AtomSet){0};
     if (count < 2)
@@ -109,9 +109,9 @@ Status atomset_overlapping(Subject *s, AtomSet *set)
     return OK;
 }
 
-Status atomset_spend(Subject *s, AtomSet *set, double budget)
+Status atomset_spend(VerifySubject *s, AtomSet *set, double budget)
 {
-    const double tau = s->tested->level_of(set->lambda, set->count, budget, s->a);
+    const double tau = s->methods->level_of(set->lambda, set->count, budget, s->a);
     if (isnan(tau))
         return arena_fail(s->a, s->err);
     set->budget = budget;

@@ -18,7 +18,7 @@ static double f_of(const double *lambda, const double *p, size_t n)
 /* The best p, times random factors: from nearly 1, over those that make it the same for all elements, to ones
  * that have nothing to do with lambda. */
 enum { TRIES = 24 };
-static void random_weights(const Subject *s, size_t try, double *w)
+static void random_weights(const VerifySubject *s, size_t try, double *w)
 {
     static const double power[] = {1, 1, 0, 0.5, 1.5, 2}, noise[] = {0.01, 0.3, 1, 3};
     const Rng rng = subject_rng(s, FOR_CHANCES);
@@ -67,9 +67,9 @@ static double unbalanced(double l1, double most, size_t count)
 
 /* ---- Lemma 2 ---- */
 
-static Status check_bound(Subject *s, Verdict *v)
+static Status check_bound(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     double *w = NEW(s->a, double, p->count);
     const double budget = fmax(0.5, (double)p->count / 10), bound = p->l1 * p->l1 / budget / p->squares;
     if (!w)
@@ -84,18 +84,18 @@ static Status check_bound(Subject *s, Verdict *v)
 }
 
 /* At a balanced budget Algorithm 1 must give the p that the equality names. */
-static Status balanced_second(Subject *s, double budget, double *second)
+static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
-    if (!s->tested->level(s->part.x, s->part.n, budget, s->threads, s->a, &level))
+    if (!s->methods->level(s->part.x, s->part.n, budget, s->threads, s->a, &level))
         return arena_fail(s->a, s->err);
     *second = spend_part(s->part.lambda, s->part.count, budget, level.tau).second / s->part.squares;
     return OK;
 }
 
-static Status check_equality(Subject *s, Verdict *v)
+static Status check_equality(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     for (double share = 0.1; share < 1; share += 0.4) {
         const double budget = share * p->l1 / p->most, bound = p->l1 * p->l1 / budget / p->squares;
         double second = NAN;
@@ -107,9 +107,9 @@ static Status check_equality(Subject *s, Verdict *v)
 
 /* ---- Lemma 3 ---- */
 
-static Status check_lemma_3(Subject *s, Verdict *v)
+static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     const double budget = unbalanced(p->l1, p->most, p->count);
     double *q = NEW(s->a, double, p->count), best;
     Level level;
@@ -117,7 +117,7 @@ static Status check_lemma_3(Subject *s, Verdict *v)
         return arena_fail(s->a, s->err);
     if (budget == 0)
         return OK;
-    if (!s->tested->level(p->x, p->n, budget, s->threads, s->a, &level))
+    if (!s->methods->level(p->x, p->n, budget, s->threads, s->a, &level))
         return arena_fail(s->a, s->err);
     best = spend_part(p->lambda, p->count, budget, level.tau).second / p->squares;
     if (chance_at(level.tau, p->most) < 1)
@@ -165,9 +165,9 @@ static double raised_f(const double *lambda, const double *p, size_t n, double b
     return fine && fabs(sum - budget) <= 1e-9 * budget ? f_of(lambda, p, n) : NAN;
 }
 
-static Status check_lemma_8(Subject *s, Verdict *v)
+static Status check_lemma_8(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *part = &s->part;
+    const VerifyPart *part = &s->part;
     const size_t n = part->count;
     const double budget = unbalanced(part->l1, part->most, n);
     double *q = NEW(s->a, double, n), *p = NEW(s->a, double, n);
@@ -179,7 +179,7 @@ static Status check_lemma_8(Subject *s, Verdict *v)
         feasible_chances(q, n, budget);
         if (q[0] >= 1)
             continue;
-        s->tested->raise(part->lambda, q, n, p);
+        s->methods->raise(part->lambda, q, n, p);
         const double before = f_of(part->lambda, q, n) / part->squares;
         verdict_take(v, raised_f(part->lambda, p, n, budget) / part->squares, before, 1e-9 * before,
                      "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
@@ -189,12 +189,12 @@ static Status check_lemma_8(Subject *s, Verdict *v)
 
 /* ---- Theorem 4 ---- */
 
-static Status whole_second(Subject *s, double budget, double *second)
+static Status whole_second(VerifySubject *s, double budget, double *second)
 {
     const ArenaMark mark = arena_mark(s->a);
     Level level;
     Spent spent;
-    if (!s->tested->level(s->x, s->n, budget, s->threads, s->a, &level))
+    if (!s->methods->level(s->x, s->n, budget, s->threads, s->a, &level))
         return arena_fail(s->a, s->err);
     TRY(spend_floats(s, budget, &level, &spent));
     *second = spent.second / s->squares;
@@ -202,7 +202,7 @@ static Status whole_second(Subject *s, double budget, double *second)
     return OK;
 }
 
-static Status check_balanced(Subject *s, Verdict *v)
+static Status check_balanced(VerifySubject *s, VerifyVerdict *v)
 {
     const double budget = s->l1 / s->most / 2, bound = s->l1 * s->l1 / budget / s->squares;
     double second = NAN;
@@ -211,7 +211,7 @@ static Status check_balanced(Subject *s, Verdict *v)
     return OK;
 }
 
-static Status check_unbalanced(Subject *s, Verdict *v)
+static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
 {
     const double budget = unbalanced(s->l1, s->most, s->nonzero);
     double second = NAN;
@@ -224,7 +224,7 @@ static Status check_unbalanced(Subject *s, Verdict *v)
 }
 
 /* Atoms that are not orthogonal: E |estimate|^2 over all outcomes of their coins. */
-static Status check_cross(Subject *s, Verdict *v)
+static Status check_cross(VerifySubject *s, VerifyVerdict *v)
 {
     AtomSet set;
     double most = 0;
@@ -240,7 +240,7 @@ static Status check_cross(Subject *s, Verdict *v)
     return OK;
 }
 
-const Statement lemma_statements[] = {
+const VerifyStatement lemma_statements[] = {
     {"Lemma 2: bound", "f(p) >= |lambda|_1^2 / s for 24 random feasible p of (4)", AT_LEAST, NEEDS_SEVERAL,
      check_bound},
     {"Lemma 2: equality",

@@ -3,6 +3,9 @@
  * lambda is largest first, without zeros; 0 is the level of a budget for all of them, NaN means no memory. */
 #include "verify/verify_parts.h"
 
+#include "base/parallel.h"
+
+#include <float.h>
 #include <math.h>
 
 /* tail[i] = lambda_i + ... + lambda_(n-1), added up from the small end. */
@@ -159,4 +162,79 @@ double least_by_descent(const double *lambda, size_t n, double budget)
         best = value;
     }
     return best;
+}
+
+/* ---- what a level spends on all elements ---- */
+
+/* waterfill.h counts an element as light up to here. */
+#define BALANCED (1 + 4 * DBL_EPSILON)
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double tau, root; /* root: sqrt(mu) by (16), from the heavy ones' number and the others' sum */
+    double bound;     /* Lemma 9's, over lambda^2 */
+    Spent *part;      /* (blocks) */
+} Spending;
+
+static void spend_block(void *data, size_t block)
+{
+    const Spending *s = data;
+    const float *x = s->x + block * BLOCK;
+    const double tau = s->tau, root = s->root;
+    Spent out = {.least = INFINITY};
+    for (size_t i = 0; i < block_size(s->n, block); i++) {
+        const double v = fabs((double)x[i]);
+        if (v == 0)
+            continue;
+        const bool heavy = v > tau * BALANCED;
+        const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
+        out.heavy += heavy;
+        out.sum += p;
+        out.second += heavy ? v * v : v * tau;
+        out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
+        out.least = fmin(out.least, p / (s->bound * v * v));
+    }
+    s->part[block] = out;
+}
+
+Status spend_floats(VerifySubject *subject, double budget, const Level *level, Spent *out)
+{
+    const size_t blocks = blocks_of(subject->n);
+    Spending s = {.x = subject->x,
+                  .n = subject->n,
+                  .tau = level->tau,
+                  .root = level->tail / (budget - (double)level->heavy),
+                  .bound = budget / ((double)subject->nonzero * subject->squares),
+                  .part = NEW(subject->a, Spent, blocks)};
+    if (!s.part)
+        return arena_fail(subject->a, subject->err);
+    parallel_for(subject->threads, blocks, spend_block, &s);
+    *out = (Spent){.least = INFINITY};
+    for (size_t b = 0; b < blocks; b++) {
+        out->sum += s.part[b].sum;
+        out->second += s.part[b].second;
+        out->heavy += s.part[b].heavy;
+        out->violation = fmax(out->violation, s.part[b].violation);
+        out->least = fmin(out->least, s.part[b].least);
+    }
+    if (!(s.root > 0 && isfinite(s.root)))
+        out->violation = INFINITY;
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* not feasible: nothing that it reaches counts */
+        out->second = out->least = NAN;
+    return OK;
+}
+
+Spent spend_part(const double *lambda, size_t n, double budget, double tau)
+{
+    Spent s = {.least = INFINITY};
+    for (size_t i = n; i-- > 0;) {
+        const double p = chance_at(tau, lambda[i]);
+        s.heavy += p == 1;
+        s.sum += p;
+        s.second += lambda[i] * (lambda[i] / p);
+    }
+    if (!(fabs(s.sum - budget) <= 1e-9 * budget))
+        s.second = NAN;
+    return s;
 }

@@ -14,7 +14,7 @@
 
 /* ---- matrices ---- */
 
-static Status take_spectrum(Subject *s, Matrix *m)
+static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
 {
     Spectral spectral;
     TRY(spectral_open(&spectral, tall_of(m->x, m->rows, m->cols), SPECTRAL_GRAM, s->threads, s->a, s->err));
@@ -33,7 +33,7 @@ static Status take_spectrum(Subject *s, Matrix *m)
 }
 
 /* Rows and columns drawn from equal stretches, the whole scaled by a power of two. */
-static Status copy_cut(Subject *s, size_t rows, size_t cols, uint64_t purpose, Matrix *m)
+static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
     const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
     size_t *row = NEW(s->a, size_t, m->rows), *col = NEW(s->a, size_t, m->cols);
@@ -59,23 +59,24 @@ static Status copy_cut(Subject *s, size_t rows, size_t cols, uint64_t purpose, M
     return OK;
 }
 
-Status matrix_cut(Subject *s, size_t longer, size_t shorter, uint64_t purpose, Matrix *m)
+Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m)
 {
     size_t rows, cols;
     matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
     const size_t most_rows = rows < cols ? shorter : longer, most_cols = rows < cols ? longer : shorter;
-    *m = (Matrix){.rows = rows < most_rows ? rows : most_rows, .cols = cols < most_cols ? cols : most_cols};
+    *m = (VerifyMatrix){.rows = rows < most_rows ? rows : most_rows,
+                        .cols = cols < most_cols ? cols : most_cols};
     shape_make(&m->shape, 2, (size_t[]){m->rows, m->cols});
     TRY(copy_cut(s, rows, cols, purpose, m));
     return m->most > 0 ? take_spectrum(s, m) : OK;
 }
 
-Status subject_matrix(Subject *s)
+Status subject_matrix(VerifySubject *s)
 {
     size_t rows, cols;
     if (s->matrix)
         return OK;
-    Matrix *m = NEW_ZERO(s->a, Matrix, 1);
+    VerifyMatrix *m = NEW_ZERO(s->a, VerifyMatrix, 1);
     if (!m)
         return arena_fail(s->a, s->err);
     matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
@@ -83,7 +84,7 @@ Status subject_matrix(Subject *s)
     if (longer > VERIFY_LONG || shorter > VERIFY_SHORT) {
         TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, FOR_MATRIX, m));
     } else {
-        *m = (Matrix){
+        *m = (VerifyMatrix){
             .x = s->x, .rows = rows, .cols = cols, .l1 = s->l1, .squares = s->squares, .most = s->most};
         shape_make(&m->shape, 2, (size_t[]){rows, cols});
         TRY(take_spectrum(s, m));
@@ -92,7 +93,7 @@ Status subject_matrix(Subject *s)
     return OK;
 }
 
-Status matrix_atoms(Subject *s, const Matrix *m, AtomSet *set)
+Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set)
 {
     const Tall tall = tall_of(m->x, m->rows, m->cols);
     size_t index[ATOMS_MOST];
@@ -124,11 +125,12 @@ Status matrix_atoms(Subject *s, const Matrix *m, AtomSet *set)
 
 /* ---- what theory says at equal communication ---- */
 
-Theory matrix_theory(const Matrix *m)
+MatrixTheory matrix_theory(const VerifyMatrix *m)
 {
     const double sides = (double)(m->rows + m->cols), ratio = m->nuclear / m->l1;
     const double most = fmin(m->l1 / m->most, sides * m->nuclear / m->sigma[0]);
-    Theory t = {.entry_budget = 0.9 * most, .svd_budget = 0.9 * most / sides, .ratio = sides * ratio * ratio};
+    MatrixTheory t = {
+        .entry_budget = 0.9 * most, .svd_budget = 0.9 * most / sides, .ratio = sides * ratio * ratio};
     t.entry_second = m->l1 / m->squares * m->l1 / t.entry_budget;
     t.svd_second = m->nuclear / m->squares * m->nuclear / t.svd_budget;
     return t;
@@ -141,13 +143,13 @@ const char *theory_winner(double ratio)
 
 /* ---- closed forms: what is tested gives the probabilities ---- */
 
-static Status second_of_entries(Subject *s, const Matrix *m, double *second)
+static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
     const double budget = matrix_theory(m).entry_budget;
     const ArenaMark mark = arena_mark(s->a);
     double spent = 0, sum = 0;
     Level level;
-    if (!s->tested->level(m->x, m->shape.n, budget, s->threads, s->a, &level))
+    if (!s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level))
         return arena_fail(s->a, s->err);
     for (size_t i = 0; i < m->shape.n; i++) {
         const double v = fabs((double)m->x[i]);
@@ -159,10 +161,10 @@ static Status second_of_entries(Subject *s, const Matrix *m, double *second)
     return OK;
 }
 
-static Status second_of_svd(Subject *s, const Matrix *m, double *second)
+static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
     const double budget = matrix_theory(m).svd_budget,
-                 tau = s->tested->level_of(m->sigma, m->k, budget, s->a);
+                 tau = s->methods->level_of(m->sigma, m->k, budget, s->a);
     size_t count = m->k;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
@@ -172,34 +174,34 @@ static Status second_of_svd(Subject *s, const Matrix *m, double *second)
     return OK;
 }
 
-static Status check_entry_second(Subject *s, Verdict *v)
+static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
 {
     double left;
     TRY(subject_matrix(s));
     TRY(second_of_entries(s, s->matrix, &left));
-    const Theory th = matrix_theory(s->matrix);
+    const MatrixTheory th = matrix_theory(s->matrix);
     verdict_take(v, left, th.entry_second, 1e-9 * th.entry_second, "s = %.4g", th.entry_budget);
     return OK;
 }
 
-static Status check_svd_second(Subject *s, Verdict *v)
+static Status check_svd_second(VerifySubject *s, VerifyVerdict *v)
 {
     double left;
     TRY(subject_matrix(s));
     TRY(second_of_svd(s, s->matrix, &left));
-    const Theory th = matrix_theory(s->matrix);
+    const MatrixTheory th = matrix_theory(s->matrix);
     verdict_take(v, left, th.svd_second, 1e-9 * th.svd_second, "s = %.4g", th.svd_budget);
     return OK;
 }
 
-static Status check_winner(Subject *s, Verdict *v)
+static Status check_winner(VerifySubject *s, VerifyVerdict *v)
 {
     double entries, svd;
     TRY(subject_matrix(s));
-    const Matrix *m = s->matrix;
+    const VerifyMatrix *m = s->matrix;
     TRY(second_of_entries(s, m, &entries));
     TRY(second_of_svd(s, m, &svd));
-    const Theory th = matrix_theory(m);
+    const MatrixTheory th = matrix_theory(m);
     verdict_take(v, svd / entries, th.ratio, 1e-9 * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
                  th.entry_budget, theory_winner(svd / entries));
     return OK;
@@ -207,7 +209,7 @@ static Status check_winner(Subject *s, Verdict *v)
 
 /* ---- the codecs by what they say of themselves, on the whole ---- */
 
-static Status closed_second(Subject *s, const Matrix *m, const char *spec, double *second)
+static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char *spec, double *second)
 {
     const ArenaMark mark = arena_mark(s->a);
     Coded coded;
@@ -219,13 +221,13 @@ static Status closed_second(Subject *s, const Matrix *m, const char *spec, doubl
     return OK;
 }
 
-static Status check_winner_codecs(Subject *s, Verdict *v)
+static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
 {
     double entries, svd;
     char spec[64];
     TRY(subject_matrix(s));
-    const Matrix *m = s->matrix;
-    const Theory th = matrix_theory(m);
+    const VerifyMatrix *m = s->matrix;
+    const MatrixTheory th = matrix_theory(m);
     if (th.svd_budget < RANK_LEAST)
         return OK;
     snprintf(spec, sizeof spec, "entry:budget=%.17g", th.entry_budget);
@@ -242,26 +244,26 @@ static Status check_winner_codecs(Subject *s, Verdict *v)
 
 /* ---- Lemma 7 ---- */
 
-static Status check_left(Subject *s, Verdict *v)
+static Status check_left(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));
-    const Matrix *m = s->matrix;
+    const VerifyMatrix *m = s->matrix;
     const double unit = sqrt(m->squares), right = m->nuclear / unit;
     verdict_take(v, m->l1 / sqrt((double)m->shape.n) / unit, right, 1e-6 * right, "%zu by %zu", m->rows,
                  m->cols);
     return OK;
 }
 
-static Status check_right(Subject *s, Verdict *v)
+static Status check_right(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));
-    const Matrix *m = s->matrix;
+    const VerifyMatrix *m = s->matrix;
     const double unit = sqrt(m->squares), right = m->l1 / unit;
     verdict_take(v, m->nuclear / unit, right, 1e-6 * right, "%zu by %zu", m->rows, m->cols);
     return OK;
 }
 
-const Statement matrix_statements[] = {
+const VerifyStatement matrix_statements[] = {
     {"Lemma 7: left", "|X|_{1,1} / sqrt(nm) <= |X|_* (Lemma 11's proof lacks the factor sqrt(nm) in print)",
      AT_MOST, NEEDS_MATRIX, check_left},
     {"Lemma 7: right", "|X|_* <= |X|_{1,1}", AT_MOST, NEEDS_MATRIX, check_right},

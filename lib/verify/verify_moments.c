@@ -39,7 +39,7 @@ static double entry_variance(double tau, double x)
     return fabs(x) < tau ? fabs(x) * (tau - fabs(x)) : 0;
 }
 
-static void expect_entries(const Part *p, EntrySample *e, double *gain)
+static void expect_entries(const VerifyPart *p, EntrySample *e, double *gain)
 {
     *gain = e->expected = e->spread = 0;
     for (size_t i = p->count; i-- > 0;) {
@@ -50,9 +50,9 @@ static void expect_entries(const Part *p, EntrySample *e, double *gain)
     }
 }
 
-static Status draw_entries(Subject *s, EntrySample *e, Coded *coded)
+static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     for (size_t r = 0; r < e->draws; r++) {
         double square = 0;
         TRY(coded_draw(coded, p->x, r));
@@ -72,9 +72,9 @@ static Status draw_entries(Subject *s, EntrySample *e, Coded *coded)
 }
 
 /* Ten per cent of the entries, but up to half of few; so many draws that a bias of 1 % would be seen. */
-static Status sample_entries(Subject *s)
+static Status sample_entries(VerifySubject *s)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     const Shape shape = shape_vector(p->n);
     const double all = (double)p->count, want = 0.008;
     EntrySample *e = s->entries;
@@ -98,9 +98,9 @@ static Status sample_entries(Subject *s)
     return OK;
 }
 
-static Status check_entry_mean(Subject *s, Verdict *v)
+static Status check_entry_mean(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     const Rng signs = subject_rng(s, FOR_SIGNS);
     TRY(sample_entries(s));
     const EntrySample *e = s->entries;
@@ -127,9 +127,9 @@ static Status check_entry_mean(Subject *s, Verdict *v)
     return OK;
 }
 
-static Status check_entry_second(Subject *s, Verdict *v)
+static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     TRY(sample_entries(s));
     const EntrySample *e = s->entries;
     const double draws = (double)e->draws;
@@ -145,7 +145,7 @@ static Status check_entry_second(Subject *s, Verdict *v)
 /* ---- few atoms, drawn as (2) says ---- */
 
 typedef struct AtomSample {
-    Matrix m; /* of singular vectors */
+    VerifyMatrix m; /* of singular vectors */
     AtomSet set;
     Outcomes expected;
     size_t draws;
@@ -171,7 +171,7 @@ static double atom_spread(const AtomSet *set, const double *d, double *most)
     return sum;
 }
 
-static void draw_atoms(Subject *s, AtomSample *sample, double *estimate)
+static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
 {
     const AtomSet *set = &sample->set;
     const Rng rng = subject_rng(s, FOR_ATOMS);
@@ -179,7 +179,7 @@ static void draw_atoms(Subject *s, AtomSample *sample, double *estimate)
         double square = 0;
         memset(estimate, 0, set->dim * sizeof *estimate);
         for (size_t i = 0; i < set->count; i++) {
-            if (!(set->p[i] >= 1 || s->tested->keep(&rng, r * set->count + i, set->p[i])) || set->p[i] <= 0)
+            if (!(set->p[i] >= 1 || s->methods->keep(&rng, r * set->count + i, set->p[i])) || set->p[i] <= 0)
                 continue;
             const double weight = set->lambda[i] / set->p[i];
             for (size_t k = 0; k < set->dim; k++)
@@ -194,7 +194,7 @@ static void draw_atoms(Subject *s, AtomSample *sample, double *estimate)
 }
 
 /* Half of the atoms, or fewer where that would keep one always. */
-static Status sample_atoms(Subject *s, AtomSample *sample)
+static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
     double most = 0, *estimate = NEW(s->a, double, set->dim);
@@ -212,7 +212,7 @@ static Status sample_atoms(Subject *s, AtomSample *sample)
     return OK;
 }
 
-static Status mean_of_atoms(Subject *s, const AtomSample *sample, Verdict *v)
+static Status mean_of_atoms(VerifySubject *s, const AtomSample *sample, VerifyVerdict *v)
 {
     const AtomSet *set = &sample->set;
     const Rng signs = subject_rng(s, FOR_SIGNS);
@@ -237,7 +237,7 @@ static Status mean_of_atoms(Subject *s, const AtomSample *sample, Verdict *v)
 }
 
 /* `cross`: what the atoms' not being orthogonal adds. */
-static Status second_of_atoms(const AtomSample *sample, double cross, Verdict *v)
+static Status second_of_atoms(const AtomSample *sample, double cross, VerifyVerdict *v)
 {
     const AtomSet *set = &sample->set;
     const double draws = (double)sample->draws;
@@ -253,7 +253,7 @@ static Status second_of_atoms(const AtomSample *sample, double cross, Verdict *v
 
 /* ---- singular vectors of a submatrix ---- */
 
-static Status sample_spectral(Subject *s)
+static Status sample_spectral(VerifySubject *s)
 {
     if (s->spectral)
         return OK;
@@ -268,23 +268,23 @@ static Status sample_spectral(Subject *s)
     return sample_atoms(s, sample);
 }
 
-static Status check_spectral_mean(Subject *s, Verdict *v)
+static Status check_spectral_mean(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));
     return s->spectral->draws ? mean_of_atoms(s, s->spectral, v) : OK;
 }
 
-static Status check_spectral_second(Subject *s, Verdict *v)
+static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));
     return s->spectral->draws ? second_of_atoms(s->spectral, 0, v) : OK;
 }
 
 /* The codec at half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i. */
-static Status check_svd(Subject *s, Verdict *v)
+static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));
-    const Matrix *m = &s->spectral->m;
+    const VerifyMatrix *m = &s->spectral->m;
     const double budget = (double)m->k / 2;
     double spread = 0, most = 0, gain = 0;
     char spec[64];
@@ -315,7 +315,7 @@ static Status check_svd(Subject *s, Verdict *v)
 
 /* ---- atoms that overlap ---- */
 
-static Status sample_overlap(Subject *s)
+static Status sample_overlap(VerifySubject *s)
 {
     if (s->overlap)
         return OK;
@@ -327,19 +327,19 @@ static Status sample_overlap(Subject *s)
     return sample->set.count ? sample_atoms(s, sample) : OK;
 }
 
-static Status check_overlap_mean(Subject *s, Verdict *v)
+static Status check_overlap_mean(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_overlap(s));
     return s->overlap->draws ? mean_of_atoms(s, s->overlap, v) : OK;
 }
 
-static Status check_overlap_second(Subject *s, Verdict *v)
+static Status check_overlap_second(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_overlap(s));
     return s->overlap->draws ? second_of_atoms(s->overlap, s->overlap->set.cross, v) : OK;
 }
 
-const Statement moment_statements[] = {
+const VerifyStatement moment_statements[] = {
     {"Lemma 1: mean of entries", "E[ghat] = g, drawn by the codec entry", EQUAL, NEEDS_NOTHING,
      check_entry_mean},
     {"Lemma 1: second moment of entries", "E|ghat|^2 = sum lambda_i^2 / p_i, in the same draws", EQUAL,

@@ -6,10 +6,11 @@
 #include "verify/verify.h"
 
 /* Takes the case if it strains the statement more than the ones before it. */
-void verdict_take(Verdict *v, double left, double right, double tolerance, const char *note, ...) PRINTF(5);
+void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
+    PRINTF(5);
 
 /* Numbers of our own: never the words of a draw. */
-Rng subject_rng(const Subject *s, uint64_t purpose);
+Rng subject_rng(const VerifySubject *s, uint64_t purpose);
 enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS };
 
 /* `size` places out of n, one from each of as many equal stretches; all of them where size >= n. */
@@ -17,17 +18,17 @@ size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
 /* ---- matrices: verify_matrices.c ---- */
 
-Status subject_matrix(Subject *s); /* makes s->matrix */
-Status matrix_cut(Subject *s, size_t longer, size_t shorter, uint64_t purpose,
-                  Matrix *out); /* spectrum, too */
+Status subject_matrix(VerifySubject *s); /* makes s->matrix */
+Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
+                  VerifyMatrix *out); /* spectrum, too */
 
 /* At nearly the largest s that Theorem 6 allows, and s' = s / (n + m). */
 typedef struct {
     double entry_budget, svd_budget; /* s, s' */
     double entry_second, svd_second; /* Table 1, over |X|_F^2 */
     double ratio;                    /* of these, as the theorem predicts: (n + m) |X|_*^2 / |X|_{1,1}^2 */
-} Theory;
-Theory matrix_theory(const Matrix *m);
+} MatrixTheory;
+MatrixTheory matrix_theory(const VerifyMatrix *m);
 const char *theory_winner(double ratio);
 #define RANK_LEAST 0.001 /* that the codec `svd` takes */
 
@@ -54,12 +55,8 @@ typedef struct {
     double least;     /* of p over Lemma 9's bound; NaN where p is not feasible */
     size_t heavy;
 } Spent;
-Status spend_floats(Subject *s, double budget, const Level *level, Spent *out); /* all elements */
-Spent spend_part(const double *lambda, size_t n, double budget, double tau);    /* lambda without zeros */
-
-/* Budgets to try on `count` non-zero entries, each under that. */
-enum { BUDGETS = 6 };
-size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS]);
+Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* all elements */
+Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda without zeros */
 
 /* ---- draws: verify_draws.c ---- */
 
@@ -78,9 +75,9 @@ typedef struct {
     Call call;
     Buf payload;
     float *y;
-    const Subject *s;
+    const VerifySubject *s;
 } Coded;
-Status coded_open(Coded *c, Subject *s, const char *spec, const Shape *shape);
+Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
 /* What was drawn travels as floats. */
 static inline bool coded_raw(const Coded *c)
@@ -93,10 +90,10 @@ static inline bool coded_plain(const Coded *c, const float *x)
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
-extern const Statement lemma_statements[], level_statements[], moment_statements[], quantiser_statements[],
-    matrix_statements[], contest_statements[];
+extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
+    quantiser_statements[], matrix_statements[], contest_statements[];
 
-/* Tested's own. */
+/* VerifyMethods's own. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
 /* Atoms a_i of length one with g = sum lambda_i a_i: few enough to go through all outcomes. */
@@ -108,11 +105,12 @@ typedef struct AtomSet {
     double gram[ATOMS_MOST][ATOMS_MOST];
     double l1, squares, cross; /* |lambda|_1, |g|^2, phi(g) */
 } AtomSet;
-Status atomset_take(Subject *s, AtomSet *set, size_t count, size_t dim);
-void atomset_settle(AtomSet *set);                              /* from atom = lambda_i a_i, all the rest */
-Status atomset_overlapping(Subject *s, AtomSet *set);           /* count 0: no such set */
-Status matrix_atoms(Subject *s, const Matrix *m, AtomSet *set); /* singular vectors; k <= ATOMS_MOST */
-Status atomset_spend(Subject *s, AtomSet *set, double budget);  /* p by what is tested */
+Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
+void atomset_settle(AtomSet *set);                          /* from atom = lambda_i a_i, all the rest */
+Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: no such set */
+Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m,
+                    AtomSet *set);                                   /* singular vectors; k <= ATOMS_MOST */
+Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* p by the methods under test */
 typedef struct {
     double mean, variance, most; /* of |estimate|^2; most: distance from the mean */
 } Outcomes;

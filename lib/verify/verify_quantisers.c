@@ -44,7 +44,7 @@ static void norm_block(void *data, size_t block)
     }
 }
 
-static Status norms_of(Subject *s, const float *x, size_t n, double most, double norm[POWERS])
+static Status norms_of(VerifySubject *s, const float *x, size_t n, double most, double norm[POWERS])
 {
     const ArenaMark mark = arena_mark(s->a);
     Norming job = {x, n, most, arena_take(s->a, blocks_of(n), sizeof(double[POWERS]))};
@@ -68,7 +68,7 @@ typedef struct Leading {
     double l1, squares, most, norm[POWERS];
 } Leading;
 
-static void sum_leading(const Subject *s, Leading *l)
+static void sum_leading(const VerifySubject *s, Leading *l)
 {
     const Description d = describe(s->x, l->n);
     l->nonzero = l->n - d.zeros;
@@ -77,7 +77,7 @@ static void sum_leading(const Subject *s, Leading *l)
     l->most = d.linf;
 }
 
-static Status leading(Subject *s, const Leading **out)
+static Status leading(VerifySubject *s, const Leading **out)
 {
     Leading *l = s->leading ? s->leading : NEW_ZERO(s->a, Leading, 1);
     if (!l)
@@ -109,7 +109,7 @@ static double rounding(double norm)
 
 /* ---- probabilities ---- */
 
-static Status check_probabilities(Subject *s, Verdict *v)
+static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
 {
     const Leading *l = NULL;
     TRY(leading(s, &l));
@@ -117,7 +117,7 @@ static Status check_probabilities(Subject *s, Verdict *v)
         const ArenaMark mark = arena_mark(s->a);
         const double budget = l->l1 / l->norm[k];
         Level level;
-        if (!s->tested->level(s->x, l->n, budget, s->threads, s->a, &level))
+        if (!s->methods->level(s->x, l->n, budget, s->threads, s->a, &level))
             return arena_fail(s->a, s->err);
         /* Where all are kept, p = 1 is |g_i| / |g|_q iff |g|_q is the magnitude of each. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
@@ -147,7 +147,7 @@ static const char *lq_spec(double q, char spec[32])
     return spec;
 }
 
-static Status check_second(Subject *s, Verdict *v)
+static Status check_second(VerifySubject *s, VerifyVerdict *v)
 {
     const Leading *l = NULL;
     TRY(leading(s, &l));
@@ -171,9 +171,9 @@ static Status check_second(Subject *s, Verdict *v)
     return OK;
 }
 
-static Status measure_second(Subject *s, Verdict *v, double q, double norm)
+static Status measure_second(VerifySubject *s, VerifyVerdict *v, double q, double norm)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     const Shape shape = shape_vector(p->n);
     const double budget = p->l1 / norm, right = p->l1 * norm;
     const size_t draws = (size_t)fmin(400, fmax(50, 2e4 / budget));
@@ -199,7 +199,7 @@ static Status measure_second(Subject *s, Verdict *v, double q, double norm)
     return OK;
 }
 
-static Status check_measured(Subject *s, Verdict *v)
+static Status check_measured(VerifySubject *s, VerifyVerdict *v)
 {
     double norm[POWERS];
     TRY(norms_of(s, s->part.x, s->part.n, s->part.most, norm));
@@ -214,7 +214,7 @@ static Status check_measured(Subject *s, Verdict *v)
 /* ---- the same random numbers, the same vectors ---- */
 
 /* Elements that two codecs decode to different values, beyond a rounding of the scale they share. */
-static Status count_different(Subject *s, const char *spec, size_t n, double budget, size_t draws,
+static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
                               size_t *count, bool *raw)
 {
     const Shape shape = shape_vector(n);
@@ -235,7 +235,7 @@ static Status count_different(Subject *s, const char *spec, size_t n, double bud
     return OK;
 }
 
-static Status same_vectors(Subject *s, Verdict *v, const char *spec, size_t k)
+static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec, size_t k)
 {
     const Leading *l = NULL;
     size_t count;
@@ -253,17 +253,17 @@ static Status same_vectors(Subject *s, Verdict *v, const char *spec, size_t k)
     return OK;
 }
 
-static Status check_qsgd(Subject *s, Verdict *v)
+static Status check_qsgd(VerifySubject *s, VerifyVerdict *v)
 {
     return same_vectors(s, v, "qsgd:bits=1,bucket=0", SQUARE);
 }
 
-static Status check_terngrad(Subject *s, Verdict *v)
+static Status check_terngrad(VerifySubject *s, VerifyVerdict *v)
 {
     return same_vectors(s, v, "terngrad", LARGEST);
 }
 
-static Status check_lq(Subject *s, Verdict *v)
+static Status check_lq(VerifySubject *s, VerifyVerdict *v)
 {
     char spec[32];
     for (size_t k = 0; k < POWERS; k++)
@@ -271,7 +271,7 @@ static Status check_lq(Subject *s, Verdict *v)
     return OK;
 }
 
-const Statement quantiser_statements[] = {
+const VerifyStatement quantiser_statements[] = {
     {"Theorem 5: probabilities",
      "at s = |g|_1 / |g|_q the level is |g|_q: p_i = |g_i| / |g|_q; q = 0.5 1 1.5 2 3 4 inf", EQUAL,
      NEEDS_NONZERO, check_probabilities},

@@ -4,12 +4,11 @@
  * perpendicular to lambda_i^2 / p_i^2 - mu >= 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
 #include "verify/verify_parts.h"
 
-#include "base/parallel.h"
-
-#include <float.h>
 #include <math.h>
 
-size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
+/* Budgets to try on `count` entries that are not 0, each below `count`. */
+enum { BUDGETS = 6 };
+static size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
 {
     const double all = (double)count;
     const double wish[BUDGETS] = {fmin(0.5, all / 2), fmax(1, all / 100), l1 / most, all / 10, all / 2,
@@ -19,81 +18,6 @@ size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
         if (wish[i] > 0 && wish[i] < all)
             budget[kept++] = wish[i];
     return kept;
-}
-
-/* ---- what a level spends on all elements ---- */
-
-/* waterfill.h counts an element as light up to here. */
-#define BALANCED (1 + 4 * DBL_EPSILON)
-
-typedef struct {
-    const float *x;
-    size_t n;
-    double tau, root; /* root: sqrt(mu) by (16), from the heavy ones' number and the others' sum */
-    double bound;     /* Lemma 9's, over lambda^2 */
-    Spent *part;      /* (blocks) */
-} Spending;
-
-static void spend_block(void *data, size_t block)
-{
-    const Spending *s = data;
-    const float *x = s->x + block * BLOCK;
-    const double tau = s->tau, root = s->root;
-    Spent out = {.least = INFINITY};
-    for (size_t i = 0; i < block_size(s->n, block); i++) {
-        const double v = fabs((double)x[i]);
-        if (v == 0)
-            continue;
-        const bool heavy = v > tau * BALANCED;
-        const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
-        out.heavy += heavy;
-        out.sum += p;
-        out.second += heavy ? v * v : v * tau;
-        out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
-        out.least = fmin(out.least, p / (s->bound * v * v));
-    }
-    s->part[block] = out;
-}
-
-Status spend_floats(Subject *subject, double budget, const Level *level, Spent *out)
-{
-    const size_t blocks = blocks_of(subject->n);
-    Spending s = {.x = subject->x,
-                  .n = subject->n,
-                  .tau = level->tau,
-                  .root = level->tail / (budget - (double)level->heavy),
-                  .bound = budget / ((double)subject->nonzero * subject->squares),
-                  .part = NEW(subject->a, Spent, blocks)};
-    if (!s.part)
-        return arena_fail(subject->a, subject->err);
-    parallel_for(subject->threads, blocks, spend_block, &s);
-    *out = (Spent){.least = INFINITY};
-    for (size_t b = 0; b < blocks; b++) {
-        out->sum += s.part[b].sum;
-        out->second += s.part[b].second;
-        out->heavy += s.part[b].heavy;
-        out->violation = fmax(out->violation, s.part[b].violation);
-        out->least = fmin(out->least, s.part[b].least);
-    }
-    if (!(s.root > 0 && isfinite(s.root)))
-        out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* not feasible: nothing that it reaches counts */
-        out->second = out->least = NAN;
-    return OK;
-}
-
-Spent spend_part(const double *lambda, size_t n, double budget, double tau)
-{
-    Spent s = {.least = INFINITY};
-    for (size_t i = n; i-- > 0;) {
-        const double p = chance_at(tau, lambda[i]);
-        s.heavy += p == 1;
-        s.sum += p;
-        s.second += lambda[i] * (lambda[i] / p);
-    }
-    if (!(fabs(s.sum - budget) <= 1e-9 * budget))
-        s.second = NAN;
-    return s;
 }
 
 /* ---- on all elements ---- */
@@ -106,7 +30,7 @@ typedef struct Spendings {
     Spent spent[BUDGETS];
 } Spendings;
 
-static Status make_spendings(Subject *s)
+static Status make_spendings(VerifySubject *s)
 {
     if (s->spendings)
         return OK;
@@ -116,7 +40,7 @@ static Status make_spendings(Subject *s)
     all->count = budgets_of(s->l1, s->most, s->nonzero, all->budget);
     for (size_t i = 0; i < all->count; i++) {
         const ArenaMark mark = arena_mark(s->a);
-        if (!s->tested->level(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]))
+        if (!s->methods->level(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]))
             return arena_fail(s->a, s->err);
         TRY(spend_floats(s, all->budget[i], &all->level[i], &all->spent[i]));
         arena_rewind(s->a, mark);
@@ -126,7 +50,7 @@ static Status make_spendings(Subject *s)
 }
 
 /* Budgets above the number of non-zero elements keep each of them. */
-static Status check_budget(Subject *s, Verdict *v)
+static Status check_budget(VerifySubject *s, VerifyVerdict *v)
 {
     const double all = (double)s->nonzero, plenty = 2 * all + 1;
     Level level;
@@ -135,13 +59,13 @@ static Status check_budget(Subject *s, Verdict *v)
         const double budget = s->spendings->budget[i];
         verdict_take(v, s->spendings->spent[i].sum, budget, 1e-9 * budget, "s = %.4g", budget);
     }
-    if (!s->tested->level(s->x, s->n, plenty, s->threads, s->a, &level))
+    if (!s->methods->level(s->x, s->n, plenty, s->threads, s->a, &level))
         return arena_fail(s->a, s->err);
     verdict_take(v, level.tau > 0 ? 0 : (double)level.heavy, all, 0, "s = %.4g", plenty);
     return OK;
 }
 
-static Status check_kkt(Subject *s, Verdict *v)
+static Status check_kkt(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(make_spendings(s));
     for (size_t i = 0; i < s->spendings->count; i++) {
@@ -153,7 +77,7 @@ static Status check_kkt(Subject *s, Verdict *v)
     return OK;
 }
 
-static Status check_lemma_9(Subject *s, Verdict *v)
+static Status check_lemma_9(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(make_spendings(s));
     for (size_t i = 0; i < s->spendings->count; i++)
@@ -163,10 +87,10 @@ static Status check_lemma_9(Subject *s, Verdict *v)
 
 /* ---- on a part, against other ways ---- */
 
-static Status part_level(Subject *s, const float *x, double budget, double *tau)
+static Status part_level(VerifySubject *s, const float *x, double budget, double *tau)
 {
     Level level;
-    if (!s->tested->level(x, s->part.n, budget, s->threads, s->a, &level))
+    if (!s->methods->level(x, s->part.n, budget, s->threads, s->a, &level))
         return arena_fail(s->a, s->err);
     *tau = level.tau;
     return OK;
@@ -181,9 +105,10 @@ static double rounding(const double *lambda, size_t n, double budget, double tau
     return 1e-11 * fmax(1, budget / fmax(light, 1e-300)) * tau;
 }
 
-static Status against(Subject *s, Verdict *v, double (*way)(const double *, size_t, double, Arena *))
+static Status against(VerifySubject *s, VerifyVerdict *v,
+                      double (*way)(const double *, size_t, double, Arena *))
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     double budget[BUDGETS], tau = 0;
     const size_t count = budgets_of(p->l1, p->most, p->count, budget);
     for (size_t i = 0; i < count; i++) {
@@ -198,25 +123,25 @@ static Status against(Subject *s, Verdict *v, double (*way)(const double *, size
     return OK;
 }
 
-static Status check_sorted(Subject *s, Verdict *v)
+static Status check_sorted(VerifySubject *s, VerifyVerdict *v)
 {
     return against(s, v, level_sorted);
 }
 
-static Status check_bisection(Subject *s, Verdict *v)
+static Status check_bisection(VerifySubject *s, VerifyVerdict *v)
 {
     return against(s, v, level_bisected);
 }
 
-static Status check_selection(Subject *s, Verdict *v)
+static Status check_selection(VerifySubject *s, VerifyVerdict *v)
 {
     return against(s, v, level_selected);
 }
 
 /* At the variance that Algorithm 1 reached, gspar's answer to the dual problem has the same level. */
-static Status check_gspar(Subject *s, Verdict *v)
+static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     double budget[BUDGETS], tau = 0;
     const size_t count = budgets_of(p->l1, p->most, p->count, budget);
     for (size_t i = 0; i < count; i++) {
@@ -232,10 +157,10 @@ static Status check_gspar(Subject *s, Verdict *v)
     return OK;
 }
 
-static Status check_descent(Subject *s, Verdict *v)
+static Status check_descent(VerifySubject *s, VerifyVerdict *v)
 {
     enum { SLICE = 32 };
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     double slice[SLICE] = {0}, l1 = 0, squares = 0, budget[BUDGETS];
     float x[SLICE];
     const size_t n = p->count < SLICE ? p->count : SLICE;
@@ -248,7 +173,7 @@ static Status check_descent(Subject *s, Verdict *v)
     const size_t count = budgets_of(l1, slice[0], n, budget);
     for (size_t i = 0; i < count; i++) {
         Level level;
-        if (!s->tested->level(x, n, budget[i], 1, s->a, &level))
+        if (!s->methods->level(x, n, budget[i], 1, s->a, &level))
             return arena_fail(s->a, s->err);
         const double found = spend_part(slice, n, budget[i], level.tau).second / squares;
         const double least = least_by_descent(slice, n, budget[i]) / squares;
@@ -258,9 +183,9 @@ static Status check_descent(Subject *s, Verdict *v)
 }
 
 /* The order is turned round and every number made four times as large, or as small. */
-static Status check_invariance(Subject *s, Verdict *v)
+static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
-    const Part *p = &s->part;
+    const VerifyPart *p = &s->part;
     const double scale = p->most < 0x1p100 ? 4 : 0.25;
     double budget[BUDGETS], tau = 0, turned = 0;
     const size_t count = budgets_of(p->l1, p->most, p->count, budget);
@@ -279,15 +204,15 @@ static Status check_invariance(Subject *s, Verdict *v)
 }
 
 /* The same on singular values: the other solver. */
-static Status check_spectrum(Subject *s, Verdict *v)
+static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));
-    const Matrix *m = s->matrix;
+    const VerifyMatrix *m = s->matrix;
     size_t count = m->k;
     while (count && m->sigma[count - 1] == 0)
         count--;
     for (double budget = 0.5; budget < (double)count; budget = budget < 1 ? 1 : 2 * budget) {
-        const double tau = s->tested->level_of(m->sigma, m->k, budget, s->a);
+        const double tau = s->methods->level_of(m->sigma, m->k, budget, s->a);
         const double right = level_sorted(m->sigma, count, budget, s->a);
         if (isnan(tau) || isnan(right))
             return arena_fail(s->a, s->err);
@@ -297,7 +222,7 @@ static Status check_spectrum(Subject *s, Verdict *v)
     return OK;
 }
 
-const Statement level_statements[] = {
+const VerifyStatement level_statements[] = {
     {"Algorithm 1: budget",
      "sum p = min(s, number of lambda_i that are not 0), at six budgets, on all elements", EQUAL,
      NEEDS_NONZERO, check_budget},

@@ -16,13 +16,14 @@ typedef struct {
     Error err;
     Common common;
     TextList arguments, tensors;
+    TextList specs;
     bool helped, deep;
     int64_t repeats, any;
     double noise;
     const char *step;
     Bytecount memory;
     int group;
-    Option options[10];
+    Option options[11];
     Command command;
 } Rig;
 
@@ -31,6 +32,7 @@ static Rig *rig_open(Rig *r)
     *r = (Rig){.a = arena_open(0), .repeats = 10, .noise = 0.5, .memory = {1 << 30}};
     const Option options[] = {
         OPTION('t', "tensor", "GLOB", &r->tensors, "tensors"),
+        OPTION_CODEC(&r->specs, "codecs"),
         OPTION('d', "deep", NULL, &r->deep, "deep"),
         OPTION('r', "repeats", "N", &r->repeats, "repeats", .low = 1, .high = 100),
         OPTION(0, "any", "N", &r->any, "any whole number"),
@@ -80,6 +82,19 @@ static void values_come_in_every_gnu_form(void **state)
     assert_string_equal(r.tensors.item[2], "c=d");
     assert_int_equal(r.arguments.count, 2);
     assert_string_equal(r.arguments.item[1], "out");
+    arena_close(r.a);
+}
+
+static void an_alias_is_the_same_option(void **state)
+{
+    (void)state;
+    Rig r;
+    check_ok(PARSE(rig_open(&r), "-c", "a", "--codec", "b", "--compressor=c", "--compressor", "d"), &r.err);
+    assert_int_equal(r.specs.count, 4);
+    assert_string_equal(r.specs.item[2], "c");
+    assert_string_equal(r.specs.item[3], "d");
+    arena_close(r.a);
+    check(PARSE(rig_open(&r), "--compresso", "a") == ERR_USAGE);
     arena_close(r.a);
 }
 
@@ -277,6 +292,7 @@ static void a_first_signal_only_notes_that_it_came(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_come_in_every_gnu_form),
+        cmocka_unit_test(an_alias_is_the_same_option),
     cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
     cmocka_unit_test(common_options_have_their_defaults),
     cmocka_unit_test_setup_teardown(the_ending_of_a_file_names_the_format_unless_an_option_does, enter_folder,

@@ -19,25 +19,25 @@ static inline const Source *source(const char *name)
 }
 
 /* A vector and its elements, in scratch. */
-static inline void open_subject(Subject *s, const Tested *tested, const Source *from)
+static inline void open_subject(VerifySubject *s, const VerifyMethods *methods, const Source *from)
 {
     Vector *v = NEW_ZERO(scratch, Vector, 1);
     v->name = from->name;
     v->shape = source_shape(from);
     float *x = NEW(scratch, float, v->shape.n + 1);
     source_fill(from, x);
-    check_ok(subject_open(s, tested, v, x, 1, 1, scratch, &err), &err);
+    check_ok(subject_open(s, methods, v, x, 1, 1, scratch, &err), &err);
 }
 
-static inline Verdict verdict_of(Subject *s, const Statement *st)
+static inline VerifyVerdict verdict_of(VerifySubject *s, const VerifyStatement *st)
 {
-    Verdict v;
+    VerifyVerdict v;
     check_ok(statement_check(st, s, &v), &err);
     return v;
 }
 
 /* Statements whose names begin so. */
-static inline bool named(const Statement *st, const char *name)
+static inline bool named(const VerifyStatement *st, const char *name)
 {
     return !strncmp(st->name, name, strlen(name));
 }

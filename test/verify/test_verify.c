@@ -9,10 +9,10 @@ static void every_statement_holds_on_every_source(void **state)
     size_t applied[64] = {0};
     for (size_t k = 0; k < countof(sources); k++) {
         const ArenaMark mark = arena_mark(scratch);
-        Subject s;
-        open_subject(&s, &verify_tested, &sources[k]);
+        VerifySubject s;
+        open_subject(&s, &verify_methods, &sources[k]);
         for (size_t i = 0; i < statement_count(); i++) {
-            const Verdict v = verdict_of(&s, statement_at(i));
+            const VerifyVerdict v = verdict_of(&s, statement_at(i));
             applied[i] += v.applies;
             if (v.applies && !verdict_holds(&v))
                 print_error("%s on %s: %.17g %s %.17g within %g (%s)\n", statement_at(i)->name,
@@ -35,22 +35,22 @@ static void another_seed_and_more_threads_change_no_closed_form(void **state)
     static const char *const closed[] = {"Algorithm 1", "Theorem 4: b", "Theorem 5: second", "Theorem 6",
                                          "Lemma 7"};
     const ArenaMark mark = arena_mark(scratch);
-    Subject one, two;
-    open_subject(&one, &verify_tested, source("normal-70001"));
-    open_subject(&two, &verify_tested, source("normal-70001"));
+    VerifySubject one, two;
+    open_subject(&one, &verify_methods, source("normal-70001"));
+    open_subject(&two, &verify_methods, source("normal-70001"));
     two.threads = 3;
     for (size_t i = 0; i < statement_count(); i++)
         for (size_t k = 0; k < countof(closed); k++) {
             if (!named(statement_at(i), closed[k]))
                 continue;
-            const Verdict a = verdict_of(&one, statement_at(i)), b = verdict_of(&two, statement_at(i));
+            const VerifyVerdict a = verdict_of(&one, statement_at(i)), b = verdict_of(&two, statement_at(i));
             check(a.applies == b.applies);
             check(!a.applies || (a.left == b.left && a.right == b.right));
         }
     arena_rewind(scratch, mark);
 }
 
-static Status beyond_range(Subject *s, Verdict *v)
+static Status beyond_range(VerifySubject *s, VerifyVerdict *v)
 {
     verdict_take(v, 1, 1, 0, "a case before the one that fails");
     return FAIL(s->err, ERR_NUMERIC, "a value is beyond float32");
@@ -60,10 +60,10 @@ static void what_cannot_be_computed_fails_and_says_why(void **state)
 {
     (void)state;
     const ArenaMark mark = arena_mark(scratch);
-    const Statement statement = {"a statement", "", AT_MOST, NEEDS_NOTHING, beyond_range};
-    Subject s;
-    open_subject(&s, &verify_tested, &sources[0]);
-    const Verdict v = verdict_of(&s, &statement);
+    const VerifyStatement statement = {"a statement", "", AT_MOST, NEEDS_NOTHING, beyond_range};
+    VerifySubject s;
+    open_subject(&s, &verify_methods, &sources[0]);
+    const VerifyVerdict v = verdict_of(&s, &statement);
     check(v.applies && !verdict_holds(&v) && isnan(v.left) && isnan(v.right) && v.relation == AT_MOST);
     assert_string_equal(v.note, "a value is beyond float32");
     arena_rewind(scratch, mark);
@@ -71,7 +71,7 @@ static void what_cannot_be_computed_fails_and_says_why(void **state)
 
 /* ---- figures that are wrong ---- */
 
-static const Statement *find(const char *name)
+static const VerifyStatement *find(const char *name)
 {
     for (size_t i = 0; i < statement_count(); i++)
         if (named(statement_at(i), name))
@@ -80,9 +80,9 @@ static const Statement *find(const char *name)
     return NULL;
 }
 
-static bool holds(Subject *s, const char *name)
+static bool holds(VerifySubject *s, const char *name)
 {
-    const Verdict v = verdict_of(s, find(name));
+    const VerifyVerdict v = verdict_of(s, find(name));
     check(v.applies);
     return verdict_holds(&v);
 }
@@ -91,8 +91,8 @@ static void wrong_norms_break_what_is_said_of_them(void **state)
 {
     (void)state;
     const ArenaMark mark = arena_mark(scratch);
-    Subject s;
-    open_subject(&s, &verify_tested, source("normal-64x48"));
+    VerifySubject s;
+    open_subject(&s, &verify_methods, source("normal-64x48"));
     s.part.l1 *= 1.001;
     check(!holds(&s, "Lemma 2: bound") && !holds(&s, "Lemma 2: equality"));
     s.l1 *= 1.001;
@@ -110,10 +110,10 @@ static void a_missing_figure_never_holds(void **state)
 {
     (void)state;
     for (Relation r = EQUAL; r <= ABOVE; r++) {
-        check(!verdict_holds(&(Verdict){true, r, NAN, 1, 1, ""}));
-        check(!verdict_holds(&(Verdict){true, r, 1, NAN, 1, ""}));
-        check(!verdict_holds(&(Verdict){true, r, 1, 1, NAN, ""}));
-        check(!verdict_holds(&(Verdict){true, r, INFINITY, 1, 1, ""}));
+        check(!verdict_holds(&(VerifyVerdict){true, r, NAN, 1, 1, ""}));
+        check(!verdict_holds(&(VerifyVerdict){true, r, 1, NAN, 1, ""}));
+        check(!verdict_holds(&(VerifyVerdict){true, r, 1, 1, NAN, ""}));
+        check(!verdict_holds(&(VerifyVerdict){true, r, INFINITY, 1, 1, ""}));
     }
 }
 
@@ -130,8 +130,8 @@ static void relations_mean_what_they_say(void **state)
                 {AT_LEAST, 1, 1, 0, true},   {ABOVE, 1, 1, 0, false},       {ABOVE, 1.1, 1, 0.01, true},
                 {ABOVE, 1, 1.1, 1, false},   {ABOVE, 1.005, 1, 0.01, false}};
     for (size_t i = 0; i < countof(rows); i++)
-        check(verdict_holds(&(Verdict){true, rows[i].relation, rows[i].left, rows[i].right, rows[i].tolerance,
-                                       ""}) == rows[i].holds);
+        check(verdict_holds(&(VerifyVerdict){true, rows[i].relation, rows[i].left, rows[i].right,
+                                             rows[i].tolerance, ""}) == rows[i].holds);
 }
 
 /* ---- bounds and sets of atoms ---- */
@@ -167,9 +167,9 @@ static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
     static const char *const from[] = {"normal-4096", "heavy-1009", "two", "constant-600"};
     for (size_t k = 0; k < countof(from); k++) {
         const ArenaMark mark = arena_mark(scratch);
-        Subject s;
+        VerifySubject s;
         AtomSet set;
-        open_subject(&s, &verify_tested, source(from[k]));
+        open_subject(&s, &verify_methods, source(from[k]));
         check_ok(atomset_overlapping(&s, &set), &err);
         check_ok(atomset_spend(&s, &set, 0.7 * (double)set.count), &err);
         double second = set.cross, cross = 0;

@@ -56,7 +56,7 @@ static bool first_forgotten(const float *x, size_t n, double budget, int threads
 
 static Status draw_scaled(const Call *c, const float *x, Buf *payload, float *y, double scale)
 {
-    TRY(verify_tested.draw(c, x, payload, y));
+    TRY(verify_methods.draw(c, x, payload, y));
     for (size_t i = 0; i < c->shape->n; i++)
         y[i] = (float)(scale * (double)y[i]);
     return OK;
@@ -90,7 +90,7 @@ static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payloa
 /* The signs are forgotten. */
 static Status draw_magnitudes(const Call *c, const float *x, Buf *payload, float *y)
 {
-    TRY(verify_tested.draw(c, x, payload, y));
+    TRY(verify_methods.draw(c, x, payload, y));
     for (size_t i = 0; i < c->shape->n; i++)
         y[i] = fabsf(y[i]);
     return OK;
@@ -100,12 +100,12 @@ static Status draw_entry_elsewhere(const Call *c, const float *x, Buf *payload, 
 {
     Call other = *c;
     other.rng = is_codec(c, "entry") ? rng_below(&c->rng, 1) : c->rng;
-    return verify_tested.draw(&other, x, payload, y);
+    return verify_methods.draw(&other, x, payload, y);
 }
 
 static Status draw_sends_zeros(const Call *c, const float *x, Buf *payload, float *y)
 {
-    TRY(verify_tested.draw(c, x, payload, y));
+    TRY(verify_methods.draw(c, x, payload, y));
     for (size_t i = 0; i < c->shape->n; i += 3)
         y[i] = y[i] == 0 ? 1e-30f : y[i];
     return OK;
@@ -113,20 +113,20 @@ static Status draw_sends_zeros(const Call *c, const float *x, Buf *payload, floa
 
 static Status draw_sends_more(const Call *c, const float *x, Buf *payload, float *y)
 {
-    TRY(verify_tested.draw(c, x, payload, y));
+    TRY(verify_methods.draw(c, x, payload, y));
     payload->size += 4 * (c->shape->dim[0] + c->shape->dim[c->shape->rank - 1]);
     return OK;
 }
 
 static bool keep_often(const Rng *rng, uint64_t i, double p)
 {
-    return verify_tested.keep(rng, i, 1.04 * p);
+    return verify_methods.keep(rng, i, 1.04 * p);
 }
 
 /* One coin for all: right for each atom, wrong for pairs. */
 static bool keep_together(const Rng *rng, uint64_t i, double p)
 {
-    return verify_tested.keep(rng, i / 10, p);
+    return verify_methods.keep(rng, i / 10, p);
 }
 
 /* With the sign as it is printed. */
@@ -154,7 +154,7 @@ static void raise_at_one_cost(const double *lambda, const double *q, size_t n, d
 enum { MOST_NAMES = 16 };
 typedef struct {
     const char *name, *source;
-    Tested tested; /* what is NULL is as it should be */
+    VerifyMethods methods; /* NULL: the right one */
     const char *seen[MOST_NAMES], *unseen[MOST_NAMES];
 } Fault;
 
@@ -255,29 +255,29 @@ static const Fault faults[] = {
     {"Lemma 8 at another's cost", "normal-4096", {.raise = raise_at_one_cost}, {"Lemma 8"}, {"Lemma 3"}},
 };
 
-static Tested with_defaults(Tested t)
+static VerifyMethods with_defaults(VerifyMethods t)
 {
-    t.level = t.level ? t.level : verify_tested.level;
-    t.level_of = t.level_of ? t.level_of : verify_tested.level_of;
-    t.draw = t.draw ? t.draw : verify_tested.draw;
-    t.keep = t.keep ? t.keep : verify_tested.keep;
-    t.raise = t.raise ? t.raise : verify_tested.raise;
+    t.level = t.level ? t.level : verify_methods.level;
+    t.level_of = t.level_of ? t.level_of : verify_methods.level_of;
+    t.draw = t.draw ? t.draw : verify_methods.draw;
+    t.keep = t.keep ? t.keep : verify_methods.keep;
+    t.raise = t.raise ? t.raise : verify_methods.raise;
     return t;
 }
 
-static void check_names(Subject *s, const Fault *fault, const char *const names[], bool holds)
+static void check_names(VerifySubject *s, const Fault *fault, const char *const names[], bool holds)
 {
     for (size_t k = 0; k < MOST_NAMES && names[k]; k++) {
         size_t found = 0;
         for (size_t i = 0; i < statement_count(); i++) {
-            const Statement *st = statement_at(i);
+            const VerifyStatement *st = statement_at(i);
             /* a whole name alone, where others begin with it */
             if (!named(st, names[k]) ||
                 (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
                 continue;
             if (found++ && !holds)
                 continue;
-            const Verdict v = verdict_of(s, st);
+            const VerifyVerdict v = verdict_of(s, st);
             if (verdict_holds(&v) != holds)
                 print_error("%s: %s %s: %.17g %s %.17g within %g (%s)\n", fault->name, st->name,
                             holds ? "fails" : "is not seen to fail", v.left, relation_names[v.relation],
@@ -293,9 +293,9 @@ static void faults_are_seen_by_the_statements_they_break_and_no_others(void **st
     (void)state;
     for (size_t f = 0; f < countof(faults); f++) {
         const ArenaMark mark = arena_mark(scratch);
-        const Tested tested = with_defaults(faults[f].tested);
-        Subject s;
-        open_subject(&s, &tested, source(faults[f].source));
+        const VerifyMethods methods = with_defaults(faults[f].methods);
+        VerifySubject s;
+        open_subject(&s, &methods, source(faults[f].source));
         check_names(&s, &faults[f], faults[f].seen, false);
         check_names(&s, &faults[f], faults[f].unseen, true);
         arena_rewind(scratch, mark);

@@ -1,5 +1,5 @@
 /* train_rates.c -- see train_rates.h. */
-#include "train_rates.h"
+#include "app/train_rates.h"
 
 #include "report/report_stored.h"
 #include "compress/spec.h"
@@ -35,8 +35,8 @@ static Status find(double *lr, const Csv *t, const char *path, const char *compr
                       "name the same -c SPEC to atomo-train tune; none is chosen where every run diverged");
 }
 
-Status rates_load(double **rate, const char *path, const Codec *const *codec, size_t codecs, Arena *a,
-                  Error *err)
+Status train_rates_load(double **rate, const char *path, const Codec *const *codec, size_t codecs, Arena *a,
+                        Error *err)
 {
     Stored tuned;
     TRY(stored_load(&tuned, path, a, err));

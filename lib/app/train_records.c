@@ -1,5 +1,5 @@
 /* train_records.c -- see train_records.h. */
-#include "train_records.h"
+#include "app/train_records.h"
 
 #include "measure/timing.h"
 
@@ -44,9 +44,77 @@ static const Column usual[STEP_COLUMNS] = {
     [RATE] = {"lr", NULL, 0},
 };
 
+/* ---- accuracies to reach ---- */
+
+enum { STEPS_TO, SECONDS_TO, BYTES_TO, TARGET_FIELDS };
+static const char *const forms[TARGET_FIELDS] = {
+    [STEPS_TO] = "steps_to_", [SECONDS_TO] = "sim_seconds_to_", [BYTES_TO] = "bytes_to_"};
+
+Status train_records_targets(TrainRecords *r, const char *list)
+{
+    for (const char *at = list, *next; at && *at; at = next ? next + 1 : NULL) {
+        char item[32];
+        double accuracy;
+        next = strchr(at, ',');
+        snprintf(item, sizeof item, "%.*s", next ? (int)(next - at < 31 ? next - at : 31) : 31, at);
+        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1))
+            return FAIL(
+                r->job->err, ERR_USAGE,
+                "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
+                list, item);
+        if (r->targets == TARGETS_MOST)
+            return FAIL(r->job->err, ERR_USAGE, "--target-accuracy: more than %d numbers", TARGETS_MOST);
+        r->target[r->targets++].accuracy = accuracy;
+    }
+    return OK;
+}
+
+static Status targets_columns(TrainRecords *r)
+{
+    _Static_assert((int)TARGET_FIELDS == (int)TARGET_COLUMNS, "a column to each field");
+    for (size_t i = 0; i < r->targets; i++)
+        for (size_t k = 0; k < TARGET_FIELDS; k++) {
+            char number[32];
+            const char *name =
+                text_format(r->job->a, "%s%s", forms[k], text_double(number, r->target[i].accuracy));
+            if (!name)
+                return arena_fail(r->job->a, r->job->err);
+            r->column[r->columns++] = (Column){name, name, 0};
+        }
+    return OK;
+}
+
+static void targets_begin(TrainRecords *r)
+{
+    for (size_t i = 0; i < r->targets; i++)
+        r->target[i].reached = false;
+}
+
+static void targets_note(TrainRecords *r, const StepRecord *s)
+{
+    for (TrainTarget *t = r->target; t < r->target + r->targets; t++)
+        if (!t->reached && s->test.accuracy >= t->accuracy) {
+            t->reached = true;
+            t->step = s->step;
+            t->seconds = r->partial ? NAN : r->sim;
+            t->bytes = r->partial ? NAN : r->bytes;
+        }
+}
+
+static void targets_put(const TrainRecords *r, Value *row)
+{
+    for (size_t i = 0; i < r->targets; i++) {
+        const TrainTarget *t = &r->target[i];
+        Value *at = row + STEP_COLUMNS + TARGET_FIELDS * i;
+        at[STEPS_TO] = t->reached ? value_int((int64_t)t->step) : value_none();
+        at[SECONDS_TO] = t->reached ? value_real(t->seconds) : value_none();
+        at[BYTES_TO] = t->reached ? value_real(t->bytes) : value_none();
+    }
+}
+
 /* ---- opening ---- */
 
-static Status open_journal(Records *r)
+static Status open_journal(TrainRecords *r)
 {
     const TrainJob *j = r->job;
     Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/1")}};
@@ -62,7 +130,7 @@ static Status open_journal(Records *r)
     return OK;
 }
 
-Status records_open(Records *r)
+Status train_records_open(TrainRecords *r)
 {
     TrainJob *j = r->job;
     const Common *o = &j->common;
@@ -87,7 +155,7 @@ Status records_open(Records *r)
     return report_open(&r->report, &spec, j->a, j->err);
 }
 
-Status records_begin(Records *r, const char *compressor)
+void train_records_begin(TrainRecords *r, const char *compressor)
 {
     r->compressor = compressor;
     r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}};
@@ -95,7 +163,6 @@ Status records_begin(Records *r, const char *compressor)
     r->partial = false;
     r->clock = clock_now();
     targets_begin(r);
-    return OK;
 }
 
 /* ---- rows ---- */
@@ -110,7 +177,7 @@ static double number_of(const Value *v)
     return v->type == VALUE_REAL ? v->real : v->type == VALUE_INT ? (double)v->whole : NAN;
 }
 
-static void fill(const Records *r, const StepRecord *s, Value *row)
+static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
 {
     row[RECORD] = value_text("step");
     row[COMPRESSOR] = value_text(r->compressor);
@@ -132,7 +199,7 @@ static void fill(const Records *r, const StepRecord *s, Value *row)
         row[i] = value_none();
 }
 
-Status records_step(Records *r, const StepRecord *s, Error *err)
+Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 {
     TrainJob *j = r->job;
     Value row[RECORD_COLUMNS_MOST];
@@ -154,7 +221,7 @@ Status records_step(Records *r, const StepRecord *s, Error *err)
 
 /* ---- taking up ---- */
 
-static Status replay_row(Records *r, const Json *json)
+static Status replay_row(TrainRecords *r, const Json *json)
 {
     Value row[RECORD_COLUMNS_MOST];
     TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
@@ -174,7 +241,7 @@ static Status replay_row(Records *r, const Json *json)
 }
 
 /* A step that was done again after a resumption stands twice; the last counts. */
-Status records_replay(Records *r, size_t step)
+Status train_records_replay(TrainRecords *r, size_t step)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
     size_t lost = 0;
@@ -203,7 +270,7 @@ Status records_replay(Records *r, size_t step)
 
 /* ---- summary ---- */
 
-Status records_summary(Records *r, bool failed)
+Status train_records_summary(TrainRecords *r, bool failed)
 {
     Value row[RECORD_COLUMNS_MOST];
     const StepRecord *s = &r->last;
@@ -221,7 +288,7 @@ Status records_summary(Records *r, bool failed)
 /* ---- closing ---- */
 
 /* A stopped run without a journal still writes its records; with one they are there, and an earlier FILE stays. */
-Status records_close(Records *r, Status status)
+Status train_records_close(TrainRecords *r, Status status)
 {
     Error *err = r->job->err;
     const bool stopped = status == ERR_STOPPED;

@@ -1,5 +1,5 @@
 /* train_codec.c -- the run of one compressor: its folder, checkpoints, saved gradients and records. */
-#include "train_codec.h"
+#include "app/train_codec.h"
 
 #include "nn/checkpoint.h"
 #include "nn/step_folder.h"
@@ -10,36 +10,36 @@
 
 static void note(void *data, const char *text)
 {
-    progress_note(&((Run *)data)->job.progress, "note: %s", text);
+    progress_note(&((TrainRun *)data)->job.progress, "note: %s", text);
 }
 
 static Status record(void *data, const StepRecord *s, Error *err)
 {
-    Run *r = data;
+    TrainRun *r = data;
     progress_step(&r->job.progress, r->run * r->job.steps + s->step);
-    return records_step(&r->records, s, err);
+    return train_records_step(&r->records, s, err);
 }
 
 /* With several compressors, one folder each. */
-static char *folder_of(const Run *r, const char *compressor)
+static char *folder_of(const TrainRun *r, const char *compressor)
 {
     char *dir =
         r->job.codecs == 1 ? text_copy(r->job.a, r->dir) : text_format(r->job.a, "%s/%s", r->dir, compressor);
     return dir;
 }
 
-static Status begin_or_resume(Run *r, Trainer *t, const char *dir)
+static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
 {
     if (!dir)
         return OK;
     if (!r->job.common.resume)
         return checkpoint_none_of_others(t, dir, r->job.err);
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
-    return trainer_step_done(t) ? records_replay(&r->records, trainer_step_done(t)) : OK;
+    return trainer_step_done(t) ? train_records_replay(&r->records, trainer_step_done(t)) : OK;
 }
 
 /* A run that was complete, but whose records are gone, is tested once more. */
-static Status test_again(Run *r, Trainer *t)
+static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
     if (trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
@@ -49,7 +49,7 @@ static Status test_again(Run *r, Trainer *t)
     return trainer_test(t, r->job.setup.test, &last->test, r->job.err);
 }
 
-static Status follow_course(Run *r, Trainer *t, const char *dir)
+static Status follow_course(TrainRun *r, Trainer *t, const char *dir)
 {
     Course c = {.steps = r->job.steps,
                 .every = (size_t)r->every,
@@ -69,32 +69,32 @@ static Status follow_course(Run *r, Trainer *t, const char *dir)
 }
 
 /* A run that diverges costs itself alone. */
-static Status keep_failure(Run *r, const char *compressor)
+static Status keep_failure(TrainRun *r, const char *compressor)
 {
     error_at(r->job.err, "%s", compressor);
     if (r->job.codecs > 1)
         progress_note(&r->job.progress, "note: %s", r->job.err->text);
     if (r->failure.status == OK)
         r->failure = *r->job.err;
-    return records_summary(&r->records, true);
+    return train_records_summary(&r->records, true);
 }
 
-static Status train(Run *r, Trainer *t, const char *compressor, const char *dir)
+static Status train(TrainRun *r, Trainer *t, const char *compressor, const char *dir)
 {
-    TRY(records_begin(&r->records, compressor));
+    train_records_begin(&r->records, compressor);
     TRY(begin_or_resume(r, t, dir));
     TRY(follow_course(r, t, dir));
     return test_again(r, t);
 }
 
 /* The folder is this run's for as long as it lasts. */
-static Status train_in(Run *r, const char *compressor, const char *dir)
+static Status train_in(TrainRun *r, const char *compressor, const char *dir)
 {
     TrainJob *j = &r->job;
     int hold = -1;
     Trainer *t;
     TRY(trainer_open(&t, &j->setup, j->err));
-    j->steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+    j->steps = train_job_steps(j, t);
     j->progress.total = j->steps * j->codecs;
     Status status = dir ? step_folder_hold(&hold, dir, j->a, j->err) : OK;
     if (status == OK)
@@ -104,7 +104,7 @@ static Status train_in(Run *r, const char *compressor, const char *dir)
     return status;
 }
 
-Status train_codec(Run *r, size_t k)
+Status train_codec(TrainRun *r, size_t k)
 {
     TrainJob *j = &r->job;
     const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
@@ -120,5 +120,5 @@ Status train_codec(Run *r, size_t k)
     if (status == ERR_NUMERIC)
         return keep_failure(r, name);
     TRY(status);
-    return records_summary(&r->records, false);
+    return train_records_summary(&r->records, false);
 }

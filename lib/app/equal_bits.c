@@ -1,5 +1,5 @@
 /* bench_solve.c -- compare --equal-bits: codecs at rates that bring them to one size. */
-#include "bench_job.h"
+#include "app/compare_job.h"
 
 #include "compress/rate.h"
 #include "compress/spec.h"
@@ -9,13 +9,13 @@
 /* Vectors are what solving is busy with, so this is where the bar is drawn. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
-    Job *j = data;
+    CompareJob *j = data;
     progress_step(&j->progress, j->progress.done);
-    return job_load(data, v, x, err);
+    return compare_job_load(data, v, x, err);
 }
 
 /* The codec with its rate where solving begins, so that specs which differ in nothing else are solved once. */
-static Status unset_rate(Job *j, const Codec **codec)
+static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
     double low, high, start;
@@ -33,7 +33,7 @@ static Status unset_rate(Job *j, const Codec **codec)
 }
 
 /* What an earlier run's journal says of the codec; NULL: nothing. */
-static const char *solved_before(const Job *j, const char *name)
+static const char *solved_before(const CompareJob *j, const char *name)
 {
     for (size_t i = 0; i < j->journal.old_count; i++) {
         const Json *solve = json_member(j->journal.old[i], "solve"),
@@ -44,7 +44,7 @@ static const char *solved_before(const Job *j, const char *name)
     return NULL;
 }
 
-static Status keep_solved(Job *j, const char *name, const char *as)
+static Status keep_solved(CompareJob *j, const char *name, const char *as)
 {
     static const Column columns[] = {{"solve", NULL, 0}, {"compressor", NULL, 0}};
     const Value row[] = {value_text(name), value_text(as)};
@@ -52,7 +52,7 @@ static Status keep_solved(Job *j, const char *name, const char *as)
     return line ? journal_add(&j->journal, line, j->a, j->err) : arena_fail(j->a, j->err);
 }
 
-static Status solve_one(Job *j, Sizer *s, const Codec **codec)
+static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
 {
     unsigned tries;
     const char *name = codec_text(*codec, j->a), *before = name ? solved_before(j, name) : NULL;
@@ -69,7 +69,7 @@ static Status solve_one(Job *j, Sizer *s, const Codec **codec)
     return keep_solved(j, name, as);
 }
 
-static Status solve_all(Job *j, Sizer *s, const Codec **codec, size_t count)
+static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t count)
 {
     progress_close(&j->progress);
     progress_open(&j->progress, "solving", count, j->common.quiet);
@@ -80,7 +80,7 @@ static Status solve_all(Job *j, Sizer *s, const Codec **codec, size_t count)
     return OK;
 }
 
-Status job_solve(Job *j, const Codec **codec, size_t *count)
+Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count)
 {
     const Comparison c = {.vectors = &j->list,
                           .repeats = (size_t)j->repeats,

@@ -1,5 +1,5 @@
 /* train_job.c -- see train_job.h. */
-#include "train_job.h"
+#include "app/train_job.h"
 
 #include "nn/network_names.h"
 #include "nn/step_folder.h"
@@ -36,7 +36,7 @@ static const char *with_names(const TrainJob *j, const char *what,
     return text_format(j->a, "%s: %s", what, text_names(all, sizeof all, name, NULL));
 }
 
-const Option *train_job_options(TrainJob *j, const Option *own)
+static const Option *all_options(TrainJob *j, const Option *own)
 {
     const char *network = with_names(j, "what is trained", network_name);
     const char *dataset = with_names(j, "on what; digits needs no files", dataset_name);
@@ -48,7 +48,7 @@ const Option *train_job_options(TrainJob *j, const Option *own)
         OPTION(0, "network", "NAME", &j->network, network),
         OPTION(0, "dataset", "NAME", &j->dataset, dataset),
         OPTION(0, "data-dir", "DIR", &j->data_dir, "where its files are; datasets/NAME without it"),
-        OPTION('c', "compressor", "SPEC", &j->specs, "between the workers; repeatable; none without it"),
+        OPTION_CODEC(&j->specs, "between the workers; repeatable; none without it"),
         OPTION(0, "workers", "P", &j->workers, "that share each batch", .low = 1, .high = 4096),
         OPTION(0, "num-aggregate", "K", &j->aggregate, "of them are heard, chosen by the seed; 0: all",
                .low = 0, .high = 4096),
@@ -149,6 +149,11 @@ void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
     memcpy(out, all, sizeof all);
 }
 
+size_t train_job_steps(const TrainJob *j, const Trainer *t)
+{
+    return j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
+}
+
 int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *j))
 {
     Error err = {0};
@@ -157,7 +162,7 @@ int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *
     Command c = *command;
     j->a = arena_open(0);
     j->err = &err;
-    c.options = train_job_options(j, command->options);
+    c.options = all_options(j, command->options);
     c.common = &j->common;
     Status status = c.options ? OK : arena_fail(j->a, &err);
     if (status == OK)

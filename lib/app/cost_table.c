@@ -1,5 +1,8 @@
-/* bench_cost_rows.c -- cost's records: by link, number of workers, compressor and topology. */
-#include "bench_cost.h"
+/* cost_table.c -- cost's records: by link, number of workers, compressor and topology, in the order that --sort asks for. */
+#include "app/cost_job.h"
+
+#include <math.h>
+#include <string.h>
 
 enum {
     COMPRESSOR,
@@ -19,10 +22,11 @@ enum {
     ROUNDS,
     ALPHA,
     BETA,
-    ERROR_TEXT
+    ERROR_TEXT,
+    COST_FIELDS
 };
 
-const Column cost_columns[COST_FIELDS] = {
+static const Column cost_columns[COST_FIELDS] = {
     [COMPRESSOR] = {"compressor", "compressor", 0},
     [WORKERS] = {"workers", "workers", 0},
     [TOPOLOGY] = {"topology", "topology", 0},
@@ -44,7 +48,13 @@ const Column cost_columns[COST_FIELDS] = {
 };
 
 typedef struct {
-    const Cost *cost;
+    Value *row; /* (rows x COST_FIELDS) */
+    size_t rows;
+    bool errors; /* some row has one */
+} CostRows;
+
+typedef struct {
+    const CostJob *cost;
     CostRows out;
 
     /* The row at work. */
@@ -58,7 +68,7 @@ typedef struct {
 
 static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *layer, Topology topology)
 {
-    const Cost *c = s->cost;
+    const CostJob *c = s->cost;
     const Codec *k = c->job.codec[codec];
     return (Iteration){.layer = layer,
                        .layers = c->layers,
@@ -111,8 +121,8 @@ static void put_sizes(const Sheet *s, Value *row)
 
 static Status add_row(Sheet *s, Topology topology)
 {
-    const Cost *c = s->cost;
-    const Job *j = &c->job;
+    const CostJob *c = s->cost;
+    const CompareJob *j = &c->job;
     const bool adds = codec_adds(j->codec[s->codec]);
     const char *error = cost_error(c, s->codec);
     Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
@@ -145,7 +155,7 @@ static Topology resolve(const Sheet *s, int topology)
 
 static Status add_codec(Sheet *s)
 {
-    const Cost *c = s->cost;
+    const CostJob *c = s->cost;
     bool done[TOPOLOGY_AUTO] = {false};
     s->layer = cost_layers(c, s->codec, s->workers);
     if (!s->layer)
@@ -161,7 +171,7 @@ static Status add_codec(Sheet *s)
 
 static Status add_all(Sheet *s)
 {
-    const Cost *c = s->cost;
+    const CostJob *c = s->cost;
     for (size_t l = 0; l < c->links; l++)
         for (size_t p = 0; p < c->workers.count; p++) {
             s->link = &c->link[l];
@@ -175,7 +185,7 @@ static Status add_all(Sheet *s)
     return OK;
 }
 
-Status cost_rows(CostRows *out, const Cost *c)
+static Status cost_rows(CostRows *out, const CostJob *c)
 {
     const size_t most = c->links * c->workers.count * c->job.codecs * c->topologies;
     Sheet s = {.cost = c, .out.row = NEW_ZERO(c->job.a, Value, most * COST_FIELDS)};
@@ -184,4 +194,111 @@ Status cost_rows(CostRows *out, const Cost *c)
     TRY(add_all(&s));
     *out = s.out;
     return OK;
+}
+
+/* ---- their order ---- */
+
+static size_t sort_length(const CostJob *c)
+{
+    return strcspn(c->sort, ":");
+}
+
+static size_t sort_column(const CostJob *c)
+{
+    size_t i = 0;
+    while (i < COST_FIELDS && (strncmp(cost_columns[i].name, c->sort, sort_length(c)) != 0 ||
+                               cost_columns[i].name[sort_length(c)]))
+        i++;
+    return i;
+}
+
+static const char *column_name(const void *data, size_t i)
+{
+    (void)data;
+    return i < COST_FIELDS ? cost_columns[i].name : NULL;
+}
+
+Status cost_check_sort(const CostJob *c)
+{
+    if (!c->sort)
+        return OK;
+    const char *rest = c->sort + sort_length(c);
+    if (*rest && strcmp(rest, ":desc") != 0)
+        return FAIL(c->job.err, ERR_USAGE, "--sort %.60s: want FIELD or FIELD:desc", c->sort);
+    if (sort_column(c) < COST_FIELDS)
+        return OK;
+    const char *name = text_slice(c->job.a, c->sort, sort_length(c));
+    const char *near = name ? text_nearest(name, column_name, NULL) : NULL;
+    FAIL(c->job.err, ERR_USAGE, "--sort: no field is called \"%.60s\"%s%s%s", name ? name : "",
+         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return error_hint(c->job.err, "--help lists them");
+}
+
+static bool is_number(const Value *v)
+{
+    return v->type == VALUE_INT || (v->type == VALUE_REAL && isfinite(v->real));
+}
+
+static double number(const Value *v)
+{
+    return v->type == VALUE_INT ? (double)v->whole : v->real;
+}
+
+/* What does not exist comes last, whichever way round. */
+static bool stands_before(const Value *a, const Value *b, bool descending)
+{
+    if (a->type == VALUE_TEXT && b->type == VALUE_TEXT)
+        return (descending ? -1 : 1) * strcmp(a->text, b->text) < 0;
+    if (is_number(a) && is_number(b))
+        return descending ? number(a) > number(b) : number(a) < number(b);
+    return (a->type == VALUE_TEXT || is_number(a)) && !(b->type == VALUE_TEXT || is_number(b));
+}
+
+/* By insertion: equal ones keep their order. */
+static void sort_rows(const CostJob *c, const CostRows *s, size_t *order)
+{
+    const size_t key = c->sort ? sort_column(c) : 0;
+    for (size_t i = 0; i < s->rows; i++) {
+        size_t at = i;
+        for (; c->sort && at; at--) {
+            const Value *mine = &s->row[i * COST_FIELDS + key],
+                        *before = &s->row[order[at - 1] * COST_FIELDS + key];
+            if (!stands_before(mine, before, strchr(c->sort, ':')))
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+}
+
+static Status write_rows(const CompareJob *j, const CostRows *s, const ReportSpec *spec, const size_t *order)
+{
+    Report *report;
+    TRY(report_open(&report, spec, j->a, j->err));
+    for (size_t i = 0; i < s->rows; i++)
+        if (report_row(report, s->row + order[i] * COST_FIELDS, true, j->err) != OK) {
+            report_abandon(report);
+            return j->err->status;
+        }
+    return report_close(report, j->err);
+}
+
+Status cost_write(CompareJob *j, ReportSpec spec)
+{
+    const CostJob *c = (const CostJob *)j;
+    Column column[COST_FIELDS];
+    CostRows s = {0};
+    TRY(cost_rows(&s, c));
+    size_t *order = NEW(j->a, size_t, s.rows);
+    if (!order)
+        return arena_fail(j->a, j->err);
+    sort_rows(c, &s, order);
+    memcpy(column, cost_columns, sizeof column);
+    if (!s.errors)
+        column[COST_FIELDS - 1].title = NULL;
+    spec.columns = column;
+    spec.column_count = COST_FIELDS;
+    j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};
+    j->facts[spec.facts++] = (Fact){"overlap", value_bool(c->overlap)};
+    return write_rows(j, &s, &spec, order);
 }

@@ -1,15 +1,17 @@
 /* bench_job.c -- see bench_job.h. */
-#include "bench_job.h"
+#include "app/compare_job.h"
 
 #include "measure/timing.h"
 #include "compress/spec.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- notes: on stderr, beside the results ---- */
 
-static void note_input(Job *j)
+static void note_input(CompareJob *j)
 {
     const size_t skipped = dump_skipped(j->dump);
     const Level reach = compare_reach(&j->list, j->memory.bytes);
@@ -39,7 +41,7 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-static Status open_journal(Job *j)
+static Status open_journal(CompareJob *j)
 {
     const GroupSpec *g = &j->groups;
     struct stat input = {0};
@@ -78,7 +80,7 @@ static Status open_journal(Job *j)
 
 /* ---- opening ---- */
 
-Status job_open(Job *j)
+Status compare_job_open(CompareJob *j)
 {
     j->groups.grouping = (Grouping)j->grouping;
     j->groups.min_elements = (size_t)j->min_elements;
@@ -94,14 +96,14 @@ Status job_open(Job *j)
     return open_journal(j);
 }
 
-void job_close(Job *j)
+static void close_job(CompareJob *j)
 {
     progress_close(&j->progress);
     journal_close(&j->journal);
     dump_close(j->dump);
 }
 
-Status job_codecs(Job *j, const Codec *const *codec, size_t count, size_t more)
+Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more)
 {
     const size_t all = count + more;
     j->codecs = all;
@@ -113,11 +115,11 @@ Status job_codecs(Job *j, const Codec *const *codec, size_t count, size_t more)
     progress_close(&j->progress);
     progress_open(&j->progress, "comparing", all * j->list.count, j->common.quiet);
     for (size_t k = 0; k < count; k++)
-        TRY(job_set_codec(j, k, codec[k]));
+        TRY(compare_job_set_codec(j, k, codec[k]));
     return results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, j->own, j->a, j->err);
 }
 
-Status job_set_codec(Job *j, size_t k, const Codec *codec)
+Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
 {
     j->codec[k] = codec;
     j->name[k] = codec_text(codec, j->a);
@@ -130,15 +132,15 @@ Status job_set_codec(Job *j, size_t k, const Codec *codec)
 
 /* ---- running ---- */
 
-Status job_load(void *data, const Vector *v, float *x, Error *err)
+Status compare_job_load(void *data, const Vector *v, float *x, Error *err)
 {
-    const Job *j = data;
+    const CompareJob *j = data;
     return vector_load(j->dump, v, x, err);
 }
 
 static Status keep(void *data, const Record *record, Error *err)
 {
-    Job *j = data;
+    CompareJob *j = data;
     const ArenaMark mark = arena_mark(j->a);
     if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
@@ -155,10 +157,10 @@ static Status keep(void *data, const Record *record, Error *err)
 
 static void step(void *data, size_t vectors)
 {
-    progress_step(&((Job *)data)->progress, vectors);
+    progress_step(&((CompareJob *)data)->progress, vectors);
 }
 
-Comparison job_comparison(Job *j)
+Comparison compare_job_comparison(CompareJob *j)
 {
     return (Comparison){.codec = j->codec,
                         .codecs = j->codecs,
@@ -170,13 +172,13 @@ Comparison job_comparison(Job *j)
                         .sample = sample_least(),
                         .untimed = !view_times(&j->view, j->own),
                         .data = j,
-                        .load = job_load,
+                        .load = compare_job_load,
                         .record = keep,
                         .progress = step,
                         .stopped = cli_stopped};
 }
 
-Status job_run(Job *j)
+Status compare_job_run(CompareJob *j)
 {
     size_t failures;
     bool *skip = NEW(j->a, bool, j->codecs);
@@ -185,7 +187,7 @@ Status job_run(Job *j)
     TRY(results_resume(&j->results, &j->journal, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = !j->codec[k] || j->done[k];
-    Comparison c = job_comparison(j);
+    Comparison c = compare_job_comparison(j);
     c.skip = skip;
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
@@ -212,7 +214,7 @@ static bool all_raw(const Results *r, size_t codec)
     return raw > 0;
 }
 
-static void note_raw(Job *j)
+static void note_raw(CompareJob *j)
 {
     for (size_t k = 0; k < j->results.codecs; k++)
         if (all_raw(&j->results, k) &&
@@ -223,7 +225,7 @@ static void note_raw(Job *j)
                           j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
 }
 
-static Status write_results(Job *j, const char *schema)
+static Status write_results(CompareJob *j, const char *schema)
 {
     const Common *o = &j->common;
     struct stat input = {0};
@@ -250,7 +252,7 @@ static Status write_results(Job *j, const char *schema)
     return j->write ? j->write(j, spec) : results_write(&j->results, &j->view, spec, j->err);
 }
 
-static Status say_stopped(Job *j)
+static Status say_stopped(CompareJob *j)
 {
     const size_t finished = results_finished(&j->results), all = j->results.places * j->codecs;
     if (all)
@@ -262,7 +264,7 @@ static Status say_stopped(Job *j)
     return ERR_STOPPED;
 }
 
-Status job_finish(Job *j, Status status, const char *schema)
+Status compare_job_finish(CompareJob *j, Status status, const char *schema)
 {
     const bool stopped = status != OK && cli_stopped();
     if (status == OK)
@@ -280,4 +282,119 @@ Status job_finish(Job *j, Status status, const char *schema)
     if (!failures)
         return arena_fail(j->a, j->err);
     return *failures ? FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures) : OK;
+}
+
+/* ---- the command line ---- */
+
+static uint64_t half_of_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
+}
+
+/* What the command says of itself, and the metrics, as --help lists them. */
+static const char *details(const CompareJob *j, const char *own)
+{
+    TextBuf text = {.arena = j->a};
+    text_add(&text, own);
+    if (!j->arrange && !j->sums_up)
+        text_add(&text, "Codecs that keep a state take it from step to step, each worker by itself: all "
+                        "repeats of a step start "
+                        "from the same state, and repeat 0 moves it on, so variance and bias are those given "
+                        "that state.\n");
+    if (j->sums_up)
+        return text_done(&text);
+    text_add(
+        &text,
+        "The table has a row for each compressor over everything selected; csv and json have a record for "
+        "each step, worker, tensor and compressor, and records \"*\" for what is concatenated.\n"
+        "--metrics and --sort take these (--sort METRIC:desc turns the order round); where none of those "
+        "named is a "
+        "time, nothing is timed, which is faster for small tensors:\n");
+    for (const Metric *m = metrics; m->name; m++)
+        text_addf(&text, "  %-20s %s\n", m->name, m->brief);
+    return text_done(&text);
+}
+
+/* Rows up to {0}, into `all` behind the `count` that it has. */
+static size_t add_rows(Option *all, size_t count, const Option *rows)
+{
+    for (; rows->type != CLI_END; rows++)
+        all[count++] = *rows;
+    return count;
+}
+
+static const Option *all_options(CompareJob *j, const Option *own)
+{
+    enum { SPARE = 32 };
+    Selection *s = &j->groups.selection;
+    const Option first[] = {
+        OPTION_CODEC(&j->specs, "a compressor; repeatable; atomo-bench list shows them"),
+        {0},
+    };
+    const Option selection[] = {
+        OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
+        OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
+        OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
+        OPTION(0, "group", "G", &j->grouping, "what is compressed together", .choices = grouping_names),
+        OPTION(0, "repeats", "N", &j->repeats, "independent repeats", .low = 1, .high = 1e6),
+        {0},
+    };
+    const Option metric[] = {
+        OPTION(0, "metrics", "LIST", &j->view.metrics, "only these metrics, with commas between them"),
+        OPTION(0, "sort", "KEY", &j->view.sort, "sort the compressors by a metric"),
+        OPTION(0, "per-tensor", NULL, &j->view.per_tensor, "a row for each tensor in the table, too"),
+        OPTION(0, "memory", "BYTES", &j->memory,
+               "most memory for sorting several tensors as one: 12 bytes an element"),
+        {0},
+    };
+    const Option rest[] = {
+        OPTION(0, "min-elements", "N", &j->min_elements, "send smaller tensors as floats", .high = 1e15),
+        OPTION(0, "skip-nonfinite", NULL, &j->groups.skip_nonfinite, "leave tensors with NaN or Inf out"),
+        {0},
+    };
+    Option *all = NEW_ZERO(j->a, Option, SPARE);
+    size_t count = 0;
+    if (!all)
+        return NULL;
+    count = add_rows(all, count, first); /* as everywhere */
+    count = add_rows(all, count, own);
+    count = add_rows(all, count, selection);
+    if (!j->sums_up)
+        count = add_rows(all, count, metric);
+    count = add_rows(all, count, rest);
+    assert(count < SPARE);
+    return all;
+}
+
+int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
+                     Status (*run)(CompareJob *j))
+{
+    Error err = {0};
+    TextList arguments;
+    bool helped;
+    Command c = *command;
+    j->a = arena_open(0);
+    j->err = &err;
+    j->journal.fd = -1;
+    j->argc = argc;
+    j->argv = argv;
+    j->repeats = j->repeats ? j->repeats : 10;
+    j->memory.bytes = j->sums_up ? 0 : half_of_memory();
+    c.options = all_options(j, command->options);
+    c.details = details(j, command->details);
+    c.common = &j->common;
+    c.takes =
+        TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | (j->keeps_no_journal ? 0 : TAKES_RESUME);
+    c.arguments_min = c.arguments_max = 1;
+    Status status = c.options && c.details ? OK : arena_fail(j->a, &err);
+    if (status == OK)
+        status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
+    if (status == OK && !helped) {
+        j->file = arguments.item[0];
+        status = run(j);
+        close_job(j);
+    }
+    arena_close(j->a);
+    return status == OK ? 0 : cli_report(c.program, &err);
 }

@@ -1,0 +1,88 @@
+/* cli_rows.c -- see cli_rows.h. */
+#include "app/cli_rows.h"
+
+#include "report/report.h"
+
+#include <string.h>
+
+static const char *const colors[] = {"auto", "always", "never", NULL};
+
+enum { COMMON_ROWS = 8, EVERYONE = 0 };
+static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
+
+/* The rows that cli.h's `takes` asks for; returns how many. */
+static size_t common_rows(Common *c, unsigned takes, Option *out)
+{
+    const struct {
+        unsigned takes;
+        Option row;
+    } all[COMMON_ROWS] = {
+        {TAKES_SEED, OPTION(0, "seed", "N", &c->seed, "same seed, same random numbers", .high = 0x1p63)},
+        {TAKES_THREADS, OPTION(0, "threads", "N", &c->threads,
+                               "threads to work with; results do not depend on it", .low = 1, .high = 1024)},
+        {TAKES_FORMAT,
+         OPTION('f', "format", "NAME", &c->format, "how results are written", .choices = report_formats)},
+        {TAKES_OUTPUT, OPTION('o', "output", "FILE", &c->output,
+                              takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending "
+                                                     "(csv, json, md, tex, txt) sets the format"
+                                                   : "write FILE, all or nothing")},
+        {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
+        {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
+        {EVERYONE,
+         OPTION('v', "verbose", NULL, &c->verbose, "say with what settings it works, and what is finished")},
+        {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < COMMON_ROWS; i++)
+        if (all[i].takes == EVERYONE || (all[i].takes & takes))
+            out[count++] = all[i].row;
+    return count;
+}
+
+const Option *cli_rows(const Command *command, Arena *a, size_t *count)
+{
+    size_t own = 0;
+    while (command->options && command->options[own].name)
+        own++;
+    Option *rows = NEW_ZERO(a, Option, own + COMMON_ROWS + 2);
+    if (!rows)
+        return NULL;
+    if (own)
+        memcpy(rows, command->options, own * sizeof *rows);
+    if (command->common)
+        own += common_rows(command->common, command->takes, rows + own);
+    rows[own] = help_row;
+    *count = own + 1;
+    return rows;
+}
+
+/* Whole numbers in full: a double of 2^63 stands for the largest there is. */
+static const char *limit(const Option *o, double v, char out[32])
+{
+    if (o->type == CLI_INT)
+        snprintf(out, 32, "%lld", v >= 0x1p63 ? (long long)INT64_MAX : (long long)v);
+    else
+        text_double(out, v);
+    return out;
+}
+
+const char *cli_range(const Option *o, char out[96])
+{
+    char low[32], high[32];
+    const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
+    const bool open = o->high >= 1e15; /* a limit of the type, not of the option */
+    size_t used = 0;
+    if (o->type == CLI_CHOICE) {
+        for (size_t i = 0; o->choices[i] && used < 96; i++)
+            used += (size_t)snprintf(out + used, 96 - used, "%s%s", i ? "|" : "", o->choices[i]);
+    } else if (o->type == CLI_SIZE) {
+        snprintf(out, 96, "bytes, such as 4096, 512M or 2G");
+    } else if (o->low == 0 && o->high == 0) {
+        snprintf(out, 96, "%s", kind);
+    } else if (open && o->type == CLI_REAL) {
+        snprintf(out, 96, "%s from %s", kind, text_double(low, o->low));
+    } else {
+        snprintf(out, 96, "%s to %s", limit(o, o->low, low), limit(o, o->high, high));
+    }
+    return out;
+}

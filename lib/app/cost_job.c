@@ -1,0 +1,345 @@
+/* cost_job.c -- see cost_job.h: what the user asked for, and the measurements. One worker by itself, step after step, as in
+ * compare; and for codecs whose payloads add, up to 16 workers together, as in merge. */
+#include "app/cost_job.h"
+#include "compress/spec.h"
+
+#include "num/stats.h"
+#include "report/report_stored.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ==== what the user asked for ==== */
+
+/* Without -c; none and fp16 are always there. */
+static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
+static const char *const yardsticks[] = {"none", "fp16"};
+
+/* The text's items with commas between them, each through `take`. */
+static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c, const char *item))
+{
+    char *rest = NULL, *copy = text_copy(c->job.a, text);
+    if (!copy)
+        return arena_fail(c->job.a, c->job.err);
+    for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
+        TRY(take(c, item));
+    return OK;
+}
+
+static const char *topology_name(const void *data, size_t i)
+{
+    (void)data;
+    return i == TOPOLOGY_AUTO ? "auto" : i < TOPOLOGY_AUTO ? topology_names[i] : NULL;
+}
+
+static Status take_topology(CostJob *c, const char *item)
+{
+    for (int t = 0; t <= TOPOLOGY_AUTO; t++)
+        if (!strcmp(topology_name(NULL, (size_t)t), item)) {
+            if (c->topologies == COST_TOPOLOGIES_MOST)
+                return FAIL(c->job.err, ERR_USAGE, "--topology: more than %d", COST_TOPOLOGIES_MOST);
+            c->topology[c->topologies++] = t;
+            return OK;
+        }
+    const char *near = text_nearest(item, topology_name, NULL);
+    return FAIL(c->job.err, ERR_USAGE, "--topology: \"%.40s\"%s%s%s: want auto, ps, allgather, ring or tree",
+                item, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+}
+
+enum { COST_LINKS_MOST = 64 };
+
+static Status take_link(CostJob *c, const char *item)
+{
+    if (c->links == COST_LINKS_MOST)
+        return FAIL(c->job.err, ERR_USAGE, "--link: more than %d", COST_LINKS_MOST);
+    return link_read(&c->link[c->links++], item, c->job.a, c->job.err);
+}
+
+/* A link of one's own has commas inside. */
+static Status read_links(CostJob *c)
+{
+    c->link = NEW(c->job.a, Link, COST_LINKS_MOST);
+    if (!c->link)
+        return arena_fail(c->job.a, c->job.err);
+    for (size_t i = 0; i < c->link_texts.count; i++) {
+        const char *text = c->link_texts.item[i];
+        TRY(strchr(text, '=') ? take_link(c, text) : each_item(c, text, take_link));
+    }
+    return c->links ? OK : FAIL(c->job.err, ERR_USAGE, "--link: there is none");
+}
+
+Status cost_read_compute(CostJob *c)
+{
+    CompareJob *j = &c->job;
+    Stored stored;
+    size_t steps = 0;
+    if (!c->compute_from) {
+        if (c->compute_ms == 0)
+            progress_note(&j->progress,
+                          "note: no --compute-ms or --compute-from: times are those of the exchange");
+        return OK;
+    }
+    if (c->compute_ms > 0)
+        return FAIL(j->err, ERR_USAGE, "--compute-ms and --compute-from: want one of them");
+    TRY(stored_load(&stored, c->compute_from, j->a, j->err));
+    const Csv *run = &stored.table;
+    double *ms = NEW(j->a, double, run->rows);
+    if (!ms)
+        return arena_fail(j->a, j->err);
+    for (size_t i = 0; i < run->rows; i++) {
+        const double v = csv_real(run, i, "compute_ms");
+        if (!strcmp(csv_cell(run, i, "record"), "step") && v >= 0)
+            ms[steps++] = v;
+    }
+    if (steps == 0) {
+        FAIL(j->err, ERR_CORRUPT, "%s: it has no step with a compute_ms", c->compute_from);
+        return error_hint(j->err, "--compute-from reads what atomo-train run writes with -o FILE.csv");
+    }
+    c->compute_ms = stats_median(ms, steps);
+    return OK;
+}
+
+Status cost_read(CostJob *c)
+{
+    TRY(counts_read(&c->workers, "--workers", c->workers_text, COST_WORKERS_MOST, c->job.err));
+    TRY(each_item(c, c->topology_text, take_topology));
+    if (!c->topologies)
+        return FAIL(c->job.err, ERR_USAGE, "--topology: there is none");
+    return read_links(c);
+}
+
+Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count)
+{
+    const CompareJob *j = &c->job;
+    const TextList usual = {(const char **)(uintptr_t)usual_set, countof(usual_set)},
+                   asked = j->specs.count ? j->specs : usual;
+    const size_t first = countof(yardsticks);
+    TextList all = {NEW(j->a, const char *, first + asked.count), first + asked.count};
+    if (!all.item)
+        return arena_fail(j->a, j->err);
+    memcpy(all.item, yardsticks, sizeof yardsticks);
+    memcpy(all.item + first, asked.item, asked.count * sizeof *asked.item);
+    return codec_list(codec, count, &all, j->a, j->err);
+}
+
+/* ==== measurements ==== */
+
+/* ---- layers: vectors of one name, whatever their step and worker ---- */
+
+static size_t find_layer(const CostJob *c, const char *name)
+{
+    size_t i = 0;
+    while (i < c->layers && strcmp(c->name[i], name) != 0)
+        i++;
+    return i;
+}
+
+static Status find_layers(CostJob *c)
+{
+    const VectorList *list = &c->job.list;
+    c->name = NEW(c->job.a, const char *, list->count);
+    if (!c->name)
+        return arena_fail(c->job.a, c->job.err);
+    for (size_t i = 0; i < list->count; i++)
+        if (find_layer(c, list->item[i].name) == c->layers)
+            c->name[c->layers++] = list->item[i].name;
+    return OK;
+}
+
+static CostMeasured *make_room(const CostJob *c, size_t count)
+{
+    CostMeasured *m = NEW_ZERO(c->job.a, CostMeasured, count);
+    for (size_t i = 0; m && i < count; i++)
+        if (!(m[i].layer = NEW_ZERO(c->job.a, CostLayer, c->layers)))
+            return NULL;
+    return m;
+}
+
+/* ---- records ---- */
+
+static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
+{
+    const Tally *t = &r->tally;
+    if (r->level == LEVEL_RUN)
+        return;
+    if (r->level == LEVEL_CELL)
+        m->cells++;
+    if (r->error && !m->error) {
+        m->error = text_format(c->job.a, "%s: %s", r->vector->name, r->error);
+        m->error = m->error ? m->error : "failed";
+    }
+    if (!r->vectors)
+        return;
+    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* what vectors do not have of their cell's */
+    if (r->level == LEVEL_CELL)
+        return;
+    CostLayer *l = &m->layer[find_layer(c, r->vector->name)];
+    l->n += t->n;
+    l->encode += t->encode;
+    l->decode += t->decode;
+    l->merge += t->merge;
+    l->bytes += t->bytes;
+    l->merged += t->merged;
+    l->early += t->early;
+}
+
+/* From sums over the steps to a step's. */
+static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
+{
+    const double cells = (double)m->cells;
+    m->plan = codec_plan_size(codec) ? fmax(m->plan, 0) / cells : 0;
+    for (CostLayer *l = m->layer; l < m->layer + c->layers; l++)
+        *l = (CostLayer){l->n / cells,     l->encode / cells, l->decode / cells, l->merge / cells,
+                         l->bytes / cells, l->merged / cells, l->early / cells};
+}
+
+/* ---- one worker by itself ---- */
+
+static void take_alone(CompareJob *j, const Record *r)
+{
+    CostJob *c = (CostJob *)j;
+    add_record(c, &c->alone[r->codec], r);
+}
+
+static Status measure_alone(CostJob *c)
+{
+    c->job.figures = take_alone;
+    TRY(compare_job_run(&c->job));
+    for (size_t k = 0; k < c->job.codecs; k++)
+        take_means(c, &c->alone[k], c->job.codec[k]);
+    return OK;
+}
+
+/* ---- several together ---- */
+
+typedef struct {
+    CostJob *cost;
+    CostMeasured *m; /* (codecs) */
+} Together;
+
+static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
+{
+    return team_load(&((Together *)data)->cost->team, v, worker, x, err);
+}
+
+static Status take_together(void *data, const Record *r, Error *err)
+{
+    const Together *t = data;
+    (void)err;
+    add_record(t->cost, &t->m[r->codec], r);
+    if (r->level == LEVEL_VECTOR)
+        progress_step(&t->cost->job.progress, ++t->cost->done);
+    return OK;
+}
+
+static Status measure_number(CostJob *c, size_t i, bool *skip)
+{
+    CompareJob *j = &c->job;
+    Together t = {c, c->together + i * j->codecs};
+    size_t failures;
+    Comparison together = compare_job_comparison(j);
+    together.vectors = &c->team.list;
+    together.skip = skip;
+    together.workers = c->measured.number[i];
+    together.load_worker = load_worker;
+    together.record = take_together;
+    together.data = &t;
+    together.progress = NULL;
+    Arena *work = arena_open(0);
+    const Status status = compare_run(&together, &failures, work, j->err);
+    arena_close(work);
+    TRY(status);
+    for (size_t k = 0; k < j->codecs; k++)
+        if (!skip[k])
+            take_means(c, &t.m[k], j->codec[k]);
+    return OK;
+}
+
+/* As they were asked for up to 16, and 8 and 16 where there are more. */
+static void choose_numbers(CostJob *c)
+{
+    bool wanted[COST_MEASURED_MOST + 1] = {false};
+    for (size_t i = 0; i < c->workers.count; i++) {
+        const bool more = c->workers.number[i] > COST_MEASURED_MOST;
+        wanted[more ? COST_MEASURED_MOST : c->workers.number[i]] = true;
+        wanted[COST_MEASURED_MOST / 2] = wanted[COST_MEASURED_MOST / 2] || more;
+    }
+    c->measured.count = 0;
+    for (size_t p = 1; p <= COST_MEASURED_MOST; p++)
+        if (wanted[p])
+            c->measured.number[c->measured.count++] = p;
+}
+
+static Status measure_together(CostJob *c)
+{
+    CompareJob *j = &c->job;
+    size_t adding = 0;
+    bool *skip = NEW(j->a, bool, j->codecs);
+    c->together = make_room(c, c->measured.count * j->codecs);
+    if (!c->together || !skip)
+        return arena_fail(j->a, j->err);
+    for (size_t k = 0; k < j->codecs; k++)
+        adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
+    TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
+    c->team.seed = (uint64_t)j->common.seed;
+    c->team.noise =
+        0; /* gradients that are missing repeat those that are there: sizes and times hardly differ */
+    c->team.threads = (int)j->common.threads;
+    progress_close(&j->progress);
+    progress_open(&j->progress, "merging", adding * c->measured.count * c->team.list.count, j->common.quiet);
+    for (size_t i = 0; i < c->measured.count; i++)
+        TRY(measure_number(c, i, skip));
+    return OK;
+}
+
+Status cost_measure(CostJob *c)
+{
+    TRY(find_layers(c));
+    choose_numbers(c);
+    c->alone = make_room(c, c->job.codecs);
+    if (!c->alone)
+        return arena_fail(c->job.a, c->job.err);
+    TRY(measure_alone(c));
+    return measure_together(c);
+}
+
+/* ==== layers with any number of workers ==== */
+
+static const CostMeasured *measured_at(const CostJob *c, size_t codec, size_t workers)
+{
+    size_t i = 0;
+    while (i + 1 < c->measured.count && c->measured.number[i] != workers)
+        i++;
+    return &c->together[i * c->job.codecs + codec];
+}
+
+static CostLayer added_layer(const CostJob *c, size_t codec, size_t i, size_t workers)
+{
+    if (workers <= COST_MEASURED_MOST)
+        return measured_at(c, codec, workers)->layer[i];
+    const CostLayer *half = &measured_at(c, codec, COST_MEASURED_MOST / 2)->layer[i],
+                    *full = &measured_at(c, codec, COST_MEASURED_MOST)->layer[i];
+    return cost_more_workers(half, full, COST_MEASURED_MOST, (double)workers);
+}
+
+const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
+{
+    CostLayer *layer = NEW(c->job.a, CostLayer, c->layers);
+    for (size_t i = 0; layer && i < c->layers; i++) {
+        if (codec_adds(c->job.codec[codec])) {
+            layer[i] = added_layer(c, codec, i, workers);
+            continue;
+        }
+        layer[i] = c->alone[codec].layer[i];
+        layer[i].merge = added_layer(c, 0, i, workers).merge; /* none's: floats that are added up */
+    }
+    return layer;
+}
+
+const char *cost_error(const CostJob *c, size_t codec)
+{
+    const char *error = c->alone[codec].error;
+    for (size_t i = 0; !error && i < c->measured.count; i++)
+        error = c->together[i * c->job.codecs + codec].error;
+    return error;
+}

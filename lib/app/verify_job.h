@@ -1,0 +1,24 @@
+/* verify_job.h -- verify from its options to a written report. */
+#ifndef ATOMO_VERIFY_JOB_H
+#define ATOMO_VERIFY_JOB_H
+
+#include "app/cli.h"
+#include "verify/verify.h"
+
+typedef struct {
+    Common common;
+    GroupSpec groups;
+    int grouping;
+    bool per_tensor;              /* a row for each statement and tensor */
+    const VerifyMethods *methods; /* verify_methods; unit tests replace them */
+    int argc;
+    char **argv;
+    Arena *forever, *scratch; /* forever: until the report is written; scratch: while one vector is checked */
+    Error *err;
+} VerifyJob;
+
+/* Checks every statement on every selected tensor of the dump at `path`, and writes the report. ERR_NUMERIC where a
+ * statement fails; ERR_STOPPED after a signal: then a table on stdout holds the finished tensors, a file is not written. */
+Status verify_job_run(VerifyJob *o, const char *path);
+
+#endif

@@ -1,0 +1,70 @@
+/* test_verify_job.c -- what the command verify says and exits with when a statement fails. */
+#include "rig/check.h"
+#include "rig/scratch_dir.h"
+#include "app/verify_job.h"
+#include "dump/synth.h"
+#include "report/report.h"
+
+#include <unistd.h>
+
+static Arena *scratch;
+static Error err;
+
+static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    const bool got = waterfill_floats(x, n, budget, threads, a, out);
+    out->tau *= 0.99;
+    return got;
+}
+
+static Status run_job(const VerifyMethods *methods, const char *file)
+{
+    char *argv[] = {(char[]){"verify"}, NULL};
+    VerifyJob job = {.common = {.seed = 1,
+                                .threads = 1,
+                                .format = FORMAT_CSV,
+                                .quiet = true,
+                                .output = in_scratch("out.csv")},
+                     .methods = methods,
+                     .argc = 1,
+                     .argv = argv,
+                     .forever = arena_open(0),
+                     .scratch = arena_open(0),
+                     .err = &err};
+    const Status status = verify_job_run(&job, file);
+    arena_close(job.forever);
+    arena_close(job.scratch);
+    return status;
+}
+
+static void a_statement_that_fails_is_named_and_the_exit_code_is_1(void **state)
+{
+    (void)state;
+    const Synth synth = {.law = LAW_NORMAL, .scale = 0.01, .seed = 1, .threads = 1};
+    Shape shape[2];
+    check(synth_shape("24x18", &shape[0]) && synth_shape("30", &shape[1]));
+    const SynthLayout layout = {.shape = shape, .shapes = 2, .steps = 1, .workers = 1};
+    const char *file = in_scratch("g.h5");
+    DumpWriter *to;
+    check_ok(dump_create(&to, file, &err), &err);
+    check_ok(synth_dump(&synth, &layout, to, scratch, &err), &err);
+    check_ok(dump_commit(to, &err), &err);
+    check_ok(run_job(&verify_methods, file), &err);
+    VerifyMethods broken = verify_methods;
+    broken.level = level_too_low;
+    check(run_job(&broken, file) == ERR_NUMERIC);
+    check(strstr(err.text, "checks failed: Lemma 2: equality on layer0.weight: ") != NULL);
+    check(cli_report("test", &err) == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_statement_that_fails_is_named_and_the_exit_code_is_1, scratch_open,
+                                        scratch_close),
+    };
+    scratch = arena_open(0);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_close(scratch);
+    return failed ? 1 : 0;
+}
