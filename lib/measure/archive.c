@@ -1,94 +1,18 @@
 /* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
 #include "measure/archive.h"
+#include "exchange/states.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- states: one for each worker and vector, from its first step on ---- */
-
-typedef struct {
-    uint64_t tensor;
-    int64_t worker;
-    const char *name;
-    size_t n;
-    void *state;
-} State;
-
-typedef struct {
-    State *item;
-    size_t count, room;
-    size_t *slot; /* (2 room) by hash of worker and tensor: 1 + index of an item, 0: none */
-    uint64_t elements, elements_max; /* of all vectors that have one */
-    Arena *arena;
-} States;
-
-/* The slot that has the item, or the empty one where it belongs. There is one: at most half are taken. */
-static size_t *states_slot(const States *s, int64_t worker, uint64_t tensor, const char *name)
-{
-    const size_t last = 2 * s->room - 1; /* a power of two less one */
-    size_t at = (size_t)((tensor ^ (uint64_t)worker * UINT64_C(0x9e3779b97f4a7c15)) >> 7) & last;
-    for (; s->slot[at]; at = (at + 1) & last) {
-        const State *i = &s->item[s->slot[at] - 1];
-        if (i->tensor == tensor && i->worker == worker && !strcmp(i->name, name))
-            break;
-    }
-    return &s->slot[at];
-}
-
-static Status states_grow(States *s, Error *err)
-{
-    const size_t room = s->room ? 2 * s->room : 64;
-    State *wider = NEW(s->arena, State, room);
-    s->slot = NEW_ZERO(s->arena, size_t, 2 * room);
-    if (!wider || !s->slot)
-        return arena_fail(s->arena, err);
-    if (s->count)
-        memcpy(wider, s->item, s->count * sizeof *wider);
-    s->item = wider;
-    s->room = room;
-    for (size_t i = 0; i < s->count; i++)
-        *states_slot(s, wider[i].worker, wider[i].tensor, wider[i].name) = i + 1;
-    return OK;
-}
-
-static Status states_add(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name)
-{
-    s->elements += c->shape->n;
-    if (s->elements > s->elements_max)
-        return FAIL(c->err, ERR_CORRUPT, "%s: more state than a file of this size can justify", name);
-    if (s->count == s->room)
-        TRY(states_grow(s, c->err));
-    State added = {tensor, worker, text_copy(s->arena, name), c->shape->n, NULL};
-    added.state = arena_zeroed(s->arena, codec_state_size(c), 1);
-    if (!added.name || !added.state)
-        return arena_fail(s->arena, c->err);
-    s->item[s->count] = added;
-    *states_slot(s, worker, tensor, name) = ++s->count;
-    return OK;
-}
-
-/* The state of the vector, zeroed at its first use. */
-static Status states_find(States *s, const Call *c, int64_t worker, uint64_t tensor, const char *name,
-                          void **state)
-{
-    if (!s->count || !*states_slot(s, worker, tensor, name))
-        TRY(states_add(s, c, worker, tensor, name));
-    const State *found = &s->item[*states_slot(s, worker, tensor, name) - 1];
-    if (found->n != c->shape->n)
-        return FAIL(c->err, ERR_CORRUPT, "%s has %zu elements where it had %zu before; %s keeps a state",
-                    name, c->shape->n, found->n, c->self->ops->name);
-    *state = found->state;
-    return OK;
-}
-
 /* ---- what both directions do ---- */
 
 typedef struct {
     const ArchiveJob *job;
     const Codec *none; /* for vectors sent as they are */
-    States states;
+    CodecStates states;
     Arena *scratch; /* rewound for each vector */
     char *plan;     /* records of the vectors of a step and worker that are still to be encoded; NULL: none */
     ArchiveSum *sum;
@@ -99,10 +23,17 @@ static Status work_open(Work *w, const ArchiveJob *job, uint64_t elements_max, A
                         Error *err)
 {
     *sum = (ArchiveSum){0};
-    *w = (Work){.job = job, .states = {.arena = a, .elements_max = elements_max}, .sum = sum, .err = err};
+    *w = (Work){
+        .job = job, .states = {.elements_max = elements_max, .one_shape = true}, .sum = sum, .err = err};
     TRY(codec_open(&w->none, "none", a, err));
     w->scratch = arena_open(0);
     return OK;
+}
+
+static void work_close(Work *w)
+{
+    codec_states_forget(&w->states);
+    arena_close(w->scratch);
 }
 
 static Call call_for(const Work *w, const FrameRecord *r, const Shape *shape)
@@ -171,11 +102,9 @@ static Status settle(Work *w, Call *c, const float *x, const Message *m, void *s
 
 static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Call *c, void **state)
 {
-    *state = NULL;
     TRY(describe(d, v, w->job, r, w->scratch, w->err));
     *c = call_for(w, r, &v->shape);
-    if (codec_keeps_state(c->self))
-        TRY(states_find(&w->states, c, v->worker, r->tensor, v->name, state));
+    TRY(codec_states_find(&w->states, c, v->worker, v->name, state));
     c->state = *state;
     return OK;
 }
@@ -314,7 +243,7 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
         arena_rewind(w.scratch, mark);
     }
     arena_close(records);
-    arena_close(w.scratch);
+    work_close(&w);
     return status;
 }
 
@@ -334,7 +263,7 @@ static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
     for (int i = 0; i < r->rounds; i++)
         m.round[i] = r->round[i];
     if (replay)
-        TRY(states_find(&w->states, c, r->worker, r->tensor, r->name, &state));
+        TRY(codec_states_find(&w->states, c, r->worker, r->name, &state));
     c->state = state;
     TRY(codec_receive(c, &m, x));
     c->heard = m.round;
@@ -381,6 +310,6 @@ Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, 
         status = decode_next(&w, from, to, &ended);
         arena_rewind(w.scratch, mark);
     }
-    arena_close(w.scratch);
+    work_close(&w);
     return status;
 }

@@ -7,6 +7,82 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- layout: which vectors make a cell, and in which order cells are replayed ---- */
+
+bool compare_same_cell(const Vector *a, const Vector *b)
+{
+    return a->step == b->step && a->worker == b->worker && !a->step_group == !b->step_group &&
+           !a->worker_group == !b->worker_group;
+}
+
+static size_t count_cells(const VectorList *v)
+{
+    size_t cells = v->count > 0;
+    for (size_t i = 1; i < v->count; i++)
+        cells += !compare_same_cell(&v->item[i - 1], &v->item[i]);
+    return cells;
+}
+
+size_t compare_places(const VectorList *vectors)
+{
+    const size_t cells = count_cells(vectors);
+    return vectors->count + cells + (cells > 1);
+}
+
+static void find_cells(Layout *l, const VectorList *v)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        if (i == 0 || !compare_same_cell(&v->item[i - 1], &v->item[i]))
+            l->cell[l->cells++] = (Cell){.from = i, .above = NAN};
+        Cell *cell = &l->cell[l->cells - 1];
+        cell->to = i + 1;
+        cell->elements += v->item[i].shape.n;
+        if (cell->elements > l->largest)
+            l->largest = cell->elements;
+    }
+}
+
+/* By worker, then by place: an insertion sort, as cells come by step and there are few workers in a step. */
+static void order_cells(Layout *l, const VectorList *v)
+{
+    for (size_t i = 0; i < l->cells; i++) {
+        const int64_t worker = v->item[l->cell[i].from].worker;
+        size_t at = i;
+        for (; at && v->item[l->cell[l->order[at - 1]].from].worker > worker; at--)
+            l->order[at] = l->order[at - 1];
+        l->order[at] = i;
+    }
+}
+
+Level compare_reach(const VectorList *vectors, uint64_t memory)
+{
+    const uint64_t held = memory / POOLED_BYTES;
+    size_t largest = 0, elements = 0;
+    for (size_t i = 0; i < vectors->count; i++) {
+        elements = i && compare_same_cell(&vectors->item[i - 1], &vectors->item[i]) ? elements : 0;
+        elements += vectors->item[i].shape.n;
+        largest = elements > largest ? elements : largest;
+    }
+    return vectors->elements <= held ? LEVEL_RUN : largest <= held ? LEVEL_CELL : LEVEL_VECTOR;
+}
+
+Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err)
+{
+    const size_t cells = count_cells(vectors), n = vectors->count;
+    *l = (Layout){.cell = NEW(a, Cell, cells),
+                  .order = NEW(a, size_t, cells),
+                  .above = NEW(a, double, n),
+                  .above_run = NAN,
+                  .reach = compare_reach(vectors, memory)};
+    if (!l->cell || !l->order || !l->above)
+        return arena_fail(a, err);
+    find_cells(l, vectors);
+    order_cells(l, vectors);
+    return OK;
+}
+
+/* ---- the loops ---- */
+
 /* Several vectors end to end. */
 typedef struct {
     Tally tally;
@@ -18,9 +94,9 @@ typedef struct {
     const Comparison *c;
     Layout layout;
     Buffers b;
-    size_t codec; /* the one at work */
-    void **state; /* of this codec and worker; NULL where none has been needed yet */
-    Arena *states, *tallies;
+    size_t codec;       /* the one at work */
+    CodecStates states; /* of this codec and worker */
+    Arena *tallies;
     CellPlan *plan; /* of the cell at work, each worker's */
     Pool run;       /* everything so far */
     size_t pooled;  /* elements in the pools: of this cell, or of everything (Layout's reach) */
@@ -126,11 +202,9 @@ static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
                  .codec = e->c->codec[e->codec],
-                 .layout = &e->layout,
-                 .state = e->state,
                  .x = e->b.x,
                  .y = e->b.y,
-                 .states = e->states,
+                 .states = &e->states,
                  .scratch = e->b.scratch};
     for (; p.worker < workers_of(e->c); p.worker++) {
         TRY(plan_make(&e->plan[p.worker], &p, cell, e->tallies, e->err));
@@ -203,7 +277,8 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     if (!c->workers)
         TRY(load_values(e, v));
     TRY(take_plans(e, v, &t.plan));
-    TRY(state_find(&t.state, &e->state[e->layout.state[i]], c, t.codec, v, e->states, e->b.scratch, e->err));
+    const Call call = trial_call(c, t.codec, v, NULL, e->b.scratch, e->err);
+    TRY(codec_states_find(&e->states, &call, v->worker, v->name, &t.state));
     TRY(tally_open(&r.tally, LEVEL_VECTOR, c->repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
     const Status status = t.plan && e->plan->failed ? (why = *e->plan->why).status
                           : c->workers              ? merge_run(&t, &e->b, &r.tally, &why)
@@ -258,18 +333,16 @@ static Status run_codec(Engine *e)
     const Comparison *c = e->c;
     const Layout *l = &e->layout;
     const Vector *v = c->vectors->item;
-    const ArenaMark mark = arena_mark(e->tallies), states = arena_mark(e->states);
+    const ArenaMark mark = arena_mark(e->tallies);
     e->pooled = 0;
     TRY(open_pool(e, &e->run, LEVEL_RUN));
     for (size_t k = 0; k < l->cells; k++) {
         const size_t cell = l->order[k];
-        if (k == 0 || v[l->cell[cell].from].worker != v[l->cell[l->order[k - 1]].from].worker) {
-            arena_rewind(e->states, states);
-            memset(e->state, 0, c->vectors->count * sizeof *e->state);
-        }
+        if (k == 0 || v[l->cell[cell].from].worker != v[l->cell[l->order[k - 1]].from].worker)
+            codec_states_forget(&e->states);
         TRY(run_cell(e, cell));
     }
-    arena_rewind(e->states, states);
+    codec_states_forget(&e->states);
     if (l->cells > 1) {
         e->run.tally.cells = (double)l->cells;
         if (l->reach == LEVEL_RUN)
@@ -277,8 +350,7 @@ static Status run_codec(Engine *e)
         TRY(put_pool(e, &e->run, v, c->vectors->count + l->cells, l->above_run));
     }
     arena_rewind(e->tallies, mark);
-    arena_trim(e->states); /* the next codec may need other memory */
-    arena_trim(e->b.scratch);
+    arena_trim(e->b.scratch); /* the next codec may need other memory */
     arena_trim(e->b.payloads);
     return OK;
 }
@@ -288,9 +360,8 @@ static Status run_all(Engine *e, Arena *a)
     const Comparison *c = e->c;
     TRY(layout_make(&e->layout, c->vectors, c->memory, a, e->err));
     TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
-    e->state = NEW(a, void *, c->vectors->count);
     e->plan = NEW(a, CellPlan, workers_of(c));
-    if (!e->state || !e->plan)
+    if (!e->plan)
         return arena_fail(a, e->err);
     TRY(find_percentiles(e));
     for (e->codec = 0; e->codec < c->codecs; e->codec++) {
@@ -304,11 +375,11 @@ static Status run_all(Engine *e, Arena *a)
 
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err)
 {
-    Engine e = {.c = c, .err = err, .states = arena_open(0), .tallies = arena_open(0)};
+    Engine e = {.c = c, .err = err, .tallies = arena_open(0)};
     const Status status = run_all(&e, a);
     *failures = e.failures;
     buffers_close(&e.b);
-    arena_close(e.states);
+    codec_states_forget(&e.states);
     arena_close(e.tallies);
     return status;
 }

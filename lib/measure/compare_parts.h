@@ -2,6 +2,8 @@
 #ifndef ATOMO_COMPARE_PARTS_H
 #define ATOMO_COMPARE_PARTS_H
 
+#include "exchange/exchange.h"
+#include "exchange/states.h"
 #include "measure/compare.h"
 
 #include <math.h>
@@ -18,15 +20,10 @@ typedef struct {
     Cell *cell;            /* in output order */
     size_t cells, largest; /* elements of the largest cell */
     size_t *order;         /* cells as they are replayed: by worker, then step */
-    size_t *state;         /* per vector: its state's index among those of its worker */
     double *above;         /* per vector: its own 95th percentile */
     double above_run;
     Level reach;
 } Layout;
-
-/* The state of a vector, made when it is first asked for; NULL where the codec keeps none or does not come in. */
-Status state_find(void **state, void **own, const Comparison *c, const Codec *codec, const Vector *v,
-                  Arena *states, Arena *scratch, Error *err);
 
 Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena *a, Error *err);
 
@@ -40,7 +37,7 @@ typedef struct {
     double *encode, *decode; /* (repeats) seconds */
     const Codec *none;
     float *g;             /* merging: a worker's gradient */
-    double *sum, *sum_g;  /* merging: of estimates, of gradients */
+    double *sum;          /* merging: of gradients */
     double *merge, *each; /* merging: (repeats) seconds */
     Arena *payloads, *scratch;
 } Buffers;
@@ -80,12 +77,8 @@ static inline size_t workers_of(const Comparison *c)
     return c->workers ? c->workers : 1;
 }
 
-/* Makes a Call that of a worker of a merge. */
-void merge_address(Call *call, const Comparison *c, const Vector *v, size_t worker, uint64_t repeat);
-
-/* sum += x; then mean = sum / workers, or mean /= workers where sum is NULL. */
-void mean_add(const Comparison *c, const float *x, double *sum, size_t n);
-void mean_take(const Comparison *c, float *mean, double *sum, size_t n);
+/* One step of all workers on a vector, not begun yet. */
+Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err);
 
 /* The average gradient, into b->x. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
@@ -99,10 +92,9 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 typedef struct {
     const Comparison *c;
     const Codec *codec;
-    const Layout *layout;
-    void **state; /* as state_find wants it, by the layout's numbers */
+    CodecStates *states;
     float *x, *y; /* room for the largest vector each */
-    Arena *states, *scratch;
+    Arena *scratch;
     size_t worker; /* of a merge */
 } Planner;
 

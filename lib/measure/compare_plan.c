@@ -40,13 +40,16 @@ static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, 
         void *state;
         if (v->raw)
             continue;
-        TRY(state_find(&state, &p->state[p->layout->state[i]], p->c, p->codec, v, p->states, p->scratch,
-                       err));
+        Call own = trial_call(p->c, p->codec, v, NULL, p->scratch, err);
+        TRY(codec_states_find(p->states, &own, v->worker, v->name, &state));
+        if (p->c->workers) {
+            const Exchange x = merge_exchange(p->c, p->codec, v, p->scratch, err);
+            own = exchange_call(&x, &(ExchangeWorker){.index = p->worker});
+            own.heard = NULL;
+        }
+        own.state = state;
         source->vector[step->count] = v;
-        call[step->count] = trial_call(p->c, p->codec, v, state, p->scratch, err);
-        if (p->c->workers)
-            merge_address(&call[step->count], p->c, v, p->worker, 0);
-        step->count++;
+        call[step->count++] = own;
     }
     return OK;
 }

@@ -15,9 +15,9 @@ struct Sizer {
     Layout layout;
     float *x, *y;
     const Codec *none;
-    void **state; /* of the codec and worker at work; NULL where none has been needed yet */
+    CodecStates states; /* of the codec and worker at work */
     CellPlan plan;
-    Arena *states, *payloads, *scratch;
+    Arena *payloads, *scratch;
 };
 
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err)
@@ -28,11 +28,9 @@ Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err)
     *s = (Sizer){.c = c,
                  .x = NEW(a, float, c->vectors->largest),
                  .y = arena_take(a, 1, lendable(c->vectors->largest)),
-                 .state = NEW(a, void *, c->vectors->count),
-                 .states = arena_open(0),
                  .payloads = arena_open(0),
                  .scratch = arena_open(0)};
-    if (!s->x || !s->y || !s->state)
+    if (!s->x || !s->y)
         return arena_fail(a, err);
     TRY(codec_open(&s->none, "none", a, err));
     return layout_make(&s->layout, c->vectors, 0, a, err);
@@ -42,7 +40,7 @@ void sizer_close(Sizer *s)
 {
     if (!s)
         return;
-    arena_close(s->states);
+    codec_states_forget(&s->states);
     arena_close(s->payloads);
     arena_close(s->scratch);
 }
@@ -91,8 +89,10 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
     double bytes = 0;
     Error why;
     TRY(s->c->load(s->c->data, v, s->x, err));
-    TRY(state_find(&state, &s->state[s->layout.state[i]], s->c, own, v, s->states, s->scratch, err));
-    Call call = trial_call(s->c, own, v, state, s->scratch, &why);
+    Call call = trial_call(s->c, own, v, NULL, s->scratch, err);
+    TRY(codec_states_find(&s->states, &call, v->worker, v->name, &state));
+    call.state = state;
+    call.err = &why;
     call.plan = plan_take(&s->plan, v);
     const Status status =
         call.plan && s->plan.failed
@@ -113,14 +113,8 @@ static Status add_cell(Sizer *s, const Codec *codec, const Cell *cell, size_t re
                        Error *err)
 {
     const ArenaMark mark = arena_mark(s->payloads);
-    const Planner p = {.c = s->c,
-                       .codec = codec,
-                       .layout = &s->layout,
-                       .state = s->state,
-                       .x = s->x,
-                       .y = s->y,
-                       .states = s->states,
-                       .scratch = s->scratch};
+    const Planner p = {
+        .c = s->c, .codec = codec, .x = s->x, .y = s->y, .states = &s->states, .scratch = s->scratch};
     TRY(plan_make(&s->plan, &p, cell, s->payloads, err));
     for (size_t i = cell->from; i < cell->to; i++)
         TRY(add_vector(s, codec, i, repeats, total, err));
@@ -136,11 +130,8 @@ Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Er
     Status status = OK;
     for (size_t k = 0; status == OK && k < l->cells; k++) {
         const Cell *cell = &l->cell[l->order[k]];
-        if (k == 0 || v[cell->from].worker != v[l->cell[l->order[k - 1]].from].worker) {
-            arena_close(s->states);
-            s->states = arena_open(0);
-            memset(s->state, 0, s->c->vectors->count * sizeof *s->state);
-        }
+        if (k == 0 || v[cell->from].worker != v[l->cell[l->order[k - 1]].from].worker)
+            codec_states_forget(&s->states);
         status = add_cell(s, codec, cell, repeats, &total, err);
     }
     *bits = total.elements > 0 ? 8 * total.bytes / total.elements : NAN;

@@ -262,10 +262,9 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
     if (c->workers) {
         b->g = NEW(a, float, n);
         b->sum = NEW(a, double, n);
-        b->sum_g = NEW(a, double, n);
         b->merge = NEW(a, double, c->repeats);
         b->each = NEW(a, double, c->repeats);
-        if (!b->g || !b->sum || !b->sum_g || !b->merge || !b->each)
+        if (!b->g || !b->sum || !b->merge || !b->each)
             return arena_fail(a, err);
     }
     TRY(codec_open(&b->none, "none", a, err));
