@@ -257,12 +257,12 @@ static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms
     return sides_apart(c, &heavy->set, &light->set, n);
 }
 
-Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes bytes, size_t n, float *x)
+Status atoms_decode(const Call *c, bool light, Bytes bytes, size_t n, float *x)
 {
     Reader in = reader_open(bytes);
     AtomEstimate e = {.n = n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!coder->light)
+    if (!light)
         TRY(take_heavy(c, &in, n, &e.heavy));
     TRY(take_light(c, &in, n, &e.light));
     if (!reader_done(&in))

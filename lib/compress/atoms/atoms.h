@@ -84,16 +84,6 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
  * hook of codecs with orthonormal atoms. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
-/* `plan` with the level of the Call's CurvePoint in place of its budget, where the Call has one. */
-static inline AtomPlan atoms_at_level(const Call *c, AtomPlan plan)
-{
-    if (c->plan) {
-        plan.budget = plan.bits = 0;
-        plan.tau = (float)((const CurvePoint *)c->plan)->level;
-    }
-    return plan;
-}
-
 /* ---- payloads: atoms.c ---- */
 
 typedef struct {
@@ -109,8 +99,8 @@ size_t atoms_bound(size_t n);
 Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_t n, const float *raw,
                     Buf *out);
 
-/* The estimate x (n); ERR_CORRUPT for a payload that atoms_encode does not write. */
-Status atoms_decode(const Call *c, const AtomCoder *coder, Bytes in, size_t n, float *x);
+/* The estimate x (n); ERR_CORRUPT for a payload that atoms_encode does not write. `light` as in AtomCoder. */
+Status atoms_decode(const Call *c, bool light, Bytes in, size_t n, float *x);
 
 /* The closed form of the variance of atoms_encode: 0 where the tensor is sent raw, NaN where there is no closed form. */
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n);

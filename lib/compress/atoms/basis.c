@@ -12,6 +12,34 @@ static const Basis *basis_of(const Call *c)
     return c->self->ops->family;
 }
 
+/* ---- keys ---- */
+
+AtomPlan basis_plan(const Call *c)
+{
+    const BasisKeys *k = c->self->params;
+    AtomPlan plan = {.probs = k->probs, .empty = k->empty, .draw = k->draw};
+    if (c->plan)
+        plan.tau = (float)((const CurvePoint *)c->plan)->level;
+    else
+        plan.budget = k->ratio * (double)c->shape->n;
+    return plan;
+}
+
+static Status open_coder(const Call *c, const float *x, AtomCoder *coder)
+{
+    const Basis *basis = basis_of(c);
+    *coder = (AtomCoder){.light = basis->light};
+    if (basis->plan)
+        return basis->plan(c, x, &coder->plan);
+    coder->plan = basis_plan(c);
+    return OK;
+}
+
+unsigned basis_traits(const Codec *codec)
+{
+    return ((const BasisKeys *)codec->params)->empty == EMPTY_SEND ? UNBIASED : 0;
+}
+
 size_t basis_bound(const Call *c)
 {
     return atoms_bound(c->shape->n);
@@ -48,9 +76,20 @@ bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
     return side * fmax(most, level) <= (double)FLT_MAX / 4;
 }
 
-/* ---- encoding ---- */
+Status basis_check_range(const Call *c, Bytes payload)
+{
+    float *x = NEW(c->scratch, float, c->shape->n);
+    if (!x)
+        return arena_fail(c->scratch, c->err);
+    const Status status = c->self->ops->decode(c, payload, x);
+    if (status != ERR_CORRUPT)
+        return status;
+    return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
+}
 
-static Status forward(const Call *c, const float *x, float *coef)
+/* ---- the transform ---- */
+
+static Status transform(const Call *c, const float *x, float *coef)
 {
     const size_t n = c->shape->n;
     const double lift = basis_lift(kernels()->abs_max(x, n));
@@ -68,50 +107,49 @@ static Status forward(const Call *c, const float *x, float *coef)
     return OK;
 }
 
-/* Decodes the payload just written, to see whether its values are in range. */
-static Status check_range(const Call *c, Bytes payload)
+/* *coef = the coefficients of x, in scratch; x itself where the elements are the atoms. */
+static Status coefficients(const Call *c, const float *x, const float **coef)
 {
-    float *x = NEW(c->scratch, float, c->shape->n);
-    if (!x)
-        return arena_fail(c->scratch, c->err);
-    const Status status = basis_decode(c, payload, x);
-    if (status != ERR_CORRUPT)
-        return status;
-    return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
+    *coef = x;
+    if (!basis_of(c)->forward)
+        return OK;
+    float *y = NEW(c->scratch, float, c->shape->n);
+    *coef = y;
+    return y ? transform(c, x, y) : arena_fail(c->scratch, c->err);
 }
 
 Status basis_encode(const Call *c, const float *x, Buf *out)
 {
-    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
     const size_t n = c->shape->n, start = out->size;
     const ArenaMark mark = arena_mark(c->scratch);
-    float *coef = NEW(c->scratch, float, n);
-    if (!coef)
-        return arena_fail(c->scratch, c->err);
-    TRY(forward(c, x, coef));
+    AtomCoder coder;
+    const float *coef;
+    TRY(open_coder(c, x, &coder));
+    TRY(coefficients(c, x, &coef));
     TRY(atoms_encode(c, &coder, coef, n, x, out));
-    if (out->data[start] == PAYLOAD_RAW || basis_in_range(&coder.plan, n, kernels()->abs_max(x, n)))
+    if (coef == x || out->data[start] == PAYLOAD_RAW ||
+        basis_in_range(&coder.plan, n, kernels()->abs_max(x, n)))
         return OK;
     arena_rewind(c->scratch, mark);
-    return check_range(c, (Bytes){out->data + start, out->size - start});
+    return basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
-
-/* ---- decoding ---- */
 
 Status basis_decode(const Call *c, Bytes in, float *x)
 {
-    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
+    const Basis *basis = basis_of(c);
     const size_t n = c->shape->n;
+    if (!basis->inverse)
+        return atoms_decode(c, basis->light, in, n, x);
     float *coef = NEW(c->scratch, float, n);
     if (!coef)
         return arena_fail(c->scratch, c->err);
     const ArenaMark mark = arena_mark(c->scratch);
-    TRY(atoms_decode(c, &coder, in, n, coef));
+    TRY(atoms_decode(c, basis->light, in, n, coef));
     arena_rewind(c->scratch, mark);
     const double lift = basis_lift(kernels()->abs_max(coef, n));
     if (lift != 1)
         basis_scale(coef, n, lift, coef);
-    TRY(basis_of(c)->inverse(c, coef, x));
+    TRY(basis->inverse(c, coef, x));
     if (lift != 1 && !basis_scale(x, n, 1 / lift, x))
         return payload_bad(c, "a value is beyond float32");
     return OK;
@@ -121,27 +159,27 @@ Status basis_decode(const Call *c, Bytes in, float *x)
 
 double basis_variance(const Call *c, const float *x)
 {
-    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
-    float *coef = NEW(c->scratch, float, c->shape->n);
-    if (!coef || forward(c, x, coef) != OK)
+    AtomCoder coder;
+    const float *coef;
+    if (open_coder(c, x, &coder) != OK || coefficients(c, x, &coef) != OK)
         return NAN;
     return atoms_variance(c, &coder, coef, c->shape->n);
 }
 
 Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
-    float *coef = NEW(c->scratch, float, c->shape->n);
-    if (!coef)
-        return arena_fail(c->scratch, c->err);
-    TRY(forward(c, x, coef));
+    const float *coef;
+    TRY(coefficients(c, x, &coef));
     return atoms_curve(c, coef, c->shape->n, point, count);
 }
 
 ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const AtomCoder coder = {.plan = basis_of(c)->plan(c)};
-    float *coef = NEW(c->scratch, float, c->shape->n);
-    if (!coef || forward(c, x, coef) != OK)
+    AtomCoder coder;
+    const float *coef;
+    if (open_coder(c, x, &coder) != OK || coder.plan.draw == DRAW_SYSTEMATIC)
         return DEPENDENT;
-    return atoms_law(c, &coder, coef, c->shape->n, m);
+    if (!basis_of(c)->forward)
+        return ELEMENTWISE;
+    return coefficients(c, x, &coef) == OK ? atoms_law(c, &coder, coef, c->shape->n, m) : DEPENDENT;
 }

@@ -4,30 +4,41 @@
  *
  * T preserves lengths, so the tensor's error is that of the coefficients and the closed form of atoms.h holds. A
  * transform is only given vectors of zeros, or with a largest magnitude from 2^-40 to 2^40: other vectors are scaled by
- * a power of two before it and back after it, so it cannot overflow float32. */
+ * a power of two before it and back after it, so it cannot overflow float32. Without a transform the elements themselves
+ * are the atoms. */
 #ifndef ATOMO_BASIS_H
 #define ATOMO_BASIS_H
 
 #include "compress/atoms/atoms.h"
 
-typedef struct Basis {
-    AtomPlan (*plan)(const Call *c);                               /* its keys; a budget */
-    Status (*forward)(const Call *c, const float *x, float *coef); /* n to n, apart from one another */
-    Status (*inverse)(const Call *c, float *coef, float *x);       /* may leave anything in coef */
+/* A Compressor's `family` for the hooks below. */
+typedef struct {
+    /* The plan for x; NULL: basis_plan. */
+    Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
+    /* x (n) to coef (n), not in place; NULL: the elements are the atoms. */
+    Status (*forward)(const Call *c, const float *x, float *coef);
+    Status (*inverse)(const Call *c, float *coef, float *x); /* may overwrite coef */
+    bool light;                                              /* payloads are light lists alone */
 } Basis;
 
-/* The keys of such a codec; T has `double ratio; int probs, empty, draw`. BASIS_PLAN is their AtomPlan, or what
- * the Call's plan makes of it. */
-#define BASIS_PARAMS(T)                                                                                      \
-    PARAM(T, ratio, "0.01", 0, 1, "expected atoms as a share of the elements", .above = true, .rate = true), \
-        ATOM_PARAMS(T)
-#define BASIS_PLAN(keys, c)                                                                                  \
-    atoms_at_level(c, (AtomPlan){.budget = (keys)->ratio * (double)(c)->shape->n,                            \
-                                 .probs = (keys)->probs,                                                     \
-                                 .empty = (keys)->empty,                                                     \
-                                 .draw = (keys)->draw})
+/* The keys of the family, the first member of a codec's parameters. */
+typedef struct {
+    double ratio;
+    int probs, empty, draw;
+} BasisKeys;
 
-/* The hooks of a Compressor whose `basis` says how. */
+#define BASIS_KEYS                                                                                           \
+    PARAM(BasisKeys, ratio, "0.01", 0, 1, "expected atoms as a share of the elements", .above = true,        \
+          .rate = true),                                                                                     \
+        ATOM_PARAMS(BasisKeys)
+
+/* The plan of the keys: a budget of ratio n, or the level of the Call's CurvePoint where it has one. */
+AtomPlan basis_plan(const Call *c);
+
+/* The promise that depends on the keys: UNBIASED unless empty draws are drawn again. */
+unsigned basis_traits(const Codec *codec);
+
+/* The other hooks of a Compressor with such a family. */
 size_t basis_bound(const Call *c);
 Status basis_encode(const Call *c, const float *x, Buf *out);
 Status basis_decode(const Call *c, Bytes in, float *x);
@@ -35,7 +46,7 @@ double basis_variance(const Call *c, const float *x);
 ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m);
 Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count);
 
-/* ---- for transforms whose atoms travel in another form ---- */
+/* ---- for atoms with another payload ---- */
 
 /* The power of two that brings the largest magnitude to about 1; 1 where that is 0, or from 2^-40 to 2^40. */
 double basis_lift(float largest);
@@ -45,5 +56,8 @@ bool basis_scale(const float *from, size_t n, double lift, float *to);
 
 /* True when no draw from x, with this largest magnitude, can decode to a value near the end of float32. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
+
+/* Decodes `payload` with the codec's own hook, to see whether its values are in range: ERR_NUMERIC if not. */
+Status basis_check_range(const Call *c, Bytes payload);
 
 #endif

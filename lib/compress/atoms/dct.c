@@ -4,22 +4,15 @@
 #include "num/cosine.h"
 
 typedef struct {
-    double ratio;
+    BasisKeys keys;
     int64_t dims;
-    int probs, empty, draw;
 } Dct;
 
 static const Param schema[] = {
-    BASIS_PARAMS(Dct),
+    BASIS_KEYS,
     PARAM(Dct, dims, "1", 1, 2, "the tensor as one line, or as svd's matrix, both ways"),
     {0},
 };
-
-static AtomPlan plan(const Call *c)
-{
-    const Dct *o = c->self->params;
-    return BASIS_PLAN(o, c);
-}
 
 static void view(const Call *c, size_t *rows, size_t *cols)
 {
@@ -44,13 +37,7 @@ static Status inverse(const Call *c, float *coef, float *x)
     return cosine_back(coef, rows, cols, x, c->threads, c->scratch, c->err);
 }
 
-static const Basis basis = {plan, forward, inverse};
-
-static unsigned traits(const Codec *codec)
-{
-    const Dct *o = codec->params;
-    return o->empty == EMPTY_SEND ? UNBIASED : 0;
-}
+static const Basis basis = {.forward = forward, .inverse = inverse};
 
 const Compressor compressor_dct = {
     .name = "dct",
@@ -61,7 +48,7 @@ const Compressor compressor_dct = {
     .params = schema,
     .params_size = sizeof(Dct),
     .promises = RANDOM,
-    .traits = traits,
+    .traits = basis_traits,
     .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,

@@ -1,77 +1,41 @@
 /* entry.c -- element-wise ATOMO: of all unbiased sparsifications of the entries with a given budget, the one of least
  * variance (Wang et al. 2018, Algorithm 1). The payload is that of atoms.h. */
-#include "compress/atoms/atoms.h"
+#include "compress/atoms/basis.h"
 
 typedef struct {
-    double ratio, budget, bits;
-    int probs, empty, draw;
+    BasisKeys keys;
+    double budget, bits;
 } Entry;
 
 static const Param schema[] = {
-    PARAM(Entry, ratio, "0.01", 0, 1, "expected atoms as a share of the elements", .above = true,
+    PARAM(BasisKeys, ratio, "0.01", 0, 1, "expected atoms as a share of the elements", .above = true,
           .rate = true, .group = 1),
     PARAM(Entry, budget, NULL, 0, 1e15, "expected atoms", .above = true, .group = 1),
     PARAM(Entry, bits, NULL, 0, 64, "expected payload bits an element", .above = true, .group = 1),
-    ATOM_PARAMS(Entry),
+    ATOM_PARAMS(BasisKeys),
     {0},
 };
 
-static AtomCoder coder(const Call *c)
+static Status plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const Entry *e = c->self->params;
-    const double n = (double)c->shape->n;
-    AtomPlan plan = {.probs = e->probs, .empty = e->empty, .draw = e->draw};
-    if (e->bits > 0)
-        plan.bits = e->bits * n;
-    else
-        plan.budget = e->budget > 0 ? e->budget : e->ratio * n;
-    return (AtomCoder){.plan = atoms_at_level(c, plan)};
+    (void)x;
+    *plan = basis_plan(c);
+    if (!c->plan && e->bits > 0) {
+        plan->bits = e->bits * (double)c->shape->n;
+        plan->budget = 0;
+    } else if (!c->plan && e->budget > 0) {
+        plan->budget = e->budget;
+    }
+    return OK;
 }
 
-static unsigned traits(const Codec *codec)
-{
-    const Entry *e = codec->params;
-    return e->empty == EMPTY_SEND ? UNBIASED : 0;
-}
-
-static size_t bound(const Call *c)
-{
-    return atoms_bound(c->shape->n);
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    const AtomCoder a = coder(c);
-    return atoms_encode(c, &a, x, c->shape->n, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    const AtomCoder a = coder(c);
-    return atoms_decode(c, &a, in, c->shape->n, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    const AtomCoder a = coder(c);
-    return atoms_variance(c, &a, x, c->shape->n);
-}
-
-static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
-{
-    (void)x, (void)m;
-    return ((const Entry *)c->self->params)->draw == DRAW_SYSTEMATIC ? DEPENDENT : ELEMENTWISE;
-}
-
-static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
-{
-    return atoms_curve(c, x, c->shape->n, point, count);
-}
+static const Basis basis = {.plan = plan};
 
 static Status check(const Codec *codec, Error *err)
 {
     const Entry *e = codec->params;
-    if (e->bits > 0 && e->probs == PROBS_CLIP)
+    if (e->bits > 0 && e->keys.probs == PROBS_CLIP)
         return FAIL(err, ERR_USAGE, "entry: bits goes with probs=optimal; clip wants ratio or budget");
     return OK;
 }
@@ -86,12 +50,13 @@ const Compressor compressor_entry = {
     .params = schema,
     .params_size = sizeof(Entry),
     .promises = RANDOM | EXACT_BYTES,
-    .traits = traits,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
+    .traits = basis_traits,
+    .family = &basis,
+    .bound = basis_bound,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
     .check = check,
-    .variance = variance,
-    .moments = moments,
-    .curve = curve,
+    .moments = basis_moments,
+    .curve = basis_curve,
 };

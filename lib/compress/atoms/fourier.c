@@ -18,13 +18,12 @@
 #include <math.h>
 
 typedef struct {
-    double ratio;
+    BasisKeys keys;
     int64_t dims;
-    int probs, empty, draw;
 } Fourier;
 
 static const Param schema[] = {
-    BASIS_PARAMS(Fourier),
+    BASIS_KEYS,
     PARAM(Fourier, dims, "1", 1, 2, "the tensor as one line, or as svd's matrix, both ways"),
     {0},
 };
@@ -48,8 +47,7 @@ typedef struct {
 
 static Status draw_open(const Call *c, const float *x, FourierDraw *d)
 {
-    const Fourier *o = c->self->params;
-    *d = (FourierDraw){.plan = BASIS_PLAN(o, c), .s = shape_of(c)};
+    *d = (FourierDraw){.plan = basis_plan(c), .s = shape_of(c)};
     d->gauge = NEW(c->scratch, float, d->s.atoms);
     if (!d->gauge)
         return arena_fail(c->scratch, c->err);
@@ -233,12 +231,6 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
 
 /* ---- the hooks ---- */
 
-static unsigned traits(const Codec *codec)
-{
-    const Fourier *o = codec->params;
-    return o->empty == EMPTY_SEND ? UNBIASED : 0;
-}
-
 static size_t bound(const Call *c)
 {
     const size_t n = shape_of(c).atoms;
@@ -249,18 +241,6 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     FourierSpectrum s = shape_of(c);
     return get_atoms(c, in, &s, x);
-}
-
-/* Decodes the payload just written, to see whether its values are in range. */
-static Status check_range(const Call *c, Bytes payload)
-{
-    float *x = NEW(c->scratch, float, c->shape->n);
-    if (!x)
-        return arena_fail(c->scratch, c->err);
-    const Status status = decode(c, payload, x);
-    if (status != ERR_CORRUPT)
-        return status;
-    return FAIL(c->err, ERR_NUMERIC, "fourier: a decoded value would be beyond float32");
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
@@ -276,7 +256,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (basis_in_range(&d.plan, n, kernels()->abs_max(x, n)))
         return OK;
     arena_rewind(c->scratch, mark);
-    return check_range(c, (Bytes){out->data + start, out->size - start});
+    return basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
 /* Sums gauge tau - |z|^2, the variance of a light atom: it is kept with p = gauge / tau and is then tau long. */
@@ -299,14 +279,13 @@ static double spread(const FourierDraw *d, AtomMoments *m)
 
 static double variance(const Call *c, const float *x)
 {
-    const Fourier *o = c->self->params;
     FourierDraw d;
     AtomMoments m;
     if (draw_open(c, x, &d) != OK)
         return NAN;
     if (d.raw)
         return 0;
-    return o->empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
+    return d.plan.empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
 }
 
 /* Takes each atom's error to lie along its phase; rounding to 64 phases turns it a little. */
@@ -314,7 +293,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     FourierDraw d;
     *m = (AtomMoments){0};
-    if (((const Fourier *)c->self->params)->draw == DRAW_SYSTEMATIC || draw_open(c, x, &d) != OK)
+    if (((const BasisKeys *)c->self->params)->draw == DRAW_SYSTEMATIC || draw_open(c, x, &d) != OK)
         return DEPENDENT;
     if (!d.raw)
         spread(&d, m);
@@ -333,7 +312,7 @@ const Compressor compressor_fourier = {
     .params = schema,
     .params_size = sizeof(Fourier),
     .promises = RANDOM,
-    .traits = traits,
+    .traits = basis_traits,
     .bound = bound,
     .encode = encode,
     .decode = decode,

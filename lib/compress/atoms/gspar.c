@@ -1,7 +1,7 @@
 /* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a given variance
  * (eps), which is the dual of ATOMO over the entries, or a given density, which is ATOMO itself. Either way
  * p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
-#include "compress/atoms/atoms.h"
+#include "compress/atoms/basis.h"
 
 typedef struct {
     double density, eps;
@@ -15,36 +15,17 @@ static const Param schema[] = {
     {0},
 };
 
-static AtomCoder coder(const Call *c)
+static Status plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const Gspar *g = c->self->params;
-    if (g->eps > 0)
-        return (AtomCoder){.plan = {.eps = g->eps}};
-    return (AtomCoder){.plan = {.budget = g->density * (double)c->shape->n}};
+    (void)x;
+    *plan = (AtomPlan){.eps = g->eps > 0 ? g->eps : 0};
+    if (!(g->eps > 0))
+        plan->budget = g->density * (double)c->shape->n;
+    return OK;
 }
 
-static size_t bound(const Call *c)
-{
-    return atoms_bound(c->shape->n);
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    const AtomCoder a = coder(c);
-    return atoms_encode(c, &a, x, c->shape->n, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    const AtomCoder a = coder(c);
-    return atoms_decode(c, &a, in, c->shape->n, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    const AtomCoder a = coder(c);
-    return atoms_variance(c, &a, x, c->shape->n);
-}
+static const Basis basis = {.plan = plan};
 
 const Compressor compressor_gspar = {
     .name = "gspar",
@@ -60,8 +41,9 @@ const Compressor compressor_gspar = {
     .params = schema,
     .params_size = sizeof(Gspar),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
+    .family = &basis,
+    .bound = basis_bound,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
 };

@@ -3,21 +3,10 @@
 #include "num/hadamard_transform.h"
 #include "compress/atoms/basis.h"
 
-typedef struct {
-    double ratio;
-    int probs, empty, draw;
-} Hadamard;
-
 static const Param schema[] = {
-    BASIS_PARAMS(Hadamard),
+    BASIS_KEYS,
     {0},
 };
-
-static AtomPlan plan(const Call *c)
-{
-    const Hadamard *h = c->self->params;
-    return BASIS_PLAN(h, c);
-}
 
 static Status forward(const Call *c, const float *x, float *coef)
 {
@@ -31,13 +20,7 @@ static Status inverse(const Call *c, float *coef, float *x)
     return OK;
 }
 
-static const Basis basis = {plan, forward, inverse};
-
-static unsigned traits(const Codec *codec)
-{
-    const Hadamard *h = codec->params;
-    return h->empty == EMPTY_SEND ? UNBIASED : 0;
-}
+static const Basis basis = {.forward = forward, .inverse = inverse};
 
 const Compressor compressor_hadamard = {
     .name = "hadamard",
@@ -49,9 +32,9 @@ const Compressor compressor_hadamard = {
     .paper =
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
     .params = schema,
-    .params_size = sizeof(Hadamard),
+    .params_size = sizeof(BasisKeys),
     .promises = RANDOM | EXACT_BYTES,
-    .traits = traits,
+    .traits = basis_traits,
     .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,

@@ -1,7 +1,7 @@
 /* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, at which no atom is heavy
  * (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf TernGrad. The payload is a light list (atoms.h) with
  * tau = N. */
-#include "compress/atoms/atoms.h"
+#include "compress/atoms/basis.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
 
@@ -22,11 +22,6 @@ static unsigned traits(const Codec *codec)
 {
     const double q = ((const Lq *)codec->params)->q;
     return q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0;
-}
-
-static size_t bound(const Call *c)
-{
-    return atoms_bound(c->shape->n);
 }
 
 /* ---- the norm ---- */
@@ -96,37 +91,18 @@ static double norm(const Call *c, const float *x)
     return fmax(s.largest * pow(add_parts(&s), 1 / s.q), s.largest);
 }
 
-static Status scale_of(const Call *c, const float *x, AtomCoder *coder)
+static Status plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const double scale = norm(c, x);
     if (isnan(scale))
         return arena_fail(c->scratch, c->err);
     if (scale > (double)FLT_MAX)
         return FAIL(c->err, ERR_NUMERIC, "lq: the norm %.3g is beyond float32", scale);
-    *coder = (AtomCoder){.plan.tau = (float)scale, .light = true};
+    *plan = (AtomPlan){.tau = (float)scale};
     return OK;
 }
 
-/* ---- the codec ---- */
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    AtomCoder coder;
-    TRY(scale_of(c, x, &coder));
-    return atoms_encode(c, &coder, x, c->shape->n, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    const AtomCoder coder = {.light = true};
-    return atoms_decode(c, &coder, in, c->shape->n, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    AtomCoder coder;
-    return scale_of(c, x, &coder) == OK ? atoms_variance(c, &coder, x, c->shape->n) : NAN;
-}
+static const Basis basis = {.plan = plan, .light = true};
 
 const Compressor compressor_lq = {
     .name = "lq",
@@ -138,8 +114,9 @@ const Compressor compressor_lq = {
     .params_size = sizeof(Lq),
     .promises = UNBIASED | RANDOM,
     .traits = traits,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
+    .family = &basis,
+    .bound = basis_bound,
+    .encode = basis_encode,
+    .decode = basis_decode,
+    .variance = basis_variance,
 };

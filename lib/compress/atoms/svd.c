@@ -4,7 +4,7 @@
  * A. svd_plan.h chooses p and draws, svd_payload.h has the payload. */
 #include "compress/atoms/svd_payload.h"
 
-#include "num/finite.h"
+#include "compress/atoms/basis.h"
 
 #include <float.h>
 #include <math.h>
@@ -58,24 +58,6 @@ static bool add_up(const Call *c, const SvdAtoms *a, float *x)
     return svd_ceiling(a) <= (double)FLT_MAX / 2 || first_nonfinite(x, c->shape->n, NULL) == c->shape->n;
 }
 
-/* Decodes the payload just written, to see whether its values are in range. */
-static Status check_range(const Call *c, Bytes payload)
-{
-    SvdAtoms a;
-    float *x = NEW(c->scratch, float, c->shape->n);
-    if (!x)
-        return arena_fail(c->scratch, c->err);
-    Call quiet = *c;
-    Error unread;
-    quiet.err = &unread;
-    const Status status = svd_get(&quiet, payload, &a);
-    if (status == ERR_MEMORY)
-        return arena_fail(c->scratch, c->err);
-    if (status == OK && add_up(c, &a, x))
-        return OK;
-    return FAIL(c->err, ERR_NUMERIC, "svd: a decoded value would be beyond float32");
-}
-
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     SvdPlan plan;
@@ -90,7 +72,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(svd_put(c, &plan, kept, count, out));
     for (size_t i = 0; i < count; i++)
         most += plan.s.lambda[kept[i]] / plan.p[kept[i]];
-    return most <= (double)FLT_MAX / 4 ? OK : check_range(c, (Bytes){out->data + start, out->size - start});
+    return most <= (double)FLT_MAX / 4 ? OK
+                                       : basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
 static Status decode(const Call *c, Bytes in, float *x)

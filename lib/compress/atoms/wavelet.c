@@ -4,24 +4,17 @@
 #include "compress/atoms/basis.h"
 
 typedef struct {
-    double ratio;
+    BasisKeys keys;
     int family;
     int64_t levels;
-    int probs, empty, draw;
 } Wavelet;
 
 static const Param schema[] = {
-    BASIS_PARAMS(Wavelet),
+    BASIS_KEYS,
     PARAM_OF(Wavelet, family, "haar", wavelet_families, "filters: Haar, Daubechies' of 4 and of 8 taps"),
     PARAM(Wavelet, levels, "0", 0, 64, "how often smooths are split again, 0: down to one"),
     {0},
 };
-
-static AtomPlan plan(const Call *c)
-{
-    const Wavelet *w = c->self->params;
-    return BASIS_PLAN(w, c);
-}
 
 static Status forward(const Call *c, const float *x, float *coef)
 {
@@ -38,13 +31,7 @@ static Status inverse(const Call *c, float *coef, float *x)
     return OK;
 }
 
-static const Basis basis = {plan, forward, inverse};
-
-static unsigned traits(const Codec *codec)
-{
-    const Wavelet *w = codec->params;
-    return w->empty == EMPTY_SEND ? UNBIASED : 0;
-}
+static const Basis basis = {.forward = forward, .inverse = inverse};
 
 const Compressor compressor_wavelet = {
     .name = "wavelet",
@@ -59,7 +46,7 @@ const Compressor compressor_wavelet = {
     .params = schema,
     .params_size = sizeof(Wavelet),
     .promises = RANDOM | EXACT_BYTES,
-    .traits = traits,
+    .traits = basis_traits,
     .family = &basis,
     .bound = basis_bound,
     .encode = basis_encode,
