@@ -1,45 +1,219 @@
-/* eden.c -- EDEN (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022): each coordinate of the
- * randomly rotated vector to the nearest of Lloyd and Max's levels. The payload is turned.h's. */
+/* eden.c -- EDEN and DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022 and 2021): every
+ * coordinate of the randomly rotated vector is sent as its nearest level, of Lloyd and Max (eden) or +-1 (drive), with one
+ * scale for each block. In a payload of blocks.h a block is
+ *
+ *     scale:f32  planes of the first m coordinates' codes, w + 1 wide  planes of the other codes, w wide (planes.h)
+ *
+ * With b bits, w = floor(b), and of the block's n coordinates m = floor((b - w) n + 1/2). If w = 0, m is at least
+ * LEAST_SENT, and the other coordinates are not sent and decode to 0. A code is the number of a level, and above it
+ * the sign. A block decodes to the scale times the levels, rotated back.
+ *
+ * With z the rotated block, N its norm and c the levels nearest to z sqrt(n) / N, the scale N^2 / <c, z> gives the estimate
+ * the exact component along the vector, in every draw; the random rotation makes the rest of the error point in any
+ * direction, so its mean is 0. */
+#include "coder/planes.h"
+#include "compress/rotated/blocks.h"
 #include "num/lloyd.h"
-#include "compress/rotated/turned.h"
+
+#include <math.h>
+
+enum { LEAST_SENT = 32 };
+enum { SCALE_UNBIASED, SCALE_MSE };
+static const char *const scales[] = {"unbiased", "mse", NULL};
 
 typedef struct {
-    double bits;
+    double bits; /* drive: 0, one bit with levels +-1 */
+    int scale;   /* eden: SCALE_UNBIASED */
     int64_t rotations;
 } Eden;
 
-static const Param schema[] = {
+#define ROTATIONS                                                                                            \
+    PARAM(Eden, rotations, "2", 1, ROTATION_ROUNDS_MAX,                                                      \
+          "rounds of random signs and a transform; one is faster, and biased")
+
+static const Param eden_keys[] = {
     PARAM(Eden, bits, "2", 0.01, LLOYD_BITS_MAX,
           "bits of a coordinate, a real number; below 1 some are not sent", .rate = true),
-    PARAM(Eden, rotations, "2", 1, ROTATION_ROUNDS_MAX,
-          "rounds of random signs and a transform; one is faster, and biased"),
+    ROTATIONS,
+    {0},
+};
+
+static const Param drive_keys[] = {
+    PARAM_OF(Eden, scale, "unbiased", scales, "what the signs are scaled by; mse leaves the least error"),
+    ROTATIONS,
     {0},
 };
 
 static unsigned traits(const Codec *codec)
 {
     const Eden *e = codec->params;
-    return e->rotations > 1 ? UNBIASED : 0;
+    return e->rotations > 1 && e->scale == SCALE_UNBIASED ? UNBIASED : 0;
 }
 
-static Turned turned_of(const Eden *e)
+/* ---- codes of a block ---- */
+
+typedef struct {
+    size_t wide, others; /* numbers of codes: width + 1 bits wide, and `width` wide */
+    int width;
+} CodeWidths;
+
+static CodeWidths widths_of(const Eden *e, size_t n)
 {
-    return (Turned){.bits = e->bits};
+    const double bits = e->bits > 0 ? e->bits : 1;
+    const int width = (int)bits;
+    size_t wide = (size_t)((bits - width) * (double)n + 0.5);
+    if (!width && wide < LEAST_SENT)
+        wide = LEAST_SENT;
+    return (CodeWidths){wide, n - wide, width};
+}
+
+static size_t wide_bytes(const CodeWidths *k)
+{
+    return planes_size(k->wide, k->width + 1);
+}
+
+static size_t block_bytes(const void *data, size_t n)
+{
+    const CodeWidths k = widths_of(data, n);
+    return 4 + wide_bytes(&k) + planes_size(k.others, k.width);
+}
+
+static void put_codes(const CodeWidths *k, const uint8_t *code, uint8_t *out)
+{
+    if (k->wide)
+        planes_put8(code, k->wide, k->width + 1, out);
+    if (k->width)
+        planes_put8(code + k->wide, k->others, k->width, out + wide_bytes(k));
+}
+
+static bool get_codes(const CodeWidths *k, const uint8_t *in, uint8_t *code)
+{
+    return (!k->wide || planes_get8(in, k->wide, k->width + 1, code)) &&
+           (!k->width || planes_get8(in + wide_bytes(k), k->others, k->width, code + k->wide));
+}
+
+static LevelScale scale_of(const Eden *e, int width, float unit)
+{
+    return e->bits == 0 ? (LevelScale){.count = 1, .level = {1}} : lloyd_scale(width, unit);
+}
+
+/* ---- encoding ---- */
+
+/* code (n): the nearest levels c of the rotated z (n); returns <c, z>. */
+static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
+{
+    double dot = 0;
+    if (k->wide) {
+        const LevelScale s = scale_of(e, k->width + 1, unit);
+        dot += kernels()->nearest_levels(z, k->wide, &s, code);
+    }
+    if (k->width) {
+        const LevelScale s = scale_of(e, k->width, unit);
+        dot += kernels()->nearest_levels(z + k->wide, k->others, &s, code + k->wide);
+    }
+    return dot;
+}
+
+/* Sets code (n) and returns the scale; 0, without codes, where x or all coordinates sent are 0. */
+static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
+                            uint8_t *code)
+{
+    float z[BLOCK_MOST];
+    const double squares = kernels()->sum_squares(x, b->n), norm = sqrt(squares);
+    const double lift = (double)blocks_lift(norm);
+    if (squares == 0)
+        return 0;
+    rotation_turn(&b->rotation, x, b->n, (float)lift, z);
+    const double dot = round_off(e, k, z, (float)(norm * lift / sqrt((double)b->n)), code);
+    if (dot <= 0)
+        return 0;
+    return (float)(e->scale == SCALE_MSE ? dot / (double)b->n / lift : squares * lift / dot);
+}
+
+static BlockResult encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
+{
+    uint8_t code[BLOCK_MOST];
+    const CodeWidths k = widths_of(s->data, b->n);
+    const float scale = turn_and_round(s->data, b, &k, x, code);
+    if (scale == 0)
+        memset(code, 0, b->n);
+    store_f32(out, scale);
+    put_codes(&k, code, out + 4);
+    return !isfinite(scale) ? BLOCK_BEYOND : scale > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
+}
+
+static size_t count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
+{
+    uint8_t code[BLOCK_MOST];
+    const CodeWidths k = widths_of(data, n);
+    if (get_codes(&k, in + 4, code))
+        for (size_t i = 0; i < (k.width ? n : k.wide); i++)
+            count[i < k.wide][code[i]]++;
+    return 1;
+}
+
+/* ---- decoding ---- */
+
+/* z (n) = the levels of the codes, times `unit`. */
+static void level_values(const Eden *e, int width, float unit, const uint8_t *code, size_t n, float *z)
+{
+    const LevelScale s = scale_of(e, width, 1);
+    float value[256];
+    for (int k = 0; k < s.count; k++) {
+        value[k] = s.level[k] * unit;
+        value[k + s.count] = -value[k];
+    }
+    for (size_t i = 0; i < n; i++)
+        z[i] = value[code[i]];
+}
+
+static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
+{
+    uint8_t code[BLOCK_MOST];
+    const CodeWidths k = widths_of(s->data, b->n);
+    const float scale = load_f32(in), lift = blocks_lift((double)scale);
+    if (!isfinite(scale) || signbit(scale))
+        return BLOCK_BAD_SCALE;
+    if (scale == 0) {
+        memset(y, 0, b->n * sizeof *y);
+        return blocks_zero(in + 4, block_bytes(s->data, b->n) - 4) ? BLOCK_FINE : BLOCK_BAD_ZEROS;
+    }
+    if (!get_codes(&k, in + 4, code))
+        return BLOCK_BAD_PADDING;
+    if (k.wide)
+        level_values(s->data, k.width + 1, scale * lift, code, k.wide, y);
+    if (k.width)
+        level_values(s->data, k.width, scale * lift, code + k.wide, k.others, y + k.wide);
+    else
+        memset(y + k.wide, 0, k.others * sizeof *y);
+    rotation_turn_back(&b->rotation, y, b->n);
+    return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
+}
+
+/* ---- the hooks ---- */
+
+static RotatedBlocks eden_blocks(const Call *c)
+{
+    const Eden *e = c->self->params;
+    return (RotatedBlocks){.c = c,
+                           .rng = &c->rng,
+                           .rounds = (int)e->rotations,
+                           .data = e,
+                           .bytes = block_bytes,
+                           .encode = encode_block,
+                           .decode = decode_block,
+                           .count = count_codes};
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Eden *e = c->self->params;
-    const Turned t = turned_of(e);
-    const RotatedBlocks s = turned_blocks(c, &t, e->rotations);
+    const RotatedBlocks s = eden_blocks(c);
     return blocks_encode(&s, x, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Eden *e = c->self->params;
-    const Turned t = turned_of(e);
-    const RotatedBlocks s = turned_blocks(c, &t, e->rotations);
+    const RotatedBlocks s = eden_blocks(c);
     return blocks_decode(&s, in, x);
 }
 
@@ -59,7 +233,27 @@ const Compressor compressor_eden = {
     .paper =
         "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: EDEN: Communication-Efficient\n"
         "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
-    .params = schema,
+    .params = eden_keys,
+    .params_size = sizeof(Eden),
+    .promises = RANDOM | EXACT_BYTES,
+    .traits = traits,
+    .bound = blocks_bound,
+    .encode = encode,
+    .decode = decode,
+};
+
+const Compressor compressor_drive = {
+    .name = "drive",
+    .brief = "the signs of the randomly rotated vector, and a scale: one bit an element",
+    .formula =
+        "z = R x, R a random rotation (as in eden);  x^ = S R' sgn(z)\n"
+        "unbiased: S = |x|^2 / |z|_1,  E x^ = x,  E |x^ - x|^2 near (pi / 2 - 1) |x|^2 = 0.571 |x|^2\n"
+        "mse:      S = |z|_1 / n,      the least error, near (1 - 2 / pi) |x|^2 = 0.363 |x|^2; biased\n"
+        "with a scale for each block of the rotation. Raw under 64 elements, and where none reaches 2^-100.",
+    .paper =
+        "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: DRIVE: One-bit Distributed\n"
+        "Mean Estimation, NeurIPS 2021",
+    .params = drive_keys,
     .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,

@@ -1,8 +1,7 @@
-/* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, for vectors with signs: positive and negative
- * parts apart, or the median of plain sums. The payload is sketch.h's. */
+/* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, extended to negative elements: tables of
+ * positive and of negative parts, or the median of plain sums. The payload is that of sketch.h. */
 #include "compress/sketch/sketch.h"
 
-enum { MIN_SPLIT };
 static const char *const estimates[] = {"min-split", "median", NULL};
 
 static const Param schema[] = {
@@ -12,30 +11,7 @@ static const Param schema[] = {
     {0},
 };
 
-static SketchKind kind_of(const Codec *codec)
-{
-    return ((const SketchParams *)codec->params)->estimate == MIN_SPLIT ? SKETCH_SPLIT : SKETCH_PLAIN;
-}
-
-static size_t bound(const Call *c)
-{
-    return sketch_bound(c, kind_of(c->self));
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    return sketch_encode(c, kind_of(c->self), x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    return sketch_decode(c, kind_of(c->self), in, x);
-}
-
-static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
-{
-    return sketch_merge(c, kind_of(c->self), in, count, out);
-}
+static const SketchKind kinds[] = {SKETCH_SPLIT, SKETCH_PLAIN}; /* as `estimates` */
 
 const Compressor compressor_countmin = {
     .name = "countmin",
@@ -56,8 +32,9 @@ const Compressor compressor_countmin = {
     .params = schema,
     .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .merge = merge,
+    .family = kinds,
+    .bound = sketch_bound,
+    .encode = sketch_encode,
+    .decode = sketch_decode,
+    .merge = sketch_merge,
 };

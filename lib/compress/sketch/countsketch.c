@@ -1,28 +1,10 @@
 /* countsketch.c -- the Count Sketch of Charikar, Chen, Farach-Colton 2002, as FetchSGD and Sketched-SGD use it: signed
- * sums over hashed buckets in a few rows, and the median of what they say of an element. The payload is sketch.h's. */
+ * sums over hash buckets in a few rows, and the median of an element's estimates. The payload is that of sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const Param schema[] = {SKETCH_KEYS, {0}};
 
-static size_t bound(const Call *c)
-{
-    return sketch_bound(c, SKETCH_SIGNED);
-}
-
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    return sketch_encode(c, SKETCH_SIGNED, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    return sketch_decode(c, SKETCH_SIGNED, in, x);
-}
-
-static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
-{
-    return sketch_merge(c, SKETCH_SIGNED, in, count, out);
-}
+static const SketchKind kinds[] = {SKETCH_SIGNED};
 
 const Compressor compressor_countsketch = {
     .name = "countsketch",
@@ -43,8 +25,9 @@ const Compressor compressor_countsketch = {
     .params = schema,
     .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .merge = merge,
+    .family = kinds,
+    .bound = sketch_bound,
+    .encode = sketch_encode,
+    .decode = sketch_decode,
+    .merge = sketch_merge,
 };

@@ -15,10 +15,10 @@ enum {
 typedef struct {
     const Call *c;
     SketchKind kind;
-    size_t n, rows, cols, width; /* width: cells of a row, those of all its tables */
+    size_t n, rows, cols, width; /* width: cells of a row, in all its tables */
 } Sketch;
 
-/* ---- what spec and shape say ---- */
+/* ---- sizes ---- */
 
 static size_t cols_of(const SketchParams *p, size_t n, size_t tables)
 {
@@ -29,9 +29,10 @@ static size_t cols_of(const SketchParams *p, size_t n, size_t tables)
     return cols < 1 ? 1 : cols > INT32_MAX ? INT32_MAX : (size_t)cols;
 }
 
-static Sketch sketch_of(const Call *c, SketchKind kind)
+static Sketch sketch_of(const Call *c)
 {
     const SketchParams *p = c->self->params;
+    const SketchKind kind = ((const SketchKind *)c->self->ops->family)[p->estimate];
     const size_t tables = kind == SKETCH_SPLIT ? 2 : 1, cols = cols_of(p, c->shape->n, tables);
     return (Sketch){c, kind, c->shape->n, (size_t)p->rows, cols, tables * cols};
 }
@@ -46,41 +47,41 @@ static size_t cells_of(const Sketch *s)
     return goes_raw(s) ? s->n : s->rows * s->width;
 }
 
-size_t sketch_bound(const Call *c, SketchKind kind)
+size_t sketch_bound(const Call *c)
 {
-    const Sketch s = sketch_of(c, kind);
+    const Sketch s = sketch_of(c);
     return 1 + 4 * cells_of(&s);
 }
 
 /* ---- hashing ---- */
 
-/* One row's hash in one block. */
+/* The hash of one row in one block. */
 typedef struct {
     RngKey bucket, sign;
-} Hash;
+} RowHash;
 
-static Hash hash_of(const Sketch *s, size_t row, size_t block)
+static RowHash hash_of(const Sketch *s, size_t row, size_t block)
 {
     const Rng rng = rng_below(&s->c->rng_shared, row);
-    return (Hash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block)};
+    return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block)};
 }
 
-/* The block's elements from `at`, a multiple of 32, on; x may be y. */
-static void flip(const Hash *h, size_t at, const float *x, size_t n, float *y)
+/* y (n) = x (n) times the signs of the block's elements from `at`, a multiple of 32, on; in place if y == x. */
+static void flip(const RowHash *h, size_t at, const float *x, size_t n, float *y)
 {
     kernels()->flip_signs(x, n, 1, h->sign, (uint32_t)(at / 32), y);
 }
 
-/* ---- adding up ---- */
+/* ---- summing ---- */
 
 typedef struct {
     Sketch s;
     size_t parts;
     const float *x;
     double *cell; /* (rows, parts, width) */
-} Sums;
+} SketchSums;
 
-static void add_run(const Sketch *s, const Hash *h, size_t at, const float *x, size_t n, double *cell)
+static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x, size_t n, double *cell)
 {
     uint32_t bucket[RUN];
     float y[RUN];
@@ -97,25 +98,25 @@ static void add_run(const Sketch *s, const Hash *h, size_t at, const float *x, s
         cell[bucket[i]] += (double)v[i];
 }
 
-/* A row of a part. */
+/* Sums one row over one part of the vector. */
 static void add_piece(void *data, size_t piece)
 {
-    const Sums *sums = data;
+    const SketchSums *sums = data;
     const Sketch *s = &sums->s;
     const Stretch part = stretch_of(s->n, sums->parts, piece % sums->parts);
     double *cell = sums->cell + piece * s->width;
     memset(cell, 0, s->width * sizeof *cell);
     for (size_t b = part.from / BLOCK; b < blocks_of(part.to); b++) {
-        const Hash hash = hash_of(s, piece / sums->parts, b);
+        const RowHash hash = hash_of(s, piece / sums->parts, b);
         const size_t size = block_size(part.to, b);
         for (size_t at = 0; at < size; at += RUN)
             add_run(s, &hash, at, sums->x + b * BLOCK + at, size - at < RUN ? size - at : RUN, cell);
     }
 }
 
-Status sketch_encode(const Call *c, SketchKind kind, const float *x, Buf *out)
+Status sketch_encode(const Call *c, const float *x, Buf *out)
 {
-    Sums sums = {.s = sketch_of(c, kind), .parts = c->shape->n < HALVED_FROM ? 1 : 2, .x = x};
+    SketchSums sums = {.s = sketch_of(c), .parts = c->shape->n < HALVED_FROM ? 1 : 2, .x = x};
     const Sketch *s = &sums.s;
     if (goes_raw(s))
         return raw_put(c, x, out);
@@ -145,9 +146,11 @@ typedef struct {
     const uint8_t *cell;
     float *x;
     Picks kept;
-} Estimate;
+} SketchEstimate;
 
-static void cells_of_row(const Estimate *e, size_t row, const Hash *h, size_t at, size_t n, float *v,
+/* v (n): the cells of elements at .. at + n - 1 in a row, times their signs if signed; w (n), unless NULL: those of the
+ * second table. */
+static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
     const Sketch *s = &e->s;
@@ -168,8 +171,8 @@ static void take_least(float *least, const float *v, size_t n)
         least[i] = v[i] < least[i] ? v[i] : least[i];
 }
 
-/* The least cells of both parts and their difference. */
-static void split_run(const Estimate *e, const Hash *hash, size_t at, size_t n, float *x)
+/* x (n) = least cell of positive parts - least cell of negative parts. */
+static void split_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[RUN], w[RUN], minus[RUN];
     cells_of_row(e, 0, &hash[0], at, n, x, minus);
@@ -182,20 +185,20 @@ static void split_run(const Estimate *e, const Hash *hash, size_t at, size_t n, 
         x[i] -= minus[i];
 }
 
-static void median_run(const Estimate *e, const Hash *hash, size_t at, size_t n, float *x)
+static void median_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[SKETCH_ROWS * RUN];
     for (size_t row = 0; row < e->s.rows; row++) {
         cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
-        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v); /* what the medians read behind */
+        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v); /* medians reads whole runs */
     }
     kernels()->medians(v, RUN, e->s.rows, n, x);
 }
 
 static void estimate_block(void *data, size_t block)
 {
-    const Estimate *e = data;
-    Hash hash[SKETCH_ROWS];
+    const SketchEstimate *e = data;
+    RowHash hash[SKETCH_ROWS];
     const size_t size = block_size(e->s.n, block);
     float *const x = e->x + block * BLOCK;
     for (size_t row = 0; row < e->s.rows; row++)
@@ -207,7 +210,7 @@ static void estimate_block(void *data, size_t block)
 
 static void drop_block(void *data, size_t block)
 {
-    const Estimate *e = data;
+    const SketchEstimate *e = data;
     float *const x = e->x + block * BLOCK;
     const size_t size = block_size(e->s.n, block);
     const uint64_t *const bits = e->kept.bits + block * (BLOCK / 64);
@@ -215,8 +218,8 @@ static void drop_block(void *data, size_t block)
         x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
 }
 
-/* All but the k largest magnitudes become zero. */
-static Status keep_largest(Estimate *e, size_t k)
+/* Sets all but the k largest magnitudes to 0. */
+static Status keep_largest(SketchEstimate *e, size_t k)
 {
     const Call *c = e->s.c;
     Picks *kept = &e->kept;
@@ -234,23 +237,23 @@ static Status keep_largest(Estimate *e, size_t k)
 
 /* ---- reading ---- */
 
-/* Whether the bits are those of a cell: finite, and unless floats travel raw, not -0, nor below 0 where parts are
- * split. `seen`: without the sign where it may be set. */
-static bool is_sum(uint32_t bits, uint32_t seen, uint32_t hole)
+/* Whether the bits of a float are those of a sum: finite and not `never`. `mask` clears the sign where it may be set. */
+static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
 {
-    return (bits & seen) < 0x7f800000u && bits != hole;
+    return (bits & mask) < 0x7f800000u && bits != never;
 }
 
+/* The cells, or NULL if one is no sum. Sums of split parts are not negative; no sum is -0, but raw floats may be. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);
-    const uint32_t seen = raw || s->kind != SKETCH_SPLIT ? 0x7fffffff : 0xffffffff,
-                   hole = raw ? 0xffffffff : 0x80000000;
+    const uint32_t mask = raw || s->kind != SKETCH_SPLIT ? 0x7fffffff : 0xffffffff,
+                   never = raw ? 0xffffffff : 0x80000000;
     uint32_t good = 1;
     for (size_t k = 0; k < cells; k++)
-        good &= is_sum(load_u32(cell + 4 * k), seen, hole);
+        good &= is_sum(load_u32(cell + 4 * k), mask, never);
     for (size_t k = 0; !good && k < cells; k++)
-        if (!is_sum(load_u32(cell + 4 * k), seen, hole)) {
+        if (!is_sum(load_u32(cell + 4 * k), mask, never)) {
             payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)load_f32(cell + 4 * k));
             return NULL;
         }
@@ -262,11 +265,11 @@ static unsigned own_kind(const Sketch *s)
     return goes_raw(s) ? PAYLOAD_RAW : PAYLOAD_METHOD;
 }
 
-Status sketch_decode(const Call *c, SketchKind kind, Bytes in, float *x)
+Status sketch_decode(const Call *c, Bytes in, float *x)
 {
     const size_t topk = (size_t)((const SketchParams *)c->self->params)->topk;
     uint64_t workers;
-    Estimate e = {.s = sketch_of(c, kind), .x = x};
+    SketchEstimate e = {.s = sketch_of(c), .x = x};
     e.cell = addends_open(c, in, own_kind(&e.s), true, cells_of(&e.s), "cell", &workers);
     if (!e.cell || !check_cells(&e.s, e.cell, cells_of(&e.s)))
         return ERR_CORRUPT;
@@ -278,9 +281,9 @@ Status sketch_decode(const Call *c, SketchKind kind, Bytes in, float *x)
     return topk && topk < e.s.n ? keep_largest(&e, topk) : OK;
 }
 
-Status sketch_merge(const Call *c, SketchKind kind, const Bytes *in, size_t count, Buf *out)
+Status sketch_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const Sketch s = sketch_of(c, kind);
+    const Sketch s = sketch_of(c);
     const uint8_t **cell;
     TRY(addends_open_all(c, in, count, own_kind(&s), cells_of(&s), "cell", &cell, out));
     for (size_t w = 0; w < count; w++)

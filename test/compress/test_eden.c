@@ -1,4 +1,4 @@
-/* test_turned.c -- drive and eden against a slow decoder of their payload; their promises; refusals. */
+/* test_eden.c -- drive and eden against a slow decoder of their payload; their promises; refusals. */
 #include "rig/try.h"
 
 #include "num/lloyd.h"
