@@ -150,6 +150,22 @@ $(GOLDENS): $(B)/test/golden-most%: test/codec/test_golden.c $(B)/kernels-most%.
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lcmocka
 
+# The codec of docs/adding-a-compressor.md, extracted and registered beside all others: the tests of promises run on it.
+ADDING := $(B)/test/adding-promises $(B)/test/adding-unbiased
+
+$(B)/adding/meansign.c: docs/adding-a-compressor.md
+	@mkdir -p $(@D)
+	@awk '/^```c$$/ && !ended {inside = 1; next} /^```$$/ && inside {inside = 0; ended = 1} inside' $< >$@
+
+$(B)/adding/all.c: lib/compress/all.c
+	@mkdir -p $(@D)
+	@sed 's/^ *X(none) .*/&\n    X(meansign) \\/' $< >$@
+
+$(ADDING): $(B)/test/adding-%: test/codec/test_%.c $(B)/adding/meansign.c $(B)/adding/all.c $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) CC $(B)/adding/meansign.c
+	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) -lcmocka
+
 # ---- the two commands of the README ----
 
 # Installs what is missing, nothing when all is there. It asks for what the build uses, not for packages by name.
@@ -175,9 +191,9 @@ deps:
 PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
 check: deps
-	@$(PARALLEL) all tests $(GOLDENS) $(REPLAYS)
+	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS)
 	@$(PARALLEL) -O check-run
-	@cat $(TESTS:%=%.log) $(GOLDENS:%=%.log) | awk '/^\[  PASSED/ {passed += $$4} /SKIPPED/ {skipped++} \
+	@cat $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) | awk '/^\[  PASSED/ {passed += $$4} /SKIPPED/ {skipped++} \
 	    END {printf "\n%d passed, 0 failed, %d skipped\n", passed, skipped}'
 
 demo: deps
@@ -208,7 +224,7 @@ paper: deps
 
 # ---- tests ----
 
-RUNS    := $(TESTS:$(B)/test/%=run-%) $(GOLDENS:$(B)/test/%=run-%)
+RUNS    := $(TESTS:$(B)/test/%=run-%) $(GOLDENS:$(B)/test/%=run-%) $(ADDING:$(B)/test/%=run-%)
 ROOMS   := $(sort $(foreach t,$(TESTS:$(B)/test/%=%),$(firstword $(subst /, ,$t))))
 FUZZERS := $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
@@ -218,7 +234,9 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 # The tests of one room: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
-check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck
+check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck listcheck
+
+run-adding-%: export CODEC := meansign
 
 $(RUNS): run-%: $(B)/test/%
 	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
@@ -271,8 +289,10 @@ docs: $(PROGRAMS)
 	$(B)/bin/atomo-bench plot convergence $(B)/docs/run1.csv $(B)/docs/run2.csv $(B)/docs/run3.csv --x bytes -o $(B)/docs/convergence.svg
 	cp $(DOCS_FIGURES:%=$(B)/docs/%.svg) docs/figures/
 
-golden: $(B)/test/codec/test_golden
+# Stored payloads, and the lists of codecs.
+golden: $(B)/test/codec/test_golden $(PROGRAMS)
 	$< --write
+	@sh test/listcheck.sh $(B)/bin --write
 
 FUZZ_SECONDS ?= 60
 FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
@@ -355,7 +375,8 @@ uninstall:
 	rm -f $(PROGRAMS:$(B)/bin/%=$(DESTDIR)$(bindir)/%)
 	rm -rf $(DESTDIR)$(datadir)/atomo
 
-dist: listcheck
+dist: $(PROGRAMS)
+	@sh test/listcheck.sh $(B)/bin --release
 	git archive --prefix=atomo-$(VERSION)/ -o build/atomo-$(VERSION).tar.gz HEAD
 
 clean:

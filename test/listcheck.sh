@@ -1,12 +1,14 @@
 #!/bin/sh
-# listcheck.sh -- what a release wants of the lists of codecs: sh test/listcheck.sh BIN_DIRECTORY. Fails when a codec of
-# lib/compress/all.c is missing in a list that names codecs by hand (the table of README.md, the fuzz target of decoders, the
-# independent decoder, the page of formats), or when docs/compressors.md is not what the codecs say of themselves.
-bin=$(cd "${1:?usage: listcheck.sh BIN_DIRECTORY}" && pwd) || exit 2
+# listcheck.sh -- checks the lists of codecs against lib/compress/all.c: sh test/listcheck.sh BIN_DIRECTORY [--write|--release]
+#
+# Every codec must have a row in README.md's table and a section or line in docs/FORMAT.md, every name in the first column of that table
+# must be a codec, and docs/compressors.md must be the output of `list --details`. --write first writes docs/compressors.md
+# and adds missing rows to README.md. --release also wants every codec in the independent decoder.
+bin=$(cd "${1:?usage: listcheck.sh BIN_DIRECTORY [--write|--release]}" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 1
 bad=0
 
-# The codec's name, what is missing where, then a pattern and the files one line of which is to match it.
+# Codec, complaint, a pattern, and the files of which some line must match it.
 want() {
     name=$1 what=$2 pattern=$3
     shift 3
@@ -15,17 +17,34 @@ want() {
     bad=1
 }
 
+row() {
+    printf '^|[^|]*`%s[`+:][^|]*|' "$1"
+}
+
 names=$(sed -n 's/^ *X(\([a-z0-9]*\)).*/\1/p' lib/compress/all.c)
 [ -n "$names" ] || { echo "lib/compress/all.c: no line X(name)"; exit 1; }
+
+if [ "$2" = --write ]; then
+    "$bin"/atomo-bench list --details --format md -o docs/compressors.md || exit 1
+    for codec in $names; do
+        grep -q "$(row "$codec")" README.md && continue
+        brief=$("$bin"/atomo-bench list "$codec" | sed -n '1s/^[^ ]* *//p')
+        sed "/^| \`joint\`/i | \`$codec\` | $brief |" README.md >README.md.new && mv README.md.new README.md || exit 1
+    done
+fi
+
 for codec in $names; do
-    want "$codec" 'no row of the table of codecs in README.md names it' "^|.*\`$codec[\`+:]" README.md
-    want "$codec" 'no spec of test/fuzz/fuzz_decode.c has it' "^ *\".*\<$codec[+:\"]" test/fuzz/fuzz_decode.c
-    want "$codec" 'not in test/reference/decode.py, nor in its wrappers.py and sketches.py' "\"$codec\"" \
-        test/reference/decode.py test/reference/wrappers.py test/reference/sketches.py
-    want "$codec" 'docs/FORMAT.md does not name it' "\<$codec\>" docs/FORMAT.md
+    want "$codec" 'no row of the table in README.md names it: make golden' "$(row "$codec")" README.md
+    want "$codec" 'docs/FORMAT.md does not describe its payload' "\<$codec\>" docs/FORMAT.md
+    [ "$2" != --release ] ||
+        want "$codec" 'not in test/reference/decode.py, nor in its wrappers.py and sketches.py' "\"$codec\"" \
+            test/reference/decode.py test/reference/wrappers.py test/reference/sketches.py
+done
+for name in $(sed -n '/^| `none`/,/^$/s/^|\([^|]*\)|.*/\1/p' README.md | grep -o '`[a-z0-9]*' | tr -d '`'); do
+    echo "$names" | grep -qx "$name" || { echo "README.md: no codec is called $name"; bad=1; }
 done
 "$bin"/atomo-bench list --details --format md | cmp -s - docs/compressors.md || {
-    echo "docs/compressors.md is not what the codecs say: make docs"
+    echo "docs/compressors.md is not what the codecs say: make golden"
     bad=1
 }
 exit $bad

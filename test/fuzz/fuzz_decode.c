@@ -1,91 +1,33 @@
 /* fuzz_decode.c -- every codec's decoder, on raw bytes and on valid payloads that were tampered with.
  *
- * Input: codec, shape, mode; mode even: the rest is the payload; odd: a vector is encoded and the rest are edits
- * (position, value) and a cut. Whatever comes in, decode refuses or gives finite numbers. */
+ * Input: spec (two bytes), shape, mode (one byte each). Mode even: the rest is the payload. Mode odd: the payload is a
+ * normal vector's, and the rest are edits (position, value) and a cut. decode must refuse the payload or give finite
+ * numbers. */
 #include "num/finite.h"
 #include "compress/spec.h"
+#include "rig/more_specs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const specs[] = {
-    "none",
-    "fp16",
-    "bf16",
-    "qsgd",
-    "qsgd:levels=1,bucket=0",
-    "qsgd:code=elias-sparse,bucket=64",
-    "qsgd:code=elias-dense,bits=3",
-    "qsgd:code=fixed",
-    "qsgd:bits=12,code=fixed",
-    "qsgd:bits=16",
-    "terngrad",
-    "intsgd:bits=4,share=off",
-    "terngrad:code=2bit",
-    "terngrad:code=elias",
-    "entry:ratio=0.1",
-    "entry:ratio=0.6",
-    "entry:budget=3",
-    "lq",
-    "lq:q=1",
-    "svd",
-    "svd:rank=1,method=gesdd",
-    "ef+entry:ratio=0.2",
-    "gspar:eps=1",
-    "randk:ratio=0.1",
-    "randk:ratio=0.6,shared=off",
-    "randk:ratio=1",
-    "topk:ratio=0.3",
-    "threshold:rel=0.4",
-    "threshold:tau=1",
-    "gaussiank:ratio=0.2",
-    "dgc:ratio=0.1",
-    "svd:rank=2,vectors=bf16",
-    "svd:rank=4,vectors=qsgd,vbits=3",
-    "wavelet:ratio=0.2,family=db4",
-    "hadamard:ratio=0.2",
-    "rotated:bits=3",
-    "thc:bits=3,share=off",
-    "drive",
-    "eden:bits=2.4",
-    "eden:bits=0.2",
-    "joint:bits=3",
-    "joint:bits=2+entry",
-    "sign",
-    "scaledsign",
-    "scaledsign:scale=bucket",
-    "onebit",
-    "onebit:scope=tensor",
-    "stc:ratio=0.2",
-    "adaq:ratio=0.2",
-    "natural",
-    "nuqsgd:bucket=64",
-    "minmax",
-    "minmax:bits=9,bucket=7",
-    "zipml:levels=3,bucket=30",
-    "strom",
-    "strom:tau=1",
-    "powersgd",
-    "powersgd:rank=1,iters=2",
-    "lowrank:rank=5",
-    "ef21:alpha=0.5+none",
-    "diana+randk:ratio=0.4",
-    "induced:with=natural+topk:ratio=0.2",
-    "countsketch:rows=3,cols=5,topk=4",
-    "countmin:cols=2",
-    "sketchml:quantiles=9,groups=3",
-    "sketchml:quantiles=9,groups=3,keys=delta-adaptive",
-    "zstd+none",
-    "zstd+ef+qsgd:bits=2",
-    "blosc+none",
-    "blosc:shuffle=bit+sign",
-    "fourier:ratio=0.2",
-    "dct:ratio=0.2,dims=2",
-    "sidco:ratio=0.3",
-    "cas:min=20,clusters=3",
-    "cas:min=0,clusters=1,buckets=9,index=bitmap",
-};
+enum { SPECS_MOST = 1000 };
+static const char
+    *specs[SPECS_MOST]; /* every compressor with its defaults, wrappers round `none`; then more_specs */
+static size_t spec_count;
+
+static void collect_specs(void)
+{
+    static char wrapped[SPECS_MOST][32];
+    for (size_t i = 0; compressors[i]; i++) {
+        const bool wraps = compressors[i]->wraps && !compressors[i]->alone[0];
+        snprintf(wrapped[i], sizeof wrapped[i], "%s%s", compressors[i]->name, wraps ? "+none" : "");
+        specs[spec_count++] = wrapped[i];
+    }
+    for (size_t i = 0; i < countof(more_specs); i++)
+        specs[spec_count++] = more_specs[i].spec;
+}
 
 static const size_t shapes[][2] = {{1, 1},   {3, 1},   {8, 8},   {1, 100},  {65, 3},
                                    {30, 20}, {513, 1}, {16, 90}, {66000, 1}};
@@ -105,7 +47,7 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Deals the bytes out to the rounds: as many as each had, the rest to the last. */
+/* Splits the bytes by rounds: each as long as its payload was, the last one takes the rest. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {
@@ -118,14 +60,18 @@ static void divide(Message *m, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 3)
+    if (size < 4)
         return 0;
+    if (spec_count == 0)
+        collect_specs();
+    const char *spec = specs[(size_t)(data[0] << 8 | data[1]) % spec_count];
+    data++, size--;
     Arena *a = arena_open(0);
     Error err;
     const Codec *codec;
     const size_t *dim = shapes[data[1] % countof(shapes)];
     Shape shape;
-    if (codec_open(&codec, specs[data[0] % countof(specs)], a, &err) != OK || !shape_make(&shape, 2, dim))
+    if (codec_open(&codec, spec, a, &err) != OK || !shape_make(&shape, 2, dim))
         abort();
     Call c = {.self = codec,
               .shape = &shape,

@@ -515,7 +515,7 @@ const Compressor compressor_sketchml = {
     .brief = "quantile bins in a sketch of least bins, keys as distances; for sparse gradients",
     .formula =
         "Elements that are not zero go into `quantiles` bins of equally many elements, each side of zero\n"
-        "having its share; a bin stands for the midpoint of its edges. QuantileBins are counted from zero outwards,\n"
+        "having its share; a bin stands for the midpoint of its edges. Bins are counted from zero outwards,\n"
         "and runs of ceil(quantiles / groups) of them are groups. Of each group travel\n"
         "  the keys: delta-binary, 2 bits and 1 to 4 bytes each, or delta-adaptive, the Golomb code that\n"
         "  suits the group (within 3 % of their entropy at densities up to 0.2);\n"
