@@ -2,8 +2,8 @@
 # listcheck.sh -- checks the lists of codecs against lib/compress/all.c: sh test/listcheck.sh BIN_DIRECTORY [--write|--release]
 #
 # Every codec must have a row in README.md's table and a section or line in docs/FORMAT.md, every name in the first column of that table
-# must be a codec, and docs/compressors.md must be the output of `list --details`. --write first writes docs/compressors.md
-# and adds missing rows to README.md. --release also wants every codec in the independent decoder.
+# must be a codec, and docs/compressors.md must be the output of `list --details`. --write checks nothing: it writes docs/compressors.md
+# and adds the rows that README.md lacks. --release also wants every codec in the independent decoder.
 bin=$(cd "${1:?usage: listcheck.sh BIN_DIRECTORY [--write|--release]}" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -28,9 +28,10 @@ if [ "$2" = --write ]; then
     "$bin"/atomo-bench list --details --format md -o docs/compressors.md || exit 1
     for codec in $names; do
         grep -q "$(row "$codec")" README.md && continue
-        brief=$("$bin"/atomo-bench list "$codec" | sed -n '1s/^[^ ]* *//p')
+        brief=$(sed -n "/^## $codec\$/{n;n;p;}" docs/compressors.md)
         sed "/^| \`joint\`/i | \`$codec\` | $brief |" README.md >README.md.new && mv README.md.new README.md || exit 1
     done
+    exit 0
 fi
 
 for codec in $names; do
