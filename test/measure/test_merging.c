@@ -71,7 +71,7 @@ static void decodes_to_the_sum(Crew *w)
         for (size_t i = 0; i < w->shape.n; i++)
             sum[i] += (double)y[i];
     }
-    check_close(w, decoded(w, w->heard[last]), sum, sizes_of_parts(w));
+    check_close(w, decoded(w, w->step.heard[last]), sum, sizes_of_parts(w));
 }
 
 static void merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts(void **state)
@@ -84,7 +84,7 @@ static void is_the_vote(Crew *w)
 {
     if (!is_codec(w, "sign"))
         return;
-    const float *y = decoded(w, w->heard[0]);
+    const float *y = decoded(w, w->step.heard[0]);
     for (size_t i = 0; i < w->shape.n; i++) {
         int minus = 0;
         for (int k = 0; k < w->workers; k++)
@@ -108,7 +108,7 @@ static void is_the_same_in_two_stages(Crew *w)
         for (int from = 0; from < w->workers; from += 5)
             batch[batches++] =
                 merged(w, r, w->sent[r] + from, (size_t)(w->workers - from < 5 ? w->workers - from : 5));
-        const Bytes both = merged(w, r, batch, batches), one = w->heard[r];
+        const Bytes both = merged(w, r, batch, batches), one = w->step.heard[r];
         CHECK_CREW(w, both.size == one.size);
         if (codec_traits(w->codec) & LINEAR && r == w->rounds - 1) {
             const float *first = decoded(w, one);
@@ -168,7 +168,7 @@ static size_t most_bytes(const Crew *w, int round)
 static void is_as_small_as_stated(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++)
-        CHECK_CREW(w, w->heard[r].size <= most_bytes(w, r));
+        CHECK_CREW(w, w->step.heard[r].size <= most_bytes(w, r));
 }
 
 static void merged_payloads_grow_no_more_than_stated(void **state)
@@ -209,7 +209,7 @@ static Status decode_copy(Crew *w, const uint8_t *data, size_t size)
 static void refuses_lengths(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
-        const Bytes whole = w->heard[r], good = w->sent[r][0];
+        const Bytes whole = w->step.heard[r], good = w->sent[r][0];
         const ArenaMark mark = arena_mark(w->a);
         const size_t step = 1 + whole.size / 60;
         for (size_t size = 0; size < whole.size; size += step) {
@@ -318,8 +318,8 @@ static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
 static void counts_workers_to_the_last(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
-        const Bytes whole = of_many(w, w->heard[r], UINT64_MAX - 1),
-                    beyond = of_many(w, w->heard[r], UINT64_MAX);
+        const Bytes whole = of_many(w, w->step.heard[r], UINT64_MAX - 1),
+                    beyond = of_many(w, w->step.heard[r], UINT64_MAX);
         const Bytes most[] = {whole, w->sent[r][0]};
         const Call c = call_of(w, 0, r);
         Buf out = room_for(w, most, 2);
@@ -357,7 +357,8 @@ static void is_the_same_on_threads(Crew *w)
             Buf out = room_for(w, w->sent[r], count);
             c.threads = threads;
             check_ok(codec_merge(&c, w->sent[r], count, &out), &w->err);
-            CHECK_CREW(w, out.size == w->heard[r].size && !memcmp(out.data, w->heard[r].data, out.size));
+            CHECK_CREW(w, out.size == w->step.heard[r].size &&
+                              !memcmp(out.data, w->step.heard[r].data, out.size));
         }
 }
 

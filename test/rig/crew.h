@@ -1,7 +1,9 @@
-/* crew.h -- a step of many workers: each sends its payloads, and all hear what they merge to. */
+/* crew.h -- one step of many workers through the exchange: their payloads of each round, and what they merge to. */
 #ifndef ATOMO_CREW_H
 #define ATOMO_CREW_H
 
+#include "exchange/exchange.h"
+#include "exchange/states.h"
 #include "rig/every_codec.h"
 
 enum { WORKERS = 17, APART = 1009 };
@@ -12,10 +14,11 @@ typedef struct {
     const Codec *codec;
     Shape shape;
     int workers, rounds;
-    Call call[WORKERS];
-    void *state[WORKERS];
+    CodecStates states;
+    Exchange step;
+    ExchangeWorker worker[WORKERS];
     const float *x[WORKERS];
-    Bytes sent[ROUNDS_MAX][WORKERS], heard[ROUNDS_MAX];
+    Bytes sent[ROUNDS_MAX][WORKERS];
 } Crew;
 
 /* Normal numbers; every worker's gradient begins at another of them. */
@@ -25,23 +28,23 @@ static inline void crew_open(Crew *w, const Codec *codec, Shape shape)
 {
     *w = (Crew){.a = arena_open(0), .scratch = arena_open(0), .codec = codec, .shape = shape};
     w->rounds = codec_rounds(w->codec);
+    w->step = (Exchange){
+        .call = {.self = codec, .shape = &w->shape, .threads = 1, .scratch = w->scratch, .err = &w->err},
+        .seed = 7,
+        .tensor = 3,
+        .keep = true,
+        .y = NEW(w->a, float, shape.n + 1),
+        .payloads = w->a};
     for (int k = 0; k < WORKERS; k++) {
-        w->call[k] = (Call){.self = w->codec,
-                            .shape = &w->shape,
-                            .rng = rng_open(7, 0, k, 0, 3),
-                            .rng_shared = rng_open(7, 0, RNG_EVERYONE, 0, 3),
-                            .worker = k,
-                            .threads = 1,
-                            .scratch = w->scratch,
-                            .err = &w->err};
-        const size_t state = codec_state_size(&w->call[k]);
-        w->call[k].state = w->state[k] = state ? arena_zeroed(w->a, 1, state) : NULL;
+        w->worker[k].index = (size_t)k;
+        check_ok(codec_states_find(&w->states, &w->step.call, k, "w", &w->worker[k].state), &w->err);
         w->x[k] = pool + APART * k;
     }
 }
 
 static inline void crew_close(Crew *w)
 {
+    codec_states_forget(&w->states);
     arena_close(w->a);
     arena_close(w->scratch);
 }
@@ -60,10 +63,8 @@ static inline bool merges(const Crew *w, int round)
 
 static inline Call call_of(const Crew *w, int worker, int round)
 {
-    Call c = w->call[worker];
-    c.workers = w->workers;
+    Call c = exchange_call(&w->step, &w->worker[worker]);
     c.round = round;
-    c.heard = w->heard;
     return c;
 }
 
@@ -84,30 +85,21 @@ static inline Bytes merged(Crew *w, int round, const Bytes *in, size_t count)
     return buf_bytes(&out);
 }
 
-/* The first worker learns what is learnt for all. */
-static inline void crew_train(Crew *w)
-{
-    if (!w->state[0])
-        return;
-    check_ok(codec_train(&w->call[0], w->x[0], w->state[0]), &w->err);
-    for (int k = 1; k < WORKERS; k++)
-        memcpy(w->state[k], w->state[0], codec_state_size(&w->call[0]));
-}
-
-/* Everyone sends, and hears the merged payload of each round; the last one may not have any. */
+/* All rounds of one step: every worker sends, and each round's payloads merge where they can. */
 static inline void crew_run(Crew *w, int workers)
 {
-    w->workers = workers;
-    crew_train(w);
+    Exchange *e = &w->step;
+    w->workers = e->call.workers = workers;
+    check_ok(exchange_train(e, &w->worker[0], w->x[0]), &w->err);
+    for (int k = 1; k < WORKERS; k++)
+        exchange_share_training(e, &w->worker[0], &w->worker[k]);
+    check_ok(exchange_begin(e), &w->err);
     for (int r = 0; r < w->rounds; r++) {
         for (int k = 0; k < workers; k++) {
-            const Call c = call_of(w, k, r);
-            Buf out = {.cap = codec_bound(&c)};
-            out.data = NEW(w->a, uint8_t, out.cap + 1);
-            check_ok(codec_encode(&c, w->x[k], &out), &w->err);
-            w->sent[r][k] = buf_bytes(&out);
+            check_ok(exchange_send(e, &w->worker[k], w->x[k], &w->sent[r][k]), &w->err);
+            check_ok(exchange_take(e, &w->worker[k], w->sent[r][k]), &w->err);
         }
-        w->heard[r] = merges(w, r) ? merged(w, r, w->sent[r], (size_t)workers) : (Bytes){0};
+        check_ok(exchange_end_round(e), &w->err);
     }
 }
 

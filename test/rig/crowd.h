@@ -1,19 +1,21 @@
-/* crowd.h -- several workers and one codec of two rounds whose payloads add up: what each sends, what they hear, and
- * the sum, undecoded. */
+/* crowd.h -- one step of several workers through a codec of two rounds whose payloads add: each worker's payloads, and
+ * the merged payloads. */
 #ifndef ATOMO_CROWD_H
 #define ATOMO_CROWD_H
 
+#include "exchange/exchange.h"
 #include "rig/try.h"
 
 enum { CROWD_MOST = 9 };
 
 typedef struct {
     int workers;
-    Try *t[CROWD_MOST]; /* their vectors, and what each one's own payload decodes to */
-    Call call[CROWD_MOST];
+    Try *t[CROWD_MOST]; /* each worker's vector x, and the estimate y that its own payload decodes to */
+    Exchange step;
+    Call call[CROWD_MOST]; /* of the last round */
     Bytes first[CROWD_MOST], last[CROWD_MOST];
-    Bytes heard, merged;
-    float *sum; /* what the merged payload decodes to */
+    Bytes heard, merged; /* merged payloads of the first and of the last round */
+    float *sum;          /* decoded from `merged` */
 } Crowd;
 
 static inline Bytes crowd_merge(const Call *c, Arena *a, const Bytes *in, size_t count)
@@ -43,30 +45,35 @@ static inline void crowd_close(Crowd *k)
         try_close(k->t[w]);
 }
 
-static inline Bytes crowd_encode(Try *t, const Call *c)
-{
-    const size_t start = t->out.size;
-    check_ok(codec_encode(c, t->x, &t->out), &t->err);
-    return (Bytes){t->out.data + start, t->out.size - start};
-}
-
-/* Both rounds, and what is decoded: each by itself, and the sum. */
+/* Both rounds; then decodes each worker's payload and the merged one. */
 static inline void crowd_run(Crowd *k)
 {
     Try *own = k->t[0];
-    for (int w = 0; w < k->workers; w++)
-        k->first[w] = crowd_encode(k->t[w], &k->t[w]->call);
-    k->heard = crowd_merge(&own->call, own->arena, k->first, (size_t)k->workers);
-    for (int w = 0; w < k->workers; w++) {
-        Call *c = &k->call[w];
-        *c = k->t[w]->call;
-        c->round = 1;
-        c->heard = &k->heard;
-        k->last[w] = crowd_encode(k->t[w], c);
-        check_ok(codec_decode(c, k->last[w], k->t[w]->y), c->err);
+    Exchange *e = &k->step;
+    const size_t n = own->shape.n;
+    *e = (Exchange){.call = own->call,
+                    .seed = 1,
+                    .keep = true,
+                    .y = NEW(own->arena, float, n + 1),
+                    .payloads = own->arena};
+    check_ok(exchange_begin(e), &own->err);
+    for (int round = 0; round < 2; round++) {
+        Bytes *sent = round ? k->last : k->first;
+        for (size_t w = 0; w < (size_t)k->workers; w++) {
+            const ExchangeWorker worker = {.index = w};
+            check_ok(exchange_send(e, &worker, k->t[w]->x, &sent[w]), &own->err);
+            check_ok(exchange_take(e, &worker, sent[w]), &own->err);
+        }
+        check_ok(exchange_end_round(e), &own->err);
     }
-    k->merged = crowd_merge(&k->call[0], own->arena, k->last, (size_t)k->workers);
-    k->sum = NEW(own->arena, float, own->shape.n + 1);
+    k->heard = e->heard[0];
+    for (size_t w = 0; w < (size_t)k->workers; w++) {
+        k->call[w] = exchange_call(e, &(ExchangeWorker){.index = w});
+        k->call[w].heard = &k->heard;
+        check_ok(codec_decode(&k->call[w], k->last[w], k->t[w]->y), &own->err);
+    }
+    k->merged = e->heard[1];
+    k->sum = NEW(own->arena, float, n + 1);
     check_ok(codec_decode(&k->call[0], k->merged, k->sum), &own->err);
 }
 

@@ -1,0 +1,257 @@
+/* test_exchange.c -- a step of many workers, whether payloads come from this process or another, in batches or all at
+ * once, from all workers or from some; and the store of codec states. */
+#include "rig/check.h"
+
+#include "compress/spec.h"
+#include "exchange/exchange.h"
+#include "exchange/states.h"
+
+enum { N = 900, MOST = 21 };
+
+/* Sums, votes, planned nothing, several rounds, decoding with a state, training: each kind of step. */
+static const char *const specs[] = {
+    "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
+    "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
+
+typedef struct {
+    Arena *a, *scratch, *payloads;
+    Error err;
+    Shape shape;
+    CodecStates states;
+    Exchange x;
+    ExchangeWorker worker[MOST];
+    float g[MOST][N], y[N];
+    Bytes sent[MOST][ROUNDS_MAX];
+} Group;
+
+static void group_open(Group *s, const char *spec, size_t batch)
+{
+    const Codec *codec;
+    *s = (Group){.a = arena_open(0), .scratch = arena_open(0), .payloads = arena_open(0)};
+    check(shape_make(&s->shape, 2, (const size_t[]){N / 30, 30}));
+    check_ok(codec_open(&codec, spec, s->a, &s->err), &s->err);
+    s->x = (Exchange){
+        .call = {.self = codec, .shape = &s->shape, .threads = 1, .scratch = s->scratch, .err = &s->err},
+        .seed = 4,
+        .tensor = rng_hash("w"),
+        .batch = batch,
+        .keep = true,
+        .y = s->y,
+        .payloads = s->payloads};
+    for (size_t w = 0; w < MOST; w++) {
+        s->worker[w].index = w;
+        check_ok(codec_states_find(&s->states, &s->x.call, (int64_t)w, "w", &s->worker[w].state), &s->err);
+    }
+}
+
+static void group_close(Group *s)
+{
+    codec_states_forget(&s->states);
+    arena_close(s->a);
+    arena_close(s->scratch);
+    arena_close(s->payloads);
+}
+
+static void new_gradients(Group *s, int64_t step)
+{
+    for (size_t w = 0; w < MOST; w++) {
+        const Rng rng = rng_open(8, 0, (int64_t)w, step, 0);
+        for (size_t i = 0; i < N; i++)
+            s->g[w][i] = (float)rng_normal(&rng, USE_TEST, i);
+    }
+}
+
+/* One step of workers 0 .. workers - 1 without those in `drops` (bits). Where `from` is not NULL, its payloads are taken,
+ * as those of another process are. */
+static void run_step(Group *s, int64_t step, size_t workers, uint32_t drops, const Group *from)
+{
+    Exchange *x = &s->x;
+    size_t first = 0;
+    new_gradients(s, step);
+    arena_rewind(s->payloads, (ArenaMark){0});
+    x->step = step;
+    x->call.workers = 0;
+    for (size_t w = workers; w-- > 0;)
+        if (!(drops >> w & 1)) {
+            x->call.workers++;
+            first = w;
+        }
+    check_ok(exchange_train(x, &s->worker[first], s->g[first]), &s->err);
+    for (size_t w = 0; w < workers; w++)
+        if (w != first)
+            exchange_share_training(x, &s->worker[first], &s->worker[w]);
+    check_ok(exchange_begin(x), &s->err);
+    for (int r = 0; r < x->rounds; r++) {
+        for (size_t w = 0; w < workers; w++) {
+            if (drops >> w & 1)
+                continue;
+            if (from)
+                s->sent[w][r] = from->sent[w][r];
+            else
+                check_ok(exchange_send(x, &s->worker[w], s->g[w], &s->sent[w][r]), &s->err);
+            check_ok(exchange_take(x, &s->worker[w], s->sent[w][r]), &s->err);
+        }
+        check_ok(exchange_end_round(x), &s->err);
+    }
+    check_ok(exchange_receive(x), &s->err);
+    for (size_t w = 0; w < workers; w++)
+        check_ok(drops >> w & 1 ? exchange_settle_dropped(x, &s->worker[w], s->g[w])
+                                : exchange_settle(x, &s->worker[w], s->g[w], s->sent[w]),
+                 &s->err);
+}
+
+static void check_same_states(const Group *a, const Group *b)
+{
+    check(a->states.count == b->states.count);
+    for (size_t i = 0; i < a->states.count; i++)
+        check(!memcmp(a->states.item[i].state, b->states.item[i].state, a->states.item[i].size));
+}
+
+static void payloads_of_another_process_give_the_same_estimate_and_states(void **state)
+{
+    static Group here, there;
+    (void)state;
+    for (size_t k = 0; k < countof(specs); k++) {
+        group_open(&here, specs[k], 0);
+        group_open(&there, specs[k], 0);
+        for (int64_t step = 0; step < 3; step++) {
+            run_step(&here, step, 5, 0, NULL);
+            run_step(&there, step, 5, 0, &here);
+            check(!memcmp(here.y, there.y, sizeof here.y));
+            check_same_states(&here, &there);
+        }
+        group_close(&here);
+        group_close(&there);
+    }
+}
+
+/* To rounding: sums of floats are rounded between batches. */
+static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
+{
+    static Group all, some;
+    (void)state;
+    for (size_t k = 0; k < countof(specs); k++)
+        for (size_t workers = 1; workers <= MOST; workers += 4) {
+            group_open(&all, specs[k], 0);
+            group_open(&some, specs[k], 3);
+            run_step(&all, 0, workers, 0, NULL);
+            run_step(&some, 0, workers, 0, NULL);
+            for (size_t i = 0; i < N; i++)
+                check_near((double)all.y[i], (double)some.y[i], 1e-4);
+            check(some.x.held <= 4);
+            group_close(&all);
+            group_close(&some);
+        }
+}
+
+/* The mean is over those that sent; error feedback keeps what a dropped worker could not send. */
+static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
+{
+    static Group s;
+    (void)state;
+    group_open(&s, "ef+none", 0);
+    run_step(&s, 0, 4, 1u << 0 | 1u << 2, NULL);
+    for (size_t i = 0; i < N; i++) {
+        check_near((double)s.y[i], ((double)s.g[1][i] + (double)s.g[3][i]) / 2, 1e-6);
+        check(((const float *)s.worker[0].state)[i] == s.g[0][i]);
+        check(((const float *)s.worker[1].state)[i] == 0);
+    }
+    group_close(&s);
+    for (size_t k = 0; k < countof(specs); k++) {
+        group_open(&s, specs[k], 0);
+        for (int64_t step = 0; step < 4; step++)
+            run_step(&s, step, 6, 1u << (step + 1), NULL);
+        for (size_t i = 0; i < N; i++)
+            check(isfinite(s.y[i]));
+        group_close(&s);
+    }
+}
+
+static Status count_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *), void *arg)
+{
+    (void)worker;
+    ((int *)data)[phase]++;
+    if (phase == EXCHANGE_ENCODE || phase == EXCHANGE_MERGE || phase == EXCHANGE_ESTIMATE ||
+        phase == EXCHANGE_DECODE)
+        TRY(work(arg)); /* as a timing loop does */
+    return work(arg);
+}
+
+static void a_clock_that_repeats_phases_changes_nothing(void **state)
+{
+    static Group plain, timed;
+    (void)state;
+    for (size_t k = 0; k < countof(specs); k++) {
+        int phases[EXCHANGE_SCALE + 1] = {0};
+        group_open(&plain, specs[k], 3);
+        group_open(&timed, specs[k], 3);
+        timed.x.clock = (ExchangeClock){count_phase, phases};
+        run_step(&plain, 0, 7, 0, NULL);
+        run_step(&timed, 0, 7, 0, NULL);
+        check(!memcmp(plain.y, timed.y, sizeof plain.y));
+        check(phases[EXCHANGE_ENCODE] == 7 * timed.x.rounds);
+        check(phases[EXCHANGE_DECODE] == timed.x.adds && phases[EXCHANGE_ESTIMATE] == (timed.x.adds ? 0 : 7));
+        group_close(&plain);
+        group_close(&timed);
+    }
+}
+
+static void states_are_found_again_by_worker_and_tensor(void **state)
+{
+    enum { TENSORS = 40, WORKERS = 9 };
+    static void *kept[WORKERS][TENSORS];
+    static Group s;
+    char name[16];
+    (void)state;
+    group_open(&s, "ef+none", 0);
+    codec_states_forget(&s.states);
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t w = 0; w < WORKERS; w++)
+            for (int t = 0; t < TENSORS; t++) {
+                void *found;
+                snprintf(name, sizeof name, "t%d", t);
+                check_ok(codec_states_find(&s.states, &s.x.call, w, name, &found), &s.err);
+                check(pass ? found == kept[w][t] : *(const float *)found == 0);
+                kept[w][t] = found;
+                *(float *)found = (float)(w * TENSORS + t);
+            }
+    check(s.states.count == WORKERS * TENSORS);
+    codec_states_zero(&s.states);
+    check(*(const float *)kept[3][5] == 0);
+    group_close(&s);
+}
+
+static void a_tensor_of_another_shape_has_another_state_or_is_refused(void **state)
+{
+    static Group s;
+    void *one, *other;
+    (void)state;
+    group_open(&s, "ef+none", 0);
+    Call c = s.x.call;
+    const Shape smaller = shape_vector(10);
+    for (int one_shape = 0; one_shape < 2; one_shape++) {
+        codec_states_forget(&s.states);
+        s.states.one_shape = one_shape;
+        c.shape = &s.shape;
+        check_ok(codec_states_find(&s.states, &c, 0, "w", &one), &s.err);
+        c.shape = &smaller;
+        const Status status = codec_states_find(&s.states, &c, 0, "w", &other);
+        check(status == (one_shape ? ERR_CORRUPT : OK) && (one_shape || one != other));
+    }
+    codec_states_forget(&s.states);
+    s.states.elements_max = 15;
+    check_ok(codec_states_find(&s.states, &c, 0, "w", &one), &s.err);
+    check(codec_states_find(&s.states, &c, 1, "w", &one) == ERR_CORRUPT);
+    group_close(&s);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(payloads_of_another_process_give_the_same_estimate_and_states),
+    cmocka_unit_test(batches_give_the_estimate_of_all_payloads_at_once),
+    cmocka_unit_test(workers_that_drop_out_count_neither_in_the_mean_nor_as_sent),
+    cmocka_unit_test(a_clock_that_repeats_phases_changes_nothing),
+    cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
+    cmocka_unit_test(a_tensor_of_another_shape_has_another_state_or_is_refused),
+};
+
+CHECK_MAIN(tests)
