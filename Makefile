@@ -10,13 +10,13 @@ MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PKGS     := hdf5-serial openblas lapacke fftw3f libzstd blosc matio zlib
+PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib
 HEADERS  := dnnl.h
 REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
 # What `make deps` installs: to build, to test, to draw.
-DEB_BUILD := gcc make pkg-config libopenblas-dev liblapacke-dev libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
-             libmatio-dev zlib1g-dev libdnnl-dev libcmocka-dev gnuplot-nox
+DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
+             libmatio-dev zlib1g-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
 
 have_pkgs  := $(shell pkg-config --exists $(PKGS) cmocka 2>/dev/null && echo yes)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
@@ -30,7 +30,7 @@ SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=al
 CFLAGS   ?= $(OPTIMISE)
 FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # A program loads only those that it calls.
-LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lgomp -lm -lpthread
+LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lgomp -lm -lpthread -ldl
 
 Q        := $(if $(V),,@)
 SAY      := @$(if $(V),:,echo)
@@ -172,6 +172,7 @@ $(ADDING): $(B)/test/adding-%: test/codec/test_%.c $(B)/adding/meansign.c $(B)/a
 deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
 	for h in $(HEADERS); do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
+	[ "$$($(CC) -print-file-name=libopenblas.so.0)" != libopenblas.so.0 ] || missing="$$missing libopenblas.so.0"; \
 	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \
 	echo "not found:$$missing"; \

@@ -23,7 +23,6 @@ function rank(file,   i, best) {
 BEGIN {
     count = split(rooms, room, "\n")
     only["hdf5.h"] = "lib/dump/tensor_hdf5.*"
-    only["cblas.h"] = only["lapacke.h"] = "lib/num/linalg.*"
     only["fftw3.h"] = "lib/num/fourier_transform"
     only["dnnl.h"] = "lib/nn/dnnl.*"
     only["matio.h"] = "lib/data/svhn"

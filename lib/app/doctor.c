@@ -99,16 +99,17 @@ static void look_at_disk(Look *l, const char *what, const char *path, const char
 
 static void look_at_blas(Look *l)
 {
-    const BlasInfo blas = linalg_blas_info();
-    const char *wanted = linalg_wanted_core();
-    add(l, "blas", text_format(l->a, "%s", blas.blas),
-        strstr(blas.blas, "openblas") ? NULL : "not OpenBLAS: install libopenblas0-pthread");
+    Error err;
+    BlasInfo blas;
+    if (linalg_blas_info(&blas, &err) != OK) {
+        add(l, "blas", text_copy(l->a, err.text), text_copy(l->a, err.hint));
+        return;
+    }
+    add(l, "blas", text_copy(l->a, blas.file), NULL);
     add(l, "blas kernels", text_format(l->a, "%s, threads: %s", blas.core, blas.threading),
-        wanted ? text_format(l->a, "too slow for this CPU: set OPENBLAS_CORETYPE=%s", wanted) : NULL);
-    add(l, "lapack", text_format(l->a, "%s, %s", library_lapack(l->a), blas.lapack),
-        blas.one_library ? NULL
-                         : "the reference implementation: install libopenblas0-pthread, or choose it with "
-                           "update-alternatives --config liblapack.so.3-x86_64-linux-gnu");
+        blas.wanted ? text_format(l->a, "too slow for this CPU: set OPENBLAS_CORETYPE=%s", blas.wanted)
+                    : NULL);
+    add(l, "lapack", text_format(l->a, "%d.%d.%d", blas.lapack[0], blas.lapack[1], blas.lapack[2]), NULL);
 }
 
 static void look_at_files(Look *l)
@@ -158,7 +159,7 @@ size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
     look_at_cores(&l);
     look_at_memory(&l);
     look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GIB,
-                  "OpenBLAS can wait for ever when address space runs out: ulimit -v unlimited");
+                  "large tensors and OpenBLAS may not fit: ulimit -v unlimited");
     look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GIB, "results may not fit: ulimit -f unlimited");
     look_at_blas(&l);
     look_at_files(&l);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,29 +72,6 @@ static int finish(const char *program, int code)
     return cli_report(program, &err);
 }
 
-/* ---- what libraries read before main ---- */
-
-/* By the path of the program, so that it keeps its name; where that fails, because the file is gone, this one goes on,
- * slower. No loop: whoever calls this has set a variable that it found unset. */
-static void start_again(char **argv)
-{
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return;
-    path[length] = 0;
-    execv(path, argv);
-}
-
-/* OpenBLAS chooses its kernels then; where its choice is several times too slow for this CPU another is named (doctor
- * tells). A choice that the user made stands. */
-static void choose_blas_kernels(char **argv)
-{
-    const char *wanted = linalg_wanted_core();
-    if (wanted && !getenv("OPENBLAS_CORETYPE") && !setenv("OPENBLAS_CORETYPE", wanted, 1))
-        start_again(argv);
-}
-
 /* ---- the words that are not commands ---- */
 
 static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)
@@ -152,7 +128,7 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv)
 {
     fill_standard_streams();
-    choose_blas_kernels(argv);
+    linalg_choose_kernels();
     cli_catch_stop();
     signal(SIGPIPE,
            SIG_IGN); /* a closed pipe and a file size limit are write errors with a line, not deaths */

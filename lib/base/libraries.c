@@ -7,7 +7,6 @@
 
 extern int H5dont_atexit(void);
 extern int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
-extern void ilaver_(int *major, int *minor, int *patch);
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
@@ -18,13 +17,6 @@ char *library_hdf5(Arena *a)
     H5dont_atexit(); /* this call starts the library; tensor_hdf5_write.c says what its clean-up at exit does */
     H5get_libversion(&major, &minor, &release);
     return text_format(a, "%u.%u.%u", major, minor, release);
-}
-
-char *library_lapack(Arena *a)
-{
-    int major = 0, minor = 0, patch = 0;
-    ilaver_(&major, &minor, &patch);
-    return text_format(a, "%d.%d.%d", major, minor, patch);
 }
 
 /* "fftw-3.3.10-sse2-avx" */

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 
 char *library_hdf5(Arena *a);
-char *library_lapack(Arena *a);
 char *library_fftw(Arena *a);
 char *library_zstd(Arena *a);
 char *library_blosc(Arena *a);

@@ -4,6 +4,7 @@
 #include "nn/network_names.h"
 #include "base/text.h"
 #include "num/finite.h"
+#include "num/linalg.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,6 +66,7 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err)
     *out = NULL;
     const Network *network = NULL;
     TRY(network_find(&network, spec, err));
+    TRY(linalg_ready(err));
     Arena *arena = arena_open(0);
     Model *m = NEW_ZERO(arena, Model, 1);
     if (!m) {

@@ -91,19 +91,20 @@ static void many_gram_strip(void *data, size_t strip)
     const bool turned = p->a->turned;
     const size_t lead = turned ? p->rows : cols;
     const double *x = p->x + (turned ? from * lead : from);
-    const CBLAS_TRANSPOSE first = turned ? CblasNoTrans : CblasTrans,
-                          second = turned ? CblasTrans : CblasNoTrans;
+    const int first = turned ? NO_TRANSPOSE : TRANSPOSE, second = turned ? TRANSPOSE : NO_TRANSPOSE;
+    const Blas *blas = blas_routines();
     if (from > 0)
-        cblas_dgemm(CblasRowMajor, first, second, blas_int(from), blas_int(to - from), blas_int(p->rows), 1,
-                    p->x, blas_int(lead), x, blas_int(lead), 1, m->g + from, blas_int(cols));
-    cblas_dsyrk(CblasRowMajor, CblasUpper, first, blas_int(to - from), blas_int(p->rows), 1, x,
-                blas_int(lead), 1, m->g + from * cols + from, blas_int(cols));
+        blas->cblas_dgemm(ROW_MAJOR, first, second, blas_int(from), blas_int(to - from), blas_int(p->rows), 1,
+                          p->x, blas_int(lead), x, blas_int(lead), 1, m->g + from, blas_int(cols));
+    blas->cblas_dsyrk(ROW_MAJOR, UPPER, first, blas_int(to - from), blas_int(p->rows), 1, x, blas_int(lead),
+                      1, m->g + from * cols + from, blas_int(cols));
 }
 
 static Status many_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols;
     ManyGram m = {.g = g};
+    TRY(linalg_ready(err));
     TRY(panel_open(&m.panel, a, scratch, err));
     memset(g, 0, cols * cols * sizeof *g);
     for (size_t from = 0; from < a->rows; from += m.panel.step) {
@@ -118,7 +119,6 @@ static Status many_gram(const Tall *a, int threads, double *g, Arena *scratch, E
 
 Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err)
 {
-    blas_one_thread();
     const ArenaMark mark = arena_mark(scratch);
     const bool few = a->cols <= FEW_COLS && !a->turned && a->cols > 0;
     const Status status = (few ? few_gram : many_gram)(a, threads, g, scratch, err);
@@ -205,9 +205,10 @@ static void project_strip(void *data, size_t strip)
     const Panel *p = &m->panel;
     const size_t cols = p->a->cols, from = strip * VECTORS, count = smaller(VECTORS, m->count - from);
     double *out = m->product + from * p->rows;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, p->a->turned ? CblasNoTrans : CblasTrans, blas_int(count),
-                blas_int(p->rows), blas_int(cols), 1, m->v + from * cols, blas_int(cols), p->x,
-                blas_int(p->a->turned ? p->rows : cols), 0, out, blas_int(p->rows));
+    blas_routines()->cblas_dgemm(ROW_MAJOR, NO_TRANSPOSE, p->a->turned ? NO_TRANSPOSE : TRANSPOSE,
+                                 blas_int(count), blas_int(p->rows), blas_int(cols), 1, m->v + from * cols,
+                                 blas_int(cols), p->x, blas_int(p->a->turned ? p->rows : cols), 0, out,
+                                 blas_int(p->rows));
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i < p->rows; i++)
             store_f32(m->u[from + k] + (p->from + i) * sizeof(float), (float)out[k * p->rows + i]);
@@ -217,6 +218,7 @@ static Status project_many(const Tall *a, const double *v, size_t count, int thr
                            Arena *scratch, Error *err)
 {
     ManyProjection m = {.v = v, .count = count, .u = u};
+    TRY(linalg_ready(err));
     TRY(panel_open(&m.panel, a, scratch, err));
     m.product = NEW(scratch, double, count *m.panel.step);
     if (!m.product)
@@ -232,7 +234,6 @@ Status linalg_project(const Tall *a, const double *v, size_t count, int threads,
                       Arena *scratch, Error *err)
 {
     enum { MANY = 12 };
-    blas_one_thread();
     const ArenaMark mark = arena_mark(scratch);
     const bool many = count >= MANY && a->cols > FEW_COLS;
     const Status status = (many ? project_many : project_few)(a, v, count, threads, u, scratch, err);
@@ -290,11 +291,12 @@ static void multiply_panel(void *data, size_t panel)
     const Product *p = q->p;
     const size_t from = panel / q->across * PANEL_ROWS, rows = smaller(PANEL_ROWS, p->m - from);
     const size_t left = panel % q->across * q->columns, columns = smaller(q->columns, p->n - left);
-    cblas_sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
-                p->b_turned ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns), blas_int(p->k),
-                p->scale, p->a + (p->a_turned ? from : from * p->k), blas_int(p->a_turned ? p->m : p->k),
-                p->b + (p->b_turned ? left * p->k : left), blas_int(p->b_turned ? p->k : p->n),
-                p->add ? 1 : 0, p->c + from * p->n + left, blas_int(p->n));
+    blas_routines()->cblas_sgemm(
+        ROW_MAJOR, p->a_turned ? TRANSPOSE : NO_TRANSPOSE, p->b_turned ? TRANSPOSE : NO_TRANSPOSE,
+        blas_int(rows), blas_int(columns), blas_int(p->k), p->scale,
+        p->a + (p->a_turned ? from : from * p->k), blas_int(p->a_turned ? p->m : p->k),
+        p->b + (p->b_turned ? left * p->k : left), blas_int(p->b_turned ? p->k : p->n), p->add ? 1 : 0,
+        p->c + from * p->n + left, blas_int(p->n));
 }
 
 /* Rows enough for a panel are cut into panels; of fewer rows than that, the columns are. */
@@ -302,7 +304,7 @@ void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)
         return;
-    blas_one_thread();
+    assert(blas_routines()); /* linalg_ready was called */
     Panels q = {.p = p, .columns = p->m <= PANEL_ROWS ? PANEL_COLUMNS : p->n};
     q.across = (p->n + q.columns - 1) / q.columns;
     parallel_for(threads, (p->m + PANEL_ROWS - 1) / PANEL_ROWS * q.across, multiply_panel, &q);

@@ -1,4 +1,4 @@
-/* linalg.h -- dense linear algebra in our types; CBLAS and LAPACK stay behind it.
+/* linalg.h -- dense linear algebra in our types; OpenBLAS stays behind it.
  *
  * BLAS always runs on one thread here: large products are cut into panels that depend on the data alone and
  * go through parallel_for, so results are the same to the byte for any number of threads. Nothing that is not
@@ -89,17 +89,25 @@ void linalg_multiply(const Product *p, int threads);
 
 /* ---- the library in use ---- */
 
+/* Loads OpenBLAS unless it is there already; ERR_IO with the loader's reason where that fails. Functions above that return a
+ * Status do so themselves; call this before linalg_multiply. */
+Status linalg_ready(Error *err);
+
+/* OpenBLAS picks kernels from a table of CPU models, and takes its slowest ones for a model newer than the table. After this
+ * call it may be told by its environment variable OPENBLAS_CORETYPE which kernels suit this CPU, unless the user has set
+ * that, and creates no threads of its own. For programs, before they have threads; a library leaves the environment alone. */
+void linalg_choose_kernels(void);
+
 typedef struct {
-    const char *config;        /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
-    const char *core;          /* whose kernels run: "Haswell" */
-    const char *threading;     /* "none", "pthreads", "OpenMP" */
-    const char *blas, *lapack; /* the files that the routines come from */
-    bool one_library;          /* both from OpenBLAS, not from the reference implementation */
+    const char *config;    /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
+    const char *core;      /* whose kernels run: "Haswell" */
+    const char *threading; /* "none", "pthreads", "OpenMP" */
+    const char *file;      /* that it was loaded from */
+    int lapack[3];         /* version */
+    const char *wanted; /* the OPENBLAS_CORETYPE that suits this CPU better than `core`; NULL: `core` does */
 } BlasInfo;
 
-BlasInfo linalg_blas_info(void);
-
-/* The OPENBLAS_CORETYPE that suits this CPU better than what OpenBLAS picked; NULL when its choice is right. */
-const char *linalg_wanted_core(void);
+/* ERR_IO as linalg_ready. */
+Status linalg_blas_info(BlasInfo *info, Error *err);
 
 #endif

@@ -1,12 +1,68 @@
-/* linalg_blas.h -- what the linalg files share: sizes as BLAS wants them, one thread, panels of doubles. */
+/* linalg_blas.h -- what the linalg files share: the routines of OpenBLAS, its sizes, panels of doubles.
+ *
+ * OpenBLAS is loaded when the first routine is needed (linalg_load.c), so no header of its own is included. LAPACK's
+ * routines take every argument by its address, matrices column by column, and behind the arguments the length of each
+ * text, which is 1. */
 #ifndef ATOMO_LINALG_BLAS_H
 #define ATOMO_LINALG_BLAS_H
 
 #include "num/linalg.h"
 
 #include <assert.h>
-#include <cblas.h>
 #include <limits.h>
+
+/* The constants of the C interface to BLAS. */
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112, UPPER = 121 };
+
+/* clang-format off */
+#define BLAS_ROUTINES(X)                                                                                            \
+    X(void, cblas_sgemm, (int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a,    \
+                          int lda, const float *b, int ldb, float beta, float *c, int ldc))                         \
+    X(void, cblas_dgemm, (int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a,  \
+                          int lda, const double *b, int ldb, double beta, double *c, int ldc))                      \
+    X(void, cblas_dsyrk, (int order, int uplo, int trans, int n, int k, double alpha, const double *a, int lda,     \
+                          double beta, double *c, int ldc))                                                         \
+    X(void, dsyevd_, (const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,       \
+                      double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t, size_t))    \
+    X(void, dsytrd_, (const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau, \
+                      double *work, const int *lwork, int *info, size_t))                                           \
+    X(void, dormtr_, (const char *side, const char *uplo, const char *trans, const int *m, const int *n,            \
+                      double *a, const int *lda, double *tau, double *c, const int *ldc, double *work,              \
+                      const int *lwork, int *info, size_t, size_t, size_t))                                         \
+    X(void, dsterf_, (const int *n, double *d, double *e, int *info))                                               \
+    X(void, dstedc_, (const char *compz, const int *n, double *d, double *e, double *z, const int *ldz,             \
+                      double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t))            \
+    X(void, dstein_, (const int *n, double *d, double *e, const int *m, double *w, int *iblock, int *isplit,        \
+                      double *z, const int *ldz, double *work, int *iwork, int *ifail, int *info))                  \
+    X(void, dgesdd_, (const char *jobz, const int *m, const int *n, double *a, const int *lda, double *s,           \
+                      double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,       \
+                      int *iwork, int *info, size_t))                                                               \
+    X(void, dgesvd_, (const char *jobu, const char *jobvt, const int *m, const int *n, double *a, const int *lda,   \
+                      double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,              \
+                      const int *lwork, int *info, size_t, size_t))                                                 \
+    X(void, dgeqrf_, (const int *m, const int *n, double *a, const int *lda, double *tau, double *work,             \
+                      const int *lwork, int *info))                                                                 \
+    X(void, dormqr_, (const char *side, const char *trans, const int *m, const int *n, const int *k, double *a,     \
+                      const int *lda, double *tau, double *c, const int *ldc, double *work, const int *lwork,       \
+                      int *info, size_t, size_t))                                                                   \
+    X(void, ilaver_, (int *major, int *minor, int *patch))                                                          \
+    X(char *, openblas_get_config, (void))                                                                          \
+    X(char *, openblas_get_corename, (void))                                                                        \
+    X(int, openblas_get_parallel, (void))                                                                           \
+    X(int, openblas_get_num_threads, (void))                                                                        \
+    X(void, openblas_set_num_threads, (int threads))                                                                \
+    X(void *, blas_memory_alloc, (int where))                                                                       \
+    X(void, blas_memory_free, (void *buffer))
+/* clang-format on */
+
+typedef struct {
+#define ROUTINE(result, name, arguments) result(*name) arguments;
+    BLAS_ROUTINES(ROUTINE)
+#undef ROUTINE
+} Blas;
+
+/* The routines, set to one thread, good until the program ends; NULL where OpenBLAS cannot be loaded. */
+const Blas *blas_routines(void);
 
 static inline int blas_int(size_t n)
 {
@@ -14,19 +70,14 @@ static inline int blas_int(size_t n)
     return (int)n;
 }
 
-/* Cheap once it is so. */
-static inline void blas_one_thread(void)
-{
-    if (openblas_get_num_threads() != 1)
-        openblas_set_num_threads(1);
-}
-
 static inline Status lapack_failed(const char *routine, int info, Error *err)
 {
     return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
 }
 
-/* All work arrays are asked for in one way: a first call with size -1 tells the size. */
+/* A first call with this size of the work array returns the size that LAPACK wants. */
+static const int ask_size = -1;
+
 static inline double *work_of(double told, int *size, Arena *a)
 {
     *size = (int)told;

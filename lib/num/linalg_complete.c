@@ -4,26 +4,25 @@
  * the basis is made by applying them to a unit vector, and A is brought into the basis panel by panel. */
 #include "num/linalg_blas.h"
 
-#include <complex.h>
-#include <lapacke.h>
 #include <string.h>
 
 Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err)
 {
+    const Blas *blas = blas_routines();
     double told;
-    int size;
-    blas_one_thread();
+    int size, info;
+    TRY(linalg_ready(err));
     *c = (Completion){.k = k, .count = count, .reflector = v, .tau = NEW(a, double, count)};
     if (!c->tau)
         return arena_fail(a, err);
     if (count == 0)
         return OK;
-    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, blas_int(k), blas_int(count), v, blas_int(k), c->tau, &told, -1);
+    const int rows = blas_int(k), columns = blas_int(count);
+    blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, &told, &ask_size, &info);
     double *work = work_of(told, &size, a);
     if (!work)
         return arena_fail(a, err);
-    const int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, blas_int(k), blas_int(count), v, blas_int(k),
-                                         c->tau, work, size);
+    blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, work, &size, &info);
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
 
@@ -32,18 +31,18 @@ static Status reflect(const Completion *c, const char *how, size_t rows, size_t 
                       Error *err)
 {
     const int m = blas_int(rows), n = blas_int(cols), count = blas_int(c->count), k = blas_int(c->k);
+    const Blas *blas = blas_routines();
     double told;
-    int size;
+    int size, info;
     if (rows == 0 || cols == 0 || count == 0)
         return OK;
     const ArenaMark mark = arena_mark(a);
-    LAPACKE_dormqr_work(LAPACK_COL_MAJOR, how[0], how[1], m, n, count, c->reflector, k, c->tau, x, m, &told,
-                        -1);
+    blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, &told, &ask_size, &info, 1,
+                  1);
     double *work = work_of(told, &size, a);
     if (!work)
         return arena_fail(a, err);
-    const int info = LAPACKE_dormqr_work(LAPACK_COL_MAJOR, how[0], how[1], m, n, count, c->reflector, k,
-                                         c->tau, x, m, work, size);
+    blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, work, &size, &info, 1, 1);
     arena_rewind(a, mark);
     return info ? lapack_failed("dormqr", info, err) : OK;
 }

@@ -1,25 +1,16 @@
 /* linalg_eigen.c -- eigenvectors of symmetric matrices and singular value decompositions, through LAPACK.
  *
- * LAPACKE's _work forms are called: they neither allocate nor print. Small matrices are decomposed whole.
+ * Small matrices are decomposed whole.
  * Larger ones are brought to tridiagonal form, which gives all eigenvalues; the few vectors that are wanted
  * come from inverse iteration, at a fraction of the whole basis's price. */
 #include "num/linalg_blas.h"
 #include "num/finite.h"
 
-#include <complex.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-/* LAPACK calls this for a wrong argument, then returns info < 0, which callers turn into an error. Its own
- * version prints and may stop the program. */
-void xerbla_(const char *routine, const int *argument, size_t length);
-void xerbla_(const char *routine, const int *argument, size_t length)
-{
-    (void)routine, (void)argument, (void)length;
-}
-
 enum { SMALL = 32 };
+enum { NO_MEMORY = INT_MIN }; /* beside the values that LAPACK gives `info` */
 
 /* Under this share of the largest, a distance between two eigenvalues leaves inverse iteration's vectors
  * short of float32's precision: their error is about epsilon over the distance. */
@@ -37,16 +28,16 @@ static bool all_finite(const double *x, size_t n)
 
 static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
 {
+    const Blas *blas = blas_routines();
     const int k = blas_int(e->k);
     double told;
-    int whole_told, size;
-    LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', k, g, k, e->value, &told, -1, &whole_told, -1);
+    int whole_told, size, info;
+    blas->dsyevd_("V", "L", &k, g, &k, e->value, &told, &ask_size, &whole_told, &ask_size, &info, 1, 1);
     double *work = work_of(told, &size, a);
     int *whole = NEW(a, int, (size_t)whole_told);
     if (!work || !whole)
         return arena_fail(a, err);
-    const int info =
-        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', k, g, k, e->value, work, size, whole, whole_told);
+    blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
     e->vector = g; /* column i is row i of what we call (k, k) */
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
@@ -54,15 +45,16 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
 /* vectors (count, k) of the tridiagonal form become those of the matrix. */
 static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
 {
+    const Blas *blas = blas_routines();
     const int k = blas_int(e->k), columns = blas_int(count);
     double told;
-    int size;
-    LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', k, columns, e->reduced, k, e->tau, v, k, &told, -1);
+    int size, info;
+    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, &told, &ask_size, &info, 1, 1,
+                  1);
     double *work = work_of(told, &size, a);
     if (!work)
         return arena_fail(a, err);
-    const int info = LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', k, columns, e->reduced, k, e->tau,
-                                         v, k, work, size);
+    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1, 1, 1);
     return info ? lapack_failed("dormtr", info, err) : OK;
 }
 
@@ -70,21 +62,21 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
 {
     if (e->vector)
         return OK;
+    const Blas *blas = blas_routines();
     const int k = blas_int(e->k);
     double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k), told,
            *work;
-    int whole_told, size;
+    int whole_told, size, info;
     if (!d || !off || !v)
         return arena_fail(a, err);
     memcpy(d, e->diag, e->k * sizeof *d);
     memcpy(off, e->off, e->k * sizeof *off);
-    LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', k, d, off, v, k, &told, -1, &whole_told, -1);
+    blas->dstedc_("I", &k, d, off, v, &k, &told, &ask_size, &whole_told, &ask_size, &info, 1);
     work = work_of(told, &size, a);
     int *whole = NEW(a, int, (size_t)whole_told);
     if (!work || !whole)
         return arena_fail(a, err);
-    const int info =
-        LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', k, d, off, v, k, work, size, whole, whole_told);
+    blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &whole_told, &info, 1);
     if (info)
         return lapack_failed("dstedc", info, err);
     TRY(turn_back(e, e->k, v, a, err));
@@ -96,25 +88,26 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
 
 static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
 {
+    const Blas *blas = blas_routines();
     const int k = blas_int(e->k);
     e->reduced = g;
     e->tau = NEW(a, double, e->k);
     e->diag = NEW(a, double, e->k);
     e->off = NEW_ZERO(a, double, e->k);
     double *off = NEW(a, double, e->k), told;
-    int size;
+    int size, info;
     if (!e->tau || !e->diag || !e->off || !off)
         return arena_fail(a, err);
-    LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', k, g, k, e->diag, e->off, e->tau, &told, -1);
+    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, &told, &ask_size, &info, 1);
     double *work = work_of(told, &size, a);
     if (!work)
         return arena_fail(a, err);
-    int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', k, g, k, e->diag, e->off, e->tau, work, size);
+    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1);
     if (info)
         return lapack_failed("dsytrd", info, err);
     memcpy(e->value, e->diag, e->k * sizeof *e->value);
     memcpy(off, e->off, e->k * sizeof *off);
-    info = LAPACKE_dsterf_work(k, e->value, off);
+    blas->dsterf_(&k, e->value, off, &info);
     return info ? lapack_failed("dsterf", info, err) : OK;
 }
 
@@ -126,7 +119,7 @@ Status eigen_fits(size_t k, Error *err)
 
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
 {
-    blas_one_thread();
+    TRY(linalg_ready(err));
     *e = (Eigen){.k = k, .value = NEW(a, double, k)};
     if (!e->value)
         return arena_fail(a, err);
@@ -159,8 +152,10 @@ static bool iterate(const Eigen *e, const size_t *index, size_t count, double *v
         block[i] = 1;
         split[i] = k;
     }
-    return LAPACKE_dstein_work(LAPACK_COL_MAJOR, k, e->diag, e->off, columns, value, block, split, v, k, work,
-                               whole, bad) == 0;
+    int info;
+    blas_routines()->dstein_(&k, e->diag, e->off, &columns, value, block, split, v, &k, work, whole, bad,
+                             &info);
+    return info == 0;
 }
 
 Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err)
@@ -193,36 +188,40 @@ static void by_columns(const Tall *a, double *out)
 }
 
 typedef struct {
-    char job; /* 'S': vectors, 'N': none */
+    const char *job; /* "S": vectors, "N": none */
     int rows, cols;
     double *a, *s, *u, *vt;
 } Svd;
 
 static int gesdd(const Svd *p, Arena *a)
 {
+    const Blas *blas = blas_routines();
     double told;
-    int size, *whole = NEW(a, int, 8 * (size_t)p->cols);
-    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u, p->rows, p->vt,
-                        p->cols, &told, -1, whole);
+    int size, info, *whole = NEW(a, int, 8 * (size_t)p->cols);
+    blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, &told,
+                  &ask_size, whole, &info, 1);
     double *work = work_of(told, &size, a);
     if (!work || !whole)
-        return LAPACK_WORK_MEMORY_ERROR;
-    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u, p->rows,
-                               p->vt, p->cols, work, size, whole);
+        return NO_MEMORY;
+    blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, work,
+                  &size, whole, &info, 1);
+    return info;
 }
 
 /* Slower and surer. */
 static int gesvd(const Svd *p, Arena *a)
 {
+    const Blas *blas = blas_routines();
     double told;
-    int size;
-    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, p->job, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u,
-                        p->rows, p->vt, p->cols, &told, -1);
+    int size, info;
+    blas->dgesvd_(p->job, p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols,
+                  &told, &ask_size, &info, 1, 1);
     double *work = work_of(told, &size, a);
     if (!work)
-        return LAPACK_WORK_MEMORY_ERROR;
-    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, p->job, p->job, p->rows, p->cols, p->a, p->rows, p->s, p->u,
-                               p->rows, p->vt, p->cols, work, size);
+        return NO_MEMORY;
+    blas->dgesvd_(p->job, p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols,
+                  work, &size, &info, 1, 1);
+    return info;
 }
 
 static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
@@ -233,7 +232,7 @@ static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
         by_columns(a, p->a);
         info = gesvd(p, scratch);
     }
-    if (info == LAPACK_WORK_MEMORY_ERROR)
+    if (info == NO_MEMORY)
         return arena_fail(scratch, err);
     return info ? lapack_failed("gesdd and gesvd", info, err) : OK;
 }
@@ -247,9 +246,9 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
         return OK;
     if (rows > INT_MAX || cols > 46340 / 2)
         return FAIL(err, ERR_NUMERIC, "a matrix of %zu by %zu is beyond gesdd", rows, cols);
-    blas_one_thread();
+    TRY(linalg_ready(err));
     const ArenaMark mark = arena_mark(scratch);
-    Svd p = {u ? 'S' : 'N',
+    Svd p = {u ? "S" : "N",
              blas_int(rows),
              blas_int(cols),
              NEW(scratch, double, rows *cols),

@@ -26,16 +26,19 @@ static const char *blas_version(const char *config, Arena *a)
 
 static void add_about(Fact *facts, size_t *count, Arena *a)
 {
-    const BlasInfo blas = linalg_blas_info();
+    Error err;
+    BlasInfo blas = {0};
+    const bool loaded = linalg_blas_info(&blas, &err) == OK;
     add(facts, count, "version", ATOMO_VERSION);
     add(facts, count, "revision", *ATOMO_REVISION ? ATOMO_REVISION : NULL);
     add(facts, count, "cpu", host_cpu(a));
     add(facts, count, "isa", kernels()->name);
     add(facts, count, "os", host_os(a));
     add(facts, count, "hdf5", library_hdf5(a));
-    add(facts, count, "openblas", blas_version(blas.config, a));
+    add(facts, count, "openblas", loaded ? blas_version(blas.config, a) : NULL);
     add(facts, count, "blas_core", blas.core);
-    add(facts, count, "lapack", library_lapack(a));
+    add(facts, count, "lapack",
+        loaded ? text_format(a, "%d.%d.%d", blas.lapack[0], blas.lapack[1], blas.lapack[2]) : NULL);
     add(facts, count, "fftw", library_fftw(a));
     add(facts, count, "zstd", library_zstd(a));
     add(facts, count, "blosc", library_blosc(a));

@@ -43,3 +43,13 @@ $ b=$(command -v atomo-bench); PATH=/nonexistent "$b" doctor
 $ TMPDIR=/nonexistent atomo-bench doctor
 > temporary files */nonexistent: cannot be written *no *set TMPDIR*
 = 0
+
+# limits on address space: a result, or one line that names what ran out; never a wait without end
+? ! nm -D "$(command -v atomo-bench)" | grep -q asan
+$ for v in 45000 70000 100000 150000 220000 300000 400000 700000; do for c in --version 'compare '"$SRC"'/datasets/lenet-mnist.h5 -c svd --repeats 1 --step *200 -q -f csv'; do (ulimit -v $v; timeout -s KILL 30 atomo-bench $c >o 2>e); r=$?; { [ $r = 0 ] || [ $r = 1 ] && [ "$(wc -l <e)" -ge 1 ]; } || echo "$v KiB, $c: code $r"; done; done
+= 0
+
+# a limit on threads and processes: one thread does the work
+? [ "$(id -u)" = 0 ] && command -v setpriv && setpriv --reuid 65534 --clear-groups true && setpriv --reuid 65534 --clear-groups test -x "$(command -v atomo-bench)"
+$ cp "$SRC"/datasets/lenet-mnist.h5 .; chmod 755 .; for u in 2 4 8; do setpriv --reuid 65534 --clear-groups sh -c "ulimit -u $u; timeout -s KILL 30 atomo-bench compare lenet-mnist.h5 -c svd --repeats 1 --step '*200' -q -f csv >/dev/null 2>e; r=\$?; [ \$r = 0 ] || { [ \$r = 1 ] && grep -q atomo-bench e; } || echo \"\$u processes: code \$r\"" 2>/dev/null; done
+= 0

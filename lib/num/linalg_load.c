@@ -1,0 +1,158 @@
+/* linalg_load.c -- loads OpenBLAS when it is first needed, with kernels that suit this CPU.
+ *
+ * A program that is linked to OpenBLAS starts it before main: it creates threads and allocates buffers, and where memory or
+ * threads are short it hangs or ends the program. Loaded late, by programs that need it only, it finds one thread asked for. */
+#include "base/parallel.h"
+#include "num/linalg_blas.h"
+#include "vec/kernels.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static const char library[] = "libopenblas.so.0";
+
+/* Mutable by need: a library is loaded once for all threads. */
+static struct {
+    pthread_once_t once;
+    bool may_choose; /* OPENBLAS_CORETYPE may be set */
+    bool loaded;
+    Blas blas;
+    char reason[400]; /* why it is not loaded */
+} loading = {.once = PTHREAD_ONCE_INIT};
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name))
+        names++;
+    return *names != NULL;
+}
+
+/* The kernels that suit this CPU better than those of `core`; NULL: none. */
+static const char *better_core(const char *core)
+{
+    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", NULL};
+    static const char *const middle[] = {"Zen", "Haswell", "Excavator", NULL};
+    switch (isa_of_cpu()) {
+    case ISA_AVX512:
+        return is_among(core, wide) ? NULL : "SkylakeX";
+    case ISA_AVX2:
+        return is_among(core, middle) ? NULL : "Haswell";
+    default:
+        return NULL;
+    }
+}
+
+static void note_reason(const char *reason)
+{
+    snprintf(loading.reason, sizeof loading.reason, "%s", reason ? reason : "unknown");
+}
+
+/* C has no cast from a pointer to data to one to a function; POSIX promises that both have one form. */
+static bool find_routines(void *handle, Blas *blas)
+{
+    void *address;
+#define FIND(result, name, arguments)                                                                        \
+    if (!(address = dlsym(handle, #name)))                                                                   \
+        return false;                                                                                        \
+    memcpy(&blas->name, &address, sizeof address);
+    BLAS_ROUTINES(FIND)
+#undef FIND
+    return true;
+}
+
+static void *load(Blas *blas)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle && find_routines(handle, blas))
+        return handle;
+    note_reason(dlerror());
+    if (handle)
+        dlclose(handle);
+    return NULL;
+}
+
+/* Each thread that calls OpenBLAS takes a buffer; where address space is too short for one more, OpenBLAS waits for it for
+ * ever. So where that is limited, the buffers of all threads are taken here, or OpenBLAS is not used. */
+static bool reserve_buffers(const Blas *blas)
+{
+    enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
+    struct rlimit limit;
+    const size_t cores = (size_t)parallel_cores(), room = cores * BUFFER + SPARE;
+    void *buffer[64];
+    size_t held = 0;
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    void *probe = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        snprintf(loading.reason, sizeof loading.reason,
+                 "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves",
+                 cores, room / 1000000, (unsigned long long)limit.rlim_cur / 1000000);
+        return false;
+    }
+    munmap(probe, room);
+    while (held < cores && held < countof(buffer))
+        buffer[held++] = blas->blas_memory_alloc(0);
+    while (held > 0)
+        blas->blas_memory_free(buffer[--held]);
+    return true;
+}
+
+static void load_once(void)
+{
+    void *handle = load(&loading.blas);
+    const char *better = handle ? better_core(loading.blas.openblas_get_corename()) : NULL;
+    if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
+        !setenv("OPENBLAS_CORETYPE", better, 1)) {
+        dlclose(handle); /* it reads its environment when it is loaded, and only then */
+        handle = load(&loading.blas);
+    }
+    loading.loaded = handle && reserve_buffers(&loading.blas);
+    if (loading.loaded && loading.blas.openblas_get_num_threads() != 1)
+        loading.blas.openblas_set_num_threads(1);
+}
+
+const Blas *blas_routines(void)
+{
+    pthread_once(&loading.once, load_once);
+    return loading.loaded ? &loading.blas : NULL;
+}
+
+Status linalg_ready(Error *err)
+{
+    if (blas_routines())
+        return OK;
+    FAIL(err, ERR_IO, "OpenBLAS cannot be loaded: %s", loading.reason);
+    return error_hint(
+        err, "install libopenblas0-pthread, or lift the limit on address space (ulimit -v unlimited)");
+}
+
+void linalg_choose_kernels(void)
+{
+    loading.may_choose = true;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+}
+
+Status linalg_blas_info(BlasInfo *info, Error *err)
+{
+    static const char *const threading[] = {"none", "pthreads", "OpenMP"};
+    TRY(linalg_ready(err));
+    const Blas *b = blas_routines();
+    const int parallel = b->openblas_get_parallel();
+    Dl_info from;
+    void *address;
+    memcpy(&address, &b->cblas_sgemm, sizeof address);
+    *info = (BlasInfo){
+        .config = b->openblas_get_config(),
+        .core = b->openblas_get_corename(),
+        .threading = parallel >= 0 && parallel < 3 ? threading[parallel] : "",
+        .file = dladdr(address, &from) && from.dli_fname ? from.dli_fname : library,
+        .wanted = better_core(b->openblas_get_corename()),
+    };
+    b->ilaver_(&info->lapack[0], &info->lapack[1], &info->lapack[2]);
+    return OK;
+}
