@@ -47,9 +47,9 @@ static Status open_trainer(Eval *e, const char *path)
     size_t images;
     TrainSetup *s = &e->setup;
     TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
-    TRY(train_job_load(&e->test, e->dataset, e->data_dir, PART_TEST, (int)e->common.threads, e->a, e->err));
+    TRY(train_job_load(&e->test, e->dataset, e->data_dir, SPLIT_TEST, (int)e->common.threads, e->a, e->err));
     e->train = e->test; /* of which only what it is and how many count */
-    e->train.part = PART_TRAIN;
+    e->train.split = SPLIT_TRAIN;
     e->train.count = images;
     s->train = &e->train;
     s->test = &e->test;
@@ -58,7 +58,7 @@ static Status open_trainer(Eval *e, const char *path)
     return trainer_open(&e->trainer, s, e->err);
 }
 
-static Status write_row(Eval *e, const Tested *tested)
+static Status write_row(Eval *e, const MeanScore *tested)
 {
     const size_t step = trainer_step_done(e->trainer);
     Value row[COLUMNS];
@@ -76,7 +76,7 @@ static Status write_row(Eval *e, const Tested *tested)
 /* A damaged one is named, and costs itself alone. */
 static Status test_one(Eval *e, size_t step)
 {
-    Tested tested;
+    MeanScore tested;
     const char *path = step_file(e->dir, step, e->a);
     if (!path)
         return arena_fail(e->a, e->err);
@@ -127,7 +127,7 @@ static void say_what_is_awaited(Eval *e)
 {
     if (e->common.quiet || e->last != SIZE_MAX)
         return;
-    if (step_folder_is_held(e->dir))
+    if (step_folder_is_locked(e->dir))
         progress_note(&e->progress, "note: %s: waiting for the run's first checkpoint", e->dir);
     else if (access(e->dir, F_OK) != 0)
         progress_note(&e->progress, "note: %s: no such folder; waiting for a run that makes it", e->dir);
@@ -140,7 +140,7 @@ static Status follow(Eval *e)
 {
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
-        const bool at_work = step_folder_is_held(e->dir); /* asked first: what it leaves last is seen */
+        const bool at_work = step_folder_is_locked(e->dir); /* asked first: what it leaves last is seen */
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)
             break;

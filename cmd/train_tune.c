@@ -32,7 +32,7 @@ static const Column columns[COLUMNS] = {
 typedef struct {
     double lr, train_loss;
     size_t steps; /* done */
-    Tested tested;
+    MeanScore tested;
 } Point;
 
 /* ---- one run ---- */

@@ -33,7 +33,7 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
     if (!dir)
         return OK;
     if (!r->job.common.resume)
-        return checkpoint_none_of_others(t, dir, r->job.err);
+        return checkpoint_check_folder(t, dir, r->job.err);
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
     return trainer_step_done(t) ? train_records_replay(&r->records, trainer_step_done(t)) : OK;
 }
@@ -96,7 +96,7 @@ static Status train_in(TrainRun *r, const char *compressor, const char *dir)
     TRY(trainer_open(&t, &j->setup, j->err));
     j->steps = train_job_steps(j, t);
     j->progress.total = j->steps * j->codecs;
-    Status status = dir ? step_folder_hold(&hold, dir, j->a, j->err) : OK;
+    Status status = dir ? step_folder_lock(&hold, dir, j->a, j->err) : OK;
     if (status == OK)
         status = train(r, t, compressor, dir);
     step_folder_release(hold);

@@ -1,7 +1,7 @@
 /* train_job.c -- see train_job.h. */
 #include "app/train_job.h"
 
-#include "nn/network_names.h"
+#include "nn/networks.h"
 #include "nn/step_folder.h"
 #include "compress/spec.h"
 
@@ -82,10 +82,10 @@ static const Option *all_options(TrainJob *j, const Option *own)
     return all;
 }
 
-Status train_job_load(Dataset *out, const char *name, const char *dir, Part part, int threads, Arena *a,
+Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
                       Error *err)
 {
-    return dataset_load(out, name, dir, part, DATA_SEED, threads, a, err);
+    return dataset_load(out, name, dir, split, DATA_SEED, threads, a, err);
 }
 
 Status train_job_open(TrainJob *j)
@@ -98,8 +98,8 @@ Status train_job_open(TrainJob *j)
         return arena_fail(j->a, j->err);
     TRY(link_read(link, j->link, j->a, j->err));
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
-    TRY(train_job_load(&j->train, j->dataset, j->data_dir, PART_TRAIN, threads, j->a, j->err));
-    TRY(train_job_load(&j->test, j->dataset, j->data_dir, PART_TEST, threads, j->a, j->err));
+    TRY(train_job_load(&j->train, j->dataset, j->data_dir, SPLIT_TRAIN, threads, j->a, j->err));
+    TRY(train_job_load(&j->test, j->dataset, j->data_dir, SPLIT_TEST, threads, j->a, j->err));
     j->setup = (TrainSetup){.network = j->network,
                             .train = &j->train,
                             .test = &j->test,

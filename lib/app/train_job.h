@@ -40,8 +40,8 @@ int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *
 /* Opens codecs and link, loads the data, fills in the setup. */
 Status train_job_open(TrainJob *j);
 
-/* Loads a part of a data set; the synthetic digits are the same for every seed. */
-Status train_job_load(Dataset *out, const char *name, const char *dir, Part part, int threads, Arena *a,
+/* Loads the training or test images; the synthetic digits are the same for every seed. */
+Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
                       Error *err);
 
 /* ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint in `dir`. Either may be NULL: OK then. */

@@ -1,7 +1,7 @@
-/* batch.c -- bytes to normalised floats, cropped at random out of a padded image and flipped every other time.
+/* batch.c -- the order of an epoch, and batches: bytes to normalised floats, cropped and flipped at random.
  *
- * A crop that starts `down` rows below the image's first row and `right` columns beside its first column sees padding
- * where it leaves the image: black pixels, or the image mirrored at its outermost pixels, which are not repeated. */
+ * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Outside the image it reads
+ * padding: black, or the image mirrored at its outermost pixels, which are not repeated. */
 #include "data/dataset.h"
 
 enum {
@@ -18,12 +18,12 @@ typedef struct {
     size_t count;
     bool augment;
     Rng rng;
-    float level[3][256]; /* what a byte becomes, by channel */
+    float level[3][256]; /* the normalised value of a byte, by channel */
     float *x;
     uint8_t *labels;
 } Filling;
 
-/* Which row (or column) of `side` the crop's i-th shows. */
+/* The row (or column) of an image of `side` rows that row i shows, or OUTSIDE. */
 static int source_of(int i, int side, Crop crop)
 {
     if (i >= 0 && i < side)
@@ -58,7 +58,7 @@ static void fill_piece(void *data, size_t piece)
     const Filling *f = data;
     const DatasetInfo *info = f->data->info;
     const size_t pixels = info->channels * info->rows * info->columns;
-    const bool augment = f->augment && f->data->part == PART_TRAIN && info->crop != CROP_NONE;
+    const bool augment = f->augment && f->data->split == SPLIT_TRAIN && info->crop != CROP_NONE;
     int row[SIDE_MOST], column[SIDE_MOST];
     for (size_t i = piece * PIECE_IMAGES; i < f->count && i < (piece + 1) * PIECE_IMAGES; i++) {
         const uint32_t image = f->index[i], word = augment ? rng_u32(&f->rng, USE_CROP, image) : 0;
@@ -80,4 +80,18 @@ void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augm
         for (int v = 0; v < 256; v++)
             f.level[c][v] = ((float)v / 255 - d->info->mean[c]) / d->info->deviation[c];
     parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, fill_piece, &f);
+}
+
+/* Fisher and Yates' shuffle, with addressed words. */
+void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order)
+{
+    const Rng rng = rng_open(seed, epoch, RNG_EVERYONE, 0, rng_hash("epoch"));
+    for (size_t i = 0; i < d->count; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = d->count; i > 1; i--) {
+        const size_t j = (size_t)((uint64_t)rng_u32(&rng, USE_SHUFFLE, i) * i >> 32);
+        const uint32_t kept = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = kept;
+    }
 }

@@ -1,9 +1,8 @@
-/* cifar.c -- CIFAR's binary files: records, nothing before or behind them.
+/* cifar.c -- CIFAR's binary files: records and nothing else.
  *
  *     CIFAR-10:  label:8 pixel:8 x 3 x 32 x 32
- *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32          coarse below 20 */
+ *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32          coarse is below 20 */
 #include "data/files.h"
-#include "data/loaders.h"
 #include "base/text.h"
 
 enum { PIXELS = 3 * 32 * 32, COARSE = 20, PUBLISHED = 10000, FILES = 5 };
@@ -56,8 +55,8 @@ static Status open_file(const DatasetInfo *info, const char *dir, const char *na
     return OK;
 }
 
-/* CIFAR-10's training images come in five files. Where the first is not one of the published ones, having other than
- * 10,000 records, those that are there will do, up to the first that is not. */
+/* CIFAR-10's training images are in five files of 10,000 records. If the first file has another number of records, it is a
+ * user's own subset, and files from the first absent one on are not needed. */
 static Status open_batches(const DatasetInfo *info, const char *dir, Opened *file, size_t *files, Arena *a,
                            Error *err)
 {
@@ -76,9 +75,9 @@ static Status open_batches(const DatasetInfo *info, const char *dir, Opened *fil
 static Status open_files(const Dataset *d, const char *dir, Opened *file, size_t *files, Arena *a, Error *err)
 {
     const bool fine = d->info->classes == 100;
-    if (d->part == PART_TRAIN && !fine)
+    if (d->split == SPLIT_TRAIN && !fine)
         return open_batches(d->info, dir, file, files, a, err);
-    const char *name = !fine ? "test_batch.bin" : d->part == PART_TRAIN ? "train.bin" : "test.bin";
+    const char *name = !fine ? "test_batch.bin" : d->split == SPLIT_TRAIN ? "train.bin" : "test.bin";
     *files = 1;
     return open_file(d->info, dir, name, file, a, err);
 }

@@ -1,10 +1,10 @@
-/* dataset_list.c -- the data sets there are, and finding and loading one by its name. */
-#include "data/loaders.h"
+/* dataset_list.c -- the table of data sets; finds and loads one by name. */
+#include "data/files.h"
 #include "base/text.h"
 
 #include <string.h>
 
-/* Shapes that several share; and CIFAR's pixels, which the ATOMO code divides by 255. */
+/* Shared fields. CIFAR's mean and deviation are those of the ATOMO authors' code, for pixels / 255. */
 #define GREY_28   .channels = 1, .rows = 28, .columns = 28
 #define COLOUR_32 .channels = 3, .rows = 32, .columns = 32
 #define CIFAR                                                                                                \
@@ -81,10 +81,10 @@ const DatasetInfo *dataset_find(const char *name, Error *err)
     return NULL;
 }
 
-Status dataset_load(Dataset *out, const char *name, const char *dir, Part part, uint64_t seed, int threads,
-                    Arena *a, Error *err)
+Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
+                    int threads, Arena *a, Error *err)
 {
-    Dataset d = {.info = dataset_find(name, err), .part = part};
+    Dataset d = {.info = dataset_find(name, err), .split = split};
     if (!d.info)
         return ERR_USAGE;
     if (!dir && !(dir = text_format(a, "datasets/%s", name)))

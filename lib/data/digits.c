@@ -1,20 +1,20 @@
-/* digits.c -- draws digits: pen strokes through jittered points, bent by a smooth random field, set askew by a
- * random affine map, inked with a pen of random width, and spoilt by noise.
+/* digits.c -- draws digits: pen strokes through jittered points, distorted by a smooth random field and a random affine
+ * map, drawn with a pen of random width, with noise added.
  *
- * The pen's path is a Catmull-Rom curve in pieces of straight line; a pixel's ink follows from its distance to the
- * nearest of them. */
+ * The pen's path is a Catmull-Rom curve, approximated by line segments; a pixel's ink follows from its distance to the
+ * nearest segment. */
 #include "data/digits.h"
 
-#include "data/loaders.h"
+#include "data/files.h"
 
 #include <math.h>
 
 enum {
-    STEPS = 4, /* straight pieces from a point to the next */
-    GRID = 4,  /* nodes of the bending field, each way */
+    STEPS = 4, /* line segments between two points */
+    GRID = 4,  /* rows and columns of nodes of the distortion field */
 };
 
-/* Which word of an image's key is for what. */
+/* Random words of an image's key. */
 enum {
     WORD_LABEL,
     WORD_STYLE,
@@ -27,20 +27,20 @@ enum {
     WORD_RADIUS,
     WORD_INK,
     WORD_NOISE,
-    WORD_JITTER = 32,                           /* two a point */
-    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS, /* two a node */
-    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID,  /* one a pixel */
+    WORD_JITTER = 32,                           /* two per point */
+    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS, /* two per node */
+    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID,  /* one per pixel */
 };
 
 typedef struct {
     float x, y;
 } Point;
 
-/* What one image draws with. */
+/* The random parameters of one image, and its distances. */
 typedef struct {
     RngKey key;
     float xx, xy, yx, yy, right, down; /* the affine map from [-1, 1]^2 to pixels */
-    Point bend[GRID * GRID];           /* pixels */
+    Point bend[GRID * GRID];           /* displacements of the nodes, in pixels */
     float radius, ink, noise;
     float nearest[DIGIT_PIXELS]; /* squared distance to the path */
 } Drawing;
@@ -56,8 +56,8 @@ static uint32_t below(const RngKey *key, uint32_t word, uint32_t n)
     return (uint32_t)((uint64_t)rng_word(key, word) * n >> 32);
 }
 
-/* Rotation by 2 atan(t) needs no sine. */
-static void set_askew(Drawing *d)
+/* Draws the random parameters. The rotation is by 2 atan(t), which needs no sine. */
+static void draw_parameters(Drawing *d)
 {
     const float t = between(&d->key, WORD_ROTATION, -0.11f, 0.11f),
                 shear = between(&d->key, WORD_SHEAR, -0.25f, 0.25f);
@@ -78,7 +78,7 @@ static void set_askew(Drawing *d)
                              between(&d->key, WORD_BEND + 2 * i + 1, -1.8f, 1.8f)};
 }
 
-/* The weight of the nodes left of and right of v in [0, 1], smooth where one cell meets the next. */
+/* The cell of v in [0, 1] and the weight of its right node (smoothstep, so the field is smooth between cells). */
 static float cell_of(float v, uint32_t *cell)
 {
     const float at = (v < 0 ? 0 : v > 1 ? 1 : v) * (GRID - 1);
@@ -87,7 +87,7 @@ static float cell_of(float v, uint32_t *cell)
     return part * part * (3 - 2 * part);
 }
 
-/* A point of [0, 1]^2 bent and set askew. */
+/* Maps a point of [0, 1]^2 to pixels: the affine map plus the distortion field. */
 static Point place(const Drawing *d, float u, float v)
 {
     uint32_t i, j;
@@ -105,7 +105,7 @@ static int clamp_pixel(float v)
     return v < 0 ? 0 : v > DIGIT_SIDE - 1 ? DIGIT_SIDE - 1 : (int)v;
 }
 
-/* Pixels that a line's ink may reach learn how near it is. */
+/* Lowers d->nearest at the pixels that the segment's ink can reach. */
 static void draw_line(Drawing *d, Point from, Point to)
 {
     const float reach = d->radius + 0.5f, dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
@@ -126,13 +126,13 @@ static void draw_line(Drawing *d, Point from, Point to)
     }
 }
 
-/* Between b and c of four points, at t in [0, 1]. */
+/* The curve through four points, at t in [0, 1] between b and c. */
 static float catmull_rom(float a, float b, float c, float d, float t)
 {
     return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-/* A stroke through `n` points; one that ends where it began is closed smoothly. */
+/* A stroke through `n` points; smooth at its ends too if they are the same point. */
 static void draw_stroke(Drawing *d, const Point *p, size_t n)
 {
     const bool closed = n > 3 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y;
@@ -150,8 +150,8 @@ static void draw_stroke(Drawing *d, const Point *p, size_t n)
     }
 }
 
-/* Points that coincide in the style are moved alike, so that strokes which meet still do. */
-static uint32_t first_alike(const DigitStyle *style, uint32_t i)
+/* The first point equal to point i. Equal points get the same jitter, so strokes that meet still meet. */
+static uint32_t first_equal(const DigitStyle *style, uint32_t i)
 {
     uint32_t j = 0;
     while (style->point[j].x != style->point[i].x || style->point[j].y != style->point[i].y)
@@ -170,23 +170,23 @@ static void draw_style(Drawing *d, const DigitStyle *style)
             n = 0;
             continue;
         }
-        const uint32_t word = WORD_JITTER + 2 * first_alike(style, i);
+        const uint32_t word = WORD_JITTER + 2 * first_equal(style, i);
         stroke[n++] = (Point){(float)pen.x * 0.01f + between(&d->key, word, -0.055f, 0.055f),
                               (float)pen.y * 0.01f + between(&d->key, word + 1, -0.055f, 0.055f)};
     }
     draw_stroke(d, stroke, n);
 }
 
-/* Ink fades over one pixel at the pen's edge; noise is triangular, from two halves of one word. */
+/* Distances to pixels: ink fades over one pixel at the pen's edge; noise is triangular, from two halves of one word. */
 static void develop(const Drawing *d, uint8_t *pixels)
 {
     const float strength = d->noise * 0x1p-16f;
     for (uint32_t i = 0; i < DIGIT_PIXELS; i++) {
         const float edge = d->radius + 0.5f - sqrtf(d->nearest[i]), ink = edge < 0 ? 0 : edge > 1 ? 1 : edge;
         const uint32_t word = rng_word(&d->key, WORD_PIXELS + i);
-        const float spoilt =
+        const float noisy =
             ink * d->ink + strength * ((float)(int)(word & 0xffff) - (float)(int)(word >> 16));
-        const float level = spoilt * 255 + 0.5f;
+        const float level = noisy * 255 + 0.5f;
         pixels[i] = (uint8_t)(int)(level < 0 ? 0 : level > 255 ? 255 : level);
     }
 }
@@ -207,7 +207,7 @@ static void draw_piece(void *data, size_t piece)
         const Rng rng = rng_below(&s->rng, i);
         d.key = rng_key(&rng, USE_DATA, 0);
         s->labels[i] = (uint8_t)below(&d.key, WORD_LABEL, 10);
-        set_askew(&d);
+        draw_parameters(&d);
         for (size_t j = 0; j < DIGIT_PIXELS; j++)
             d.nearest[j] = 4 * DIGIT_PIXELS;
         draw_style(&d, &digit_styles[s->labels[i]][below(&d.key, WORD_STYLE, STYLES)]);
@@ -215,20 +215,20 @@ static void draw_piece(void *data, size_t piece)
     }
 }
 
-void digits_draw(uint64_t seed, Part part, size_t count, int threads, uint8_t *pixels, uint8_t *labels)
+void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, uint8_t *pixels, uint8_t *labels)
 {
-    Sheet s = {rng_open(seed, 0, RNG_EVERYONE, part, rng_hash("digits")), count, pixels, labels};
+    Sheet s = {rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("digits")), count, pixels, labels};
     parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, draw_piece, &s);
 }
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
 {
     (void)dir;
-    const size_t count = d->part == PART_TRAIN ? DIGITS_TRAIN : DIGITS_TEST;
+    const size_t count = d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST;
     uint8_t *pixels = NEW(a, uint8_t, count * DIGIT_PIXELS), *labels = NEW(a, uint8_t, count);
     if (!pixels || !labels)
         return arena_fail(a, err);
-    digits_draw(seed, d->part, count, threads, pixels, labels);
+    digits_draw(seed, d->split, count, threads, pixels, labels);
     d->count = count;
     d->pixels = pixels;
     d->labels = labels;

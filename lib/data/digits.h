@@ -1,7 +1,7 @@
-/* digits.h -- hand-drawn digits of our own making, so that a first run needs no download.
+/* digits.h -- draws digits like handwritten ones, so that a first run needs no download.
  *
- * An image is a function of (seed, part, its index) and of nothing else, to the byte on any machine: it is made of
- * additions, products, quotients and square roots, which IEEE arithmetic rounds alike everywhere. */
+ * An image depends on (seed, split, its index) alone and has the same bytes on any machine: only additions, products,
+ * quotients and square roots are used, which IEEE arithmetic rounds the same everywhere. */
 #ifndef ATOMO_DIGITS_H
 #define ATOMO_DIGITS_H
 
@@ -14,12 +14,12 @@ enum {
     DIGITS_TEST = 10000,
 };
 
-/* One way of writing a digit: points that the pen passes through, on a square of 100 by 100 with y downwards. */
+/* One way to write a digit: the points that the pen passes through, in a square of 100 by 100, y downwards. */
 typedef struct {
     uint8_t x, y;
 } PenPoint;
 enum {
-    PEN_UP = 255, /* as x: the stroke ends here and the next point begins another */
+    PEN_UP = 255, /* as x: ends the stroke; the next point begins another */
     STYLE_POINTS = 18,
     STYLES = 3, /* of each digit */
 };
@@ -29,7 +29,7 @@ typedef struct {
 } DigitStyle;
 extern const DigitStyle digit_styles[10][STYLES];
 
-/* Images 0 .. count-1: pixels (count, 28, 28), ink is light on a dark ground; labels (count). */
-void digits_draw(uint64_t seed, Part part, size_t count, int threads, uint8_t *pixels, uint8_t *labels);
+/* Draws images 0 .. count-1: pixels (count, 28, 28), light ink on a dark ground, and labels (count). */
+void digits_draw(uint64_t seed, DataSplit split, size_t count, int threads, uint8_t *pixels, uint8_t *labels);
 
 #endif

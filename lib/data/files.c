@@ -1,5 +1,5 @@
-/* files.c -- see files.h. A gzip file says at its end how long it is unpacked; deflate packs at most 1032 to 1, so a
- * length beyond that is refused before memory is asked for. */
+/* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate packs at most 1032 to 1, so a larger claim is
+ * refused before any memory is allocated. */
 #include "data/files.h"
 #include "base/text.h"
 
@@ -36,7 +36,7 @@ static Status read_all(int fd, uint8_t *data, size_t size, Error *err)
     return OK;
 }
 
-/* Not opened for waiting: a pipe of that name must not hold the program up. */
+/* `fd` was opened with O_NONBLOCK, so a pipe of that name does not block the program. */
 static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
 {
     struct stat st;
@@ -60,7 +60,7 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     const size_t size = load_u32(packed.data + packed.size - 4);
     if (size / PACKED_MOST > packed.size || packed.size > UINT32_MAX)
         return FAIL(err, ERR_CORRUPT, "damaged gzip data: %zu bytes cannot unpack to %zu", packed.size, size);
-    uint8_t *data = NEW(a, uint8_t, size + 1); /* one more: too much is seen */
+    uint8_t *data = NEW(a, uint8_t, size + 1); /* one more byte, to notice content that is too long */
     if (!data)
         return arena_fail(a, err);
     z_stream z = {

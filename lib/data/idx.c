@@ -1,9 +1,8 @@
-/* idx.c -- MNIST's files and those made like them: big-endian words, then bytes.
+/* idx.c -- the IDX files of MNIST and Fashion-MNIST: big-endian words, then bytes.
  *
  *     images = 0x00000803:32 count:32 rows:32 columns:32 pixel:8 x count x rows x columns
  *     labels = 0x00000801:32 count:32 label:8 x count */
 #include "data/files.h"
-#include "data/loaders.h"
 
 enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801, IMAGES_HEADER = 16, LABELS_HEADER = 8 };
 
@@ -57,10 +56,10 @@ Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *
     const char *images_path, *labels_path;
     Bytes file;
     Items images = {0}, labels = {0};
-    TRY(data_file(d->info, dir, images_name[d->part], &file, &images_path, a, err));
+    TRY(data_file(d->info, dir, images_name[d->split], &file, &images_path, a, err));
     if (idx_images(file, d->info->rows, d->info->columns, &images, err) != OK)
         return data_damaged(d->info, images_path, err);
-    TRY(data_file(d->info, dir, labels_name[d->part], &file, &labels_path, a, err));
+    TRY(data_file(d->info, dir, labels_name[d->split], &file, &labels_path, a, err));
     if (idx_labels(file, d->info->classes, &labels, err) != OK)
         return data_damaged(d->info, labels_path, err);
     if (images.count != labels.count) {

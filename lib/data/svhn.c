@@ -1,13 +1,13 @@
-/* svhn.c -- SVHN's cropped digits: MATLAB 5 files of X (32 x 32 x 3 x images) and y (images x 1), bytes, the first axis fastest.
+/* svhn.c -- SVHN's cropped digits: MATLAB 5 files with X (32 x 32 x 3 x images) and y (images x 1), bytes, first axis
+ * fastest.
  *
- * libmatio can crash on a damaged file, so a child with limits runs it. The child puts X and y as they stand into memory
- * that it shares with this process, which looks there when the child has ended, and believes no count and no label.
- * libmatio does not notice everything: lengths and checksums are looked at before it starts.
+ * libmatio can crash on a damaged file, so it runs in a confined child process. The child copies X and y unchanged into
+ * shared memory; the parent reads them after the child has ended and checks every count and label again. libmatio misses
+ * some damage, so the parent checks lengths and checksums before it starts the child.
  *
  *     shared = Answer (HEAD bytes), X, y */
 #include "base/confine.h"
 #include "data/files.h"
-#include "data/loaders.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ enum {
     PLANE = SIDE * SIDE,
     PIXELS = 3 * PLANE,
     HEAD = 4096,
-    COUNT_MOST = INT_MAX / PIXELS, /* libmatio counts elements in int */
+    COUNT_MOST = INT_MAX / PIXELS, /* libmatio counts elements in an int */
     TEN = 10,                      /* the label of the digit 0 */
 };
 
@@ -35,9 +35,9 @@ typedef struct {
 } Answer;
 
 typedef struct {
-    int file, memory; /* the file's bytes, and what the child makes of them */
+    int file, memory; /* descriptors: the file's bytes, and the child's output */
     size_t file_size;
-    size_t most; /* images; deflate packs at most 1032 to 1 */
+    size_t most; /* images that the file can hold: deflate packs at most 1032 to 1 */
     Answer *answer;
 } Shared;
 
@@ -85,7 +85,7 @@ static const char *axes(const matvar_t *v, char out[100])
     return v->rank > 0 ? out : "nothing";
 }
 
-/* A trailing axis of one image is not written. */
+/* MATLAB drops a last axis of length 1, so one image has three axes. */
 static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error *err)
 {
     char sides[100];
@@ -114,7 +114,8 @@ static Status check_labels(const matvar_t *y, size_t count, Error *err)
     return OK;
 }
 
-/* libmatio says that all is well where data end too soon. Then the last byte stays as it was, whatever it was. */
+/* libmatio reports success where data end too soon, but then the last byte keeps its old value. So we read with two
+ * different old values. */
 static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Error *err)
 {
     static const uint8_t mark[] = {0xa5, 0x5a};
@@ -158,7 +159,7 @@ static _Noreturn void child_run(const Shared *s)
     confine_memory(used, 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
-    alarm((unsigned)(60 + 8 * seconds)); /* should it wait instead of work */
+    alarm((unsigned)(60 + 8 * seconds)); /* in case it waits, which CPU seconds do not count */
     const Status status = read_variables(s, used, &count, &err);
     if (status == OK)
         s->answer->count = count;
@@ -187,8 +188,8 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
     return OK;
 }
 
-/* Columns of columns become rows of rows. */
-static void turn_planes(const uint8_t *from, size_t planes, uint8_t *to)
+/* Transposes each plane from column-major to row-major. */
+static void transpose_planes(const uint8_t *from, size_t planes, uint8_t *to)
 {
     for (size_t p = 0; p < planes; p++, from += PLANE, to += PLANE)
         for (size_t column = 0; column < SIDE; column++)
@@ -205,7 +206,7 @@ static Status take(const Shared *s, Dataset *d, Arena *a, Error *err)
     const uint8_t *in = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->memory, 0);
     if (in == MAP_FAILED)
         return FAIL(err, ERR_MEMORY, "no %zu bytes of shared memory: %s", bytes, strerror(errno));
-    turn_planes(in + HEAD, 3 * count, pixels);
+    transpose_planes(in + HEAD, 3 * count, pixels);
     memcpy(labels, in + HEAD + count * PIXELS, count);
     munmap((void *)(uintptr_t)in, bytes);
     for (size_t i = 0; i < count; i++) {
@@ -220,7 +221,7 @@ static Status take(const Shared *s, Dataset *d, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- all of it ---- */
+/* ---- around the child ---- */
 
 static Status put_file(int fd, Bytes file, Error *err)
 {
@@ -233,7 +234,7 @@ static Status put_file(int fd, Bytes file, Error *err)
     return OK;
 }
 
-/* The bytes that were checked are those that the child sees. */
+/* Copies the checked bytes to memory for the child, so that it reads the same ones, and makes room for its output. */
 static Status share(Shared *s, Bytes file, Error *err)
 {
     const uint64_t packed = 1032 * (uint64_t)file.size / PIXELS + 1;
@@ -285,8 +286,8 @@ static Status load_file(Dataset *d, Bytes file, Arena *a, Error *err)
 Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err)
 {
     (void)seed, (void)threads;
-    const char *name = d->part == PART_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
-    Arena *own = arena_open(0); /* what is read is not kept */
+    const char *name = d->split == SPLIT_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
+    Arena *own = arena_open(0); /* for the file's bytes, freed below */
     Bytes file;
     Status status = data_file(d->info, dir, name, &file, &path, own, err);
     if (status == OK && (mat_check(file, err) != OK || load_file(d, file, a, err) != OK))

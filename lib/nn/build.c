@@ -1,4 +1,4 @@
-/* build.c -- adds layers to a network: the shapes of their values, their parameters, their memory. */
+/* build.c -- adds layers to a network: the shapes of their activations, their parameters, their memory. */
 #include "nn/build.h"
 
 #include "base/text.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static Value *failed(Builder *b)
+static Activation *failed(Builder *b)
 {
     if (b->status == OK)
         b->status = arena_fail(b->arena, b->err);
@@ -27,14 +27,14 @@ const char *build_name(Builder *b, const char *format, ...)
     return name ? name : "";
 }
 
-static Value *value_new(Builder *b, Value like)
+static Activation *activation_new(Builder *b, Activation like)
 {
-    Value *v = NEW(b->arena, Value, 1);
+    Activation *v = NEW(b->arena, Activation, 1);
     if (!v || b->status != OK)
         return failed(b);
     *v = like;
-    v->x = NEW(b->arena, float, value_floats(v, b->images));
-    v->dx = NEW(b->arena, float, value_floats(v, b->images));
+    v->x = NEW(b->arena, float, activation_floats(v, b->images));
+    v->dx = NEW(b->arena, float, activation_floats(v, b->images));
     return v->x && v->dx ? v : failed(b);
 }
 
@@ -58,7 +58,7 @@ static Shape shape2(size_t rows, size_t columns)
     return s;
 }
 
-static Layer *layer_add(Builder *b, const LayerOps *ops, Value *in, Value *out)
+static Layer *layer_add(Builder *b, const LayerOps *ops, Activation *in, Activation *out)
 {
     if (b->layers == LAYERS_MOST) {
         b->status = FAIL(b->err, ERR_MEMORY, "more than %d layers", LAYERS_MOST);
@@ -79,35 +79,35 @@ static const void *settings_copy(Builder *b, const void *settings, size_t size)
     return memcpy(copy, settings, size);
 }
 
-/* ---- arrangements ---- */
+/* ---- layouts ---- */
 
-static Value *turned(Builder *b, Value *in, const LayerOps *ops, bool abreast)
+static Activation *converted(Builder *b, Activation *in, const LayerOps *ops, bool interleaved)
 {
-    Value *out = value_new(b, (Value){.channels = in->channels,
-                                      .rows = in->rows,
-                                      .columns = in->columns,
-                                      .lanes = 1,
-                                      .abreast = abreast});
+    Activation *out = activation_new(b, (Activation){.channels = in->channels,
+                                                     .rows = in->rows,
+                                                     .columns = in->columns,
+                                                     .lanes = 1,
+                                                     .interleaved = interleaved});
     if (!in->dx)
         out->dx = NULL;
     layer_add(b, ops, in, out);
     return out;
 }
 
-static Value *abreast(Builder *b, Value *in)
+static Activation *as_interleaved(Builder *b, Activation *in)
 {
-    return in->abreast ? in : turned(b, in, &abreast_layer, true);
+    return in->interleaved ? in : converted(b, in, &interleave_layer, true);
 }
 
-static Value *plain(Builder *b, Value *in)
+static Activation *as_plain(Builder *b, Activation *in)
 {
-    return in->abreast ? turned(b, in, &plain_layer, false) : in;
+    return in->interleaved ? converted(b, in, &plain_layer, false) : in;
 }
 
 /* ---- convolutions ---- */
 
-static Value *conv(Builder *b, Value *in, const char *name, const ConvSettings *s, const LayerOps *ops,
-                   Value like)
+static Activation *conv(Builder *b, Activation *in, const char *name, const ConvSettings *s,
+                        const LayerOps *ops, Activation like)
 {
     if (in->rows + 2 * s->padding < s->size || in->columns + 2 * s->padding < s->size) {
         if (b->status == OK)
@@ -119,7 +119,7 @@ static Value *conv(Builder *b, Value *in, const char *name, const ConvSettings *
     like.channels = s->channels;
     like.rows = (in->rows + 2 * s->padding - s->size) / s->stride + 1;
     like.columns = (in->columns + 2 * s->padding - s->size) / s->stride + 1;
-    Value *out = value_new(b, like);
+    Activation *out = activation_new(b, like);
     Layer *l = layer_add(b, ops, in, out);
     l->settings = settings_copy(b, s, sizeof *s);
     const size_t fan_in = in->channels * s->size * s->size;
@@ -135,12 +135,13 @@ static Value *conv(Builder *b, Value *in, const char *name, const ConvSettings *
     return out;
 }
 
-Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s)
+Activation *build_conv(Builder *b, Activation *in, const char *name, const ConvSettings *s)
 {
-    return conv(b, abreast(b, in), name, s, &conv_direct_layer, (Value){.lanes = 1, .abreast = true});
+    return conv(b, as_interleaved(b, in), name, s, &conv_direct_layer,
+                (Activation){.lanes = 1, .interleaved = true});
 }
 
-Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s)
+Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s)
 {
     const size_t lanes = layer_lanes();
     if (s->channels % lanes) {
@@ -149,19 +150,19 @@ Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSet
                              name, s->channels, lanes);
         return &b->nothing;
     }
-    return conv(b, plain(b, in), name, s, &conv_blocked_layer, (Value){.lanes = lanes});
+    return conv(b, as_plain(b, in), name, s, &conv_blocked_layer, (Activation){.lanes = lanes});
 }
 
-/* ---- the others ---- */
+/* ---- other layers ---- */
 
-/* The gradient of what goes in is made in the place of the gradient of what comes out. */
-Value *build_norm(Builder *b, Value *in, const char *name)
+/* The input's gradient overwrites the output's: both use one dx. */
+Activation *build_norm(Builder *b, Activation *in, const char *name)
 {
-    Value *out = NEW(b->arena, Value, 1);
+    Activation *out = NEW(b->arena, Activation, 1);
     if (!out || b->status != OK)
         return failed(b);
     *out = *in;
-    out->x = NEW(b->arena, float, b->images *value_size(in));
+    out->x = NEW(b->arena, float, b->images *activation_size(in));
     if (!out->x)
         return failed(b);
     Layer *l = layer_add(b, &norm_layer, in, out);
@@ -178,11 +179,12 @@ Value *build_norm(Builder *b, Value *in, const char *name)
     return out;
 }
 
-Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs)
+Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs)
 {
-    in = plain(b, in);
-    const size_t inputs = value_size(in);
-    Value *out = value_new(b, (Value){.channels = outputs, .rows = 1, .columns = 1, .lanes = 1});
+    in = as_plain(b, in);
+    const size_t inputs = activation_size(in);
+    Activation *out =
+        activation_new(b, (Activation){.channels = outputs, .rows = 1, .columns = 1, .lanes = 1});
     Layer *l = layer_add(b, &linear_layer, in, out);
     l->weight = slice_add(b, &b->parameters, name, "weight",
                           (Slice){.kind = KIND_FC, .shape = shape2(outputs, inputs), .fan_in = inputs});
@@ -191,8 +193,8 @@ Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs)
     return out;
 }
 
-/* Relu and sigmoid read on the way back what they made. */
-static bool needed_back(const Builder *b, const Value *v)
+/* Whether the backward pass of relu or sigmoid reads v, so that it must not be overwritten. */
+static bool needed_back(const Builder *b, const Activation *v)
 {
     for (size_t i = 0; i < b->layers; i++)
         if (b->layer[i].out == v && (b->layer[i].ops == &relu_layer || b->layer[i].ops == &sigmoid_layer))
@@ -200,31 +202,31 @@ static bool needed_back(const Builder *b, const Value *v)
     return false;
 }
 
-static Value *in_place(Builder *b, const LayerOps *ops, Value *in)
+static Activation *in_place(Builder *b, const LayerOps *ops, Activation *in)
 {
     assert(b->status != OK || !needed_back(b, in));
     layer_add(b, ops, in, in);
     return in;
 }
 
-Value *build_relu(Builder *b, Value *in)
+Activation *build_relu(Builder *b, Activation *in)
 {
     return in_place(b, &relu_layer, in);
 }
 
-Value *build_sigmoid(Builder *b, Value *in)
+Activation *build_sigmoid(Builder *b, Activation *in)
 {
     return in_place(b, &sigmoid_layer, in);
 }
 
-Value *build_dropout(Builder *b, Value *in, double probability)
+Activation *build_dropout(Builder *b, Activation *in, double probability)
 {
     layer_add(b, &dropout_layer, in, in)->settings =
         settings_copy(b, &(DropoutSettings){probability}, sizeof(DropoutSettings));
     return in;
 }
 
-static Value *pool(Builder *b, Value *in, const LayerOps *ops, size_t size)
+static Activation *pool(Builder *b, Activation *in, const LayerOps *ops, size_t size)
 {
     if (in->rows < size || in->columns < size) {
         if (b->status == OK)
@@ -232,26 +234,26 @@ static Value *pool(Builder *b, Value *in, const LayerOps *ops, size_t size)
                              ops->name, size, in->rows, in->columns);
         return &b->nothing;
     }
-    in = in->lanes == 1 ? abreast(b, in) : in;
-    Value like = *in;
+    in = in->lanes == 1 ? as_interleaved(b, in) : in;
+    Activation like = *in;
     like.rows /= size;
     like.columns /= size;
-    Value *out = value_new(b, like);
+    Activation *out = activation_new(b, like);
     layer_add(b, ops, in, out)->settings = settings_copy(b, &(PoolSettings){size}, sizeof(PoolSettings));
     return out;
 }
 
-Value *build_max_pool(Builder *b, Value *in, size_t size)
+Activation *build_max_pool(Builder *b, Activation *in, size_t size)
 {
     return pool(b, in, &max_pool_layer, size);
 }
 
-Value *build_average_pool(Builder *b, Value *in, size_t size)
+Activation *build_average_pool(Builder *b, Activation *in, size_t size)
 {
     return pool(b, in, &average_pool_layer, size);
 }
 
-Value *build_sum(Builder *b, Value *in, Value *other)
+Activation *build_sum(Builder *b, Activation *in, Activation *other)
 {
     in_place(b, &sum_layer, in);
     b->layer[b->layers - 1].other = other;

@@ -1,14 +1,14 @@
-/* build.h -- how a network is put together: each call adds a layer and gives the value that it makes.
+/* build.h -- puts a network together: each call adds a layer and returns the activation that the layer makes.
  *
- * A call that fails (memory, sizes that do not fit) leaves its reason in the builder and gives a value to go on with;
- * model_open looks once, at the end. Layers that work in place give their input back. A value of an arrangement that the
- * next layer does not read is turned on the way.
- * Relu and sigmoid read on the way back what they made: behind them only dropout behind relu, which leaves signs, may
- * work in place on it. */
+ * A call that fails (out of memory, sizes that do not fit) leaves the error in the builder and returns a placeholder, so
+ * calls need no checks; model_open checks once, at the end. Layers that work in place return their input. Where a layer
+ * needs another layout, a conversion is added before it.
+ * The backward passes of relu and sigmoid read their own output, so no layer may overwrite it; the exception is dropout
+ * after relu, which keeps signs. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
-#include "nn/layers.h"
+#include "nn/layer.h"
 
 enum { LAYERS_MOST = 1024, SLICES_MOST = 1024 };
 
@@ -21,27 +21,29 @@ typedef struct {
     Arena *arena;
     Error *err;
     Status status;
-    size_t images, classes;
-    Value *image;
-    Value nothing; /* what a call that failed gives */
-    Layer *layer;  /* (LAYERS_MOST) */
+    size_t images, classes; /* images: most in one pass */
+    Activation *image;
+    Activation nothing; /* the placeholder after a failure */
+    Layer *layer;       /* (LAYERS_MOST) */
     size_t layers;
     SliceList parameters, running;
 } Builder;
 
-/* Names are the module's: "conv1" gives conv1.weight and, where there is one, conv1.bias. */
-Value *build_conv(Builder *b, Value *in, const char *name, const ConvSettings *s); /* by our own loops */
-/* By oneDNN; as many channels as fill groups of layer_lanes(). */
-Value *build_conv_blocked(Builder *b, Value *in, const char *name, const ConvSettings *s);
-Value *build_norm(Builder *b, Value *in, const char *name);
-Value *build_linear(Builder *b, Value *in, const char *name, size_t outputs);
-Value *build_relu(Builder *b, Value *in);
-Value *build_sigmoid(Builder *b, Value *in);
-Value *build_dropout(Builder *b, Value *in, double probability);
-Value *build_max_pool(Builder *b, Value *in, size_t size);
-Value *build_average_pool(Builder *b, Value *in, size_t size);
-Value *build_sum(Builder *b, Value *in, Value *other);
+/* `name` is the PyTorch module's: "conv1" makes the parameters conv1.weight and, with a bias, conv1.bias. */
+Activation *build_conv(Builder *b, Activation *in, const char *name,
+                       const ConvSettings *s); /* by our own loops */
+/* By oneDNN; channels must be a multiple of layer_lanes(). */
+Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
+Activation *build_norm(Builder *b, Activation *in, const char *name);
+Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs);
+Activation *build_relu(Builder *b, Activation *in);
+Activation *build_sigmoid(Builder *b, Activation *in);
+Activation *build_dropout(Builder *b, Activation *in, double probability);
+Activation *build_max_pool(Builder *b, Activation *in, size_t size);
+Activation *build_average_pool(Builder *b, Activation *in, size_t size);
+Activation *build_sum(Builder *b, Activation *in, Activation *other);
 
+/* A formatted name, kept as long as the model; "" when out of memory, which the builder then reports. */
 PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
 #endif

@@ -2,7 +2,6 @@
 #include "nn/checkpoint.h"
 
 #include "base/checksum.h"
-#include "nn/setup.h"
 #include "nn/step_folder.h"
 #include "nn/train_parts.h"
 #include "compress/spec.h"
@@ -14,7 +13,7 @@ static const char schema[] = "atomo-checkpoint/1";
 
 /* ---- the setup ---- */
 
-/* What tells this run's checkpoints from another's. */
+/* The attributes by which a checkpoint belongs to this run. */
 static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 {
     out[0] = attr_text("schema", schema);
@@ -25,10 +24,62 @@ static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 static Status check_setup(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
 {
     Attr own[SETUP_MOST + 8];
-    const Status status = setup_same(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
+    const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
     if (status == ERR_USAGE)
         error_hint(err, "go on with the options of the run that wrote it, or name another --train-dir");
     return status;
+}
+
+/* ---- the arrays that one step hands to the next: weights, velocities, running statistics, codec states ---- */
+
+typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
+
+static Status visit_slices(Trainer *t, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
+                           void *data, Error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const ArenaMark mark = arena_mark(t->arena);
+        const char *path = text_format(t->arena, "%s/%s", folder, s->name);
+        if (!path)
+            return arena_fail(t->arena, err);
+        TRY(visit(data, path, &s->shape, x + s->offset, err));
+        arena_rewind(t->arena, mark);
+    }
+    return OK;
+}
+
+/* A state is bytes; each float of its array holds four of them. */
+static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
+{
+    const CodecStates *states = gradient_states(t->exchange);
+    for (size_t i = 0; i < states->count; i++) {
+        const CodecState *s = &states->item[i];
+        const Shape shape = shape_vector((s->size + 3) / 4);
+        const ArenaMark mark = arena_mark(t->arena);
+        if (s->worker != (int64_t)w || !shape.n)
+            continue;
+        const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
+        if (!path)
+            return arena_fail(t->arena, err);
+        TRY(visit(data, path, &shape, s->state, err));
+        arena_rewind(t->arena, mark);
+    }
+    return OK;
+}
+
+static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
+{
+    const SliceList *parameters = model_parameters(t->model);
+    TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
+    TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
+    for (size_t w = 0; w < t->s.workers; w++) {
+        char folder[48];
+        snprintf(folder, sizeof folder, "running/%zu", w);
+        TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
+        TRY(visit_states(t, w, visit, data, err));
+    }
+    return OK;
 }
 
 /* ---- saving ---- */
@@ -57,7 +108,7 @@ static Status save_all(Trainer *t, DumpWriter *to, Error *err)
     Attr attr[SETUP_MOST + 8];
     const ArenaMark mark = arena_mark(t->arena);
     const Portion next = portion_of(t, t->step + 1);
-    TRY(trainer_arrays(t, save_array, &p, err));
+    TRY(visit_arrays(t, save_array, &p, err));
     size_t count = own_attrs(t, attr);
     attr[count++] = attr_whole("step", t->step);
     attr[count++] = attr_whole("epoch", next.epoch);
@@ -111,7 +162,7 @@ static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
     const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
     if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
         return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
-    if (trainer_arrays(t, load_array, &p, err) != OK)
+    if (visit_arrays(t, load_array, &p, err) != OK)
         return error_at(err, "%s", path);
     if (p.sum != (uint64_t)sum->whole)
         return FAIL(err, ERR_CORRUPT, "%s: its arrays do not have the checksum they were written with", path);
@@ -137,9 +188,10 @@ Status checkpoint_load(Trainer *t, const char *path, Error *err)
 typedef struct {
     const AttrList *attrs;
     const char *path, *missing;
-} Known;
+} Reading;
 
-static const Attr *known(Known *k, const char *name, int type)
+/* The attribute `name` of this type, not negative. Else notes the name as missing and returns an empty one. */
+static const Attr *known(Reading *k, const char *name, int type)
 {
     static const Attr none = {.text = ""};
     const Attr *a = attr_find(k->attrs, name);
@@ -149,17 +201,18 @@ static const Attr *known(Known *k, const char *name, int type)
     return &none;
 }
 
-static size_t known_whole(Known *k, const char *name)
+static size_t known_whole(Reading *k, const char *name)
 {
     return (size_t)known(k, name, ATTR_INT)->whole;
 }
 
-static double known_real(Known *k, const char *name)
+static double known_real(Reading *k, const char *name)
 {
     return known(k, name, ATTR_REAL)->real;
 }
 
-static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Known *k, Arena *a, Error *err)
+static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Reading *k, Arena *a,
+                         Error *err)
 {
     const char *spec = known(k, "compressor", ATTR_TEXT)->text;
     s->network = text_copy(a, known(k, "network", ATTR_TEXT)->text);
@@ -183,7 +236,7 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
                         Error *err)
 {
     Dump *from;
-    Known k = {.path = path};
+    Reading k = {.path = path};
     TRY(dump_open(&from, path, a, err));
     k.attrs = dump_attrs(from);
     const Status status = take_setup(s, dataset, images, &k, a, err);
@@ -191,9 +244,9 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
     return status;
 }
 
-/* ---- beginning ---- */
+/* ---- starting in a folder ---- */
 
-static Status refuse_others(const Trainer *t, const char *path, Arena *a, Error *err)
+static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *err)
 {
     Dump *from;
     Error why = {0};
@@ -208,18 +261,18 @@ static Status refuse_others(const Trainer *t, const char *path, Arena *a, Error 
     return other ? ERR_USAGE : OK;
 }
 
-Status checkpoint_none_of_others(const Trainer *t, const char *dir, Error *err)
+Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err)
 {
     Arena *a = arena_open(0);
     size_t *step, count;
     Status status = step_files(&step, &count, dir, a, err);
     for (size_t i = 0; status == OK && i < count; i++)
-        status = refuse_others(t, step_file(dir, step[i], a), a, err);
+        status = refuse_other(t, step_file(dir, step[i], a), a, err);
     arena_close(a);
     return status;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
                          Error *err)

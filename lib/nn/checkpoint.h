@@ -1,8 +1,8 @@
-/* checkpoint.h -- a trainer's step on disk: step_%08d.h5 in a folder, complete or not there.
+/* checkpoint.h -- saves a trainer's state after a step as step_%08d.h5 in a folder; a file is complete or absent.
  *
- * Weights, velocities, running statistics and codec states under /weights, /velocity, /running/WORKER, /state/WORKER
- * (a state's bytes four to a float); the setup, the step, its epoch and place in the epoch's order, and a checksum of
- * all arrays as attributes. Nothing depends on the clock. */
+ * Weights, velocities, running statistics and codec states are the datasets /weights, /velocity, /running/WORKER and
+ * /state/WORKER (four bytes of a state in one float). Attributes are the setup, the step, its epoch and its place in the
+ * epoch's order, and a checksum of all arrays. No byte depends on the clock. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 
@@ -10,20 +10,20 @@
 
 Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
 
-/* The trainer as it was saved. ERR_USAGE: of another setup. Any other failure: it is damaged, and the trainer's
- * arrays are of no use until another one loads or it is reset. */
+/* Puts the trainer into the saved state. ERR_USAGE: the file is of another setup. After any other failure the file is
+ * damaged, and the trainer must load another file or be reset before its next step. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
-/* OK where the folder's checkpoints, if any, are of this trainer's setup, so that its own can stand among them.
- * ERR_USAGE: one is not. Damaged ones are not asked. */
-Status checkpoint_none_of_others(const Trainer *t, const char *dir, Error *err);
+/* ERR_USAGE where the folder holds a checkpoint of another setup. Ignores damaged files; an absent folder is OK. */
+Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err);
 
-/* The setup that a checkpoint was written with, but for what does not change its weights (data, threads, links);
- * `dataset` is its name. */
+/* Fills `s` from a checkpoint with all settings that the weights depend on. The data set itself is left out: `dataset` is
+ * its name, `images` its number of training images. Texts and the codec are in `a`. */
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
                         Error *err);
 
-/* The newest that is whole; damaged ones are named in notes. From the beginning where there is none, which is noted too. */
+/* Loads the folder's newest undamaged checkpoint, or resets the trainer where there is none. Calls `note` with a line for
+ * each damaged file and for a start from the beginning. */
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
                          Error *err);
 

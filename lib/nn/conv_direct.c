@@ -1,12 +1,12 @@
-/* conv_direct.c -- convolution over values whose images stand side by side: for networks of few channels. */
-#include "nn/layers.h"
+/* conv_direct.c -- convolution over interleaved activations by our own loops: faster than oneDNN where channels are few. */
+#include "nn/layer.h"
 
 #include "nn/loops.h"
 #include "base/parallel.h"
 
 #include <string.h>
 
-/* Which taps meet each place of an axis: of the output, reading the input, and the other way round. */
+/* Contributing taps per place of each axis: of the output for forward, of the input for the input gradient. */
 typedef struct {
     Reach *row, *column;           /* (output rows), (output columns) */
     Reach *back_row, *back_column; /* (input rows), (input columns) */
@@ -23,7 +23,7 @@ static Reach reach(size_t at, size_t in, const ConvSettings *c)
     return r;
 }
 
-/* Input place `at` is read by output place (at + padding - tap) / stride, where that is whole. */
+/* Input place `at` is read by output place (at + padding - tap) / stride, where that is an integer. */
 static Reach reach_back(size_t at, size_t out, const ConvSettings *c)
 {
     const size_t first = at + c->padding;
@@ -41,7 +41,7 @@ static Reach reach_back(size_t at, size_t out, const ConvSettings *c)
 static Status open(Layer *l, size_t images, Arena *a, Error *err)
 {
     (void)images;
-    const Value *in = l->in, *out = l->out;
+    const Activation *in = l->in, *out = l->out;
     State *s = NEW(a, State, 1);
     Reach *r = NEW(a, Reach, in->rows + in->columns + out->rows + out->columns);
     if (!s || !r)
@@ -62,26 +62,26 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- weights as the loops want them ---- */
+/* ---- weights in tiles, as the loops read them ---- */
 
-/* Outputs of a tile: as many in each as there can be without one more tile. */
+/* Outputs in a tile: with the fewest tiles, the smallest width that covers all outputs. */
 static size_t width_of(size_t outputs)
 {
     const size_t most = loops()->widest, tiles = (outputs + most - 1) / most;
     return ((outputs + tiles - 1) / tiles + 3) / 4 * 4;
 }
 
-static size_t padded(size_t outputs)
+static size_t padded_outputs(size_t outputs)
 {
     const size_t width = width_of(outputs);
     return (outputs + width - 1) / width * width;
 }
 
-/* (tiles, inputs, taps, width) from weights that lie `output_step` and `input_step` apart; 0 behind the last output. */
+/* (tiles, inputs, taps, width) from weights at output * output_step + input * input_step + tap; 0 after the last output. */
 static float *weights_tiled(const float *w, size_t outputs, size_t output_step, size_t inputs,
                             size_t input_step, size_t taps, Arena *a)
 {
-    const size_t width = width_of(outputs), all = padded(outputs);
+    const size_t width = width_of(outputs), all = padded_outputs(outputs);
     float *tiled = NEW(a, float, all *inputs *taps);
     if (!tiled)
         return NULL;
@@ -95,7 +95,7 @@ static float *weights_tiled(const float *w, size_t outputs, size_t output_step, 
 
 static float *bias_tiled(const float *bias, size_t outputs, Arena *a)
 {
-    float *tiled = NEW_ZERO(a, float, padded(outputs));
+    float *tiled = NEW_ZERO(a, float, padded_outputs(outputs));
     if (tiled)
         memcpy(tiled, bias, outputs * sizeof *bias);
     return tiled;
@@ -120,7 +120,7 @@ static Status forward(Layer *l, const Pass *p)
 {
     const ConvSettings *c = l->settings;
     const State *s = l->state;
-    const Value *in = l->in, *out = l->out;
+    const Activation *in = l->in, *out = l->out;
     const size_t taps = c->size * c->size;
     Direct d = {.x = in->x,
                 .channels = in->channels,
@@ -152,17 +152,17 @@ typedef struct {
     DirectWeights dw;
     size_t each;    /* floats of a piece's sums: weights, then biases */
     float *partial; /* (pieces, each) */
-    float *roomy;   /* (pieces, a padded piece); NULL: there is no padding */
-    size_t roomy_each;
+    float *padded;  /* (pieces, padded_each): the input with its padding; NULL: the layer has none */
+    size_t padded_each;
 } Back;
 
-/* One piece of the input with zeros around. */
+/* Copies one piece of the input into its zero padding. */
 static void pad(const Back *b, size_t piece, float *to)
 {
-    const Value *in = b->l->in;
+    const Activation *in = b->l->in;
     const size_t padding = ((const ConvSettings *)b->l->settings)->padding;
-    const float *x = in->x + piece * PIECE * value_size(in);
-    memset(to, 0, b->roomy_each * sizeof *to);
+    const float *x = in->x + piece * PIECE * activation_size(in);
+    memset(to, 0, b->padded_each * sizeof *to);
     for (size_t c = 0; c < in->channels; c++)
         for (size_t row = 0; row < in->rows; row++, x += in->columns * PIECE)
             memcpy(to + ((c * b->dw.x_rows + row + padding) * b->dw.x_columns + padding) * PIECE, x,
@@ -175,13 +175,13 @@ static void backward_piece(void *data, size_t piece)
     DirectWeights d = b->dw;
     d.dw = b->partial + piece * b->each;
     d.dbias = d.dw + b->each - d.outputs;
-    d.dy += piece * PIECE * value_size(b->l->out);
-    if (b->roomy) {
-        float *roomy = b->roomy + piece * b->roomy_each;
-        pad(b, piece, roomy);
-        d.x = roomy;
+    d.dy += piece * PIECE * activation_size(b->l->out);
+    if (b->padded) {
+        float *padded = b->padded + piece * b->padded_each;
+        pad(b, piece, padded);
+        d.x = padded;
     } else
-        d.x += piece * PIECE * value_size(b->l->in);
+        d.x += piece * PIECE * activation_size(b->l->in);
     loops()->direct_weights(&d);
     if (b->l->in->dx)
         direct_piece(&b->dx, piece);
@@ -191,7 +191,7 @@ static Status back_open(Back *b, const Layer *l, const Pass *p)
 {
     const ConvSettings *c = l->settings;
     const State *s = l->state;
-    const Value *in = l->in, *out = l->out;
+    const Activation *in = l->in, *out = l->out;
     const size_t taps = c->size * c->size, pieces = pieces_of(p->images);
     *b = (Back){.l = l, .each = out->channels * (in->channels * taps + 1)};
     b->dw = (DirectWeights){.x = in->x,
@@ -216,14 +216,14 @@ static Status back_open(Back *b, const Layer *l, const Pass *p)
                      .outputs = in->channels,
                      .rows = in->rows,
                      .columns = in->columns,
-                     .add = in->added};
-    b->roomy_each = in->channels * b->dw.x_rows * b->dw.x_columns * PIECE;
+                     .add = in->accumulate};
+    b->padded_each = in->channels * b->dw.x_rows * b->dw.x_columns * PIECE;
     b->partial = NEW_ZERO(p->scratch, float, pieces * b->each);
     b->dx.weight = weights_tiled(p->weights + l->weight->offset, in->channels, taps, out->channels,
                                  in->channels * taps, taps, p->scratch);
     if (c->padding)
-        b->roomy = NEW(p->scratch, float, pieces * b->roomy_each);
-    return b->partial && b->dx.weight && (b->roomy || !c->padding) ? OK : arena_fail(p->scratch, p->err);
+        b->padded = NEW(p->scratch, float, pieces * b->padded_each);
+    return b->partial && b->dx.weight && (b->padded || !c->padding) ? OK : arena_fail(p->scratch, p->err);
 }
 
 static Status backward(Layer *l, const Pass *p)
@@ -238,7 +238,7 @@ static Status backward(Layer *l, const Pass *p)
     memcpy(p->gradient + l->weight->offset, b.partial, weights * sizeof(float));
     if (l->bias)
         memcpy(p->gradient + l->bias->offset, b.partial + weights, l->out->channels * sizeof(float));
-    l->in->added = true;
+    l->in->accumulate = true;
     return OK;
 }
 

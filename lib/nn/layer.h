@@ -1,9 +1,9 @@
-/* layer.h -- what a network's layer is: a forward and a backward pass over a batch of images.
+/* layer.h -- a network's layers: forward and backward passes over a batch of images.
  *
- * A network is a list of layers in the order they run; each reads one value (a residual sum two) and makes the
- * next. Backward runs the list from its end. Everything a layer computes is cut into pieces of PIECE images,
- * whatever the number of threads; sums over images (weight gradients, batch statistics) add the pieces' partial
- * sums in order, so a step is equal to the byte for any number of threads. */
+ * A network is a list of layers in the order they run; each reads one activation (a residual sum reads two) and makes the
+ * next. Backward runs the list from its end. All work is cut into pieces of PIECE images, whatever the number of threads,
+ * and sums over images (weight gradients, batch statistics) add the pieces' partial sums in order. So every step gives the
+ * same bytes for any number of threads. */
 #ifndef ATOMO_LAYER_H
 #define ATOMO_LAYER_H
 
@@ -18,47 +18,48 @@ static inline size_t pieces_of(size_t images)
     return (images + PIECE - 1) / PIECE;
 }
 
-/* Channels to a group of a blocked value: what the convolutions of this machine run fastest on. */
+/* Channels in a group of a blocked activation: the lanes of this CPU's vectors, 8 or 16. */
 size_t layer_lanes(void);
 
-/* What flows from layer to layer. Plain: [image][channel][row][column]. Blocked: channels in groups of `lanes`,
- * [image][channel / lanes][row][column][lanes], which is how convolutions want them; channels is then a multiple.
- * Abreast: the images of a piece side by side, [image / PIECE][channel][row][column][PIECE], where lanes behind the
- * last image hold numbers of no meaning in x and 0 in dx. */
+/* The numbers between two layers, in one of three layouts.
+ * Plain: [image][channel][row][column].
+ * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; channels is a multiple of lanes.
+ * Interleaved, for our own convolutions: [image / PIECE][channel][row][column][PIECE]. In the last piece, lanes without an
+ * image hold arbitrary numbers in x and 0 in dx. */
 typedef struct {
     size_t channels, rows, columns;
-    size_t lanes; /* 1: plain or abreast */
-    bool abreast;
-    float *x;   /* (most images) */
-    float *dx;  /* d loss / d x; NULL for the images themselves */
-    bool added; /* during backward: dx holds what a later reader of x gave, to which an earlier one adds */
-} Value;
+    size_t lanes; /* 1: plain or interleaved */
+    bool interleaved;
+    float *x;        /* room for the largest pass */
+    float *dx;       /* d loss / d x; NULL for the network's images */
+    bool accumulate; /* during backward: another reader of x already wrote dx, so the next one adds to it */
+} Activation;
 
-static inline size_t value_size(const Value *v) /* floats an image */
+static inline size_t activation_size(const Activation *v) /* floats an image */
 {
     return v->channels * v->rows * v->columns;
 }
 
-static inline size_t value_floats(const Value *v, size_t images) /* of so many images, in memory */
+static inline size_t activation_floats(const Activation *v,
+                                       size_t images) /* in memory, unused lanes included */
 {
-    return (v->abreast ? pieces_of(images) * PIECE : images) * value_size(v);
+    return (v->interleaved ? pieces_of(images) * PIECE : images) * activation_size(v);
 }
 
-static inline size_t value_wide(const Value *v) /* numbers of a pixel that stand side by side */
+static inline size_t activation_wide(const Activation *v) /* adjacent floats of one pixel */
 {
-    return v->abreast ? PIECE : v->lanes;
+    return v->interleaved ? PIECE : v->lanes;
 }
 
-/* Initial values: uniform in +-1/sqrt(fan in); N(0, 2 / (k k out)). */
+/* Initial values: uniform in +-1/sqrt(fan in), N(0, 2 / (k k out)) for k x k kernels, 0, 1. */
 typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
 
-/* A parameter: a named slice of the flat weights and of the flat gradient, in the order and with the names that
- * the PyTorch module has. */
+/* A parameter: a slice of the flat weights and of the flat gradient. Names and order are the PyTorch module's. */
 typedef struct {
     const char *name; /* "layer1.0.conv1.weight" */
     Kind kind;
     Shape shape;
-    size_t offset;
+    size_t offset; /* of its first float */
     size_t fan_in; /* of its layer */
     Init init;
 } Slice;
@@ -70,9 +71,9 @@ typedef struct {
     bool training;        /* batch statistics, dropout */
     const float *weights; /* flat */
     float *gradient;      /* flat; backward overwrites its slices */
-    float *running; /* flat: running means and variances, which training moves on and scoring only reads */
-    Rng rng;        /* addressed by (seed, worker, step) */
-    Arena *scratch; /* rewound after each layer */
+    float *running;       /* flat: running means and variances; training updates them, scoring only reads */
+    Rng rng;              /* addressed by (seed, worker, step) */
+    Arena *scratch;       /* rewound after each layer */
     Error *err;
 } Pass;
 
@@ -80,21 +81,53 @@ typedef struct Layer Layer;
 
 typedef struct {
     const char *name;
-    /* Once, for passes of up to `images`; what it takes from the arena lives as long as the model. NULL: nothing. */
+    /* Called once, for passes of up to `images`; memory from the arena lives as long as the model. May be NULL. */
     Status (*open)(Layer *l, size_t images, Arena *a, Error *err);
     Status (*forward)(Layer *l, const Pass *p);
-    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds to it if `added` */
-    void (*close)(Layer *l);                     /* NULL: nothing to close */
+    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds if in->accumulate */
+    void (*close)(Layer *l);                     /* may be NULL */
 } LayerOps;
 
 struct Layer {
     const LayerOps *ops;
-    const void *settings;       /* kernel size, stride, ... as the layer's file has it */
-    Value *in, *other, *out;    /* other: the second summand of a residual sum, else NULL */
-    const Slice *weight, *bias; /* NULL: none */
-    size_t running;             /* where its running statistics begin */
-    size_t index;               /* place in the list; part of dropout's random address */
-    void *state;                /* what backward needs of forward, prepared primitives; the layer's own */
+    const void *settings;         /* ConvSettings, PoolSettings, DropoutSettings or NULL, by kind */
+    Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
+    const Slice *weight, *bias;   /* NULL: the layer has none */
+    size_t running;               /* offset of its running statistics */
+    size_t index;                 /* place in the list; part of dropout's random address */
+    void *state;                  /* private: numbers that forward keeps for backward, oneDNN primitives */
 };
+
+/* ---- every kind of layer, with its settings ---- */
+
+/* Square kernels. */
+typedef struct {
+    size_t channels, size, stride, padding;
+    bool bias;
+    bool normal; /* initial weights N(0, 2 / (k k out)) and bias 0; else both uniform in +-1/sqrt(fan in) */
+} ConvSettings;
+
+typedef struct {
+    size_t
+        size; /* size x size windows that do not overlap; rows and columns that do not fill one are ignored */
+} PoolSettings;
+
+typedef struct {
+    double probability; /* of being dropped */
+} DropoutSettings;
+
+extern const LayerOps conv_direct_layer; /* interleaved, by our own loops */
+extern const LayerOps
+    conv_blocked_layer; /* blocked, by oneDNN; its input may also be plain with few channels */
+extern const LayerOps interleave_layer, plain_layer; /* from plain to interleaved, and back */
+extern const LayerOps linear_layer;                  /* out = W x + b, x flattened channel by channel */
+extern const LayerOps norm_layer;                    /* batch norm, blocked; epsilon 1e-5, momentum 0.1 */
+extern const LayerOps relu_layer, sigmoid_layer, dropout_layer; /* any layout, in place: out is in */
+extern const LayerOps max_pool_layer, average_pool_layer; /* blocked or interleaved; of equals the first */
+extern const LayerOps sum_layer;                          /* in += other; out is in */
+
+/* Softmax cross-entropy of plain outputs: *loss is its sum over the batch, *correct counts the images whose largest output
+ * is the label's. v->dx becomes the gradient of the mean loss. */
+void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct);
 
 #endif

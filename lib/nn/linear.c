@@ -1,5 +1,5 @@
 /* linear.c -- a fully connected layer: y = x W' + b. */
-#include "nn/layers.h"
+#include "nn/layer.h"
 
 #include "num/linalg.h"
 
@@ -7,8 +7,8 @@
 
 static Status forward(Layer *l, const Pass *p)
 {
-    const size_t inputs = value_size(l->in), outputs = l->out->channels;
-    assert(!l->in->abreast && (l->in->lanes == 1 || l->in->rows * l->in->columns == 1));
+    const size_t inputs = activation_size(l->in), outputs = l->out->channels;
+    assert(!l->in->interleaved && (l->in->lanes == 1 || l->in->rows * l->in->columns == 1));
     const float *bias = p->weights + l->bias->offset;
     for (size_t i = 0; i < p->images; i++)
         for (size_t k = 0; k < outputs; k++)
@@ -28,7 +28,7 @@ static Status forward(Layer *l, const Pass *p)
 
 static Status backward(Layer *l, const Pass *p)
 {
-    const size_t inputs = value_size(l->in), outputs = l->out->channels;
+    const size_t inputs = activation_size(l->in), outputs = l->out->channels;
     const float *dy = l->out->dx;
     float *bias = p->gradient + l->bias->offset;
     for (size_t k = 0; k < outputs; k++)
@@ -53,10 +53,10 @@ static Status backward(Layer *l, const Pass *p)
                                .m = p->images,
                                .n = inputs,
                                .k = outputs,
-                               .add = l->in->added,
+                               .add = l->in->accumulate,
                                .scale = 1},
                     p->threads);
-    l->in->added = true;
+    l->in->accumulate = true;
     return OK;
 }
 

@@ -1,4 +1,4 @@
-/* loops.c -- picks the table for this CPU. */
+/* loops.c -- picks the table of loops for this CPU. */
 #include "nn/loops.h"
 
 extern const Loops loops_base, loops_avx2, loops_avx512;

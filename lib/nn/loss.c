@@ -1,9 +1,9 @@
 /* loss.c -- mean cross-entropy of a softmax, and its gradient: probabilities less the label's one. */
-#include "nn/layers.h"
+#include "nn/layer.h"
 
 #include <math.h>
 
-void softmax_loss(const Value *v, const uint8_t *labels, size_t images, double *loss, size_t *correct)
+void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct)
 {
     const size_t classes = v->channels;
     *loss = 0;

@@ -1,7 +1,6 @@
 /* model.c -- runs a network forward and backward over its list of layers. */
 #include "nn/model.h"
 
-#include "nn/network_names.h"
 #include "base/text.h"
 #include "num/finite.h"
 #include "num/linalg.h"
@@ -12,16 +11,10 @@
 struct Model {
     Arena *arena, *scratch;
     Builder b;
-    Value *outputs;
+    Activation *outputs;
 };
 
 /* ---- opening ---- */
-
-const char *network_name(const void *data, size_t i)
-{
-    (void)data;
-    return networks[i].name;
-}
 
 static Status network_find(const Network **out, const ModelSpec *spec, Error *err)
 {
@@ -49,10 +42,11 @@ static Status build(Model *m, const Network *network, const ModelSpec *spec, Err
     b->layer = NEW(m->arena, Layer, LAYERS_MOST);
     b->parameters.item = NEW(m->arena, Slice, SLICES_MOST);
     b->running.item = NEW(m->arena, Slice, SLICES_MOST);
-    b->image = NEW(m->arena, Value, 1);
+    b->image = NEW(m->arena, Activation, 1);
     if (!b->layer || !b->parameters.item || !b->running.item || !b->image)
         return arena_fail(m->arena, err);
-    *b->image = (Value){.channels = spec->channels, .rows = spec->rows, .columns = spec->columns, .lanes = 1};
+    *b->image =
+        (Activation){.channels = spec->channels, .rows = spec->rows, .columns = spec->columns, .lanes = 1};
     m->outputs = network->build(b, b->image, network->plan);
     TRY(b->status);
     for (size_t i = 0; i < b->layers; i++)
@@ -146,7 +140,7 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running)
 
 static Status forward(Model *m, const Pass *p, const float *images)
 {
-    /* Only read: no layer works in place on the images. */
+    /* The cast is safe: no layer works in place on the images. */
     m->b.image->x = (float *)(uintptr_t)images;
     for (size_t i = 0; i < m->b.layers; i++) {
         Layer *l = &m->b.layer[i];
@@ -160,7 +154,7 @@ static Status forward(Model *m, const Pass *p, const float *images)
 static Status backward(Model *m, const Pass *p)
 {
     for (size_t i = 0; i < m->b.layers; i++)
-        m->b.layer[i].in->added = m->b.layer[i].out->added = false;
+        m->b.layer[i].in->accumulate = m->b.layer[i].out->accumulate = false;
     for (size_t i = m->b.layers; i-- > 0;) {
         Layer *l = &m->b.layer[i];
         const ArenaMark mark = arena_mark(p->scratch);
@@ -170,7 +164,7 @@ static Status backward(Model *m, const Pass *p)
     return OK;
 }
 
-/* Puts the layer in front in which the first value went beyond float32, or whose weights had before. */
+/* Prefixes the error with the first parameter or layer that has values that are not finite. */
 static Status blame_layer(const Model *m, const Pass *p)
 {
     for (size_t i = 0; i < m->b.layers; i++) {
@@ -186,7 +180,7 @@ static Status blame_layer(const Model *m, const Pass *p)
                 return error_at(p->err, "%s: %zu of its %zu values are not finite", slice[j]->name, bad,
                                 slice[j]->shape.n);
         }
-        first_nonfinite(l->out->x, p->images * value_size(l->out), &bad);
+        first_nonfinite(l->out->x, p->images * activation_size(l->out), &bad);
         if (bad)
             return error_at(p->err, "layer %zu (%.*s): %zu of its outputs are not finite", i,
                             (int)(end ? end - name : (ptrdiff_t)strlen(name)), name, bad);
@@ -227,7 +221,7 @@ Status model_score(Model *m, const Batch *batch, const float *weights, const flo
     const Pass p = {.images = batch->count,
                     .threads = threads,
                     .weights = weights,
-                    .running = (float *)(uintptr_t)running, /* only read unless training */
+                    .running = (float *)(uintptr_t)running, /* scoring only reads it */
                     .scratch = m->scratch,
                     .err = err};
     TRY(forward(m, &p, batch->images));

@@ -1,7 +1,7 @@
-/* model.h -- a network made ready: its parameters, and loss and gradient of a batch.
+/* model.h -- a network that is ready to run: its parameters, and the loss and gradient of a batch.
  *
- * A model holds memory for activations and no weights: these are flat arrays of the caller's, so that several
- * workers share one model, and a checkpoint is a few arrays. */
+ * A model has memory for activations but none for weights. The caller keeps weights, gradients and running statistics in
+ * flat arrays, so several workers can share one model. Not thread-safe: one pass at a time. */
 #ifndef ATOMO_MODEL_H
 #define ATOMO_MODEL_H
 
@@ -16,16 +16,16 @@ typedef struct {
     size_t images; /* most in one pass */
 } ModelSpec;
 
-/* ERR_USAGE names the nearest network, or says which images it takes. */
+/* ERR_USAGE: no such network (the hint names the nearest), or images of a size that it does not take. */
 Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
-/* The parameters, in the order of the PyTorch module, and the running statistics ("bn1.running_mean", ...): names
- * and places in the flat arrays of `floats` floats. Both may be kept as long as the model. */
+/* Names, shapes and offsets of the parameters, in the order of the PyTorch module, and of the running statistics
+ * ("bn1.running_mean", ...), in flat arrays of `floats` floats. Both lists live as long as the model. */
 const SliceList *model_parameters(const Model *m);
 const SliceList *model_running(const Model *m);
 
-/* Initial weights and running statistics; the same on any machine. */
+/* Fills initial weights and running statistics from the seed; the same on any machine. */
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
@@ -39,12 +39,12 @@ typedef struct {
     size_t correct; /* images whose largest output is their label */
 } Score;
 
-/* Moves the running statistics on and fills the gradient of the mean loss. `rng` is addressed by (seed, worker, step).
- * ERR_NUMERIC when the loss is not finite. */
+/* Updates the running statistics and fills the gradient of the mean loss. `rng` is addressed by (seed, worker, step).
+ * ERR_NUMERIC: the loss is not finite; the error names the first parameter or layer that is not. */
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
                       int threads, float *gradient, Score *score, Error *err);
 
-/* Without dropout, with the running statistics as they are. */
+/* Without dropout; reads the running statistics and leaves them unchanged. */
 Status model_score(Model *m, const Batch *batch, const float *weights, const float *running, int threads,
                    Score *score, Error *err);
 

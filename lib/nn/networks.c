@@ -1,17 +1,18 @@
-/* networks.c -- the reference code's networks, layer by layer, with its parameters' names and order.
+/* networks.c -- the networks of the ATOMO authors' code, layer by layer, with the same names and order of parameters.
  *
- * LeNet and FC are the ATOMO code's, ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) their CIFAR forms. */
+ * LeNet and FC are defined by that code; ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the variants for
+ * CIFAR. */
 #include "nn/networks.h"
 
 /* ---- for grey images ---- */
 
-static Value *softmax(Builder *b, Value *v, const void *plan)
+static Activation *softmax(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
     return build_linear(b, v, "linear", b->classes);
 }
 
-static Value *fc(Builder *b, Value *v, const void *plan)
+static Activation *fc(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
     v = build_relu(b, build_linear(b, v, "fc1", 800));
@@ -20,7 +21,7 @@ static Value *fc(Builder *b, Value *v, const void *plan)
 }
 
 /* No activation between the two fully connected layers. */
-static Value *lenet(Builder *b, Value *v, const void *plan)
+static Activation *lenet(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
     v = build_conv(b, v, "conv1", &(ConvSettings){.channels = 20, .size = 5, .stride = 1, .bias = true});
@@ -31,7 +32,7 @@ static Value *lenet(Builder *b, Value *v, const void *plan)
     return build_linear(b, v, "fc2", b->classes);
 }
 
-static Value *cnn(Builder *b, Value *v, const void *plan)
+static Activation *cnn(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
     v = build_conv(b, v, "conv1",
@@ -47,28 +48,29 @@ static Value *cnn(Builder *b, Value *v, const void *plan)
 
 typedef struct {
     size_t blocks[4];
-    bool bottleneck; /* 1x1, 3x3, 1x1 with four times the channels, for two 3x3 */
+    bool bottleneck; /* 1x1, 3x3, 1x1 with four times the channels, instead of two 3x3 */
 } ResNet;
 
-static Value *conv_norm(Builder *b, Value *v, const char *conv, const char *norm, size_t channels,
-                        size_t size, size_t stride)
+static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
+                             size_t size, size_t stride)
 {
     const ConvSettings s = {.channels = channels, .size = size, .stride = stride, .padding = size / 2};
     return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
 }
 
-/* Convolution and norm `i` of a block. */
-static Value *numbered(Builder *b, Value *v, const char *block, int i, size_t channels, size_t size,
-                       size_t stride)
+/* Convolution and batch norm number `i` of a block. */
+static Activation *numbered(Builder *b, Activation *v, const char *block, int i, size_t channels, size_t size,
+                            size_t stride)
 {
     return conv_norm(b, v, build_name(b, "%s.conv%d", block, i), build_name(b, "%s.bn%d", block, i), channels,
                      size, stride);
 }
 
-static Value *block(Builder *b, Value *in, const char *name, size_t width, size_t stride, bool bottleneck)
+static Activation *block(Builder *b, Activation *in, const char *name, size_t width, size_t stride,
+                         bool bottleneck)
 {
     const size_t channels = bottleneck ? 4 * width : width;
-    Value *v = in;
+    Activation *v = in;
     if (bottleneck) {
         v = build_relu(b, numbered(b, v, name, 1, width, 1, 1));
         v = build_relu(b, numbered(b, v, name, 2, width, 3, stride));
@@ -77,14 +79,14 @@ static Value *block(Builder *b, Value *in, const char *name, size_t width, size_
         v = build_relu(b, numbered(b, v, name, 1, width, 3, stride));
         v = numbered(b, v, name, 2, width, 3, 1);
     }
-    Value *past = in;
+    Activation *shortcut = in;
     if (stride != 1 || in->channels != channels)
-        past = conv_norm(b, in, build_name(b, "%s.shortcut.0", name), build_name(b, "%s.shortcut.1", name),
+        shortcut = conv_norm(b, in, build_name(b, "%s.shortcut.0", name), build_name(b, "%s.shortcut.1", name),
                          channels, 1, stride);
-    return build_relu(b, build_sum(b, v, past));
+    return build_relu(b, build_sum(b, v, shortcut));
 }
 
-static Value *resnet(Builder *b, Value *v, const void *plan)
+static Activation *resnet(Builder *b, Activation *v, const void *plan)
 {
     const ResNet *net = plan;
     v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 64, 3, 1));
@@ -99,8 +101,8 @@ static Value *resnet(Builder *b, Value *v, const void *plan)
 
 enum { POOL = 0, END = 1 };
 
-/* The modules' numbers count convolution, norm and relu of each, and each pool. */
-static Value *vgg(Builder *b, Value *v, const void *plan)
+/* PyTorch numbers the modules of `features`: convolution, norm, relu and pool each count. */
+static Activation *vgg(Builder *b, Activation *v, const void *plan)
 {
     size_t module = 0;
     for (const int *width = plan; *width != END; width++) {
@@ -144,3 +146,9 @@ const Network networks[] = {
     {0},
 };
 /* clang-format on */
+
+const char *network_name(const void *data, size_t i)
+{
+    (void)data;
+    return networks[i].name;
+}

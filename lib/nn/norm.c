@@ -1,6 +1,6 @@
 /* norm.c -- batch normalisation over blocked values (Ioffe & Szegedy 2015), as PyTorch defines it: epsilon 1e-5; the
  * running statistics move by 0.1 towards the batch's mean and unbiased variance. */
-#include "nn/layers.h"
+#include "nn/layer.h"
 
 #include "base/parallel.h"
 
@@ -10,7 +10,7 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
-/* Of the batch (training) or the running ones: x -> (x - mean) * scale, before weight and bias. */
+/* Statistics of the batch (training) or of the run (scoring); normalised is (x - mean) * scale. */
 typedef struct {
     float *mean, *scale; /* (channels) */
 } State;
@@ -57,7 +57,7 @@ typedef struct {
 
 static Cut cut_of(const Work *w, size_t piece)
 {
-    const Value *v = w->l->in;
+    const Activation *v = w->l->in;
     const size_t from = piece * PIECE, to = from + PIECE;
     return (Cut){.from = from,
                  .to = to < w->p->images ? to : w->p->images,
@@ -106,7 +106,7 @@ static void backward_sums(void *data, size_t piece)
     add_piece(w, piece, w->l->out->dx, w->l->in->x);
 }
 
-/* The first piece's sums become those of all, added in their order. */
+/* Adds the pieces' sums to the first piece's, in order. */
 static void add_pieces(const Work *w)
 {
     const size_t two = 2 * w->l->in->channels;

@@ -1,4 +1,4 @@
-/* optim.h -- stochastic gradient descent with momentum and weight decay, as PyTorch has it. */
+/* optim.h -- stochastic gradient descent with momentum and weight decay, as torch.optim.SGD defines it. */
 #ifndef ATOMO_OPTIM_H
 #define ATOMO_OPTIM_H
 
@@ -6,11 +6,11 @@
 
 typedef struct {
     double lr, momentum, weight_decay;
-    double decay; /* what lr is multiplied by ... */
-    size_t every; /* ... after each of so many steps; 0: never */
+    double decay; /* factor on lr after each `every` steps */
+    size_t every; /* 0: lr is constant */
 } Sgd;
 
-/* The rate of a step; steps count from 1. */
+/* The step size of a step; steps count from 1. */
 double sgd_rate(const Sgd *s, size_t step);
 
 /* v = momentum v + (g + weight_decay w); w = w - rate v. Velocities start at zero. */

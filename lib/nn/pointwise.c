@@ -1,11 +1,11 @@
 /* pointwise.c -- layers that work element by element, in place: relu, sigmoid, dropout and residual sums. */
-#include "nn/layers.h"
+#include "nn/layer.h"
 
 #include "base/parallel.h"
 
 #include <math.h>
 
-/* ---- one body over all elements, cut into blocks ---- */
+/* ---- a function over all elements, in parallel blocks ---- */
 
 typedef struct {
     const Layer *l;
@@ -23,19 +23,19 @@ static void block(void *data, size_t b)
 static Status each(const Layer *l, const Pass *p,
                    void (*body)(const Layer *l, const Pass *p, size_t from, size_t to))
 {
-    Work w = {.l = l, .p = p, .n = value_floats(l->in, p->images), .body = body};
+    Work w = {.l = l, .p = p, .n = activation_floats(l->in, p->images), .body = body};
     parallel_for(p->threads, blocks_of(w.n), block, &w);
     return OK;
 }
 
-/* ---- relu: where the output is 0, nothing comes back ---- */
+/* ---- relu: the gradient is 0 where the output is 0 ---- */
 
 static void relu(const Layer *l, const Pass *p, size_t from, size_t to)
 {
     (void)p;
     float *x = l->in->x;
     for (size_t i = from; i < to; i++)
-        x[i] = x[i] < 0 ? 0 : x[i]; /* what is no number stays so */
+        x[i] = x[i] < 0 ? 0 : x[i]; /* NaN stays NaN */
 }
 
 static void relu_back(const Layer *l, const Pass *p, size_t from, size_t to)
@@ -87,7 +87,7 @@ static Status sigmoid_backward(Layer *l, const Pass *p)
 
 const LayerOps sigmoid_layer = {.name = "sigmoid", .forward = sigmoid_forward, .backward = sigmoid_backward};
 
-/* ---- dropout: kept elements grow by 1 / (1 - probability); the same words say twice which they are ---- */
+/* ---- dropout: kept elements are scaled by 1 / (1 - probability); forward and backward draw the same mask ---- */
 
 static void drop(const Layer *l, const Pass *p, float *x, size_t from, size_t to)
 {
@@ -138,7 +138,7 @@ static void give(const Layer *l, const Pass *p, size_t from, size_t to)
     (void)p;
     const float *restrict d = l->in->dx;
     float *restrict e = l->other->dx;
-    if (l->other->added)
+    if (l->other->accumulate)
         for (size_t i = from; i < to; i++)
             e[i] += d[i];
     else
@@ -154,7 +154,7 @@ static Status sum_forward(Layer *l, const Pass *p)
 static Status sum_backward(Layer *l, const Pass *p)
 {
     TRY(each(l, p, give));
-    l->other->added = true;
+    l->other->accumulate = true;
     return OK;
 }
 

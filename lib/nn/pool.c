@@ -1,24 +1,24 @@
 /* pool.c -- maximum and average over square windows that do not overlap. */
-#include "nn/layers.h"
+#include "nn/layer.h"
 
 #include "nn/loops.h"
 #include "base/parallel.h"
 
-/* A plane: one channel of the images of a piece, or a group of `lanes` channels of one image. Either way its pixels
- * are as many numbers side by side. */
+/* A plane is one channel of a piece of images (interleaved) or a group of channels of one image (blocked). A pixel of a plane
+ * has windows.wide adjacent floats. */
 typedef struct {
     const Layer *l;
     Windows windows;
-    size_t in_plane, out_plane, planes; /* floats of each; how many */
-    uint8_t *place; /* (output elements) which of its window's pixels is the largest, row by row */
+    size_t in_plane, out_plane, planes; /* floats of an input and an output plane; number of planes */
+    uint8_t *place;                     /* (output elements): pixel of the window's maximum, row by row */
 } Work;
 
-enum { SOME = 16 }; /* planes that go to a thread */
+enum { SOME = 16 }; /* planes per parallel task */
 
 static void each_plane(const Layer *l, const Pass *p, void (*some)(void *work, size_t piece))
 {
-    const Value *in = l->in, *out = l->out;
-    const size_t wide = value_wide(in);
+    const Activation *in = l->in, *out = l->out;
+    const size_t wide = activation_wide(in);
     Work w = {.l = l,
               .windows = {.size = ((const PoolSettings *)l->settings)->size,
                           .wide = wide,
@@ -29,7 +29,7 @@ static void each_plane(const Layer *l, const Pass *p, void (*some)(void *work, s
               .in_plane = in->rows * in->columns * wide,
               .out_plane = out->rows * out->columns * wide,
               .place = l->state};
-    w.planes = value_floats(in, p->images) / w.in_plane;
+    w.planes = activation_floats(in, p->images) / w.in_plane;
     parallel_for(p->threads, (w.planes + SOME - 1) / SOME, some, &w);
 }
 
@@ -42,7 +42,7 @@ static size_t last_plane(const Work *w, size_t piece)
 
 static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
 {
-    l->state = NEW(a, uint8_t, value_floats(l->out, images));
+    l->state = NEW(a, uint8_t, activation_floats(l->out, images));
     return l->state ? OK : arena_fail(a, err);
 }
 
@@ -59,7 +59,7 @@ static void max_back_some(void *data, size_t piece)
     const Work *w = data;
     for (size_t i = piece * SOME; i < last_plane(w, piece); i++)
         loops()->windows_max_back(&w->windows, w->l->out->dx + i * w->out_plane, w->place + i * w->out_plane,
-                                  w->l->in->added, w->l->in->dx + i * w->in_plane);
+                                  w->l->in->accumulate, w->l->in->dx + i * w->in_plane);
 }
 
 static Status max_forward(Layer *l, const Pass *p)
@@ -71,7 +71,7 @@ static Status max_forward(Layer *l, const Pass *p)
 static Status max_backward(Layer *l, const Pass *p)
 {
     each_plane(l, p, max_back_some);
-    l->in->added = true;
+    l->in->accumulate = true;
     return OK;
 }
 
@@ -80,7 +80,7 @@ const LayerOps max_pool_layer = {
 
 /* ---- average ---- */
 
-/* Pixel i of window (row, column). */
+/* Offset of pixel i of window (row, column). */
 static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
 {
     return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->wide;
@@ -124,7 +124,7 @@ static void average_back_some(void *data, size_t piece)
 {
     const Work *w = data;
     for (size_t i = piece * SOME; i < last_plane(w, piece); i++)
-        average_back(&w->windows, w->l->out->dx + i * w->out_plane, w->l->in->added,
+        average_back(&w->windows, w->l->out->dx + i * w->out_plane, w->l->in->accumulate,
                      w->l->in->dx + i * w->in_plane);
 }
 
@@ -137,7 +137,7 @@ static Status average_forward(Layer *l, const Pass *p)
 static Status average_backward(Layer *l, const Pass *p)
 {
     each_plane(l, p, average_back_some);
-    l->in->added = true;
+    l->in->accumulate = true;
     return OK;
 }
 

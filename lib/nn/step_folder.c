@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- which there are ---- */
+/* ---- names ---- */
 
 char *step_file(const char *dir, size_t step, Arena *a)
 {
@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* "step_%08zu.h5" and nothing else. */
+/* Parses a name of the form step_%08zu.h5. */
 static bool number_of(const char *name, size_t *step)
 {
     char again[64];
@@ -102,26 +102,26 @@ Status step_folder_make(const char *dir, Arena *a, Error *err)
     }
 }
 
-/* ---- holding ---- */
+/* ---- locking ---- */
 
-static void rest(long milliseconds)
+static void wait_for(long milliseconds)
 {
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-/* Whoever asks whether it is held holds it for a moment, so one refusal does not count. */
-static bool is_refused(int fd)
+/* step_folder_is_locked takes the lock for a moment, so a single refusal does not mean that a run has it. */
+static bool is_locked(int fd)
 {
     enum { TRIES = 20 };
     for (int i = 0; i < TRIES; i++) {
         if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
             return false;
-        rest(20);
+        wait_for(20);
     }
     return true;
 }
 
-/* Files are written as .step_*.tmp and renamed (outfile.h); nobody else writes here now. */
+/* Files are written as .step_*.tmp and then renamed (outfile.h). We have the lock, so these are nobody's. */
 static void sweep(int fd)
 {
     DIR *folder = fdopendir(dup(fd));
@@ -132,29 +132,29 @@ static void sweep(int fd)
         closedir(folder);
 }
 
-Status step_folder_hold(int *hold, const char *dir, Arena *a, Error *err)
+Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
 {
-    *hold = -1;
+    *lock = -1;
     TRY(step_folder_make(dir, a, err));
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return FAIL(err, ERR_IO, "%s: cannot open this folder: %s", dir, strerror(errno));
-    if (is_refused(fd)) {
+    if (is_locked(fd)) {
         close(fd);
         return FAIL(err, ERR_IO, "%s: another run is at work there", dir);
     }
     sweep(fd);
-    *hold = fd;
+    *lock = fd;
     return OK;
 }
 
-void step_folder_release(int hold)
+void step_folder_release(int lock)
 {
-    if (hold >= 0)
-        close(hold);
+    if (lock >= 0)
+        close(lock);
 }
 
-bool step_folder_is_held(const char *dir)
+bool step_folder_is_locked(const char *dir)
 {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

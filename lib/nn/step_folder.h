@@ -1,27 +1,27 @@
-/* step_folder.h -- a folder of files step_%08d.h5, each there whole or not at all: a run's checkpoints, or its gradients so far.
+/* step_folder.h -- a folder of files step_%08d.h5, each complete or absent: a run's checkpoints or its saved gradients.
  *
- * The run at work in it holds it; the hold ends with the process, however that ends. */
+ * A run locks its folder; the lock ends with the process, however the process ends. */
 #ifndef ATOMO_STEP_FOLDER_H
 #define ATOMO_STEP_FOLDER_H
 
 #include "base/arena.h"
 
-char *step_file(const char *dir, size_t step, Arena *a); /* its path */
+char *step_file(const char *dir, size_t step, Arena *a); /* path of a step's file; NULL: out of memory */
 
-/* The numbers of a folder's files, rising; none where there is no such folder. */
+/* The steps that the folder has files of, ascending; an absent folder has none. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
-/* Whether `path` is called as one of those is, in `dir` or a folder directly in it; there or not yet. */
+/* Whether `path` is named like a step's file in `dir` or in a folder directly in `dir`. The file need not exist. */
 bool step_folder_names(const char *dir, const char *path, Arena *a);
 
-Status step_folder_make(const char *dir, Arena *a, Error *err); /* with those above it */
+Status step_folder_make(const char *dir, Arena *a, Error *err); /* and its parents */
 
-/* Makes the folder and holds it as long as `hold` is open; what a killed run left unfinished in it goes. ERR_IO: another
- * process holds it. Where the file system has no locks, nothing holds. */
-Status step_folder_hold(int *hold, const char *dir, Arena *a, Error *err);
-void step_folder_release(int hold); /* negative is fine */
+/* Makes and locks the folder until `lock` is released, and removes unfinished files that a killed run left in it. ERR_IO:
+ * another process holds the lock. On a file system without locks every call succeeds. */
+Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err);
+void step_folder_release(int lock); /* negative is fine */
 
-/* Whether a run is at work there. True where that cannot be known, for want of locks; false without a folder. */
-bool step_folder_is_held(const char *dir);
+/* Whether a run has locked the folder. False for an absent folder; true on a file system without locks. */
+bool step_folder_is_locked(const char *dir);
 
 #endif

@@ -4,14 +4,15 @@
 #include "nn/train_parts.h"
 #include "measure/timing.h"
 #include "num/finite.h"
+#include "compress/spec.h"
 #include "codec/compressor.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- which images ---- */
+/* ---- the images of a step ---- */
 
-/* A rest of an epoch too small to give each worker an image is left out. */
+/* Images at the end of an epoch that are fewer than the workers are left out. */
 static size_t epoch_steps(const TrainSetup *s)
 {
     const size_t rest = s->train->count % s->batch;
@@ -44,18 +45,18 @@ static void shuffle(Trainer *t, size_t epoch)
     t->ordered = epoch + 1;
 }
 
-/* ---- who is heard ---- */
+/* ---- the workers that send ---- */
 
-/* Each set of `aggregate` workers is as likely as any other. */
+/* Every set of `aggregate` workers has the same probability. */
 static void choose(Trainer *t, size_t step, const Portion *all)
 {
     const size_t workers = t->s.workers;
     const Rng rng = rng_open(t->s.seed, 0, RNG_EVERYONE, (int64_t)step, rng_hash("num-aggregate"));
     size_t wanted = t->s.aggregate, images = 0;
     for (size_t w = 0; w < workers; w++) {
-        t->heard[w] = rng_unit(&rng, USE_SAMPLE, w) * (double)(workers - w) < (double)wanted;
-        wanted -= t->heard[w];
-        images += t->heard[w] ? portion_share(all, workers, w).count : 0;
+        t->sends[w] = rng_unit(&rng, USE_SAMPLE, w) * (double)(workers - w) < (double)wanted;
+        wanted -= t->sends[w];
+        images += t->sends[w] ? portion_share(all, workers, w).count : 0;
     }
     for (size_t w = 0; w < workers; w++)
         t->weight[w] = (double)portion_share(all, workers, w).count / (double)images;
@@ -77,11 +78,12 @@ static Status check_gradient(const Trainer *t, const float *gradient, Error *err
     return OK;
 }
 
-static Status mend(Error *err)
+static Status hint_divergence(Error *err)
 {
     return error_hint(
-        err, "a smaller --lr mends most of this; with a compressor, less of it (more bits, a higher rank "
-             "or ratio), or ef+ before one that is biased");
+        err,
+        "try a smaller --lr; with a compressor, compress less (more bits, a higher rank or ratio), or put "
+        "ef+ before a biased compressor");
 }
 
 static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Score *score, Error *err)
@@ -98,7 +100,7 @@ static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Sco
     if (status == OK)
         return OK;
     error_at(err, "step %zu: worker %zu", step, w);
-    return status == ERR_NUMERIC ? mend(err) : status;
+    return status == ERR_NUMERIC ? hint_divergence(err) : status;
 }
 
 static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *err)
@@ -158,18 +160,18 @@ Status trainer_step(Trainer *t, StepRecord *r, Error *err)
     memset(t->encode, 0, t->s.workers * sizeof *t->encode);
     t->decode = 0;
     const Status status =
-        gradient_step(t->exchange, r->step, t->gradient, t->weight, t->heard, t->agreed, &bytes, err);
+        gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err);
     if (status != OK)
-        return status == ERR_NUMERIC ? mend(err) : status;
+        return status == ERR_NUMERIC ? hint_divergence(err) : status;
     sgd_step(&t->s.sgd, r->step, t->floats, t->agreed, t->velocity, t->weights, t->s.threads);
     note_cost(t, &bytes, r);
     t->step = r->step;
     return OK;
 }
 
-Status trainer_test(Trainer *t, const Dataset *d, Tested *out, Error *err)
+Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 {
-    *out = (Tested){0};
+    *out = (MeanScore){0};
     for (size_t from = 0, count; from < d->count; from += count) {
         count = d->count - from < t->s.test_batch ? d->count - from : t->s.test_batch;
         for (size_t i = 0; i < count; i++)
@@ -179,60 +181,10 @@ Status trainer_test(Trainer *t, const Dataset *d, Tested *out, Error *err)
         Score score;
         if (model_score(t->model, &batch, t->weights, t->running[0], t->s.threads, &score, err) != OK) {
             error_at(err, "test after step %zu", t->step);
-            return err->status == ERR_NUMERIC ? mend(err) : err->status;
+            return err->status == ERR_NUMERIC ? hint_divergence(err) : err->status;
         }
         out->loss += score.loss * (double)count / (double)d->count;
         out->accuracy += (double)score.correct / (double)d->count;
-    }
-    return OK;
-}
-
-/* ---- all that a step leaves to the next ---- */
-
-static Status visit_slices(Trainer *t, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
-                           void *data, Error *err)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const Slice *s = &list->item[i];
-        const ArenaMark mark = arena_mark(t->arena);
-        const char *path = text_format(t->arena, "%s/%s", folder, s->name);
-        if (!path)
-            return arena_fail(t->arena, err);
-        TRY(visit(data, path, &s->shape, x + s->offset, err));
-        arena_rewind(t->arena, mark);
-    }
-    return OK;
-}
-
-/* States are bytes; four of them travel as the bits of a float. */
-static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
-{
-    const CodecStates *states = gradient_states(t->exchange);
-    for (size_t i = 0; i < states->count; i++) {
-        const CodecState *s = &states->item[i];
-        const Shape shape = shape_vector((s->size + 3) / 4);
-        const ArenaMark mark = arena_mark(t->arena);
-        if (s->worker != (int64_t)w || !shape.n)
-            continue;
-        const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
-        if (!path)
-            return arena_fail(t->arena, err);
-        TRY(visit(data, path, &shape, s->state, err));
-        arena_rewind(t->arena, mark);
-    }
-    return OK;
-}
-
-Status trainer_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
-{
-    const SliceList *parameters = model_parameters(t->model);
-    TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
-    TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
-    for (size_t w = 0; w < t->s.workers; w++) {
-        char folder[48];
-        snprintf(folder, sizeof folder, "running/%zu", w);
-        TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
-        TRY(visit_states(t, w, visit, data, err));
     }
     return OK;
 }
@@ -265,13 +217,13 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->gradient = NEW(a, float *, t->s.workers);
     t->running = NEW(a, float *, t->s.workers);
     t->weight = NEW(a, double, t->s.workers);
-    t->heard = NEW(a, bool, t->s.workers);
+    t->sends = NEW(a, bool, t->s.workers);
     t->encode = NEW(a, double, t->s.workers);
     t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
     t->labels = NEW(a, uint8_t, images);
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    if (!t->weights || !t->velocity || !t->agreed || !t->gradient || !t->running || !t->weight || !t->heard ||
+    if (!t->weights || !t->velocity || !t->agreed || !t->gradient || !t->running || !t->weight || !t->sends ||
         !t->encode || !t->images || !t->labels || !t->order || !t->index)
         return arena_fail(a, err);
     for (size_t w = 0; w < t->s.workers; w++) {
@@ -375,4 +327,72 @@ size_t trainer_parameters(const Trainer *t)
 const float *trainer_weights(const Trainer *t)
 {
     return t->weights;
+}
+
+/* ---- the setup as attributes ---- */
+
+const Attr *attr_find(const AttrList *list, const char *name)
+{
+    for (size_t i = 0; list && i < list->count; i++)
+        if (!strcmp(list->item[i].name, name))
+            return &list->item[i];
+    return NULL;
+}
+
+size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
+{
+    const Attr all[] = {
+        attr_text("dataset", s->train->info->name),
+        attr_whole("images", s->train->count),
+        attr_text("compressor", codec_text(s->codec, a)),
+        attr_text("group", grouping_names[s->grouping]),
+        attr_whole("min_elements", s->min_elements),
+        attr_whole("workers", s->workers),
+        attr_whole("num_aggregate", s->aggregate),
+        attr_whole("batch_size", s->batch),
+        attr_whole("seed", s->seed),
+        attr_real("lr", s->sgd.lr),
+        attr_real("lr_decay", s->sgd.decay),
+        attr_whole("lr_decay_steps", s->sgd.every),
+        attr_real("momentum", s->sgd.momentum),
+        attr_real("weight_decay", s->sgd.weight_decay),
+    };
+    _Static_assert(countof(all) < SETUP_MOST, "room for all");
+    memcpy(out, all, sizeof all);
+    return countof(all);
+}
+
+static bool same(const Attr *a, const Attr *b)
+{
+    if (a->type != b->type)
+        return false;
+    return a->type == ATTR_TEXT  ? !strcmp(a->text, b->text)
+           : a->type == ATTR_INT ? a->whole == b->whole
+                                 : a->real == b->real;
+}
+
+static const char *shown(const Attr *a, char out[64])
+{
+    if (a->type == ATTR_TEXT)
+        return a->text;
+    if (a->type == ATTR_INT)
+        snprintf(out, 64, "%lld", (long long)a->whole);
+    else
+        text_double(out, a->real);
+    return out;
+}
+
+Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
+                   Error *err)
+{
+    char mine[64], other[64];
+    for (size_t i = 0; i < count; i++) {
+        const Attr *a = attr_find(theirs, own[i].name);
+        if (!a)
+            return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not %s", path, own[i].name, what);
+        if (!same(a, &own[i]))
+            return FAIL(err, ERR_USAGE, "%s: %s is %.100s there, %.100s here", path, own[i].name,
+                        shown(a, other), shown(&own[i], mine));
+    }
+    return OK;
 }

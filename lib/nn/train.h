@@ -1,7 +1,7 @@
-/* train.h -- a network in training: P simulated workers on one model, with any codec between them.
+/* train.h -- trains a network: P simulated workers share one model, and a codec compresses their gradients.
  *
- * All follows from the setup and the number of the step: which images make its batch, who is heard, what is drawn. So
- * a trainer that is put back to a step goes on as if it had never stopped, to the bit, for any number of threads. */
+ * The setup and a step's number determine the step: its images, the workers that send, every random number. A trainer put
+ * back to an earlier step therefore repeats the run bit for bit, for any number of threads. */
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
@@ -13,48 +13,49 @@
 
 typedef struct {
     const char *network;
-    const Dataset *train, *test; /* test NULL: none */
+    const Dataset *train, *test; /* test NULL: never tested */
     const Codec *codec;
-    size_t workers, aggregate; /* of which so many are heard, chosen by the seed */
-    size_t batch, test_batch;  /* images, of all workers together */
+    size_t workers, aggregate; /* `aggregate` of the workers send in each step, drawn from the seed */
+    size_t batch, test_batch;  /* images in a step, over all workers; images in a testing pass */
     Grouping grouping;         /* GROUP_TENSOR or GROUP_ALL */
-    size_t min_elements;
+    size_t min_elements;       /* smaller tensors are sent as floats */
     Sgd sgd;
     uint64_t seed;
     int threads;
     Topology topology;
-    const Link *link;
+    const Link *link; /* NULL: no communication time */
 } TrainSetup;
 
 typedef struct Trainer Trainer;
 
+/* `setup` and all that it points to must outlive the trainer. ERR_USAGE: options that do not go together. */
 Status trainer_open(Trainer **out, const TrainSetup *setup, Error *err);
 void trainer_close(Trainer *t); /* NULL is fine */
-void trainer_reset(Trainer *t); /* back to initial weights, at step 0 */
+void trainer_reset(Trainer *t); /* back to the initial weights, at step 0 */
 
-size_t trainer_step_done(const Trainer *t);   /* 0: none yet */
-size_t trainer_epoch_steps(const Trainer *t); /* steps to an epoch */
-size_t trainer_parameters(const Trainer *t);  /* how many floats */
+size_t trainer_step_done(const Trainer *t);   /* number of the last step; 0: none yet */
+size_t trainer_epoch_steps(const Trainer *t); /* steps in an epoch */
+size_t trainer_parameters(const Trainer *t);  /* floats in the weights */
 const float *trainer_weights(const Trainer *t);
 
-/* A mean loss and a share of right answers. */
 typedef struct {
-    double loss, accuracy;
-} Tested;
+    double loss;     /* mean cross-entropy */
+    double accuracy; /* share of images whose largest output is their label's */
+} MeanScore;
 
 typedef struct {
     size_t step, epoch; /* both from 1 */
     double lr;
-    Tested train;                         /* over the step's batch, before its update */
-    Tested test;                          /* NaN where nobody tested */
-    double bytes_up, bytes_down;          /* of a worker */
-    double compute, encode, comm, decode; /* seconds */
+    MeanScore train;                      /* over the step's batch, before its update */
+    MeanScore test;                       /* NaN where the step was not tested */
+    double bytes_up, bytes_down;          /* sent and received by one worker, on average */
+    double compute, encode, comm, decode; /* seconds; compute and encode of the slowest worker */
 } StepRecord;
 
-/* ERR_NUMERIC names the step, and the layer or tensor. */
+/* ERR_NUMERIC: values that are not finite; the error names the step and the layer or tensor. */
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
-/* With worker 0's running statistics. */
-Status trainer_test(Trainer *t, const Dataset *d, Tested *out, Error *err);
+/* Scores all of `d` with worker 0's running statistics. */
+Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* train_dump.c -- see train_dump.h. */
 #include "nn/train_dump.h"
 
-#include "nn/setup.h"
 #include "nn/step_folder.h"
 #include "nn/train_parts.h"
 
@@ -13,19 +12,19 @@
 struct GradientDump {
     Arena *arena, *scratch;
     const char *path;
-    char *folder; /* of the parts */
-    int hold;
-    bool workers; /* each by itself */
-    size_t from;  /* the step that the run goes on from */
+    char *folder; /* FILE.parts */
+    int lock;
+    bool workers; /* each worker's gradient, not their mean */
+    size_t from;  /* the step that a resumed run continues after */
     Attr root[SETUP_MOST + 8];
     size_t roots;
-    float *x;    /* of one tensor */
-    size_t most; /* room in it */
+    float *x;    /* one tensor */
+    size_t most; /* elements of the largest tensor */
 };
 
-/* ---- one step is a part ---- */
+/* ---- writing a part: one step ---- */
 
-/* Weighted by the workers' images. */
+/* Mean of the workers' gradients, weighted by their numbers of images. */
 static const float *mean_of(const GradientDump *d, const Trainer *t, size_t step, const Slice *s)
 {
     const Portion all = portion_of(t, step);
@@ -85,9 +84,9 @@ Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r
     return status;
 }
 
-/* ---- parts are a file ---- */
+/* ---- joining the parts ---- */
 
-/* A step's group with all that is in it. */
+/* Copies a step's group with its tensors and attributes. */
 static Status copy_step(GradientDump *d, Dump *from, const char *step, DumpWriter *to, Error *err)
 {
     for (size_t i = 0; i < dump_count(from); i++) {
@@ -120,20 +119,20 @@ static Status copy_part(GradientDump *d, size_t step, DumpWriter *to, Error *err
     return status;
 }
 
-/* The FILE that a run before left, where it is of this setup and the run goes on; else NULL. */
-static Dump *open_before(GradientDump *d)
+/* The FILE that an earlier run left, if the run resumes and FILE is of its setup; else NULL. */
+static Dump *open_earlier(GradientDump *d)
 {
     Error why = {0};
     Dump *from;
     if (!d->from || access(d->path, R_OK) || dump_open(&from, d->path, d->scratch, &why) != OK)
         return NULL;
-    if (setup_same(d->root, d->roots, dump_attrs(from), d->path, "a dump", &why) == OK)
+    if (setup_check(d->root, d->roots, dump_attrs(from), d->path, "a dump", &why) == OK)
         return from;
     dump_close(from);
     return NULL;
 }
 
-/* The number of a dump's group that is a step's; 0: it is none. */
+/* The step of a dump's group; 0 if the group is not a step. */
 static size_t step_of(const char *group)
 {
     size_t step;
@@ -144,7 +143,8 @@ static size_t step_of(const char *group)
     return strcmp(again, group) ? 0 : step;
 }
 
-/* In the order of steps: those of FILE that the run goes on behind, then its own; a part counts before FILE. */
+/* Copies all steps in order: from `before` up to the step that the run continued after, and every part. A step in both is
+ * taken from its part. */
 static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
                        Error *err)
 {
@@ -170,7 +170,7 @@ static Status write_file(GradientDump *d, const size_t *part, size_t parts, Erro
 {
     DumpWriter *to;
     TRY(dump_create(&to, d->path, err));
-    Dump *before = open_before(d);
+    Dump *before = open_earlier(d);
     const Status status = copy_all(d, before, part, parts, to, err);
     dump_close(before);
     if (status == OK)
@@ -183,13 +183,13 @@ static Status write_file(GradientDump *d, const size_t *part, size_t parts, Erro
 
 static void free_dump(GradientDump *d)
 {
-    step_folder_release(d->hold);
+    step_folder_release(d->lock);
     arena_close(d->scratch);
     arena_close(d->arena);
 }
 
-/* Parts behind step `from` go; those before must be of this run. */
-static Status take_up(GradientDump *d, Error *err)
+/* Removes the parts after step `from`, and checks that earlier parts are of this setup. */
+static Status check_parts(GradientDump *d, Error *err)
 {
     size_t *step, count;
     TRY(step_files(&step, &count, d->folder, d->scratch, err));
@@ -205,7 +205,7 @@ static Status take_up(GradientDump *d, Error *err)
             continue;
         }
         TRY(dump_open(&from, path, d->scratch, err));
-        const Status status = setup_same(d->root, d->roots, dump_attrs(from), path, "a dump of a run", err);
+        const Status status = setup_check(d->root, d->roots, dump_attrs(from), path, "a dump of a run", err);
         dump_close(from);
         if (status != OK)
             return error_hint(err, "remove %.200s, or name another file", d->folder);
@@ -214,7 +214,7 @@ static Status take_up(GradientDump *d, Error *err)
     return OK;
 }
 
-/* Whether FILE can be written at all is better known now than after the run. */
+/* Finds out before the run whether FILE can be written. */
 static Status try_file(const char *path, Error *err)
 {
     DumpWriter *to;
@@ -238,8 +238,8 @@ static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
     d->root[3] = attr_text("gradient", d->workers ? "each worker's" : "mean");
     d->roots = 4 + setup_attrs(&t->s, d->root + 4, d->arena);
     TRY(try_file(d->path, err));
-    TRY(step_folder_hold(&d->hold, d->folder, d->arena, err));
-    return take_up(d, err);
+    TRY(step_folder_lock(&d->lock, d->folder, d->arena, err));
+    return check_parts(d, err);
 }
 
 Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t, bool workers, Error *err)
@@ -255,7 +255,7 @@ Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t
     *d = (GradientDump){.arena = a,
                         .scratch = arena_open(0),
                         .path = path,
-                        .hold = -1,
+                        .lock = -1,
                         .workers = workers,
                         .from = trainer_step_done(t)};
     const Status status = open_dump(d, t, err);
@@ -266,7 +266,7 @@ Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t
     return status;
 }
 
-static Status finish(GradientDump *d, Error *err)
+static Status join_parts(GradientDump *d, Error *err)
 {
     size_t *part, parts;
     TRY(step_files(&part, &parts, d->folder, d->arena, err));
@@ -284,7 +284,7 @@ static Status finish(GradientDump *d, Error *err)
 
 Status gradient_dump_close(GradientDump *d, Error *err)
 {
-    const Status status = finish(d, err);
+    const Status status = join_parts(d, err);
     free_dump(d);
     return status;
 }

@@ -1,9 +1,9 @@
-/* train_dump.h -- gradients of a run in training, saved as a dump (docs/FORMAT.md).
+/* train_dump.h -- saves the gradients of a training run as a dump (docs/FORMAT.md).
  *
- * A step's gradient is the mean over all workers' images, before any compression; or each worker's by itself.
+ * A step's gradient is taken before compression: the mean over all workers' images, or each worker's own.
  *
- * Each saved step is at once a dump of its own in FILE.parts, so a kill loses none that is finished. Closing makes them
- * FILE. A run that goes on takes its steps before from the parts and from the FILE that are there. */
+ * Each saved step is first written as a dump of its own in the folder FILE.parts, so a kill loses no finished step. Closing
+ * joins these parts to FILE. A resumed run takes its earlier steps from the parts and from the existing FILE. */
 #ifndef ATOMO_TRAIN_DUMP_H
 #define ATOMO_TRAIN_DUMP_H
 
@@ -11,11 +11,13 @@
 
 typedef struct GradientDump GradientDump;
 
-/* From the trainer's step on; parts of later steps go. ERR_USAGE: the parts are of a run with another setup. */
+/* Continues after the trainer's step and removes parts of later steps. ERR_USAGE: the parts are from a run with another
+ * setup. `path` must outlive the dump. */
 Status gradient_dump_open(GradientDump **out, const char *path, const Trainer *t, bool workers, Error *err);
 Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r, Error *err);
 
-/* FILE, and no parts any more; nothing saved: no file. After a failure the parts stay. */
+/* Joins the parts to FILE and removes them; with no step saved it writes no file. After a failure the parts remain. Frees
+ * `d` in any case. */
 Status gradient_dump_close(GradientDump *d, Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* train_parts.h -- what a trainer is made of, for the files that make it up. */
+/* train_parts.h -- the inside of a trainer, for train.c, checkpoint.c, train_dump.c and training_run.c. */
 #ifndef ATOMO_TRAIN_PARTS_H
 #define ATOMO_TRAIN_PARTS_H
 
@@ -11,32 +11,58 @@ struct Trainer {
     TrainSetup s;
     Model *model;
     GradientExchange *exchange;
-    double *encode, decode;             /* (workers) seconds of the step at work, and of one receiver */
+    double *encode, decode;             /* seconds of the current step: (workers), and of one receiver */
     size_t floats;                      /* parameters */
     float *weights, *velocity, *agreed; /* (floats) */
     float **gradient, **running;        /* (workers) */
     size_t running_floats;
-    double *weight; /* (workers): share of the mean, of those that are heard */
-    bool *heard;    /* (workers) */
-    float *images;  /* one worker's, or those of a testing pass */
+    double *weight; /* (workers): a sender's share of the mean */
+    bool *sends;    /* (workers): whether a worker sends in this step */
+    float *images;  /* of one worker's batch or one testing pass */
     uint8_t *labels;
-    uint32_t *order; /* of the images, in epoch `ordered`; then of a test: 0, 1, 2, ... */
-    size_t ordered;  /* 0: none yet */
-    uint32_t *index;
-    size_t step; /* done */
+    uint32_t *order; /* of the training images in epoch `ordered` - 1 */
+    size_t ordered;  /* 0: `order` is not filled yet */
+    uint32_t *index; /* of the images of a testing pass */
+    size_t step;     /* the last step done */
 };
 
-/* The images of a step: order[place .. place + count - 1] of its epoch. */
+/* Images of a step: order[place .. place + count - 1] of its epoch, counted from 0. */
 typedef struct {
     size_t epoch, place, count;
 } Portion;
 Portion portion_of(const Trainer *t, size_t step);
 
-/* Which of these are worker w's. */
+/* Worker w's share of a step's images. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);
 
-/* Every array that a step leaves to the next: weights, velocities, running statistics, codec states. */
-typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
-Status trainer_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err);
+/* ---- the setup, as attributes of the files that a run writes ---- */
+
+enum { SETUP_MOST = 24 };
+
+static inline Attr attr_whole(const char *name, uint64_t v)
+{
+    return (Attr){.name = name, .type = ATTR_INT, .whole = (int64_t)v};
+}
+
+static inline Attr attr_real(const char *name, double v)
+{
+    return (Attr){.name = name, .type = ATTR_REAL, .real = v};
+}
+
+static inline Attr attr_text(const char *name, const char *v)
+{
+    return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
+}
+
+/* The attribute of this name, or NULL; a NULL list is empty. */
+const Attr *attr_find(const AttrList *list, const char *name);
+
+/* Writes every setting that the weights depend on, except the network, and returns how many there are. Texts are in `a`. */
+size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
+
+/* Checks that a file's attributes include all of `own` with the same values. ERR_CORRUPT: one is missing, so the file is
+ * not `what` ("a checkpoint"); ERR_USAGE: one differs, so the file is of another setup. */
+Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
+                   Error *err);
 
 #endif

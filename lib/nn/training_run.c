@@ -1,15 +1,16 @@
-/* training_run.c -- see train_run.h. */
+/* training_run.c -- see training_run.h. */
 #include "nn/training_run.h"
 
 #include "nn/checkpoint.h"
 #include "nn/train_parts.h"
 
+/* Whether the step is tested and saved. */
 static bool is_due(const Course *c, size_t step)
 {
     return step == c->steps || (c->every && step % c->every == 0);
 }
 
-/* A record comes before the checkpoint that lets a run go on behind it: what is resumed lacks none. */
+/* The record is written before the checkpoint, so a run resumed from the checkpoint has every record. */
 static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
 {
     StepRecord r;

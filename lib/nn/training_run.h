@@ -1,21 +1,21 @@
 /* training_run.h -- a run: step after step, with tests, checkpoints and saved gradients on the way. */
-#ifndef ATOMO_TRAIN_RUN_H
-#define ATOMO_TRAIN_RUN_H
+#ifndef ATOMO_TRAINING_RUN_H
+#define ATOMO_TRAINING_RUN_H
 
 #include "nn/train_dump.h"
 
 typedef struct {
-    size_t steps;    /* the last one's number */
-    size_t every;    /* tests, and saves, after each `every` steps; 0: after the last alone */
-    const char *dir; /* of the checkpoints; NULL: none */
+    size_t steps;    /* number of the last step */
+    size_t every;    /* steps between tests and checkpoints; 0: only after the last step */
+    const char *dir; /* folder of the checkpoints; NULL: none are written */
     GradientDump *dump;
-    size_t dump_every; /* steps, the first among them */
+    size_t dump_every; /* of each `dump_every` steps the first is saved */
     void *data;
-    Status (*record)(void *data, const StepRecord *r, Error *err);
-    bool (*stopped)(void);
+    Status (*record)(void *data, const StepRecord *r, Error *err); /* called after each step */
+    bool (*stopped)(void); /* whether the user asked to stop; may be NULL */
 } Course;
 
-/* From the step after the trainer's to the last. Stopped: the step at work is finished and saved first, then
+/* Runs from the step after the trainer's to the last. When stopped, it finishes and saves the current step, then returns
  * ERR_STOPPED. */
 Status train_run(Trainer *t, const Course *c, Error *err);
 

@@ -1,9 +1,9 @@
-"""networks.py -- loss and gradient of a batch against PyTorch's, in images a second, turn by turn in the same run.
+"""networks.py -- loss and gradient of a batch against PyTorch, in images per second, alternating in the same run.
 
     networks.py BENCH_NETWORKS
 
-BENCH_NETWORKS is the program built from bench_networks.c. PyTorch is this script once more, as a child process. Both run
-on as many threads and with the same OpenBLAS kernels. Without PyTorch the comparison is left out, saying so.
+BENCH_NETWORKS is the program built from speed_networks.c. PyTorch runs in a second copy of this script. Both use the
+same number of threads and the same OpenBLAS kernels. Without PyTorch the script prints that the comparison is left out.
 """
 import os
 import subprocess
@@ -11,7 +11,7 @@ import sys
 import time
 
 SECONDS, ROUNDS = 1.5, 4
-ROWS = [  # network, channels, side, images, at least so many times PyTorch's images a second
+ROWS = [  # network, channels, side, images, least ratio to PyTorch's images per second
     ("lenet", 1, 28, 64, 1.3),
     ("resnet18", 3, 32, 128, 1.0),
     ("vgg11", 3, 32, 128, 1.0),

@@ -2,7 +2,7 @@
 
     peers.py BENCH_PEERS [DUMP.h5]
 
-BENCH_PEERS is the program built from bench_peers.c. Without h5py or scipy that comparison is left out, saying so.
+BENCH_PEERS is the program built from speed_peers.c. Without h5py or scipy the script prints that the comparison is left out.
 """
 import os
 import subprocess

@@ -1,4 +1,5 @@
-/* rng_stream.c -- the random words of consecutive blocks on stdout, for dieharder and its like (make rng-quality). */
+/* rng_stream.c -- writes the random words of consecutive blocks to stdout, for test suites like dieharder (make
+ * rng-quality). */
 #include "base/rng.h"
 
 #include <stdio.h>
@@ -12,6 +13,6 @@ int main(void)
         for (uint32_t i = 0; i < BLOCK; i++)
             word[i] = rng_word(&key, i);
         if (fwrite(word, sizeof word, 1, stdout) != 1)
-            return 0; /* the reader has had enough */
+            return 0; /* the reader closed the pipe */
     }
 }

@@ -1,15 +1,15 @@
 /* speed_growth.c -- how encode and decode grow with the tensor: every codec of the registry at 2^16, 2^18, ..
  * 2^26 floats, one thread, process CPU time.
  *
- * The tensor is n/64 by 64: svd takes n * 64 steps beside 64^3, others do not care. A wrapper goes round `none`,
- * or `entry` where it takes no `none`. Held is that no codec grows faster than n log n: with t(n) the time for
- * an element and c(n) a memcpy's,
+ * The tensor is n/64 by 64, so that svd takes n * 64 + 64^3 operations. A wrapper wraps `none`, or `entry` where it
+ * refuses `none`. The check is that no codec grows faster than n log n: with t(n) the time per element and c(n) a
+ * memcpy's,
  *
  *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))        for the largest N and every n before it
  *
- * The second term is for falling out of caches. What memcpy loses there is the price of moving 4 bytes each
- * way; a codec that touches a table at random may pay for a whole line with each element, 16 times as much.
- * 1.6 is for noise: sqrt(n) too much makes 2 of each size to the next, and shows even if it begins late. */
+ * The second term allows for cache misses. A memcpy moves 4 bytes per element each way; a codec that reads a table
+ * at random may move a cache line per element, 16 times as much. The factor 1.6 allows for noise: growth that is
+ * sqrt(n) too fast doubles the time per element from one size to the next, so it shows even if it starts late. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -17,8 +17,8 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run until this many seconds are used up, but twice at least and this many times at most; sizes
- * that would take longer than PATIENCE a run are left out. */
+/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times; sizes that would take longer than
+ * PATIENCE seconds per run are left out. */
 #define ENOUGH   0.25
 #define PATIENCE 5.0
 #define NOISE    1.6
@@ -26,8 +26,8 @@ enum { RUNS_MAX = 9 };
 
 typedef struct {
     const char *name;
-    double copy[SIZES];                  /* seconds an element, as all that follow */
-    double encode[SIZES], decode[SIZES]; /* those of them that were run */
+    double copy[SIZES];                  /* seconds per element, like encode and decode */
+    double encode[SIZES], decode[SIZES]; /* of the sizes that were run */
     int sizes;
 } Growth;
 
@@ -63,7 +63,7 @@ typedef struct {
     float *y;
 } Bench;
 
-/* One exchange; seconds spent on either side. */
+/* One encode and decode; adds the seconds of each. */
 static Status run_once(Bench *b, const float *x, double *encode, double *decode)
 {
     b->payload.size = 0;
@@ -76,7 +76,7 @@ static Status run_once(Bench *b, const float *x, double *encode, double *decode)
     return OK;
 }
 
-/* The best of several runs, after one that warms up. */
+/* The best of several runs after a warm-up run. */
 static Status run_size(Bench *b, const float *x, double *encode, double *decode)
 {
     double e, d, used = 0;
@@ -132,7 +132,7 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
 
 /* ---- verdicts ---- */
 
-/* By how much the largest size is over what each size before it allows: at most 1 where all is well. */
+/* Time at the largest size divided by the bound from each smaller size; the largest quotient, at most 1 if all is well. */
 static double excess(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -188,7 +188,8 @@ int main(int argc, char **argv)
     Growth g = {.sizes = SIZES};
     bool ok = true;
     fill(x, floats_of(0) * 16);
-    for (size_t i = floats_of(0) * 16; i < most; i++) /* the same again, so as not to wait for it */
+    for (size_t i = floats_of(0) * 16; i < most;
+         i++) /* a repetition of the first elements: drawing all would take long */
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);
     printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");

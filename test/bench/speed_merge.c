@@ -1,6 +1,6 @@
-/* speed_merge.c -- merging payloads as a ratio to a memcpy of them: 16 workers' payloads of codecs whose payloads add,
- * merged by batches of 8 as a stream of workers is, in the same run. One thread, process CPU time, best of seven. At
- * most two copies is what this project promises. */
+/* speed_merge.c -- time to merge payloads, as a multiple of a memcpy of them in the same run: 16 workers' payloads of every
+ * kind of codec that merges, in batches of 8. One thread, process CPU time, best of seven. The promise is at most two
+ * copies. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -35,7 +35,7 @@ static bool ok(Team *t, Status status)
     return status == OK;
 }
 
-/* Batch by batch, each with what was merged before. */
+/* Merges batch by batch; each batch includes the payload merged so far. */
 static Status merge(Team *t, int round, Bytes *out)
 {
     Bytes in[BATCH];
@@ -95,7 +95,7 @@ static bool team_open(Team *t, const char *spec, const float *x)
     return true;
 }
 
-/* A copy of all workers' payloads, once they have been copied before. */
+/* Time of a copy of all workers' payloads, after a warm-up copy. */
 static double copying(Team *t, size_t *bytes)
 {
     double best = INFINITY;

@@ -1,6 +1,6 @@
-/* speed_peers.c -- our side of peers.py: prints the seconds that one thing takes, best of several.
+/* speed_peers.c -- our side of peers.py: prints the seconds that one task takes, best of several runs.
  *
- *     bench_peers read DUMP.h5        every tensor, from opening the file on
+ *     bench_peers read DUMP.h5        opens the file and reads every tensor
  *     bench_peers wasserstein PAIR    W1 between the first and the second half of a file of float32 */
 #include "num/radix.h"
 #include "dump/tensor.h"
@@ -35,7 +35,7 @@ static Status time_read(const char *path, double *seconds, Arena *a, Error *err)
     return OK;
 }
 
-/* One thread: the peer has one, too. */
+/* One thread, like the peer. */
 static Status time_wasserstein(const char *path, double *seconds, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);

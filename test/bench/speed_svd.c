@@ -1,13 +1,13 @@
-/* speed_svd.c -- spectral ATOMO over all of ResNet-18: svd:rank=3 by the Gram matrix against the same by
- * LAPACK's gesdd, one thread, same run. The gradients are the dump named on the command line, or ResNet-18's
- * shapes with normal entries. */
+/* speed_svd.c -- spectral ATOMO over all of ResNet-18: svd:rank=3 by the Gram matrix against svd:rank=3 by
+ * LAPACK's gesdd, one thread, same run. The gradients are from the dump named on the command line, or random
+ * normal numbers in ResNet-18's shapes. */
 #include "compress/spec.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 
-enum { TENSORS_MAX = 4096, REPEATS = 5 /* different draws */ };
+enum { TENSORS_MAX = 4096, REPEATS = 5 /* with different random draws */ };
 
 typedef struct {
     Shape shape[TENSORS_MAX];
@@ -38,7 +38,7 @@ static void add(Model *m, int rank, const size_t *dim, Arena *a)
 static void add_conv(Model *m, size_t out, size_t in, size_t kernel, Arena *a)
 {
     add(m, 4, (size_t[]){out, in, kernel, kernel}, a);
-    for (int k = 0; k < 2; k++) /* the batch norm behind it */
+    for (int k = 0; k < 2; k++) /* of the batch norm after it */
         add(m, 1, &out, a);
 }
 
@@ -108,7 +108,7 @@ static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *
         }
         const double took = cpu_seconds() - start;
         spent += took;
-        best = r ? fmin(best, took) : best; /* the first pays for page faults */
+        best = r ? fmin(best, took) : best; /* the first run pays for page faults */
     }
     arena_close(forever);
     arena_close(scratch);

@@ -1,10 +1,10 @@
-/* test_batches.c -- the order of an epoch, and what a batch holds. */
+/* test_batches.c -- the order of an epoch, and the content of a batch. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE };
 
-/* Each pixel of the image tells its row and column. */
+/* The first two channels of a pixel encode its row and column. */
 static uint8_t pixel_of(int channel, int row, int column)
 {
     return (uint8_t)(channel == 0 ? row + 1 : channel == 1 ? column + 1 : 255);
@@ -34,11 +34,11 @@ static void open_fixture(Fixture *f, size_t count, Crop crop)
     for (size_t i = 0; i < count; i++)
         labels[i] = (uint8_t)(i % 10);
     f->data =
-        (Dataset){.info = &f->info, .part = PART_TRAIN, .count = count, .pixels = pixels, .labels = labels};
+        (Dataset){.info = &f->info, .split = SPLIT_TRAIN, .count = count, .pixels = pixels, .labels = labels};
     f->x = NEW(f->a, float, count *PIXELS);
 }
 
-/* The byte behind a normalised value. */
+/* The byte that was normalised to this value. */
 static int byte_at(const Fixture *f, size_t image, int channel, int row, int column)
 {
     const float x = f->x[image * PIXELS + (size_t)((channel * SIDE + row) * SIDE + column)];
@@ -82,7 +82,7 @@ static int expected(int channel, int row, int column, Crop crop)
     return pixel_of(channel, row, column);
 }
 
-/* Finds the crop that an image shows, by trying all of them; -1: none. */
+/* Finds the crop of an image by trying all; -1: none fits. */
 static int crop_shown(const Fixture *f, size_t image, int *flipped)
 {
     for (int k = 0; k < 162; k++) {
@@ -156,7 +156,7 @@ static void test_images_are_normalised_and_no_more(void **state)
     const uint32_t index[] = {2, 0};
     uint8_t labels[2];
     open_fixture(&f, 3, CROP_REFLECT);
-    f.data.part = PART_TEST;
+    f.data.split = SPLIT_TEST;
     batch_fill(&f.data, index, 2, true, 3, 2, 1, f.x, labels);
     for (int i = 0; i < 3 * SIDE * SIDE; i++)
         check(byte_at(&f, 1, i / SIDE / SIDE, i / SIDE % SIDE, i % SIDE) ==

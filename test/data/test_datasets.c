@@ -1,4 +1,4 @@
-/* test_datasets.c -- published files are read as they are, and damaged ones refused by name with what mends it. */
+/* test_datasets.c -- published files are read unchanged; damaged ones are refused with their name and a hint. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
@@ -68,20 +68,20 @@ static void put_good(void)
     put("t10k-labels-idx1-ubyte", labels, sizeof labels);
 }
 
-static Status load(const char *name, Part part, Dataset *d, Arena *a)
+static Status load(const char *name, DataSplit split, Dataset *d, Arena *a)
 {
     err = (Error){0};
-    return dataset_load(d, name, dir, part, 1, 1, a, &err);
+    return dataset_load(d, name, dir, split, 1, 1, a, &err);
 }
 
-/* The error names the file, says `what`, and has the command. */
-static void refused(const char *name, Part part, Status status, const char *file, const char *what)
+/* Loading fails with `status`; the error names the file and contains `what`, the hint has the download command. */
+static void refused(const char *name, DataSplit split, Status status, const char *file, const char *what)
 {
     Dataset d = {0};
     Arena *a = arena_open(0);
     char command[100];
     snprintf(command, sizeof command, "datasets/fetch.sh %s", name);
-    const Status found = load(name, part, &d, a);
+    const Status found = load(name, split, &d, a);
     if (found != status || !strstr(err.text, file) || !strstr(err.text, what) || !strstr(err.hint, command))
         print_error("status %d: %s (%s)\n", (int)found, err.text, err.hint);
     check(found == status && strstr(err.text, file) && strstr(err.text, what) && strstr(err.hint, command));
@@ -104,8 +104,8 @@ static void idx_files_are_read_plain_and_packed(void **state)
             put_packed("t10k-images-idx3-ubyte.gz", images, sizeof images);
             put_packed("t10k-labels-idx1-ubyte.gz", labels, sizeof labels);
         }
-        check_ok(load("fashion-mnist", PART_TEST, &d, a), &err);
-        check(d.count == IMAGES && d.part == PART_TEST && !strcmp(d.info->name, "fashion-mnist"));
+        check_ok(load("fashion-mnist", SPLIT_TEST, &d, a), &err);
+        check(d.count == IMAGES && d.split == SPLIT_TEST && !strcmp(d.info->name, "fashion-mnist"));
         assert_memory_equal(d.pixels, images + 16, IMAGES_SIZE - 16);
         assert_memory_equal(d.labels, labels + 8, IMAGES);
         arena_close(a);
@@ -116,13 +116,13 @@ static void absent_and_strange_files_are_refused(void **state)
 {
     (void)state;
     remove_all();
-    refused("mnist", PART_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not there");
-    refused("cifar10", PART_TRAIN, ERR_IO, "data_batch_1.bin", "not there");
+    refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not there");
+    refused("cifar10", SPLIT_TRAIN, ERR_IO, "data_batch_1.bin", "not there");
     mkdir(path_of("t10k-images-idx3-ubyte"), 0700);
-    refused("mnist", PART_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
+    refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
-    mkfifo(path_of("t10k-images-idx3-ubyte"), 0600); /* and nobody ever writes to it */
-    refused("mnist", PART_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
+    mkfifo(path_of("t10k-images-idx3-ubyte"), 0600); /* that nobody writes to */
+    refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
 }
 
@@ -140,24 +140,24 @@ static void damaged_idx_files_are_refused(void **state)
         make_images(images);
         images[wrong[i].at] = (uint8_t)wrong[i].value;
         put("t10k-images-idx3-ubyte", images, IMAGES_SIZE);
-        refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte", wrong[i].what);
+        refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte", wrong[i].what);
     }
     make_images(images);
     images[IMAGES_SIZE] = 0;
     const size_t lengths[] = {0, 15, 16, IMAGES_SIZE - 1, IMAGES_SIZE + 1};
     for (size_t i = 0; i < countof(lengths); i++) {
         put("t10k-images-idx3-ubyte", images, lengths[i]);
-        refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte", "bytes: want");
+        refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte", "bytes: want");
     }
     put_good();
     make_labels(labels);
     labels[10] = 10;
     put("t10k-labels-idx1-ubyte", labels, LABELS_SIZE);
-    refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-labels-idx1-ubyte", "label 10 of image 2");
+    refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-labels-idx1-ubyte", "label 10 of image 2");
     make_labels(labels);
     labels[7] = IMAGES - 1;
     put("t10k-labels-idx1-ubyte", labels, LABELS_SIZE - 1);
-    refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-labels-idx1-ubyte",
+    refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-labels-idx1-ubyte",
             "4 labels: want one for each of the 5");
 }
 
@@ -175,17 +175,17 @@ static void damaged_gzip_files_are_refused(void **state)
     fclose(f);
     for (size_t cut = 0; cut < size; cut += 1 + size / 40) {
         put("t10k-images-idx3-ubyte.gz", packed, cut);
-        refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
+        refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
-    refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    memcpy(packed + size, packed + size - 4, 4); /* the length that is said stays right */
+    refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
+    memcpy(packed + size, packed + size - 4, 4); /* the claimed length stays right */
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
-    refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
+    refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
     for (size_t from_end = 1; from_end <= 8; from_end++) { /* length and checksum */
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
-        refused("mnist", PART_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
+        refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
         packed[size - from_end] ^= 0x10;
     }
 }
@@ -201,35 +201,35 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
         file[i] = (uint8_t)(i % RECORD ? i * 5 : i / RECORD + 7);
     put("data_batch_1.bin", file, 2 * RECORD);
     put("data_batch_2.bin", file + 2 * RECORD, RECORD);
-    check_ok(load("cifar10", PART_TRAIN, &d, a), &err);
+    check_ok(load("cifar10", SPLIT_TRAIN, &d, a), &err);
     check(d.count == 3 && d.labels[0] == 7 && d.labels[1] == 8 && d.labels[2] == 9);
     assert_memory_equal(d.pixels + 2 * 3072, file + 2 * RECORD + 1, 3072);
     const size_t lengths[] = {0, RECORD - 1, RECORD + 1};
     for (size_t i = 0; i < countof(lengths); i++) {
         put("data_batch_2.bin", file, lengths[i]);
-        refused("cifar10", PART_TRAIN, ERR_CORRUPT, "data_batch_2.bin", "want whole records of 3073");
+        refused("cifar10", SPLIT_TRAIN, ERR_CORRUPT, "data_batch_2.bin", "want whole records of 3073");
     }
     file[RECORD] = 10;
     put("data_batch_2.bin", file, 2 * RECORD);
-    refused("cifar10", PART_TRAIN, ERR_CORRUPT, "data_batch_2.bin", "label 10 of record 1");
+    refused("cifar10", SPLIT_TRAIN, ERR_CORRUPT, "data_batch_2.bin", "label 10 of record 1");
     file[0] = 20, file[1] = 99;
     put("test.bin", file, RECORD + 1);
-    refused("cifar100", PART_TEST, ERR_CORRUPT, "test.bin", "coarse");
+    refused("cifar100", SPLIT_TEST, ERR_CORRUPT, "test.bin", "coarse");
     file[0] = 19;
     put("test.bin", file, RECORD + 1);
-    check_ok(load("cifar100", PART_TEST, &d, a), &err);
+    check_ok(load("cifar100", SPLIT_TEST, &d, a), &err);
     check(d.count == 1 && d.labels[0] == 99);
     arena_close(a);
 }
 
-/* Four of the five published files are not the published data set. */
+/* Where the first file has the published size, all five must be there. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
     (void)state;
     uint8_t *file = calloc(10000, RECORD);
     remove_all();
     put("data_batch_1.bin", file, (size_t)10000 * RECORD);
-    refused("cifar10", PART_TRAIN, ERR_IO, "data_batch_2.bin", "not there");
+    refused("cifar10", SPLIT_TRAIN, ERR_IO, "data_batch_2.bin", "not there");
     free(file);
 }
 
@@ -240,14 +240,14 @@ static void names_that_are_not_there_get_the_nearest(void **state)
     check(!dataset_find("quux", &err) && strstr(err.hint, "cifar100"));
 }
 
-static void real_file(const char *name, const char *from, Part part, size_t count)
+static void real_file(const char *name, const char *from, DataSplit split, size_t count)
 {
     Dataset d;
     Arena *a = arena_open(0);
     if (access(from, R_OK)) {
         print_message("%s is not there: not read\n", from);
     } else {
-        check_ok(dataset_load(&d, name, from, part, 1, 1, a, &err), &err);
+        check_ok(dataset_load(&d, name, from, split, 1, 1, a, &err), &err);
         check(d.count == count);
     }
     arena_close(a);
@@ -256,10 +256,10 @@ static void real_file(const char *name, const char *from, Part part, size_t coun
 static void real_files_are_read(void **state)
 {
     (void)state;
-    real_file("mnist", "../shared/data/mnist", PART_TRAIN, 60000);
-    real_file("mnist", "../shared/data/mnist", PART_TEST, 10000);
-    real_file("cifar10", "../shared/data/cifar10-subset", PART_TRAIN, 2000);
-    real_file("cifar10", "../shared/data/cifar10-subset", PART_TEST, 1000);
+    real_file("mnist", "../shared/data/mnist", SPLIT_TRAIN, 60000);
+    real_file("mnist", "../shared/data/mnist", SPLIT_TEST, 10000);
+    real_file("cifar10", "../shared/data/cifar10-subset", SPLIT_TRAIN, 2000);
+    real_file("cifar10", "../shared/data/cifar10-subset", SPLIT_TEST, 1000);
 }
 
 int main(void)

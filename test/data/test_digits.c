@@ -1,4 +1,4 @@
-/* test_digits.c -- digits drawn by the program: the same everywhere, legible to a linear model though not to the end. */
+/* test_digits.c -- digits drawn by the program: the same bytes everywhere; a linear model reads most of them, but not all. */
 #include "rig/check.h"
 #include "base/checksum.h"
 #include "data/digits.h"
@@ -10,12 +10,12 @@ typedef struct {
     uint8_t *pixels, *labels;
 } Sheet;
 
-static Sheet draw(uint64_t seed, Part part, size_t count, int threads)
+static Sheet draw(uint64_t seed, DataSplit split, size_t count, int threads)
 {
     Sheet s = {.a = arena_open(0)};
     s.pixels = NEW(s.a, uint8_t, count * DIGIT_PIXELS);
     s.labels = NEW(s.a, uint8_t, count);
-    digits_draw(seed, part, count, threads, s.pixels, s.labels);
+    digits_draw(seed, split, count, threads, s.pixels, s.labels);
     return s;
 }
 
@@ -29,15 +29,15 @@ static void digits_are_the_same_on_every_machine(void **state)
     (void)state;
     const struct {
         uint64_t seed, hash;
-        Part part;
-    } pinned[] = {{1, 0x8d6d9ccc4a0b243e, PART_TRAIN},
-                  {1, 0x3e265bee9a9fa51a, PART_TEST},
-                  {2, 0x5c168ef86a7c8e2d, PART_TRAIN}};
+        DataSplit split;
+    } pinned[] = {{1, 0x8d6d9ccc4a0b243e, SPLIT_TRAIN},
+                  {1, 0x3e265bee9a9fa51a, SPLIT_TEST},
+                  {2, 0x5c168ef86a7c8e2d, SPLIT_TRAIN}};
     for (size_t i = 0; i < countof(pinned); i++) {
-        Sheet s = draw(pinned[i].seed, pinned[i].part, 1000, 1);
+        Sheet s = draw(pinned[i].seed, pinned[i].split, 1000, 1);
         const uint64_t found = hash(&s, 1000);
         if (found != pinned[i].hash)
-            print_error("seed %d, part %d: 0x%016llx\n", (int)pinned[i].seed, (int)pinned[i].part,
+            print_error("seed %d, split %d: 0x%016llx\n", (int)pinned[i].seed, (int)pinned[i].split,
                         (unsigned long long)found);
         check(found == pinned[i].hash);
         arena_close(s.a);
@@ -47,8 +47,8 @@ static void digits_are_the_same_on_every_machine(void **state)
 static void digits_do_not_depend_on_threads_or_on_how_many_are_drawn(void **state)
 {
     (void)state;
-    Sheet one = draw(5, PART_TRAIN, 1300, 1), three = draw(5, PART_TRAIN, 1300, 3),
-          few = draw(5, PART_TRAIN, 7, 2);
+    Sheet one = draw(5, SPLIT_TRAIN, 1300, 1), three = draw(5, SPLIT_TRAIN, 1300, 3),
+          few = draw(5, SPLIT_TRAIN, 7, 2);
     assert_memory_equal(one.pixels, three.pixels, 1300 * DIGIT_PIXELS);
     assert_memory_equal(one.labels, three.labels, 1300);
     assert_memory_equal(one.pixels, few.pixels, 7 * DIGIT_PIXELS);
@@ -61,7 +61,7 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
 {
     (void)state;
     Error err;
-    Sheet s = draw(1, PART_TRAIN, COUNT, 1);
+    Sheet s = draw(1, SPLIT_TRAIN, COUNT, 1);
     const DatasetInfo *info = dataset_find("digits", &err);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < (size_t)COUNT * DIGIT_PIXELS; i++) {
@@ -71,16 +71,16 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
     }
     const double n = (double)COUNT * DIGIT_PIXELS, mean = sum / n;
     check_rel(mean, (double)info->mean[0],
-              0.02); /* the mean of an image varies by about 0.035: 4 errors are 0.0022 */
+              0.02); /* an image's mean has deviation 0.035: 4 standard errors are 0.0022 */
     check_rel(sqrt(squares / n - mean * mean), (double)info->deviation[0], 0.02);
     arena_close(s.a);
 }
 
-/* Class counts of 4,000 fair draws: mean 400, deviation 19; five deviations, one false alarm in 10^5. */
+/* Class counts of 4,000 fair draws have mean 400 and deviation 19: beyond five deviations once in 10^5. */
 static void every_digit_comes_as_often(void **state)
 {
     (void)state;
-    Sheet s = draw(1, PART_TRAIN, COUNT, 1);
+    Sheet s = draw(1, SPLIT_TRAIN, COUNT, 1);
     int found[10] = {0};
     for (size_t i = 0; i < COUNT; i++)
         found[s.labels[i]]++;
@@ -101,12 +101,12 @@ static int largest(const float *w, const uint8_t *image)
     return best;
 }
 
-/* A perceptron: on a mistake the right class's weights go towards the image, the other's away from it. */
+/* An averaged perceptron: a mistake adds the image to the right class's weights and subtracts it from the wrong one's. */
 static void a_linear_model_reads_most_digits_and_not_all(void **state)
 {
     (void)state;
     enum { TRAIN = 12000, TEST = 2000 };
-    Sheet train = draw(1, PART_TRAIN, TRAIN, 2), test = draw(1, PART_TEST, TEST, 2);
+    Sheet train = draw(1, SPLIT_TRAIN, TRAIN, 2), test = draw(1, SPLIT_TEST, TEST, 2);
     float *w = NEW_ZERO(train.a, float, DIGIT_PIXELS * 10),
           *mean = NEW_ZERO(train.a, float, DIGIT_PIXELS * 10);
     size_t right = 0;

@@ -1,5 +1,5 @@
-/* test_svhn.c -- SVHN's MATLAB files are read as they are; damaged and hostile ones are refused by name, whatever they do to
- * the library that unpacks them. */
+/* test_svhn.c -- SVHN's MATLAB files are read unchanged; damaged and hostile ones are refused by name, even those that crash
+ * libmatio. */
 #include "data/dataset.h"
 #include "rig/scratch_dir.h"
 
@@ -11,7 +11,7 @@ enum { IMAGES = 6, PLANE = 1024, PIXELS = 3 * PLANE, UINT8 = 9, DOUBLE = 6, MATR
 static Error err;
 static const uint8_t digits[IMAGES] = {10, 1, 9, 5, 10, 3};
 
-/* ---- a writer of MATLAB 5 files, which can be told to lie ---- */
+/* ---- a writer of MATLAB 5 files, also of inconsistent ones ---- */
 
 typedef struct {
     uint8_t data[1 << 17];
@@ -20,14 +20,14 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint8_t class_of, flags, element; /* of MATLAB's */
+    uint8_t class_of, flags, element; /* MATLAB's class, flags and element type */
     int rank;
     uint32_t dim[5];
     const uint8_t *bytes;
     uint32_t size;
 } Variable;
 
-static uint8_t pixels[IMAGES * PIXELS]; /* as the file has them: rows fastest */
+static uint8_t pixels[IMAGES * PIXELS]; /* column-major, as in the file */
 
 static Variable images(void)
 {
@@ -98,7 +98,7 @@ static void make(File *f, Variable x, Variable y, bool packed)
 static Status load(Dataset *d, Arena *a)
 {
     err = (Error){0};
-    return dataset_load(d, "svhn", scratch_dir, PART_TEST, 1, 1, a, &err);
+    return dataset_load(d, "svhn", scratch_dir, SPLIT_TEST, 1, 1, a, &err);
 }
 
 static Status load_bytes(const void *data, size_t size, Dataset *d, Arena *a)
@@ -130,7 +130,7 @@ static void refused_both(Variable x, Variable y, const char *what)
 
 static void check_images(const Dataset *d)
 {
-    check(d->count == IMAGES && d->part == PART_TEST && !strcmp(d->info->name, "svhn"));
+    check(d->count == IMAGES && d->split == SPLIT_TEST && !strcmp(d->info->name, "svhn"));
     for (size_t i = 0; i < IMAGES; i++)
         check(d->labels[i] == digits[i] % 10);
     for (size_t i = 0; i < IMAGES * 3; i++) /* planes */
@@ -139,7 +139,7 @@ static void check_images(const Dataset *d)
                 check(d->pixels[i * PLANE + row * 32 + column] == pixels[i * PLANE + column * 32 + row]);
 }
 
-/* ---- what is read ---- */
+/* ---- files that are read ---- */
 
 static void plain_and_packed_files_are_read_in_either_order(void **state)
 {
@@ -175,7 +175,7 @@ static void what_the_library_itself_writes_is_read(void **state)
     arena_close(a);
 }
 
-/* MATLAB drops a last axis of one. */
+/* MATLAB drops a last axis of length 1. */
 static void one_image_is_a_data_set(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void one_image_is_a_data_set(void **state)
     arena_close(a);
 }
 
-/* The last byte is also a mark that reading leaves; any value of it must pass. */
+/* The reader marks the last byte to notice data that end too soon; any value of it must be read. */
 static void any_last_byte_is_read(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void any_last_byte_is_read(void **state)
     }
 }
 
-/* ---- what is refused ---- */
+/* ---- files that are refused ---- */
 
 static void other_classes_and_shapes_are_refused(void **state)
 {
@@ -260,8 +260,8 @@ static void labels_that_are_not_one_to_ten_are_refused(void **state)
     refused_both(images(), y, "y has 5 labels: want one for each of the 6 images");
 }
 
-/* The containers fit, what is in them does not. (In a plain file the library reads on into what follows: like a changed
- * pixel, nothing there can show it but the file's end.) */
+/* The outer lengths are right, the data inside are too short. (In an unpacked file libmatio then reads the bytes that
+ * follow; only the end of the file can reveal that.) */
 static void data_shorter_than_the_shape_says_are_refused(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void other_kinds_of_files_are_refused(void **state)
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0000");
 }
 
-/* Every packed byte is under a checksum. */
+/* A checksum covers every packed byte. */
 static void any_damage_to_packed_data_is_noticed(void **state)
 {
     (void)state;
@@ -332,7 +332,7 @@ static uint32_t next_word(uint32_t *s)
     return *s >> 8;
 }
 
-/* Headers in plain files are under none: libmatio gets to see them. */
+/* No checksum covers the headers of unpacked files, so libmatio reads damaged ones. */
 static void damaged_headers_never_harm_this_process(void **state)
 {
     (void)state;

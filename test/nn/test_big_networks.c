@@ -1,11 +1,11 @@
-/* test_big_networks.c -- ResNet and VGG: loss, gradients and running statistics against PyTorch's in double precision. */
+/* test_big_networks.c -- ResNet and VGG: loss, gradients and running statistics against PyTorch in double precision. */
 #include "rig/check.h"
 
 #include "nn/model.h"
 
 typedef struct {
     const char *name;
-    double norm, product; /* with a hashed direction */
+    double norm, product; /* inner product with a hashed direction */
 } Known;
 
 #include "reference/big_networks.h"
@@ -20,7 +20,7 @@ typedef struct {
     Batch batch;
 } Net;
 
-/* As big_networks_torch.py makes them. */
+/* The same initial parameters as in big_networks_torch.py. */
 static void fill_parameter(const Slice *s, uint32_t seed, float *w)
 {
     const size_t length = strlen(s->name);
@@ -72,7 +72,7 @@ static size_t differing(const Known *known, const SliceList *list, const float *
             product += v * (2 * reference_unit((uint32_t)j, 7) - 1);
         }
         assert_string_equal(s->name, known[i].name);
-        /* What is zero but for rounding (a bias before a norm) says nothing. */
+        /* The absolute tolerance is for gradients that are 0 up to rounding: a bias before a norm. */
         if (fabs(sqrt(square) - known[i].norm) <= tolerance * known[i].norm + 1e-5 &&
             fabs(product - known[i].product) <= tolerance * known[i].norm + 1e-5)
             continue;
@@ -101,9 +101,9 @@ static void hold(const char *network, double loss, double score, const Known *kn
     closed(&t);
 }
 
-/* A relu's input that single precision rounds to the other side of 0 shows in all that lies before it: PyTorch's own
- * gradients in single precision are up to 7e-4 (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm
- * away. The losses are held to 1e-4. */
+/* Where single precision changes the sign of a relu's input, the gradients of all layers before it change. PyTorch's own
+ * gradients in single precision are off by up to 7e-4 (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm.
+ * Losses must agree to 1e-4. */
 static void resnet18_is_pytorchs(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void vgg11_is_pytorchs_with_the_same_dropout(void **state)
     hold("vgg11", vgg11_loss, vgg11_score, vgg11_known, countof(vgg11_known), 5e-3);
 }
 
-/* A relu or a norm that made a number of it would hide this from the loss. */
+/* A relu or a norm that turned NaN into a number would hide the failure from the loss. */
 static void values_beyond_float32_reach_the_loss_and_are_named(void **state)
 {
     (void)state;

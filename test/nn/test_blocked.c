@@ -1,4 +1,4 @@
-/* test_blocked.c -- convolution and batch norm over blocked values by themselves, against slow loops in double. */
+/* test_blocked.c -- single layers over blocked activations, convolution and batch norm, against slow loops in double. */
 #include "rig/check.h"
 
 #include "nn/build.h"
@@ -7,12 +7,12 @@
 
 enum { MOST = 37, CLASSES = 10 };
 
-/* One layer with its values, weights and gradients; out->dx is the loss's weight of each output. */
+/* One layer with its activations, weights and gradients. The loss is the sum of outputs weighted by out->dx. */
 typedef struct {
     Arena *a, *scratch;
     Error err;
     Builder b;
-    Value in;
+    Activation in;
     Layer *layer;
     Rng rng;
     float *w, *gradient, *running, *dy;
@@ -32,21 +32,21 @@ static void bench_begin(Bench *t, size_t channels, size_t rows, size_t columns, 
     t->b.layer = NEW(t->a, Layer, LAYERS_MOST);
     t->b.parameters.item = NEW(t->a, Slice, SLICES_MOST);
     t->b.running.item = NEW(t->a, Slice, SLICES_MOST);
-    t->in = (Value){.channels = channels, .rows = rows, .columns = columns, .lanes = lanes};
-    t->in.x = NEW(t->a, float, MOST *value_size(&t->in));
-    t->in.dx = lanes == 1 ? NULL : NEW(t->a, float, MOST *value_size(&t->in));
+    t->in = (Activation){.channels = channels, .rows = rows, .columns = columns, .lanes = lanes};
+    t->in.x = NEW(t->a, float, MOST *activation_size(&t->in));
+    t->in.dx = lanes == 1 ? NULL : NEW(t->a, float, MOST *activation_size(&t->in));
 }
 
 static void bench_ready(Bench *t)
 {
     check_ok(t->b.status, &t->err);
     t->layer = &t->b.layer[0];
-    const size_t floats = t->b.parameters.floats, outputs = MOST * value_size(t->layer->out);
+    const size_t floats = t->b.parameters.floats, outputs = MOST * activation_size(t->layer->out);
     t->w = NEW(t->a, float, floats);
     t->gradient = NEW(t->a, float, floats);
     t->running = NEW(t->a, float, t->b.running.floats + 1);
     t->dy = NEW(t->a, float, outputs);
-    fill(t, 1, t->in.x, MOST * value_size(&t->in), -1, 1);
+    fill(t, 1, t->in.x, MOST * activation_size(&t->in), -1, 1);
     fill(t, 2, t->w, floats, -1, 1);
     fill(t, 3, t->dy, outputs, -1, 1);
     fill(t, 4, t->running, t->b.running.floats, 0.5, 1);
@@ -77,22 +77,22 @@ static void both_ways(Bench *t, size_t images, int threads, bool added)
 {
     const Pass p = pass_of(t, images, threads);
     check_ok(t->layer->ops->forward(t->layer, &p), &t->err);
-    memcpy(t->layer->out->dx, t->dy, images * value_size(t->layer->out) * sizeof(float));
-    t->in.added = added;
+    memcpy(t->layer->out->dx, t->dy, images * activation_size(t->layer->out) * sizeof(float));
+    t->in.accumulate = added;
     check_ok(t->layer->ops->backward(t->layer, &p), &t->err);
 }
 
-static size_t at(const Value *v, size_t image, size_t channel, size_t row, size_t column)
+static size_t at(const Activation *v, size_t image, size_t channel, size_t row, size_t column)
 {
     const size_t group = image * (v->channels / v->lanes) + channel / v->lanes;
     return ((group * v->rows + row) * v->columns + column) * v->lanes + channel % v->lanes;
 }
 
-/* Lengths in the order in which a fresh run leaves them: outputs, data gradient, weight gradients. */
+/* Runs both passes with 1, 2 and 3 threads; outputs, data gradient and weight gradient must be the same bytes. */
 static void same_for_threads(Bench *t, size_t images, bool added)
 {
-    const size_t n = images * value_size(t->layer->out), m = t->in.dx ? images * value_size(&t->in) : 0,
-                 k = t->b.parameters.floats;
+    const size_t n = images * activation_size(t->layer->out),
+                 m = t->in.dx ? images * activation_size(&t->in) : 0, k = t->b.parameters.floats;
     float *first = NEW(t->a, float, n + m + k), *before = NEW(t->a, float, m);
     fill(t, 5, before, m, -1, 1);
     for (int threads = 1; threads <= 3; threads++) {
@@ -115,7 +115,7 @@ static void same_for_threads(Bench *t, size_t images, bool added)
 /* ---- convolution ---- */
 
 typedef struct {
-    size_t channels, rows, columns, lanes; /* 0: those of this machine */
+    size_t channels, rows, columns, lanes; /* lanes 0: this machine's */
     ConvSettings s;
 } Case;
 
@@ -141,7 +141,7 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* Every product that a convolution has: forward adds it to y; backward both of its factors take the other's share. */
+/* For every product x w of a convolution: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: weights, then biases */
 } Reference;
@@ -149,14 +149,14 @@ typedef struct {
 static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image, size_t o, size_t row,
                             size_t column, Reference *r)
 {
-    const Value *in = &t->in, *out = t->layer->out;
+    const Activation *in = &t->in, *out = t->layer->out;
     const size_t y = at(out, image, o, row, column);
     const double dy = (double)t->dy[y];
     for (size_t i = 0; i < in->channels; i++)
         for (size_t k = 0; k < s->size * s->size; k++) {
             const size_t from_row = row * s->stride + k / s->size - s->padding,
                          from_column = column * s->stride + k % s->size - s->padding;
-            if (from_row >= in->rows || from_column >= in->columns) /* below 0 wraps */
+            if (from_row >= in->rows || from_column >= in->columns) /* unsigned: below 0 is large */
                 continue;
             const size_t x = at(in, image, i, from_row, from_column),
                          w = (o * in->channels + i) * s->size * s->size + k;
@@ -172,9 +172,9 @@ static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image,
 
 static Reference reference(Bench *t, const ConvSettings *s, size_t images)
 {
-    const Value *out = t->layer->out;
-    Reference r = {NEW_ZERO(t->a, double, images *value_size(out)),
-                   NEW_ZERO(t->a, double, images *value_size(&t->in)),
+    const Activation *out = t->layer->out;
+    Reference r = {NEW_ZERO(t->a, double, images *activation_size(out)),
+                   NEW_ZERO(t->a, double, images *activation_size(&t->in)),
                    NEW_ZERO(t->a, double, t->b.parameters.floats)};
     for (size_t image = 0; image < images; image++)
         for (size_t o = 0; o < out->channels; o++)
@@ -183,7 +183,7 @@ static Reference reference(Bench *t, const ConvSettings *s, size_t images)
     return r;
 }
 
-/* Sums of so many terms of at most 1 each. */
+/* x and wanted are sums of `terms` terms of at most 1 each. */
 static void check_close(const float *x, const double *wanted, size_t n, size_t terms)
 {
     for (size_t i = 0; i < n; i++)
@@ -192,8 +192,8 @@ static void check_close(const float *x, const double *wanted, size_t n, size_t t
 
 static void check_conv(Bench *t, const ConvSettings *s, size_t images, bool added)
 {
-    const Value *out = t->layer->out;
-    const size_t window = s->size * s->size, inputs = images * value_size(&t->in);
+    const Activation *out = t->layer->out;
+    const size_t window = s->size * s->size, inputs = images * activation_size(&t->in);
     Reference r = reference(t, s, images);
     if (added) {
         float *before = NEW(t->a, float, inputs);
@@ -203,11 +203,11 @@ static void check_conv(Bench *t, const ConvSettings *s, size_t images, bool adde
             r.dx[i] += (double)before[i];
     }
     both_ways(t, images, 2, added);
-    check_close(out->x, r.y, images * value_size(out), t->in.channels * window + 8);
+    check_close(out->x, r.y, images * activation_size(out), t->in.channels * window + 8);
     check_close(t->gradient, r.dw, t->b.parameters.floats, images * out->rows * out->columns + 8);
     if (t->in.dx) {
         check_close(t->in.dx, r.dx, inputs, out->channels * window + 8);
-        check(t->in.added);
+        check(t->in.accumulate);
     }
 }
 
@@ -265,7 +265,8 @@ static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
     bench_begin(t, channels, rows, columns, layer_lanes());
     build_norm(&t->b, &t->in, "bn");
     bench_ready(t);
-    for (size_t i = 0; i < MOST * value_size(&t->in); i++) /* channels of different means and widths */
+    for (size_t i = 0; i < MOST * activation_size(&t->in);
+         i++) /* channels with different means and deviations */
         t->in.x[i] = t->in.x[i] * (float)(1 + i % 3) + (float)(i % 5);
 }
 
@@ -402,7 +403,7 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
     bench_end(&t);
 }
 
-/* A variance of 0: epsilon stands alone under the root. */
+/* A variance of 0: the root is of epsilon alone. */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {
     (void)state;

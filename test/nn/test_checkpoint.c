@@ -1,5 +1,5 @@
-/* test_checkpoint.c -- a run taken up from disk is the run never stopped, to the bit, whatever its codec keeps; damaged
- * checkpoints are refused by name, and the one before is used. Saved gradients are what the workers had. */
+/* test_checkpoint.c -- a resumed run equals an uninterrupted one, bit for bit, for every codec state; damaged checkpoints
+ * are refused by name and the one before is loaded; saved gradients are the workers' gradients. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
 #include "nn/training_run.h"
@@ -33,8 +33,8 @@ static TrainSetup setup_of(const char *spec)
 static int open_all(void **state)
 {
     arena = arena_open(0);
-    train_data = tiny_data(PART_TRAIN, 100, arena); /* an epoch of four steps and a rest */
-    test_data = tiny_data(PART_TEST, 100, arena);
+    train_data = tiny_data(SPLIT_TRAIN, 100, arena); /* an epoch is four steps of 24 images and one of 4 */
+    test_data = tiny_data(SPLIT_TEST, 100, arena);
     return scratch_open(state);
 }
 
@@ -59,7 +59,7 @@ static void note(void *data, const char *text)
     strcat(noted, "\n");
 }
 
-/* To a step, from the folder's newest checkpoint where `resumes`; gives the last checkpoint's bytes. */
+/* Trains up to step `steps`, from the folder's newest checkpoint if `resumes`. */
 static void run_to(const char *spec, size_t steps, bool resumes)
 {
     const TrainSetup s = setup_of(spec);
@@ -131,7 +131,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        if (strstr(noted, "step_00000009.h5")) /* a byte that nothing depends on may go unseen */
+        if (strstr(noted, "step_00000009.h5")) /* the file may have bytes that no check covers */
             check(now == want && !memcmp(again, whole, now));
         free(again);
     }
@@ -139,7 +139,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
     free(data);
 }
 
-/* An array's element, changed behind the library's back. */
+/* Changes one weight in the file; HDF5 does not notice, the checksum does. */
 static void a_changed_weight_is_seen(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
             x[w] = NEW(arena, float, n);
             check_ok(dump_read(d[1], w * tensors + i, x[w], &err), &err);
         }
-        for (size_t j = 0; j < n; j++) /* eight images each */
+        for (size_t j = 0; j < n; j++) /* each worker has eight images */
             check_near((double)mean[j], ((double)x[0][j] + (double)x[1][j] + (double)x[2][j]) / 3, 1e-7);
     }
     dump_close(d[0]);

@@ -1,5 +1,5 @@
-/* test_layer_rules.c -- what layers promise beside their formulas: ties, numbers that are none, dropout's mask, sums of
- * values, the loss, and loops that agree on every instruction set. */
+/* test_layer_rules.c -- properties of layers beyond their formulas: ties, NaN, dropout's mask, sums, the loss, and equal
+ * results of the loops on every instruction set. */
 #include "rig/layer_rig.h"
 
 #include "nn/loops.h"
@@ -10,7 +10,7 @@ static void the_first_of_equal_maxima_gets_the_gradient(void **state)
 {
     (void)state;
     Layers r;
-    layers_open(&r, (Value){.channels = 1, .rows = 2, .columns = 6, .lanes = 1}, 1);
+    layers_open(&r, (Activation){.channels = 1, .rows = 2, .columns = 6, .lanes = 1}, 1);
     layers_ready(&r, build_max_pool(&r.b, r.in, 2));
     static const float x[12] = {5, 5, 1, 2, -1, -3, 5, 5, 3, 3, -2, -1};
     memcpy(r.in->x, x, sizeof x);
@@ -31,7 +31,7 @@ static void what_is_no_number_reaches_the_loss(void **state)
     (void)state;
     for (size_t place = 0; place < 4; place++) {
         Layers r;
-        layers_open(&r, (Value){.channels = 1, .rows = 2, .columns = 2, .lanes = 1}, 1);
+        layers_open(&r, (Activation){.channels = 1, .rows = 2, .columns = 2, .lanes = 1}, 1);
         layers_ready(&r, build_relu(&r.b, build_max_pool(&r.b, r.in, 2)));
         r.in->x[place] = NAN;
         layers_forward(&r);
@@ -46,13 +46,13 @@ enum { MANY = 3 * 256 * 256 };
 
 static void dropped_layers(Layers *r, double probability)
 {
-    layers_open(r, (Value){.channels = 3, .rows = 256, .columns = 256, .lanes = 1}, 1);
+    layers_open(r, (Activation){.channels = 3, .rows = 256, .columns = 256, .lanes = 1}, 1);
     layers_ready(r, build_dropout(&r->b, r->in, probability));
     for (size_t i = 0; i < MANY; i++)
         r->in->x[i] = 3;
 }
 
-/* Counts of kept elements are binomial: five deviations leave one false alarm in a million. */
+/* The number of kept elements is binomial: beyond five deviations once in a million. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Two independent masks of one half agree in half of all places. */
+/* Places where both masks agree; two independent masks with probability 1/2 agree in half of all places. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;
@@ -138,8 +138,8 @@ static void layers_in_place_give_their_input_back(void **state)
 {
     (void)state;
     Layers r;
-    layers_open(&r, (Value){.channels = 2, .rows = 3, .columns = 3, .lanes = 1}, 2);
-    Value other = *r.in, third = *r.in;
+    layers_open(&r, (Activation){.channels = 2, .rows = 3, .columns = 3, .lanes = 1}, 2);
+    Activation other = *r.in, third = *r.in;
     check(build_relu(&r.b, r.in) == r.in);
     check(build_dropout(&r.b, r.in, 0.5) == r.in);
     check(build_sigmoid(&r.b, &other) == &other);
@@ -147,13 +147,13 @@ static void layers_in_place_give_their_input_back(void **state)
     layers_close(&r);
 }
 
-/* x + W x: the linear layer adds its gradient to what the sum gave. */
+/* x + W x: the linear layer adds its gradient to the gradient that the sum wrote. */
 static void a_sum_gives_both_summands_its_gradient(void **state)
 {
     (void)state;
     enum { N = 6, IMAGES = 5 };
     Layers r;
-    layers_open(&r, (Value){.channels = N, .rows = 1, .columns = 1, .lanes = 1}, IMAGES);
+    layers_open(&r, (Activation){.channels = N, .rows = 1, .columns = 1, .lanes = 1}, IMAGES);
     layers_ready(&r, build_sum(&r.b, build_linear(&r.b, r.in, "inner", N), r.in));
     layers_forward(&r);
     give_gradient(&r);
@@ -183,7 +183,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     enum { IMAGES = 3, CLASSES = 4 };
     float x[IMAGES * CLASSES] = {0.5f, -1, 2, 0.25f, 0, 0, 0, 0, 100, -100, 50, 99}, dx[IMAGES * CLASSES];
     static const uint8_t labels[IMAGES] = {2, 1, 3};
-    const Value v = {.channels = CLASSES, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
+    const Activation v = {.channels = CLASSES, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
     double loss;
     size_t correct;
     softmax_loss(&v, labels, IMAGES, &loss, &correct);
@@ -191,7 +191,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     want += log(4);
     want += log1p(exp(-1) + exp(-50) + exp(-200)) + 1;
     check_rel(loss, want, 1e-14);
-    assert_int_equal(correct, 1); /* of equals, the first is the answer */
+    assert_int_equal(correct, 1); /* the prediction is the first of equal outputs */
     for (size_t i = 0; i < IMAGES; i++) {
         double sum = 0;
         for (size_t k = 0; k < CLASSES; k++)
@@ -206,7 +206,7 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
 {
     (void)state;
     float x[2] = {3e38f, -3e38f}, dx[2];
-    const Value v = {.channels = 2, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
+    const Activation v = {.channels = 2, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
     double loss;
     size_t correct;
     softmax_loss(&v, (const uint8_t[]){0}, 1, &loss, &correct);

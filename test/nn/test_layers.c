@@ -1,12 +1,12 @@
-/* test_layers.c -- every layer over plain values and values abreast by itself: what it computes against a forward pass in
- * double, what it gives back against central differences of that. */
+/* test_layers.c -- single layers over plain and interleaved activations: outputs against a slow forward pass in double,
+ * gradients against central differences of that pass. */
 #include "rig/layer_rig.h"
 
 /* ---- the layers, one image at a time, in double ---- */
 
 typedef struct Case {
     size_t channels, rows, columns, images;
-    Value *(*build)(Builder *b, Value *in, const struct Case *c);
+    Activation *(*build)(Builder *b, Activation *in, const struct Case *c);
     void (*reference)(const struct Case *c, const double *x, const double *w, double *y);
     size_t outputs, size, stride, padding;
     bool bias, blocked, in_place;
@@ -25,7 +25,7 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
                     const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
                     const size_t r = row * c->stride + ky - c->padding,
                                  l = column * c->stride + kx - c->padding;
-                    if (r < c->rows && l < c->columns) /* wraps above the image */
+                    if (r < c->rows && l < c->columns) /* unsigned: above the image is large */
                         sum += w[k * c->channels * c->size * c->size + i] *
                                x[(ch * c->rows + r) * c->columns + l];
                 }
@@ -33,7 +33,7 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
             }
 }
 
-static Value *conv(Builder *b, Value *in, const Case *c)
+static Activation *conv(Builder *b, Activation *in, const Case *c)
 {
     return build_conv(b, in, "conv",
                       &(ConvSettings){.channels = c->outputs,
@@ -53,7 +53,7 @@ static void linear_ref(const Case *c, const double *x, const double *w, double *
     }
 }
 
-static Value *linear(Builder *b, Value *in, const Case *c)
+static Activation *linear(Builder *b, Activation *in, const Case *c)
 {
     return build_linear(b, in, "linear", c->outputs);
 }
@@ -80,7 +80,7 @@ static void max_ref(const Case *c, const double *x, const double *w, double *y)
     pool_ref(c, x, y, true);
 }
 
-static Value *max_pool(Builder *b, Value *in, const Case *c)
+static Activation *max_pool(Builder *b, Activation *in, const Case *c)
 {
     return build_max_pool(b, in, c->size);
 }
@@ -91,7 +91,7 @@ static void average_ref(const Case *c, const double *x, const double *w, double 
     pool_ref(c, x, y, false);
 }
 
-static Value *average_pool(Builder *b, Value *in, const Case *c)
+static Activation *average_pool(Builder *b, Activation *in, const Case *c)
 {
     return build_average_pool(b, in, c->size);
 }
@@ -103,7 +103,7 @@ static void relu_ref(const Case *c, const double *x, const double *w, double *y)
         y[i] = fmax(x[i], 0);
 }
 
-static Value *relu(Builder *b, Value *in, const Case *c)
+static Activation *relu(Builder *b, Activation *in, const Case *c)
 {
     (void)c;
     return build_relu(b, in);
@@ -116,13 +116,13 @@ static void sigmoid_ref(const Case *c, const double *x, const double *w, double 
         y[i] = 1 / (1 + exp(-x[i]));
 }
 
-static Value *sigmoid(Builder *b, Value *in, const Case *c)
+static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
 {
     (void)c;
     return build_sigmoid(b, in);
 }
 
-/* Two convolutions of one value, added up: the second to run backward finds what the first gave. */
+/* The sum of two convolutions of one input: the second to run backward adds to the gradient of the first. */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
 {
     const size_t n = c->outputs * c->rows * c->columns;
@@ -134,11 +134,11 @@ static void two_convs_ref(const Case *c, const double *x, const double *w, doubl
     free(other);
 }
 
-static Value *two_convs(Builder *b, Value *in, const Case *c)
+static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 {
-    in = build_max_pool(b, in, 1); /* abreast, and nothing else */
+    in = build_max_pool(b, in, 1); /* only interleaves */
     const ConvSettings s = {.channels = c->outputs, .size = c->size, .stride = 1, .padding = c->padding};
-    Value *one = build_conv(b, in, "one", &s);
+    Activation *one = build_conv(b, in, "one", &s);
     return build_sum(b, one, build_conv(b, in, "two", &s));
 }
 
@@ -175,16 +175,17 @@ static const Case cases[] = {
 static void case_open(Layers *r, const Case *c)
 {
     const size_t lanes = c->blocked ? layer_lanes() : 1;
-    layers_open(r, (Value){.channels = c->channels, .rows = c->rows, .columns = c->columns, .lanes = lanes},
+    layers_open(r,
+                (Activation){.channels = c->channels, .rows = c->rows, .columns = c->columns, .lanes = lanes},
                 c->images);
     layers_ready(r, c->build(&r->b, r->in, c));
     for (size_t i = 0; i < r->b.parameters.floats; i++)
         r->gradient[i] = NAN;
-    for (size_t i = 0; i < value_floats(r->in, c->images); i++)
+    for (size_t i = 0; i < activation_floats(r->in, c->images); i++)
         r->in->dx[i] = NAN;
 }
 
-/* |a - b| against the largest of b, where every element is a sum of some thousand products at most. */
+/* Requires |a - b| <= 2e-6 max |b|; every element is a sum of at most some thousand products. */
 static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
 {
     double most = 0;
@@ -207,7 +208,7 @@ static double weighted_sum(const Case *c, const double *x, const double *w, cons
     return sum;
 }
 
-/* The slope of one image's weighted sum as *v moves. */
+/* The derivative of one image's weighted sum with respect to *v, by central differences. */
 static double slope(const Case *c, const double *x, const double *w, double *v, const double *dy, size_t n,
                     double *y)
 {
@@ -220,13 +221,13 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
     return (up - down) / (2 * step);
 }
 
-enum { SAMPLE = 60 }; /* parameters, and elements of an image, that are looked at */
+enum { SAMPLE = 60 }; /* parameters, and elements of an image, that are checked */
 
 static void check_case(const Case *c)
 {
     Layers r;
     case_open(&r, c);
-    const size_t n = value_size(r.in), m = value_size(r.out), weights = r.b.parameters.floats;
+    const size_t n = activation_size(r.in), m = activation_size(r.out), weights = r.b.parameters.floats;
     double *x = in_order(&r, r.in, r.in->x), *w = NEW(r.a, double, weights + 1),
            *y = NEW(r.a, double, c->images *m);
     for (size_t i = 0; i < weights; i++)
@@ -282,8 +283,8 @@ static void gradients_of_a_value_read_twice_add_up(void **state)
         layers_forward(&r);
         give_gradient(&r);
         layers_backward(&r, false);
-        check(r.in->added);
-        const size_t n = c->images * value_size(r.in);
+        check(r.in->accumulate);
+        const size_t n = c->images * activation_size(r.in);
         double *alone = in_order(&r, r.in, r.in->dx);
         layers_normal(r.in->dx, n, 1, 4);
         const double *before = in_order(&r, r.in, r.in->dx);
@@ -309,10 +310,10 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
             case_open(&r, c);
             r.threads = threads;
             layers_forward(&r);
-            check(!memcmp(r.out->x, first.out->x, value_floats(r.out, c->images) * sizeof(float)));
+            check(!memcmp(r.out->x, first.out->x, activation_floats(r.out, c->images) * sizeof(float)));
             give_gradient(&r);
             layers_backward(&r, false);
-            check(!memcmp(r.in->dx, first.in->dx, value_floats(r.in, c->images) * sizeof(float)));
+            check(!memcmp(r.in->dx, first.in->dx, activation_floats(r.in, c->images) * sizeof(float)));
             check(!memcmp(r.gradient, first.gradient, r.b.parameters.floats * sizeof(float)));
             layers_close(&r);
         }
@@ -329,7 +330,7 @@ static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(voi
     layers_forward(&r);
     give_gradient(&r);
     layers_backward(&r, false);
-    const size_t weights = r.b.parameters.floats, size = value_size(r.in);
+    const size_t weights = r.b.parameters.floats, size = activation_size(r.in);
     r.images = 3;
     layers_forward(&r);
     give_gradient(&r);
@@ -352,12 +353,12 @@ static void values_too_small_for_a_window_are_refused_by_name(void **state)
 {
     (void)state;
     Layers r;
-    layers_open(&r, (Value){.channels = 1, .rows = 4, .columns = 4, .lanes = 1}, 1);
+    layers_open(&r, (Activation){.channels = 1, .rows = 4, .columns = 4, .lanes = 1}, 1);
     build_conv(&r.b, r.in, "conv9", &(ConvSettings){.channels = 2, .size = 5, .stride = 1});
     assert_int_equal(r.b.status, ERR_USAGE);
     check(strstr(r.err.text, "conv9: 5x5 kernels on 4x4 values"));
     layers_close(&r);
-    layers_open(&r, (Value){.channels = 1, .rows = 1, .columns = 4, .lanes = 1}, 1);
+    layers_open(&r, (Activation){.channels = 1, .rows = 1, .columns = 4, .lanes = 1}, 1);
     build_max_pool(&r.b, r.in, 2);
     check(r.b.status == ERR_USAGE && strstr(r.err.text, "max pool of 2 on 1x4 values"));
     layers_close(&r);

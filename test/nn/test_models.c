@@ -42,7 +42,7 @@ static void every_network_has_its_published_number_of_parameters(void **state)
     }
 }
 
-/* A network at one batch: its gradient in the direction of the gradient itself, and of single parameters. */
+/* The gradient of one batch: along each tensor's gradient the slope of the loss must be the gradient's norm. */
 static void check_gradient(const char *network, size_t channels, size_t side, size_t images, double step,
                            double tolerance)
 {

@@ -1,5 +1,5 @@
-/* test_networks.c -- the small networks against PyTorch's numbers (reference/networks.txt, made by networks_torch.py), and
- * what holds of every model. `test_networks --write DIR` writes what PyTorch reads. */
+/* test_networks.c -- the small networks against PyTorch (reference/networks.txt, made by networks_torch.py), and properties
+ * of every model. `test_networks --write DIR` writes the images and weights for networks_torch.py. */
 #include "rig/check.h"
 
 #include "nn/model.h"
@@ -66,7 +66,7 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
             squares += (double)g[i] * (double)g[i];
             sum += (double)g[i];
         }
-        /* An element is off by float rounding of sums over some thousand terms as large as the norm's share. */
+        /* Rounding errors of sums over some thousand terms, in units of a typical element: norm / sqrt(n). */
         const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
         check_rel(sqrt(squares), norm, 1e-5);
         check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));
@@ -130,7 +130,7 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
     }
 }
 
-/* The gradient of a batch is the mean of its parts', whatever was in memory before. */
+/* The gradient of a batch is the mean of the gradients of its parts; earlier passes leave no trace. */
 static void parts_of_a_batch_make_the_batch(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void a_small_network_takes_odd_images_of_several_channels(void **state)
     model_close(m);
 }
 
-/* ---- */
+/* ---- writing the input of networks_torch.py ---- */
 
 static int write_all(const char *folder)
 {

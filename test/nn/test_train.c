@@ -1,5 +1,5 @@
-/* test_train.c -- training: the same weights for any thread count and any number of workers, whatever the codec keeps
- * between steps; what is learned; what is said when it goes wrong. */
+/* test_train.c -- training: the same weights for any number of threads, also with codecs that keep a state, and for any
+ * number of workers without compression; networks learn; errors name step, worker and layer. */
 #include "rig/check.h"
 #include "nn/training_run.h"
 #include "num/finite.h"
@@ -26,7 +26,7 @@ static TrainSetup setup_of(const char *spec, size_t workers)
     return s;
 }
 
-/* The weights after some steps; the last step's record. */
+/* Returns the weights after `steps` steps; *r is the last step's record. */
 static float *weights_after(const TrainSetup *s, size_t steps, size_t *count, StepRecord *r)
 {
     Trainer *t;
@@ -44,7 +44,7 @@ static double accuracy_after(const TrainSetup *s, size_t steps)
 {
     Trainer *t;
     StepRecord r;
-    Tested tested = {0};
+    MeanScore tested = {0};
     check_ok(trainer_open(&t, s, &err), &err);
     Status status = OK;
     for (size_t i = 0; i < steps && status == OK; i++)
@@ -59,8 +59,8 @@ static int open_all(void **state)
 {
     (void)state;
     arena = arena_open(0);
-    train_data = tiny_data(PART_TRAIN, 480, arena);
-    test_data = tiny_data(PART_TEST, 250, arena);
+    train_data = tiny_data(SPLIT_TRAIN, 480, arena);
+    test_data = tiny_data(SPLIT_TEST, 250, arena);
     return 0;
 }
 
@@ -93,7 +93,7 @@ static void weights_are_the_same_for_one_two_and_three_threads(void **state)
 static void workers_without_compression_are_one_worker_with_the_whole_batch(void **state)
 {
     (void)state;
-    for (size_t workers = 2; workers <= 7; workers++) { /* 24 images: 5 and 7 share them unevenly */
+    for (size_t workers = 2; workers <= 7; workers++) { /* 24 images: 5 or 7 workers get unequal shares */
         TrainSetup one = setup_of("none", 1), many = setup_of("none", workers);
         StepRecord r, q;
         size_t n;
@@ -115,7 +115,7 @@ static void grouping_and_small_tensors_change_nothing_without_compression(void *
     const float *a = weights_after(&s, 3, &n, &r);
     s.grouping = GROUP_ALL;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
-    s.min_elements = 20; /* biases stand between the large tensors */
+    s.min_elements = 20; /* the biases, which lie between the large tensors, are small */
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
     s = setup_of("topk:ratio=0.01", 2);
     s.min_elements = 1u << 30;
@@ -192,16 +192,16 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
         check(isfinite(r.train.loss) && r.bytes_up > 0);
         check(first_nonfinite(a, n, NULL) == n);
         s.aggregate = 4;
-        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a)); /* the others' images count */
+        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a)); /* now all workers' images count */
     }
     TrainSetup s = setup_of("none", 5);
     s.aggregate = 3;
     check(accuracy_after(&s, 160) > 0.9);
 }
 
-/* ---- a codec that is wrong ---- */
+/* ---- a wrong codec ---- */
 
-/* QSGD with one level in buckets of 512; `inverted` rounds up with the probability to round down. */
+/* QSGD with one level and buckets of 512; `inverted` exchanges the probabilities of rounding up and down. */
 static Status crude_encode(const Call *c, const float *x, Buf *out, bool inverted)
 {
     enum { BUCKET = 512, LEVELS = 1 };
@@ -256,7 +256,7 @@ static void quantisation_that_rounds_the_wrong_way_fails_to_learn(void **state)
     check(accuracy_after(&s, 200) < 0.6);
 }
 
-/* ---- what is said ---- */
+/* ---- errors ---- */
 
 static void a_loss_that_is_not_finite_names_step_and_layer(void **state)
 {
@@ -293,7 +293,7 @@ static void setups_that_cannot_be_are_refused(void **state)
     check(trainer_open(&t, &s, &err) == ERR_USAGE && strstr(err.hint, "lenet"));
 }
 
-/* ---- descent ---- */
+/* ---- stochastic gradient descent ---- */
 
 /* Three steps of torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01) on one weight. */
 static void descent_is_pytorchs(void **state)

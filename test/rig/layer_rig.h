@@ -1,5 +1,5 @@
-/* layer_rig.h -- a few layers by themselves: random values in, random gradients back, and their numbers in the order of
- * plain values whatever their arrangement. */
+/* layer_rig.h -- runs a few layers alone with random inputs and random gradients, and reads activations of any layout in
+ * plain order. */
 #ifndef ATOMO_LAYER_RIG_H
 #define ATOMO_LAYER_RIG_H
 
@@ -11,7 +11,7 @@ typedef struct {
     Arena *a, *scratch;
     Error err;
     Builder b;
-    Value *in, *out;
+    Activation *in, *out;
     float *weights, *gradient;
     size_t images;
     int threads;
@@ -19,8 +19,8 @@ typedef struct {
     Rng rng;
 } Layers;
 
-/* Of images of `like`'s shape, to which gradients come back too. */
-static inline void layers_open(Layers *r, Value like, size_t images)
+/* Inputs have the shape and layout of `like` and receive a gradient. */
+static inline void layers_open(Layers *r, Activation like, size_t images)
 {
     *r = (Layers){.a = arena_open(0), .scratch = arena_open(0), .images = images, .threads = 1};
     r->rng = rng_open(11, 0, 0, 0, 0);
@@ -28,10 +28,10 @@ static inline void layers_open(Layers *r, Value like, size_t images)
     r->b.layer = NEW(r->a, Layer, LAYERS_MOST);
     r->b.parameters.item = NEW(r->a, Slice, SLICES_MOST);
     r->b.running.item = NEW(r->a, Slice, SLICES_MOST);
-    r->in = r->b.image = NEW(r->a, Value, 1);
+    r->in = r->b.image = NEW(r->a, Activation, 1);
     *r->in = like;
-    r->in->x = NEW(r->a, float, value_floats(r->in, images));
-    r->in->dx = NEW(r->a, float, value_floats(r->in, images));
+    r->in->x = NEW(r->a, float, activation_floats(r->in, images));
+    r->in->dx = NEW(r->a, float, activation_floats(r->in, images));
 }
 
 static inline void layers_close(Layers *r)
@@ -50,7 +50,7 @@ static inline void layers_normal(float *x, size_t n, double scale, uint64_t whic
         x[i] = (float)(scale * rng_normal(&rng, USE_TEST, i));
 }
 
-static inline void layers_ready(Layers *r, Value *out)
+static inline void layers_ready(Layers *r, Activation *out)
 {
     check_ok(r->b.status, &r->err);
     r->out = out;
@@ -61,7 +61,7 @@ static inline void layers_ready(Layers *r, Value *out)
     r->weights = NEW(r->a, float, n + 1);
     r->gradient = NEW(r->a, float, n + 1);
     layers_normal(r->weights, n, 0.5, 1);
-    layers_normal(r->in->x, value_floats(r->in, r->images), 1, 2);
+    layers_normal(r->in->x, activation_floats(r->in, r->images), 1, 2);
 }
 
 static inline Pass layers_pass(Layers *r)
@@ -86,13 +86,13 @@ static inline void layers_forward(Layers *r)
     }
 }
 
-/* `added`: in->dx already holds what a later reader gave. */
+/* `added`: in->dx already holds a gradient, to be added to. */
 static inline void layers_backward(Layers *r, bool added)
 {
     const Pass p = layers_pass(r);
     for (size_t i = 0; i < r->b.layers; i++)
-        r->b.layer[i].in->added = r->b.layer[i].out->added = false;
-    r->in->added = added;
+        r->b.layer[i].in->accumulate = r->b.layer[i].out->accumulate = false;
+    r->in->accumulate = added;
     for (size_t i = r->b.layers; i-- > 0;) {
         const ArenaMark mark = arena_mark(r->scratch);
         check_ok(r->b.layer[i].ops->backward(&r->b.layer[i], &p), &r->err);
@@ -100,18 +100,18 @@ static inline void layers_backward(Layers *r, bool added)
     }
 }
 
-/* Element i of an image, counted channel by channel, in x or dx of a value. */
-static inline float *element(const Value *v, float *x, size_t image, size_t i)
+/* Element i of an image, in plain order, in x or dx of an activation. */
+static inline float *element(const Activation *v, float *x, size_t image, size_t i)
 {
-    const size_t n = value_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
-    if (v->abreast)
+    const size_t n = activation_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
+    if (v->interleaved)
         return x + (image / PIECE * n + i) * PIECE + image % PIECE;
     return x + image * n + (i / pixels / lanes * pixels + i % pixels) * lanes + i / pixels % lanes;
 }
 
-static inline double *in_order(Layers *r, const Value *v, float *x)
+static inline double *in_order(Layers *r, const Activation *v, float *x)
 {
-    const size_t n = value_size(v);
+    const size_t n = activation_size(v);
     double *plain = NEW(r->a, double, r->images *n);
     for (size_t image = 0; image < r->images; image++)
         for (size_t i = 0; i < n; i++)
@@ -119,16 +119,16 @@ static inline double *in_order(Layers *r, const Value *v, float *x)
     return plain;
 }
 
-/* Random numbers into dx of the outputs; 0 in lanes that have no image. */
+/* Fills dx of the outputs with random numbers, and lanes without an image with 0. */
 static inline void give_gradient(Layers *r)
 {
-    float *plain = NEW(r->a, float, r->images *value_size(r->out));
-    layers_normal(plain, r->images * value_size(r->out), 1, 3);
-    for (size_t i = 0; i < value_floats(r->out, r->images); i++)
+    float *plain = NEW(r->a, float, r->images *activation_size(r->out));
+    layers_normal(plain, r->images * activation_size(r->out), 1, 3);
+    for (size_t i = 0; i < activation_floats(r->out, r->images); i++)
         r->out->dx[i] = 0;
     for (size_t image = 0; image < r->images; image++)
-        for (size_t i = 0; i < value_size(r->out); i++)
-            *element(r->out, r->out->dx, image, i) = plain[image * value_size(r->out) + i];
+        for (size_t i = 0; i < activation_size(r->out); i++)
+            *element(r->out, r->out->dx, image, i) = plain[image * activation_size(r->out) + i];
 }
 
 #endif

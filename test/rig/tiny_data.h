@@ -1,4 +1,4 @@
-/* tiny_data.h -- small labelled images for tests: each class a pattern of its own under noise. */
+/* tiny_data.h -- small labelled images for tests: each class is a pattern plus noise. */
 #ifndef ATOMO_TINY_DATA_H
 #define ATOMO_TINY_DATA_H
 
@@ -12,10 +12,10 @@ static const DatasetInfo tiny_info = {.name = "tiny",
                                       .mean = {0.5f},
                                       .deviation = {0.25f}};
 
-static inline Dataset tiny_data(Part part, size_t count, Arena *a)
+static inline Dataset tiny_data(DataSplit split, size_t count, Arena *a)
 {
     enum { PIXELS = 64 };
-    const Rng law = rng_open(1, 0, 0, 0, 1), own = rng_open(2, (uint64_t)part, 0, 0, 1);
+    const Rng law = rng_open(1, 0, 0, 0, 1), own = rng_open(2, (uint64_t)split, 0, 0, 1);
     uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
     for (size_t k = 0; k < count; k++) {
         labels[k] = (uint8_t)(rng_u32(&own, USE_SAMPLE, k) % tiny_info.classes);
@@ -25,7 +25,7 @@ static inline Dataset tiny_data(Part part, size_t count, Arena *a)
                 (uint8_t)(24 + 96 * mark + rng_u32(&own, USE_DATA, k * PIXELS + i) % 128);
         }
     }
-    return (Dataset){&tiny_info, part, count, pixels, labels};
+    return (Dataset){&tiny_info, split, count, pixels, labels};
 }
 
 #endif

@@ -1,0 +1,584 @@
+/* conv_blocked.c -- convolution over blocked activations by oneDNN, a piece of images at a time.
+ *
+ * oneDNN's weight gradients differ in the last bits between numbers of threads. So each primitive is made for one thread
+ * and for a piece of images whose size follows from the layer's shape alone; threads take different pieces, and the
+ * pieces' weight gradients are added in order. Weights are stored plain, [out][in][row][column]; each pass copies them
+ * into the order that the primitives chose. */
+#include "nn/layer.h"
+
+#include "base/parallel.h"
+#include "vec/kernels.h"
+
+#include <dnnl.h>
+#include <omp.h>
+#include <string.h>
+
+#if DNNL_VERSION_MAJOR != 2
+#error "want oneDNN 2 (Debian 12's libdnnl-dev)"
+#endif
+
+enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
+enum { CONV_PIECE_MOST = 2 * PIECE }; /* images */
+
+/* The primitives for one number of images, made when a pass first has a piece of that size. */
+typedef struct {
+    dnnl_primitive_desc_t desc[WAYS];
+    dnnl_primitive_t run[WAYS]; /* BACK_DATA: NULL where the input is the network's images */
+} PiecePrimitives;
+
+typedef struct {
+    dnnl_engine_t engine;
+    size_t images;        /* in a full piece: PIECE, or CONV_PIECE_MOST where the images are small */
+    dnnl_alg_kind_t back; /* algorithm of the gradients; outputs always use the direct algorithm */
+    PiecePrimitives piece[CONV_PIECE_MOST + 1]; /* by number of images */
+    dnnl_memory_desc_t plain;
+    dnnl_memory_desc_t order[WAYS]; /* of the weights, chosen by the first primitive of each way */
+    bool chosen;
+} Primitives;
+
+size_t layer_lanes(void)
+{
+    return isa_of_cpu() == ISA_AVX512 ? 16 : 8;
+}
+
+static Status dnnl_check(dnnl_status_t status, const char *what, Error *err)
+{
+    if (status == dnnl_out_of_memory)
+        return FAIL(err, ERR_MEMORY, "oneDNN: out of memory for %s", what);
+    return status == dnnl_success
+               ? OK
+               : FAIL(err, ERR_NUMERIC, "oneDNN: %s failed (status %d)", what, (int)status);
+}
+
+static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
+{
+    const dnnl_dims_t dims = {(dnnl_dim_t)images, (dnnl_dim_t)v->channels, (dnnl_dim_t)v->rows,
+                              (dnnl_dim_t)v->columns};
+    dnnl_memory_desc_t d;
+    dnnl_memory_desc_init_by_tag(&d, 4, dims, dnnl_f32,
+                                 v->lanes == 1    ? dnnl_nchw
+                                 : v->lanes == 16 ? dnnl_nChw16c
+                                                  : dnnl_nChw8c);
+    return d;
+}
+
+/* ---- algorithm and size of a piece ---- */
+
+/* Winograd's F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144. Its relative
+ * rounding error is about 1e-6, that of direct sums 2e-7. In a gradient the error stays that small. In an output it would
+ * also change the sign of more relu inputs, and each such change alters the gradients of all layers before it. So outputs
+ * use direct sums and gradients use Winograd's algorithm. */
+enum { TILE = 4, TILE_PRODUCTS = 36 };
+
+static size_t tiles(const Activation *v)
+{
+    return (v->rows + TILE - 1) / TILE * ((v->columns + TILE - 1) / TILE);
+}
+
+/* Whether it saves at least half of the products; tiles that cross the edge save less. */
+static bool winograd_saves(const Layer *l)
+{
+    const ConvSettings *c = l->settings;
+    return c->size == 3 && c->stride == 1 && c->padding == 1 && l->in->lanes > 1 &&
+           l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
+}
+
+/* A piece needs enough pixels to outweigh its work on weights: reordering them and writing their gradient. */
+static size_t piece_images(const Layer *l)
+{
+    enum { FEW_PIXELS = 64 };
+    return l->out->rows * l->out->columns <= FEW_PIXELS ? CONV_PIECE_MOST : PIECE;
+}
+
+/* ---- making the primitives ---- */
+
+static dnnl_status_t describe(const Layer *l, const Primitives *s, size_t images,
+                              dnnl_convolution_desc_t conv[WAYS])
+{
+    const ConvSettings *c = l->settings;
+    const dnnl_dim_t stride = (dnnl_dim_t)c->stride, pad = (dnnl_dim_t)c->padding;
+    const dnnl_dims_t strides = {stride, stride}, pads = {pad, pad};
+    const dnnl_dims_t sides = {(dnnl_dim_t)l->out->channels};
+    const dnnl_memory_desc_t in = activation_desc(l->in, images), out = activation_desc(l->out, images);
+    dnnl_memory_desc_t bias;
+    dnnl_memory_desc_init_by_tag(&bias, 1, sides, dnnl_f32, dnnl_a);
+    const dnnl_memory_desc_t *b = l->bias ? &bias : NULL;
+    dnnl_status_t status =
+        dnnl_convolution_forward_desc_init(&conv[FORWARD], dnnl_forward_training, dnnl_convolution_direct,
+                                           &in, &s->order[FORWARD], b, &out, strides, pads, pads);
+    if (status == dnnl_success)
+        status = dnnl_convolution_backward_data_desc_init(&conv[BACK_DATA], s->back, &in,
+                                                          &s->order[BACK_DATA], &out, strides, pads, pads);
+    if (status == dnnl_success)
+        status = dnnl_convolution_backward_weights_desc_init(
+            &conv[BACK_WEIGHTS], s->back, &in, &s->order[BACK_WEIGHTS], b, &out, strides, pads, pads);
+    return status;
+}
+
+static dnnl_status_t choose(const Layer *l, const Primitives *s, PiecePrimitives *piece, size_t images)
+{
+    dnnl_convolution_desc_t conv[WAYS];
+    dnnl_primitive_attr_t attr;
+    dnnl_status_t status = describe(l, s, images, conv);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_create(&attr);
+    if (status != dnnl_success)
+        return status;
+    dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
+    for (int way = 0; way < WAYS && status == dnnl_success; way++)
+        if (way != BACK_DATA || l->in->dx)
+            status = dnnl_primitive_desc_create(&piece->desc[way], &conv[way], attr, s->engine,
+                                                way == FORWARD ? NULL : piece->desc[FORWARD]);
+    dnnl_primitive_attr_destroy(attr);
+    return status;
+}
+
+static void keep_orders(Primitives *s, const PiecePrimitives *piece)
+{
+    static const dnnl_query_t weights[WAYS] = {dnnl_query_weights_md, dnnl_query_weights_md,
+                                               dnnl_query_diff_weights_md};
+    for (int way = 0; way < WAYS && !s->chosen; way++)
+        if (piece->desc[way])
+            s->order[way] = *dnnl_primitive_desc_query_md(piece->desc[way], weights[way], 0);
+    s->chosen = true;
+}
+
+/* A primitive uses as many threads as were allowed when it was made. */
+static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
+{
+    PiecePrimitives *piece = &s->piece[images];
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(1);
+    dnnl_status_t status = choose(l, s, piece, images);
+    for (int way = 0; way < WAYS && status == dnnl_success; way++)
+        if (piece->desc[way])
+            status = dnnl_primitive_create(&piece->run[way], piece->desc[way]);
+    omp_set_num_threads(before);
+    if (status == dnnl_success)
+        keep_orders(s, piece);
+    return status;
+}
+
+static void pieces_drop(Primitives *s)
+{
+    for (size_t i = 0; i < countof(s->piece); i++) {
+        PiecePrimitives *piece = &s->piece[i];
+        for (int way = 0; way < WAYS; way++) {
+            if (piece->run[way])
+                dnnl_primitive_destroy(piece->run[way]);
+            if (piece->desc[way])
+                dnnl_primitive_desc_destroy(piece->desc[way]);
+        }
+        *piece = (PiecePrimitives){0};
+    }
+}
+
+static void begin(Primitives *s, dnnl_alg_kind_t algorithm)
+{
+    pieces_drop(s);
+    s->back = algorithm;
+    s->chosen = false;
+    for (int way = 0; way < WAYS; way++)
+        dnnl_memory_desc_init_by_tag(&s->order[way], 4, s->plain.dims, dnnl_f32, dnnl_format_tag_any);
+}
+
+static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *err)
+{
+    if (s->piece[images].run[FORWARD])
+        return OK;
+    return dnnl_check(piece_make(l, s, images), "making a convolution", err);
+}
+
+/* Makes the primitives that a pass of `images` needs. Not thread-safe. */
+static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
+{
+    if (images >= s->images)
+        TRY(piece_ready(s, l, s->images, err));
+    return images % s->images ? piece_ready(s, l, images % s->images, err) : OK;
+}
+
+/* Primitives for passes of up to `images`; after a failure, primitives_close frees the part that was made. */
+static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
+{
+    const size_t *dim = l->weight->shape.dim;
+    const dnnl_dims_t dims = {(dnnl_dim_t)dim[0], (dnnl_dim_t)dim[1], (dnnl_dim_t)dim[2], (dnnl_dim_t)dim[3]};
+    dnnl_memory_desc_init_by_tag(&s->plain, 4, dims, dnnl_f32, dnnl_oihw);
+    s->images = piece_images(l);
+    TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
+    begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
+    if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
+        begin(s, dnnl_convolution_direct); /* oneDNN has Winograd for some CPUs only */
+    return primitives_ready(s, l, images, err);
+}
+
+static void primitives_close(Primitives *s)
+{
+    pieces_drop(s);
+    if (s->engine)
+        dnnl_engine_destroy(s->engine);
+}
+
+/* ---- weights between their plain order and oneDNN's blocked ones ----
+ *
+ * In a blocked order the position of weight (o, i, row, column) is a sum of one term per index, so small tables of these
+ * terms describe it. oneDNN's own reorder takes longer than some of the convolutions. */
+
+enum { DIMS = 4 };
+
+typedef struct {
+    size_t out, in, kernel; /* kernel: rows times columns */
+    size_t *out_at, *in_at, *kernel_at;
+    size_t group; /* outputs per parallel task */
+    const float *from;
+    float *to;
+} Reorder;
+
+/* The term of index x of dimension `dim`: its position within the inner blocks (the last is innermost) plus the offset of
+ * its outer block. */
+static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
+{
+    const dnnl_blocking_desc_t *b = &d->format_desc.blocking;
+    size_t at = 0, inner = 1;
+    for (int k = b->inner_nblks; k-- > 0;) {
+        const size_t size = (size_t)b->inner_blks[k];
+        if (b->inner_idxs[k] == dim) {
+            at += x % size * inner;
+            x /= size;
+        }
+        inner *= size;
+    }
+    return at + x * (size_t)b->strides[dim];
+}
+
+/* Floats that weights take in such an order, padding included; a multiple of a cache line. */
+static size_t weights_room(const dnnl_memory_desc_t *order)
+{
+    enum { LINE = 16 };
+    return (dnnl_memory_desc_get_size(order) / sizeof(float) + LINE - 1) / LINE * LINE;
+}
+
+static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scratch, Error *err)
+{
+    if (d->format_kind != dnnl_blocked || d->ndims != DIMS)
+        return FAIL(err, ERR_NUMERIC, "oneDNN: weights in an order that is not blocked");
+    const size_t rows = (size_t)d->dims[2], columns = (size_t)d->dims[3];
+    w->out = (size_t)d->dims[0];
+    w->in = (size_t)d->dims[1];
+    w->kernel = rows * columns;
+    w->group = layer_lanes();
+    w->out_at = NEW(scratch, size_t, w->out);
+    w->in_at = NEW(scratch, size_t, w->in);
+    w->kernel_at = NEW(scratch, size_t, w->kernel);
+    if (!w->out_at || !w->in_at || !w->kernel_at)
+        return arena_fail(scratch, err);
+    for (size_t o = 0; o < w->out; o++)
+        w->out_at[o] = term(d, 0, o);
+    for (size_t i = 0; i < w->in; i++)
+        w->in_at[i] = term(d, 1, i);
+    for (size_t k = 0; k < w->kernel; k++)
+        w->kernel_at[k] = term(d, 2, k / columns) + term(d, 3, k % columns);
+    return OK;
+}
+
+/* Inputs outermost, so that the scattered writes stay within the L1 cache. */
+static void put_group(void *data, size_t group)
+{
+    const Reorder w = *(const Reorder *)data;
+    const size_t from = group * w.group, to = from + w.group < w.out ? from + w.group : w.out;
+    for (size_t i = 0; i < w.in; i++)
+        for (size_t o = from; o < to; o++) {
+            const float *x = w.from + (o * w.in + i) * w.kernel;
+            float *y = w.to + w.out_at[o] + w.in_at[i];
+            for (size_t k = 0; k < w.kernel; k++)
+                y[w.kernel_at[k]] = x[k];
+        }
+}
+
+static void get_group(void *data, size_t group)
+{
+    const Reorder w = *(const Reorder *)data;
+    const size_t from = group * w.group, to = from + w.group < w.out ? from + w.group : w.out;
+    for (size_t i = 0; i < w.in; i++)
+        for (size_t o = from; o < to; o++) {
+            const float *y = w.from + w.out_at[o] + w.in_at[i];
+            float *x = w.to + (o * w.in + i) * w.kernel;
+            for (size_t k = 0; k < w.kernel; k++)
+                x[k] = y[w.kernel_at[k]];
+        }
+}
+
+static size_t reorder_groups(const Reorder *w)
+{
+    return (w->out + w->group - 1) / w->group;
+}
+
+static Status weights_put(const float *plain, const dnnl_memory_desc_t *order, float *ordered, int threads,
+                          Arena *scratch, Error *err)
+{
+    Reorder w = {.from = plain, .to = ordered};
+    TRY(reorder_open(&w, order, scratch, err));
+    if (weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block are zeros */
+        memset(ordered, 0, weights_room(order) * sizeof *ordered);
+    parallel_for(threads, reorder_groups(&w), put_group, &w);
+    return OK;
+}
+
+static Status weights_get(const float *ordered, const dnnl_memory_desc_t *order, float *plain, int threads,
+                          Arena *scratch, Error *err)
+{
+    Reorder w = {.from = ordered, .to = plain};
+    TRY(reorder_open(&w, order, scratch, err));
+    parallel_for(threads, reorder_groups(&w), get_group, &w);
+    return OK;
+}
+
+/* ---- a pass ---- */
+
+static const dnnl_memory_desc_t *wanted(const PiecePrimitives *p, int way, dnnl_query_t what)
+{
+    return dnnl_primitive_desc_query_md(p->desc[way], what, 0);
+}
+
+static dnnl_memory_t lend(const Primitives *s, const dnnl_memory_desc_t *d, const void *data)
+{
+    dnnl_memory_t m = NULL;
+    dnnl_memory_create(&m, d, s->engine, (void *)(uintptr_t)data);
+    return m;
+}
+
+enum { ARGS_MOST = 5 };
+
+typedef struct {
+    int arg;
+    const dnnl_memory_desc_t *desc;
+    const void *data;
+} Argument;
+
+static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Argument *arg, int count)
+{
+    dnnl_stream_t stream;
+    dnnl_status_t status = dnnl_stream_create(&stream, s->engine, dnnl_stream_default_flags);
+    if (status != dnnl_success)
+        return status;
+    dnnl_exec_arg_t args[ARGS_MOST];
+    int used = 0;
+    for (int i = 0; i < count; i++)
+        if (arg[i].desc)
+            args[used++] = (dnnl_exec_arg_t){arg[i].arg, lend(s, arg[i].desc, arg[i].data)};
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(1); /* some primitives ask for the number again */
+    status = dnnl_primitive_execute(run, stream, used, args);
+    omp_set_num_threads(before);
+    dnnl_stream_wait(stream);
+    for (int i = 0; i < used; i++)
+        dnnl_memory_destroy(args[i].memory);
+    dnnl_stream_destroy(stream);
+    return status;
+}
+
+/* One pass, shared by its pieces. A slot is a thread's place, with scratch of its own. */
+typedef struct {
+    const Layer *l;
+    const Primitives *s;
+    const Pass *p;
+    const float *weights; /* in the primitives' order */
+    uint8_t *scratch;     /* (slots, room) bytes */
+    size_t room;
+    float *partial; /* (pieces, each): a piece's weight gradient, at `bias_at` its bias gradient */
+    size_t each, bias_at;
+    float *aside; /* (slots, a piece): data gradients to be added to dx; NULL: written to dx directly */
+    dnnl_status_t *status; /* (pieces) */
+} Work;
+
+static size_t pieces(const Work *w)
+{
+    return (w->p->images + w->s->images - 1) / w->s->images;
+}
+
+static size_t slots(const Work *w)
+{
+    return parallel_slots(w->p->threads, pieces(w));
+}
+
+static size_t images_of(const Work *w, size_t piece)
+{
+    const size_t left = w->p->images - piece * w->s->images;
+    return left < w->s->images ? left : w->s->images;
+}
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Scratch for each slot: the larger need of a full and of the last piece. */
+static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
+{
+    *w = (Work){.l = l, .s = l->state, .p = p};
+    TRY(primitives_ready(l->state, l, p->images, p->err));
+    const size_t sizes[2] = {w->s->images, p->images % w->s->images};
+    for (int i = 0; i < 2; i++) {
+        const PiecePrimitives *piece = &w->s->piece[sizes[i]];
+        if (piece->run[way]) {
+            const size_t room = dnnl_memory_desc_get_size(wanted(piece, way, dnnl_query_scratchpad_md));
+            w->room = whole_lines(room) > w->room ? whole_lines(room) : w->room;
+        }
+    }
+    w->scratch = arena_take(p->scratch, slots(w), w->room);
+    w->status = NEW_ZERO(p->scratch, dnnl_status_t, pieces(w));
+    return w->scratch && w->status ? OK : arena_fail(p->scratch, p->err);
+}
+
+static Status work_weights(Work *w, int way)
+{
+    const dnnl_memory_desc_t *order = &w->s->order[way];
+    float *ordered = NEW(w->p->scratch, float, weights_room(order));
+    if (!ordered)
+        return arena_fail(w->p->scratch, w->p->err);
+    w->weights = ordered;
+    return weights_put(w->p->weights + w->l->weight->offset, order, ordered, w->p->threads, w->p->scratch,
+                       w->p->err);
+}
+
+static Status work_run(Work *w, void (*body)(void *data, size_t piece, size_t slot))
+{
+    parallel_for_slots(w->p->threads, pieces(w), body, w);
+    for (size_t i = 0; i < pieces(w); i++)
+        TRY(dnnl_check(w->status[i], "convolution", w->p->err));
+    return OK;
+}
+
+static const float *at(const Work *w, const Activation *v, const float *x, size_t piece)
+{
+    return x + piece * w->s->images * activation_size(v);
+}
+
+static void forward_piece(void *data, size_t piece, size_t slot)
+{
+    const Work *w = data;
+    const Layer *l = w->l;
+    const PiecePrimitives *p = &w->s->piece[images_of(w, piece)];
+    const Argument arg[] = {
+        {DNNL_ARG_SRC, wanted(p, FORWARD, dnnl_query_src_md), at(w, l->in, l->in->x, piece)},
+        {DNNL_ARG_WEIGHTS, &w->s->order[FORWARD], w->weights},
+        {DNNL_ARG_BIAS,
+         l->bias ? dnnl_primitive_desc_query_md(p->desc[FORWARD], dnnl_query_weights_md, 1) : NULL,
+         l->bias ? w->p->weights + l->bias->offset : NULL},
+        {DNNL_ARG_DST, wanted(p, FORWARD, dnnl_query_dst_md), at(w, l->out, l->out->x, piece)},
+        {DNNL_ARG_SCRATCHPAD, wanted(p, FORWARD, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
+    };
+    w->status[piece] = execute(w->s, p->run[FORWARD], arg, countof(arg));
+}
+
+static Status forward(Layer *l, const Pass *p)
+{
+    Work w;
+    TRY(work_open(&w, l, p, FORWARD));
+    TRY(work_weights(&w, FORWARD));
+    return work_run(&w, forward_piece);
+}
+
+static void data_piece(void *data, size_t piece, size_t slot)
+{
+    const Work *w = data;
+    const Layer *l = w->l;
+    const size_t images = images_of(w, piece), whole = w->s->images * activation_size(l->in);
+    const PiecePrimitives *p = &w->s->piece[images];
+    float *restrict dx = l->in->dx + piece * whole;
+    float *restrict aside = w->aside ? w->aside + slot * whole : NULL;
+    const Argument arg[] = {
+        {DNNL_ARG_DIFF_DST, wanted(p, BACK_DATA, dnnl_query_diff_dst_md), at(w, l->out, l->out->dx, piece)},
+        {DNNL_ARG_WEIGHTS, &w->s->order[BACK_DATA], w->weights},
+        {DNNL_ARG_DIFF_SRC, wanted(p, BACK_DATA, dnnl_query_diff_src_md), aside ? aside : dx},
+        {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_DATA, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
+    };
+    w->status[piece] = execute(w->s, p->run[BACK_DATA], arg, countof(arg));
+    if (aside)
+        for (size_t i = 0; i < images * activation_size(l->in); i++)
+            dx[i] += aside[i];
+}
+
+static Status backward_data(const Layer *l, const Pass *p)
+{
+    if (!l->in->dx)
+        return OK;
+    Work w;
+    TRY(work_open(&w, l, p, BACK_DATA));
+    TRY(work_weights(&w, BACK_DATA));
+    if (l->in->accumulate) {
+        w.aside = NEW(p->scratch, float, slots(&w) * w.s->images * activation_size(l->in));
+        if (!w.aside)
+            return arena_fail(p->scratch, p->err);
+    }
+    l->in->accumulate = true;
+    return work_run(&w, data_piece);
+}
+
+static void weights_piece(void *data, size_t piece, size_t slot)
+{
+    const Work *w = data;
+    const Layer *l = w->l;
+    const PiecePrimitives *p = &w->s->piece[images_of(w, piece)];
+    float *partial = w->partial + piece * w->each;
+    const Argument arg[] = {
+        {DNNL_ARG_SRC, wanted(p, BACK_WEIGHTS, dnnl_query_src_md), at(w, l->in, l->in->x, piece)},
+        {DNNL_ARG_DIFF_DST, wanted(p, BACK_WEIGHTS, dnnl_query_diff_dst_md),
+         at(w, l->out, l->out->dx, piece)},
+        {DNNL_ARG_DIFF_WEIGHTS, &w->s->order[BACK_WEIGHTS], partial},
+        {DNNL_ARG_DIFF_BIAS,
+         l->bias ? dnnl_primitive_desc_query_md(p->desc[BACK_WEIGHTS], dnnl_query_diff_weights_md, 1) : NULL,
+         partial + w->bias_at},
+        {DNNL_ARG_SCRATCHPAD, wanted(p, BACK_WEIGHTS, dnnl_query_scratchpad_md), w->scratch + slot * w->room},
+    };
+    w->status[piece] = execute(w->s, p->run[BACK_WEIGHTS], arg, countof(arg));
+}
+
+enum { RUN = 4096 }; /* floats per parallel task of a sum */
+
+/* Adds the pieces' gradients to the first piece's, in order. */
+static void add_run(void *data, size_t run)
+{
+    const Work *w = data;
+    const size_t from = run * RUN, to = from + RUN < w->each ? from + RUN : w->each;
+    for (size_t piece = 1; piece < pieces(w); piece++)
+        for (size_t i = from; i < to; i++)
+            w->partial[i] += w->partial[piece * w->each + i];
+}
+
+static Status backward_weights(const Layer *l, const Pass *p)
+{
+    Work w;
+    TRY(work_open(&w, l, p, BACK_WEIGHTS));
+    const dnnl_memory_desc_t *order = &w.s->order[BACK_WEIGHTS];
+    w.bias_at = weights_room(order);
+    w.each = w.bias_at + (l->bias ? whole_lines(l->out->channels * sizeof(float)) / sizeof(float) : 0);
+    w.partial = NEW(p->scratch, float, pieces(&w) * w.each);
+    if (!w.partial)
+        return arena_fail(p->scratch, p->err);
+    TRY(work_run(&w, weights_piece));
+    parallel_for(p->threads, (w.each + RUN - 1) / RUN, add_run, &w);
+    if (l->bias)
+        memcpy(p->gradient + l->bias->offset, w.partial + w.bias_at, l->out->channels * sizeof(float));
+    return weights_get(w.partial, order, p->gradient + l->weight->offset, p->threads, p->scratch, p->err);
+}
+
+static Status backward(Layer *l, const Pass *p)
+{
+    TRY(backward_weights(l, p));
+    return backward_data(l, p);
+}
+
+static Status open(Layer *l, size_t images, Arena *a, Error *err)
+{
+    l->state = NEW_ZERO(a, Primitives, 1);
+    return l->state ? primitives_open(l->state, l, images, err) : arena_fail(a, err);
+}
+
+static void close(Layer *l)
+{
+    if (l->state)
+        primitives_close(l->state);
+}
+
+const LayerOps conv_blocked_layer = {
+    .name = "conv", .open = open, .forward = forward, .backward = backward, .close = close};
