@@ -13,7 +13,7 @@ static const char schema[] = "atomo-checkpoint/1";
 
 /* ---- the setup ---- */
 
-/* The attributes by which a checkpoint belongs to this run. */
+/* The attributes that a checkpoint of this run must have. */
 static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 {
     out[0] = attr_text("schema", schema);
@@ -21,7 +21,7 @@ static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
     return 2 + setup_attrs(&t->s, out + 2, t->arena);
 }
 
-static Status check_setup(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
+static Status check_own(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
 {
     Attr own[SETUP_MOST + 8];
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
@@ -158,7 +158,7 @@ static Status load_array(void *data, const char *path, const Shape *shape, float
 static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
 {
     Passing p = {.from = from};
-    TRY(check_setup(t, dump_attrs(from), path, err));
+    TRY(check_own(t, dump_attrs(from), path, err));
     const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
     if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
         return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
@@ -254,7 +254,7 @@ static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *
         return arena_fail(a, err);
     if (dump_open(&from, path, a, &why) != OK)
         return OK;
-    const bool other = check_setup(t, dump_attrs(from), path, &why) == ERR_USAGE;
+    const bool other = check_own(t, dump_attrs(from), path, &why) == ERR_USAGE;
     dump_close(from);
     if (other)
         *err = why;

@@ -386,7 +386,8 @@ typedef struct {
     size_t room;
     float *partial; /* (pieces, each): a piece's weight gradient, at `bias_at` its bias gradient */
     size_t each, bias_at;
-    float *aside; /* (slots, a piece): data gradients to be added to dx; NULL: written to dx directly */
+    float *
+        aside; /* (slots, a piece): data gradients before they are added to dx; NULL: written to dx directly */
     dnnl_status_t *status; /* (pieces) */
 } Work;
 

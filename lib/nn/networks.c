@@ -81,8 +81,8 @@ static Activation *block(Builder *b, Activation *in, const char *name, size_t wi
     }
     Activation *shortcut = in;
     if (stride != 1 || in->channels != channels)
-        shortcut = conv_norm(b, in, build_name(b, "%s.shortcut.0", name), build_name(b, "%s.shortcut.1", name),
-                         channels, 1, stride);
+        shortcut = conv_norm(b, in, build_name(b, "%s.shortcut.0", name),
+                             build_name(b, "%s.shortcut.1", name), channels, 1, stride);
     return build_relu(b, build_sum(b, v, shortcut));
 }
 

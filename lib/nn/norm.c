@@ -1,4 +1,4 @@
-/* norm.c -- batch normalisation over blocked values (Ioffe & Szegedy 2015), as PyTorch defines it: epsilon 1e-5; the
+/* norm.c -- batch normalisation over blocked activations (Ioffe & Szegedy 2015), as PyTorch defines it: epsilon 1e-5; the
  * running statistics move by 0.1 towards the batch's mean and unbiased variance. */
 #include "nn/layer.h"
 

@@ -12,7 +12,7 @@
 
 /* ---- the images of a step ---- */
 
-/* Images at the end of an epoch that are fewer than the workers are left out. */
+/* The last images of an epoch are left out if they are fewer than the workers. */
 static size_t epoch_steps(const TrainSetup *s)
 {
     const size_t rest = s->train->count % s->batch;
@@ -191,7 +191,7 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 
 /* ---- opening ---- */
 
-static Status check_setup(const TrainSetup *s, Error *err)
+static Status check_options(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
     if (s->batch < s->workers || s->train->count < s->workers)
@@ -266,7 +266,7 @@ static Status open_trainer(Trainer *t, Error *err)
                             .columns = d->columns,
                             .classes = d->classes,
                             .images = share > s->test_batch ? share : s->test_batch};
-    TRY(check_setup(s, err));
+    TRY(check_options(s, err));
     TRY(model_open(&t->model, &spec, err));
     t->floats = model_parameters(t->model)->floats;
     t->running_floats = model_running(t->model)->floats;
