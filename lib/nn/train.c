@@ -82,7 +82,7 @@ static Status hint_divergence(Error *err)
 {
     return error_hint(
         err,
-        "try a smaller --lr; with a compressor, compress less (more bits, a higher rank or ratio), or put "
+        "a smaller --lr helps in most cases; with a compressor, compress less (more bits, a higher rank or ratio), or put "
         "ef+ before a biased compressor");
 }
 
