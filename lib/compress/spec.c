@@ -188,9 +188,9 @@ enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
 typedef struct {
     const Codec **codec; /* (TRIED_MAX) */
     size_t count;
-} CodecSet;
+} SpecSet;
 
-static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
+static Status add_spec(SpecSet *set, const char *spec, Arena *a, Error *err)
 {
     size_t from, to;
     if (find_alternatives(spec, &from, &to)) {
@@ -212,7 +212,7 @@ static Status add_spec(CodecSet *set, const char *spec, Arena *a, Error *err)
 
 Status codec_alternatives(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
 {
-    CodecSet set = {NEW(a, const Codec *, TRIED_MAX), 0};
+    SpecSet set = {NEW(a, const Codec *, TRIED_MAX), 0};
     if (!set.codec)
         return arena_fail(a, err);
     for (size_t i = 0; i < specs->count; i++)

@@ -3,10 +3,8 @@
 
 #include <math.h>
 
-/* ---- what spec and shape say ---- */
-
 static void quantise(const void *data, size_t block, void *code);
-static bool dequantise(const void *data, size_t block, const void *code);
+static const char *dequantise(const void *data, size_t block, const void *code);
 
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
 {
@@ -43,13 +41,17 @@ static bool goes_raw(const Buckets *b)
 
 /* ---- heads ---- */
 
-/* Long buckets are summed block by block. */
 float buckets_norm(const float *x, size_t n)
 {
     double sum = 0;
     for (size_t b = 0; b < blocks_of(n); b++)
         sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
     return (float)sqrt(sum);
+}
+
+float buckets_norm_scale(const uint8_t *head)
+{
+    return load_f32(head);
 }
 
 Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
@@ -77,36 +79,48 @@ static void find_head(void *data, size_t bucket)
 
 /* ---- a block's codes ---- */
 
-/* A bucket's head is found where it is needed, while the bucket is in the cache, and stored by the block in which
- * the bucket begins. */
+/* Finds a bucket's head just before its codes, while the bucket is in the cache. A bucket that spans two blocks is
+ * found in both; the block in which it begins stores the head. */
 static void quantise(const void *data, size_t block, void *code)
 {
     const Buckets *b = data;
     const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
     for (size_t i = from, end; i < to; i = end) {
-        uint8_t own[BUCKET_HEAD_MOST], *head = b->head + b->head_size * (i / b->bucket);
+        uint8_t spare[BUCKET_HEAD_MOST], *head = b->head + b->head_size * (i / b->bucket);
         end = codes_run_end(&b->codes, i, to);
         if (!b->known) {
-            head = i % b->bucket ? own : head;
+            head = i % b->bucket ? spare : head;
             find(b, i / b->bucket, head);
         }
-        b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK),
-                         (char *)code + (i - from) * width);
+        char *own_code = (char *)code + (i - from) * width;
+        const float scale = b->law->scale ? b->law->scale(head) : 1;
+        if (scale == 0 || !isfinite(scale)) /* not finite: buckets_encode fails in the end */
+            memset(own_code, 0, (end - i) * width);
+        else
+            b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK), own_code);
     }
 }
 
-static bool dequantise(const void *data, size_t block, const void *code)
+static bool all_zero(const char *code, size_t size)
+{
+    return code[0] == 0 && !memcmp(code, code + 1, size - 1);
+}
+
+static const char *dequantise(const void *data, size_t block, const void *code)
 {
     const Buckets *b = data;
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
-    bool good = true;
-    for (size_t i = from, end; i < to; i = end) {
+    const char *why = NULL;
+    for (size_t i = from, end; i < to && !why; i = end) {
+        const uint8_t *head = b->sent + b->head_size * (i / b->bucket);
+        const char *own = (const char *)code + (i - from) * width;
         end = codes_run_end(&b->codes, i, to);
-        good &= b->law->dequantise(b, b->sent + b->head_size * (i / b->bucket),
-                                   (const char *)code + (i - from) * width, end - i, b->decoded + i);
+        why = b->law->dequantise(b, head, own, end - i, b->decoded + i);
+        if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own, (end - i) * width))
+            why = "a level other than 0 in a bucket of scale 0";
     }
-    return good;
+    return why;
 }
 
 /* ---- the hooks ---- */

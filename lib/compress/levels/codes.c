@@ -28,12 +28,6 @@ size_t codes_run_end(const Codes *codes, size_t i, size_t to)
     return left < to - i ? i + left : to;
 }
 
-bool codes_all_zero(const void *code, size_t size)
-{
-    const uint8_t *byte = code;
-    return byte[0] == 0 && !memcmp(byte, byte + 1, size - 1);
-}
-
 size_t codes_most(const Codes *codes)
 {
     const size_t n = codes->c->shape->n;
@@ -56,12 +50,12 @@ typedef struct {
     const uint8_t *in;
     Levels levels;
     LevelsSize *size;
-    bool *bad; /* for each block */
-} Job;
+    const char **why; /* (blocks) NULL, or why the block is refused */
+} CodesJob;
 
 static void put_planes(void *data, size_t block)
 {
-    const Job *job = data;
+    const CodesJob *job = data;
     const size_t n = block_size(job->codes->c->shape->n, block);
     const int width = plane_width(job->codes);
     uint8_t *out = job->out + plane_bytes(job->codes, block * BLOCK);
@@ -78,18 +72,20 @@ static void put_planes(void *data, size_t block)
 
 static void get_planes(void *data, size_t block)
 {
-    const Job *job = data;
+    const CodesJob *job = data;
     const size_t n = block_size(job->codes->c->shape->n, block);
     const int width = plane_width(job->codes);
     const uint8_t *in = job->in + plane_bytes(job->codes, block * BLOCK);
     if (codes_wide(job->codes)) {
         uint32_t code[BLOCK];
-        job->bad[block] =
-            !planes_get32(in, n, width, code) || !job->codes->dequantise(job->codes->data, block, code);
+        job->why[block] = planes_get32(in, n, width, code)
+                              ? job->codes->dequantise(job->codes->data, block, code)
+                              : "padding bits are set";
     } else {
         uint8_t code[BLOCK];
-        job->bad[block] =
-            !planes_get8(in, n, width, code) || !job->codes->dequantise(job->codes->data, block, code);
+        job->why[block] = planes_get8(in, n, width, code)
+                              ? job->codes->dequantise(job->codes->data, block, code)
+                              : "padding bits are set";
     }
 }
 
@@ -98,7 +94,7 @@ static void get_planes(void *data, size_t block)
 
 static void measure_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const CodesJob *job = data;
     uint32_t code[BLOCK];
     Levels l = job->levels;
     if (l.code) {
@@ -113,17 +109,17 @@ static void measure_block(void *data, size_t block)
 
 static void quantise_block(const void *data, size_t block, void *code)
 {
-    const Job *job = data;
+    const CodesJob *job = data;
     job->codes->quantise(job->codes->data, block, code);
 }
 
 static void dequantise_block(const void *data, size_t block, const void *code)
 {
-    const Job *job = data;
-    job->bad[block] = !job->codes->dequantise(job->codes->data, block, code);
+    const CodesJob *job = data;
+    job->why[block] = job->codes->dequantise(job->codes->data, block, code);
 }
 
-static Levels levels_of(const Job *job)
+static Levels levels_of(const CodesJob *job)
 {
     const Codes *codes = job->codes;
     return (Levels){.n = codes->c->shape->n,
@@ -135,7 +131,7 @@ static Levels levels_of(const Job *job)
                     .take = dequantise_block};
 }
 
-static Status put_elias(Job *job, Buf *out)
+static Status put_elias(CodesJob *job, Buf *out)
 {
     const Call *c = job->codes->c;
     const CodeKind kind = job->codes->kind;
@@ -159,7 +155,7 @@ static Status put_elias(Job *job, Buf *out)
     return OK;
 }
 
-static Status get_elias(Job *job, Reader *r)
+static Status get_elias(CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
     const CodeKind kind = job->codes->kind;
@@ -183,33 +179,45 @@ static Status get_elias(Job *job, Reader *r)
 
 /* ---- symbols ---- */
 
-static Symbols symbols_of(const Codes *codes)
+static bool dequantise_symbols(const void *data, size_t block, const void *code)
 {
+    const CodesJob *job = data;
+    dequantise_block(data, block, code);
+    return !job->why[block];
+}
+
+static Symbols symbols_of(const CodesJob *job)
+{
+    const Codes *codes = job->codes;
     return (Symbols){.coder = codes->kind == CODE_RANS ? CODER_RANS : CODER_HUFFMAN,
                      .n = codes->c->shape->n,
                      .width = plane_width(codes),
                      .threads = codes->c->threads,
-                     .data = codes->data,
-                     .make = codes->quantise,
-                     .take = codes->dequantise};
+                     .data = job,
+                     .make = quantise_block,
+                     .take = dequantise_symbols};
 }
 
-static Status get_symbols(const Codes *codes, Reader *r)
+/* OK where it is a block that is refused: then codes_get says why. */
+static Status get_symbols(const CodesJob *job, Reader *r)
 {
-    const Call *c = codes->c;
-    const Symbols s = symbols_of(codes);
+    const Call *c = job->codes->c;
+    const Symbols s = symbols_of(job);
     const char *why;
     const size_t left = reader_left(r);
     const Status status = symbols_get(&s, (Bytes){take_bytes(r, left), left}, c->scratch, c->err, &why);
+    for (size_t b = 0; b < blocks_of(c->shape->n) && status == ERR_CORRUPT; b++)
+        if (job->why[b])
+            return OK;
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* Symbols say themselves what their form is bound by. */
-static Status put_symbols(const Codes *codes, Buf *out)
+/* symbols_put gives the entropy of what it sends. */
+static Status put_symbols(const CodesJob *job, Buf *out)
 {
-    const Call *c = codes->c;
+    const Call *c = job->codes->c;
     double entropy = 0;
-    Symbols s = symbols_of(codes);
+    Symbols s = symbols_of(job);
     s.entropy = c->streams ? &entropy : NULL;
     TRY(symbols_put(&s, out, c->scratch, c->err));
     streams_bits(c->streams, entropy);
@@ -220,10 +228,10 @@ static Status put_symbols(const Codes *codes, Buf *out)
 
 Status codes_put(const Codes *codes, Buf *out)
 {
-    Job job = {.codes = codes};
+    CodesJob job = {.codes = codes};
     const size_t n = codes->c->shape->n;
     if (is_symbols(codes))
-        return put_symbols(codes, out);
+        return put_symbols(&job, out);
     if (codes->kind != CODE_FIXED)
         return put_elias(&job, out);
     job.out = buf_room(out, plane_bytes(codes, n));
@@ -235,12 +243,12 @@ Status codes_get(const Codes *codes, Reader *r)
 {
     const Call *c = codes->c;
     const size_t n = c->shape->n, want = plane_bytes(codes, n);
-    if (is_symbols(codes))
-        return get_symbols(codes, r);
-    Job job = {.codes = codes, .bad = NEW_ZERO(c->scratch, bool, blocks_of(n))};
-    if (!job.bad)
+    CodesJob job = {.codes = codes, .why = NEW_ZERO(c->scratch, const char *, blocks_of(n))};
+    if (!job.why)
         return arena_fail(c->scratch, c->err);
-    if (codes->kind == CODE_FIXED) {
+    if (is_symbols(codes)) {
+        TRY(get_symbols(&job, r));
+    } else if (codes->kind == CODE_FIXED) {
         if (reader_left(r) != want)
             return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
         job.in = take_bytes(r, want);
@@ -249,8 +257,8 @@ Status codes_get(const Codes *codes, Reader *r)
         TRY(get_elias(&job, r));
     }
     for (size_t b = 0; b < blocks_of(n); b++)
-        if (job.bad[b])
-            return payload_bad(c, "levels that no encoder writes, in block %zu", b);
+        if (job.why[b])
+            return payload_bad(c, "block %zu: %s", b, job.why[b]);
     return OK;
 }
 

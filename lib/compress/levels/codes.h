@@ -23,7 +23,8 @@ typedef struct {
     size_t run;           /* elements that share a scale: the sparse stream's runs */
     const void *data;
     void (*quantise)(const void *data, size_t block, void *code);
-    bool (*dequantise)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
+    /* NULL, or why an encoder cannot have written these codes. */
+    const char *(*dequantise)(const void *data, size_t block, const void *code);
 } Codes;
 
 /* Whether codes are 32-bit words rather than bytes. */
@@ -31,8 +32,6 @@ bool codes_wide(const Codes *codes);
 
 /* The end of the run that holds i, or `to`. */
 size_t codes_run_end(const Codes *codes, size_t i, size_t to);
-
-bool codes_all_zero(const void *code, size_t size); /* size > 0 */
 
 /* The most bytes that codes_put writes, whatever the levels are. */
 size_t codes_most(const Codes *codes);

@@ -68,13 +68,13 @@ typedef struct {
     size_t payloads;
     uint64_t workers; /* of all payloads */
     uint8_t *fault;   /* (blocks) */
-} Job;
+} HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };
 
 static void encode_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const HalfJob *job = data;
     const Codec *codec = job->c->self;
     const Kernels *k = kernels();
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
@@ -93,7 +93,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (n == 0)
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
-    Job job = {.c = c, .x = x, .out = buf_room(out, 2 * n)};
+    HalfJob job = {.c = c, .x = x, .out = buf_room(out, 2 * n)};
     parallel_for(c->threads, blocks_of(n), encode_block, &job);
     streams_bits(c->streams, 16 * (double)n);
     return OK;
@@ -113,13 +113,13 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
 }
 
 /* False when one is not finite. */
-static bool floats_of(const Job *job, const Halves *h, size_t from, size_t n, float *x)
+static bool floats_of(const HalfJob *job, const Halves *h, size_t from, size_t n, float *x)
 {
     const Kernels *k = kernels();
     return (is_bf16(job->c->self) ? k->bf16_floats : k->fp16_floats)(h->half + 2 * from, n, x);
 }
 
-static Status run(Job *job, void (*one)(void *data, size_t block))
+static Status run(HalfJob *job, void (*one)(void *data, size_t block))
 {
     const Call *c = job->c;
     const size_t blocks = blocks_of(c->shape->n);
@@ -139,7 +139,7 @@ static Status run(Job *job, void (*one)(void *data, size_t block))
 
 static void decode_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const HalfJob *job = data;
     const size_t n = block_size(job->c->shape->n, block), from = block * BLOCK;
     float *x = job->decoded + from;
     if (!floats_of(job, job->in, from, n, x))
@@ -155,7 +155,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     Halves h;
     TRY(take_halves(c, in, &h));
-    Job job = {.c = c, .in = &h, .workers = h.workers, .decoded = x};
+    HalfJob job = {.c = c, .in = &h, .workers = h.workers, .decoded = x};
     return run(&job, decode_block);
 }
 
@@ -164,7 +164,7 @@ enum { STRIP = 2048 }; /* sums of them stay in the first cache */
 /* Means lie between their parts and so are finite halves. */
 static void merge_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const HalfJob *job = data;
     const Kernels *k = kernels();
     const size_t end = block * BLOCK + block_size(job->c->shape->n, block);
     float x[STRIP];
@@ -200,7 +200,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     }
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, workers);
-    Job job = {.c = c, .in = h, .payloads = count, .workers = workers, .out = buf_room(out, 2 * c->shape->n)};
+    HalfJob job = {
+        .c = c, .in = h, .payloads = count, .workers = workers, .out = buf_room(out, 2 * c->shape->n)};
     return run(&job, merge_block);
 }
 

@@ -42,19 +42,19 @@ typedef struct {
     uint32_t s;
     Codes codes;
     Sums sums;
-    Total total; /* decoding */
+    SumsTotal total; /* decoding */
     float *decoded;
     bool *bad; /* of each block */
-} Job;
+} IntsgdJob;
 
 static void quantise(const void *data, size_t block, void *code);
 
-static void open_job(Job *job, const Call *c)
+static void open_job(IntsgdJob *job, const Call *c)
 {
     const Intsgd *p = params_of(c->self);
     const size_t n = c->shape->n;
     const uint32_t s = (UINT32_C(1) << (p->bits - 1)) - 1;
-    *job = (Job){.c = c, .s = s};
+    *job = (IntsgdJob){.c = c, .s = s};
     job->sums = (Sums){.c = c, .scales = 1, .bits = (int)p->bits, .top = 2 * s, .shared = p->share};
     job->sums.raw = 5 + (p->share ? 1u : 0u) + sums_codes_size(&job->sums) >= raw_size(c);
     job->codes = (Codes){.c = c,
@@ -68,7 +68,7 @@ static void open_job(Job *job, const Call *c)
 
 static size_t bound(const Call *c)
 {
-    Job job;
+    IntsgdJob job;
     open_job(&job, c);
     return sums_bound(&job.sums);
 }
@@ -88,7 +88,7 @@ static void find_block(void *data, size_t block)
 }
 
 /* The largest number's value must be a float32, too. */
-static Status own_scale(const Job *job, const float *x, float *scale)
+static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 {
     const Call *c = job->c;
     const size_t blocks = blocks_of(c->shape->n);
@@ -121,7 +121,7 @@ ABOVE_LOWEST(uint32_t)
 
 static void quantise(const void *data, size_t block, void *code)
 {
-    const Job *job = data;
+    const IntsgdJob *job = data;
     const size_t n = block_size(job->c->shape->n, block);
     const float *x = job->x + block * BLOCK;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
@@ -143,7 +143,7 @@ static void quantise(const void *data, size_t block, void *code)
 enum { PIECE = 4096 };
 
 /* A zero scale allows no number but zero. */
-static bool values(const Job *job, size_t from, size_t n, float *x)
+static bool values(const IntsgdJob *job, size_t from, size_t n, float *x)
 {
     const Dequantiser d = dequantiser_make(job->scale, job->s);
     const int32_t zero = (int32_t)(job->s * (uint32_t)job->total.workers);
@@ -161,7 +161,7 @@ static bool values(const Job *job, size_t from, size_t n, float *x)
 
 static void dequantise(void *data, size_t block)
 {
-    const Job *job = data;
+    const IntsgdJob *job = data;
     const size_t start = block * BLOCK, end = start + block_size(job->c->shape->n, block);
     for (size_t i = start; i < end; i += PIECE)
         job->bad[block] |= !values(job, i, end - i < PIECE ? end - i : PIECE, job->decoded + i);
@@ -169,7 +169,7 @@ static void dequantise(void *data, size_t block)
 
 /* ---- the hooks ---- */
 
-static Status put_scale(const Job *job, const float *x, Buf *out)
+static Status put_scale(const IntsgdJob *job, const float *x, Buf *out)
 {
     float scale;
     TRY(own_scale(job, x, &scale));
@@ -181,7 +181,7 @@ static Status put_scale(const Job *job, const float *x, Buf *out)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    Job job;
+    IntsgdJob job;
     const uint8_t *scale;
     open_job(&job, c);
     if (sums_scale_round(&job.sums))
@@ -203,7 +203,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    Job job;
+    IntsgdJob job;
     const uint8_t *scale;
     const size_t blocks = blocks_of(c->shape->n);
     open_job(&job, c);
@@ -224,7 +224,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    Job job;
+    IntsgdJob job;
     open_job(&job, c);
     return sums_merge(&job.sums, in, count, out);
 }
@@ -232,7 +232,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 /* (M/s)^2 sum f (1 - f), f = frac(s |x| / M), for the own scale or the one that was heard. */
 static double variance(const Call *c, const float *x)
 {
-    Job job;
+    IntsgdJob job;
     float own;
     const uint8_t *heard;
     open_job(&job, c);

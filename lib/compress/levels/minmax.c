@@ -36,12 +36,12 @@ static unsigned traits(const Codec *codec)
 
 typedef struct {
     float low, high, width; /* width: high - low, rounded once */
-} Range;
+} MinmaxRange;
 
-static Range range_load(const uint8_t *at)
+static MinmaxRange range_load(const uint8_t *at)
 {
     const float low = load_f32(at), high = load_f32(at + 4);
-    return (Range){low, high, (float)((double)high - (double)low)};
+    return (MinmaxRange){low, high, (float)((double)high - (double)low)};
 }
 
 static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
@@ -56,7 +56,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
 /* What an encoder writes: finite numbers in order, zeros without a sign, a width that is a float32. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
-    const Range r = range_load(head);
+    const MinmaxRange r = range_load(head);
     (void)b;
     return isfinite(r.low) && isfinite(r.high) && isfinite(r.width) && r.low <= r.high &&
            !(r.low == 0 && signbit(r.low)) && !(r.high == 0 && signbit(r.high));
@@ -64,18 +64,19 @@ static bool good(const Buckets *b, const uint8_t *head)
 
 static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
 {
-    const Range r = range_load(head);
+    const MinmaxRange r = range_load(head);
     return payload_bad(b->c, "bucket %zu goes from %g to %g", bucket, (double)r.low, (double)r.high);
+}
+
+static float width_of(const uint8_t *head)
+{
+    return range_load(head).width;
 }
 
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {
-    const Range r = range_load(head);
-    if (r.width == 0 || !isfinite(r.width)) {
-        memset(code, 0, b->wide ? 4 * n : n);
-        return;
-    }
+    const MinmaxRange r = range_load(head);
     const Quantiser q = quantiser_make(r.width, b->s);
     key = is_random(b->c->self) ? key : NULL;
     if (b->wide)
@@ -84,21 +85,21 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
         kernels()->grade8(x, n, r.low, q, key, first, code);
 }
 
-static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
+static const char *dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
 {
-    const Range r = range_load(head);
+    const MinmaxRange r = range_load(head);
     const Dequantiser d = dequantiser_make(r.width, b->s);
     if (b->wide)
         kernels()->graded32(code, n, r.low, r.high, d, x);
     else
         kernels()->graded8(code, n, r.low, r.high, d, x);
-    return r.width > 0 || codes_all_zero(code, b->wide ? 4 * n : n);
+    return NULL;
 }
 
 /* Stochastic: D^2 sum f (1 - f), f = frac((x - low) / D), D = (high - low) / s. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
-    const Range r = range_load(head);
+    const MinmaxRange r = range_load(head);
     const double width = (double)r.width;
     double sum = 0;
     if (!is_random(b->c->self))
@@ -121,6 +122,7 @@ static const BucketLaw law = {
     .find = find,
     .good = good,
     .refuse = refuse,
+    .scale = width_of,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,
@@ -147,8 +149,5 @@ const Compressor compressor_minmax = {
     .promises = EXACT_BYTES,
     .traits = traits,
     .family = &law,
-    .bound = buckets_bound,
-    .encode = buckets_encode,
-    .decode = buckets_decode,
-    .variance = buckets_variance,
+    BUCKET_HOOKS,
 };

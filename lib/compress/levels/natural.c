@@ -54,11 +54,11 @@ typedef struct {
     uint8_t *power, *signs;
     const uint8_t *in_power, *in_signs;
     bool *bad; /* for each block */
-} Job;
+} NaturalJob;
 
 static void encode_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const NaturalJob *job = data;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
     uint8_t sign[BLOCK];
@@ -68,7 +68,7 @@ static void encode_block(void *data, size_t block)
 
 static void decode_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const NaturalJob *job = data;
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
     uint8_t sign[BLOCK];
     job->bad[block] = !planes_get8(job->in_signs + planes_size(i, 1), n, 1, sign) ||
@@ -78,7 +78,7 @@ static void decode_block(void *data, size_t block)
 /* A block's exponents and signs as symbols, and back. */
 static void make_symbols(const void *data, size_t block, void *code)
 {
-    const Job *job = data;
+    const NaturalJob *job = data;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
     uint8_t sign[BLOCK];
@@ -90,7 +90,7 @@ static void make_symbols(const void *data, size_t block, void *code)
 
 static bool take_symbols(const void *data, size_t block, const void *code)
 {
-    const Job *job = data;
+    const NaturalJob *job = data;
     const size_t n = block_size(job->c->shape->n, block);
     const uint32_t *symbol = code;
     uint8_t power[BLOCK], sign[BLOCK];
@@ -101,7 +101,7 @@ static bool take_symbols(const void *data, size_t block, const void *code)
     return kernels()->power_floats(power, sign, n, job->decoded + block * BLOCK);
 }
 
-static Symbols symbols_of(const Job *job)
+static Symbols symbols_of(const NaturalJob *job)
 {
     return (Symbols){.coder = CODER_RANS,
                      .n = job->c->shape->n,
@@ -112,7 +112,7 @@ static Symbols symbols_of(const Job *job)
                      .take = take_symbols};
 }
 
-static Status put_symbols(Job *job, Buf *out)
+static Status put_symbols(NaturalJob *job, Buf *out)
 {
     const Call *c = job->c;
     double entropy = 0;
@@ -126,7 +126,7 @@ static Status put_symbols(Job *job, Buf *out)
     return OK;
 }
 
-static void put_fixed(Job *job, Buf *out)
+static void put_fixed(NaturalJob *job, Buf *out)
 {
     const size_t n = job->c->shape->n;
     job->power = buf_room(out, n);
@@ -148,7 +148,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const size_t blocks = blocks_of(c->shape->n);
     if (goes_raw(c))
         return raw_put(c, x, out);
-    Job job = {.c = c, .x = x, .bad = NEW(c->scratch, bool, blocks)};
+    NaturalJob job = {.c = c, .x = x, .bad = NEW(c->scratch, bool, blocks)};
     if (!job.bad)
         return arena_fail(c->scratch, c->err);
     buf_u8(out, PAYLOAD_METHOD);
@@ -165,7 +165,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-static Status get_fixed(Job *job, Bytes in)
+static Status get_fixed(NaturalJob *job, Bytes in)
 {
     const Call *c = job->c;
     const size_t n = c->shape->n, blocks = blocks_of(n);
@@ -186,7 +186,7 @@ static Status get_fixed(Job *job, Bytes in)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     TRY(payload_kind(c, in.data[0], goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    Job job = {.c = c, .decoded = x};
+    NaturalJob job = {.c = c, .decoded = x};
     if (!by_symbols(c))
         return get_fixed(&job, in);
     const Symbols s = symbols_of(&job);

@@ -41,19 +41,15 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
                      uint32_t first, void *code)
 {
     const float norm = load_f32(head);
-    if (norm == 0 || !isfinite(norm))
-        memset(code, 0, n);
-    else if (b->s == 1)
+    if (b->s == 1)
         kernels()->toss8(x, n, coin_make(norm), *key, first, code);
     else
         kernels()->climb(x, n, ladder_make(norm, bits_of(b)), *key, first, code);
 }
 
-static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
+static const char *dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
 {
-    const float norm = load_f32(head);
-    return kernels()->descend(code, n, ladder_make(norm, bits_of(b)), x) &&
-           (norm > 0 || codes_all_zero(code, n));
+    return kernels()->descend(code, n, ladder_make(load_f32(head), bits_of(b)), x) ? NULL : BAD_LEVEL;
 }
 
 /* Sum of (up - |x|)(|x| - low) over the neighbouring levels, with the float32 norm that travels. */
@@ -82,6 +78,7 @@ static const BucketLaw law = {
     .find = find,
     .good = good,
     .refuse = buckets_refuse_norm,
+    .scale = buckets_norm_scale,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,
@@ -105,8 +102,5 @@ const Compressor compressor_nuqsgd = {
     .params_size = sizeof(Nuqsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &law,
-    .bound = buckets_bound,
-    .encode = buckets_encode,
-    .decode = buckets_decode,
-    .variance = buckets_variance,
+    BUCKET_HOOKS,
 };

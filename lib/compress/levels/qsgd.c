@@ -46,9 +46,7 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
                      uint32_t first, void *code)
 {
     const float norm = load_f32(head);
-    if (norm == 0 || !isfinite(norm))
-        memset(code, 0, b->wide ? 4 * n : n);
-    else if (b->s == 1)
+    if (b->s == 1)
         kernels()->toss8(x, n, coin_make(norm), *key, first, code);
     else if (b->wide)
         kernels()->quantise32(x, n, quantiser_make(norm, b->s), *key, first, code);
@@ -56,13 +54,12 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
         kernels()->quantise8(x, n, quantiser_make(norm, b->s), *key, first, code);
 }
 
-static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
+static const char *dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
 {
-    const float norm = load_f32(head);
-    const Dequantiser d = dequantiser_make(norm, b->s);
-    const bool levels =
+    const Dequantiser d = dequantiser_make(load_f32(head), b->s);
+    const bool good =
         b->wide ? kernels()->dequantise32(code, n, d, x) : kernels()->dequantise8(code, n, d, x);
-    return levels && (norm > 0 || codes_all_zero(code, b->wide ? 4 * n : n));
+    return good ? NULL : BAD_LEVEL;
 }
 
 /* (N/s)^2 sum f (1 - f), f = frac(s |x| / N), with the float32 N that travels. */
@@ -89,6 +86,7 @@ static const BucketLaw law = {
     .find = find,
     .good = good,
     .refuse = buckets_refuse_norm,
+    .scale = buckets_norm_scale,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,
@@ -115,8 +113,5 @@ const Compressor compressor_qsgd = {
     .params_size = sizeof(Qsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &law,
-    .bound = buckets_bound,
-    .encode = buckets_encode,
-    .decode = buckets_decode,
-    .variance = buckets_variance,
+    BUCKET_HOOKS,
 };

@@ -90,7 +90,7 @@ static Status too_many(const Sums *s, uint64_t workers)
                       SUMS_WIDEST);
 }
 
-Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, Total *t)
+Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t)
 {
     const Call *c = s->c;
     const size_t n = c->shape->n;
@@ -100,7 +100,7 @@ Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, Total *t)
     if (sums_scale_round(s) || (kind != own && !merged))
         return payload_bad(c, "kind %u in round %d, want %u%s in the last", kind, c->round, own,
                            s->shared ? " or 2" : "");
-    *t = (Total){.workers = merged ? take_varint(&r) : 1};
+    *t = (SumsTotal){.workers = merged ? take_varint(&r) : 1};
     t->width = width_of(s, t->workers);
     *scale = NULL;
     if (r.bad || t->workers == 0 || (!s->raw && t->width > SUMS_WIDEST))
@@ -118,7 +118,7 @@ Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, Total *t)
     return reader_done(&r) ? OK : payload_bad(c, "%zu bytes, which %zu elements do not take", in.size, n);
 }
 
-static bool get_piece(const Total *t, size_t from, size_t n, uint32_t *sum)
+static bool get_piece(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
 {
     const uint8_t *in = t->planes + planes_size(from, t->width);
     uint8_t narrow[PIECE];
@@ -136,7 +136,7 @@ static bool get_piece(const Total *t, size_t from, size_t n, uint32_t *sum)
     return good && most <= t->most;
 }
 
-bool sums_get(const Total *t, size_t from, size_t n, uint32_t *sum)
+bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
 {
     bool good = true;
     for (size_t i = 0; i < n; i += PIECE)
@@ -148,22 +148,22 @@ bool sums_get(const Total *t, size_t from, size_t n, uint32_t *sum)
 
 typedef struct {
     size_t n, count;
-    const Total *in;
+    const SumsTotal *in;
     int width;
     PlaneSet *part; /* the planes of each */
     uint8_t *out;
     bool *bad;
-} Job;
+} SumsJob;
 
 static void add_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const SumsJob *job = data;
     const size_t from = block * BLOCK;
     job->bad[block] =
         !planes_add(job->part, job->count, from, from + block_size(job->n, block), job->width, job->out);
 }
 
-static Status add_codes(const Sums *s, Job *job, Buf *out)
+static Status add_codes(const Sums *s, SumsJob *job, Buf *out)
 {
     const Call *c = s->c;
     job->out = buf_room(out, planes_size(job->n, job->width));
@@ -180,7 +180,7 @@ static Status add_codes(const Sums *s, Job *job, Buf *out)
     return OK;
 }
 
-static Status add_floats(const Sums *s, const Job *job, Buf *out)
+static Status add_floats(const Sums *s, const SumsJob *job, Buf *out)
 {
     const uint8_t **values = NEW(s->c->scratch, const uint8_t *, job->count);
     if (!values)
@@ -191,7 +191,7 @@ static Status add_floats(const Sums *s, const Job *job, Buf *out)
                        buf_room(out, 4 * job->n));
 }
 
-Status sums_floats(const Sums *s, const Total *t, float *x)
+Status sums_floats(const Sums *s, const SumsTotal *t, float *x)
 {
     const size_t n = s->c->shape->n;
     if (n)
@@ -203,7 +203,7 @@ Status sums_floats(const Sums *s, const Total *t, float *x)
 static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
 {
     const Call *c = s->c;
-    Total *part = NEW(c->scratch, Total, count + 1);
+    SumsTotal *part = NEW(c->scratch, SumsTotal, count + 1);
     uint64_t total = 0;
     if (!part)
         return arena_fail(c->scratch, c->err);
@@ -212,7 +212,7 @@ static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
         TRY(sums_open(s, in[w], &scale, &part[w]));
         TRY(payload_add_workers(c, part[w].workers, &total));
     }
-    Job job = {.n = c->shape->n, .count = count, .in = part, .width = width_of(s, total)};
+    SumsJob job = {.n = c->shape->n, .count = count, .in = part, .width = width_of(s, total)};
     if (!s->raw && job.width > SUMS_WIDEST)
         return too_many(s, total);
     buf_u8(out, PAYLOAD_MERGED);

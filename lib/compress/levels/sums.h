@@ -26,7 +26,7 @@ typedef struct {
     int width;
     uint32_t most;
     const uint8_t *planes;
-} Total;
+} SumsTotal;
 
 enum { SUMS_WIDEST = PLANES_MAX };
 
@@ -43,14 +43,14 @@ Status sums_heard(const Sums *s, const uint8_t **scale);
 
 /* The last round's payload, of kind 1 or 2: its codes and, where they are not shared, its scales, else those that
  * were heard. `scale` becomes NULL where floats are what is merged. */
-Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, Total *t);
+Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
 /* Codes of n elements from `from` on, a multiple of 64; n is one, too, or ends the tensor. False when one is
  * larger than it can be, or padding is set. */
-bool sums_get(const Total *t, size_t from, size_t n, uint32_t *sum);
+bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
 /* What a merged payload of floats holds, which sums_open has found. */
-Status sums_floats(const Sums *s, const Total *t, float *x);
+Status sums_floats(const Sums *s, const SumsTotal *t, float *x);
 
 Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out);
 

@@ -56,9 +56,9 @@ typedef struct {
     const uint8_t *in;
     bool *bad; /* for each piece of trits */
     Codes codes;
-} Job;
+} TerngradJob;
 
-static void toss(const Job *job, size_t from, size_t to, uint8_t *code)
+static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
 {
     for (size_t i = from, end; i < to; i = end) {
         const size_t left = BLOCK - i % BLOCK;
@@ -73,7 +73,7 @@ static void toss(const Job *job, size_t from, size_t to, uint8_t *code)
 }
 
 /* A zero scale allows no element but zero. */
-static bool values(const Job *job, size_t from, size_t to, const uint8_t *code)
+static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
 {
     uint8_t any = 0;
     for (size_t i = from; job->scale == 0 && i < to; i++)
@@ -84,14 +84,16 @@ static bool values(const Job *job, size_t from, size_t to, const uint8_t *code)
 
 static void quantise(const void *data, size_t block, void *code)
 {
-    const Job *job = data;
+    const TerngradJob *job = data;
     toss(job, block * BLOCK, block * BLOCK + block_size(job->n, block), code);
 }
 
-static bool dequantise(const void *data, size_t block, const void *code)
+static const char *dequantise(const void *data, size_t block, const void *code)
 {
-    const Job *job = data;
-    return values(job, block * BLOCK, block * BLOCK + block_size(job->n, block), code);
+    const TerngradJob *job = data;
+    return values(job, block * BLOCK, block * BLOCK + block_size(job->n, block), code)
+               ? NULL
+               : "a sign of 0, or an element at scale 0";
 }
 
 /* Trits are cut at their own groups. */
@@ -104,7 +106,7 @@ static size_t pieces_of(size_t n)
 
 static void put_trits(void *data, size_t piece)
 {
-    const Job *job = data;
+    const TerngradJob *job = data;
     const size_t from = piece * PIECE, to = job->n - from < PIECE ? job->n : from + PIECE;
     uint8_t code[PIECE];
     toss(job, from, to, code);
@@ -113,7 +115,7 @@ static void put_trits(void *data, size_t piece)
 
 static void get_trits(void *data, size_t piece)
 {
-    const Job *job = data;
+    const TerngradJob *job = data;
     const size_t from = piece * PIECE, to = job->n - from < PIECE ? job->n : from + PIECE;
     uint8_t code[PIECE];
     job->bad[piece] = !trits_get(job->in + trits_size(from), to - from, code) || !values(job, from, to, code);
@@ -121,14 +123,14 @@ static void get_trits(void *data, size_t piece)
 
 /* ---- sizes ---- */
 
-static void open_job(Job *job, const Call *c)
+static void open_job(TerngradJob *job, const Call *c)
 {
     static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* in codes_report alone */
                                      [TWO_BIT] = CODE_FIXED,
                                      [RANS] = CODE_RANS,
                                      [ELIAS] = CODE_ELIAS};
     const size_t n = c->shape->n;
-    *job = (Job){.c = c, .n = n};
+    *job = (TerngradJob){.c = c, .n = n};
     job->codes = (Codes){.c = c,
                          .kind = kinds[params_of(c->self)->code],
                          .s = 1,
@@ -138,14 +140,14 @@ static void open_job(Job *job, const Call *c)
                          .dequantise = dequantise};
 }
 
-static size_t codes_size(const Job *job)
+static size_t codes_size(const TerngradJob *job)
 {
     return params_of(job->c->self)->code == TRIT ? trits_size(job->n) : codes_most(&job->codes);
 }
 
 enum { SCALE_BYTES = 5 }; /* round 0 of share=on */
 
-static bool goes_raw(const Job *job)
+static bool goes_raw(const TerngradJob *job)
 {
     return SCALE_BYTES + params_of(job->c->self)->share + codes_size(job) >= raw_size(job->c);
 }
@@ -157,7 +159,7 @@ static bool scale_round(const Call *c)
 
 static size_t bound(const Call *c)
 {
-    Job job;
+    TerngradJob job;
     open_job(&job, c);
     if (scale_round(c))
         return SCALE_BYTES;
@@ -171,11 +173,11 @@ typedef struct {
     size_t n;
     double *sum, *squares;
     float *most;
-} Stats;
+} ScaleStats;
 
 static void stats_block(void *data, size_t block)
 {
-    const Stats *s = data;
+    const ScaleStats *s = data;
     const float *x = s->x + block * BLOCK;
     const size_t n = block_size(s->n, block);
     s->most[block] = kernels()->abs_max(x, n);
@@ -185,7 +187,7 @@ static void stats_block(void *data, size_t block)
 
 /* Standard deviations from one pass: what is left of cancelled sums below 2^-40 is rounding, not spread, and
  * a vector without spread is not clipped. */
-static float clipped(const Stats *s, double clip, float most)
+static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;
     for (size_t b = 0; b < blocks_of(s->n); b++) {
@@ -203,7 +205,7 @@ static Status own_scale(const Call *c, const float *x, float *scale)
 {
     const double clip = params_of(c->self)->clip;
     const size_t blocks = blocks_of(c->shape->n);
-    Stats s = {.x = x, .n = c->shape->n, .most = NEW(c->scratch, float, blocks)};
+    ScaleStats s = {.x = x, .n = c->shape->n, .most = NEW(c->scratch, float, blocks)};
     if (clip > 0) {
         s.sum = NEW(c->scratch, double, blocks);
         s.squares = NEW(c->scratch, double, blocks);
@@ -220,12 +222,12 @@ static Status own_scale(const Call *c, const float *x, float *scale)
 }
 
 /* Scales travel and merge as those of sums.h do; the codes do not. */
-static Sums shared_scale(const Job *job)
+static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
 }
 
-static Status heard_scale(const Job *job, float *scale)
+static Status heard_scale(const TerngradJob *job, float *scale)
 {
     const Sums sums = shared_scale(job);
     const uint8_t *heard;
@@ -236,7 +238,7 @@ static Status heard_scale(const Job *job, float *scale)
 
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    Job job;
+    TerngradJob job;
     open_job(&job, c);
     if (!scale_round(c))
         return FAIL(c->err, ERR_USAGE, "terngrad: only the scales of share=on merge, not the codes");
@@ -246,7 +248,7 @@ static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 
 /* ---- the hooks ---- */
 
-static Status put_codes(Job *job, Buf *out)
+static Status put_codes(TerngradJob *job, Buf *out)
 {
     if (params_of(job->c->self)->code != TRIT)
         return codes_put(&job->codes, out);
@@ -255,7 +257,7 @@ static Status put_codes(Job *job, Buf *out)
     return OK;
 }
 
-static Status get_codes(Job *job, Reader *r)
+static Status get_codes(TerngradJob *job, Reader *r)
 {
     const Call *c = job->c;
     const size_t want = trits_size(job->n), pieces = pieces_of(job->n);
@@ -286,7 +288,7 @@ static Status put_scale(const Call *c, const float *x, Buf *out)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    Job job;
+    TerngradJob job;
     open_job(&job, c);
     if (scale_round(c))
         return goes_raw(&job) ? OK : put_scale(c, x, out);
@@ -308,7 +310,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    Job job;
+    TerngradJob job;
     open_job(&job, c);
     Reader r = reader_open(in);
     TRY(payload_last_round(c));
@@ -328,7 +330,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 /* Sum of |x| (s - |x|) = s |x|_1 - |x|^2, for the own scale or the shared one that was heard. */
 static double variance(const Call *c, const float *x)
 {
-    Job job;
+    TerngradJob job;
     float scale;
     open_job(&job, c);
     if (goes_raw(&job))

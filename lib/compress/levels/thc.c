@@ -47,8 +47,8 @@ typedef struct {
     int bits;
     uint32_t steps;
     const uint8_t *norm; /* of each block: the largest */
-    Total total;
-} Job;
+    SumsTotal total;
+} ThcJob;
 
 static Sums sums_of(const Call *c)
 {
@@ -95,12 +95,12 @@ static size_t count_norm(const void *data, size_t n, const uint8_t *in, uint64_t
 
 static size_t level_bytes(const void *data, size_t n)
 {
-    const Job *job = data;
+    const ThcJob *job = data;
     return planes_size(n, job->total.width);
 }
 
 /* Half the width of the range, times the lift. */
-static float end_of(const Job *job, const RotatedBlock *b, float *lift)
+static float end_of(const ThcJob *job, const RotatedBlock *b, float *lift)
 {
     const double norm = (double)load_f32(job->norm + 4 * b->index);
     *lift = blocks_lift(norm);
@@ -109,7 +109,7 @@ static float end_of(const Job *job, const RotatedBlock *b, float *lift)
 
 static BlockResult encode_levels(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
-    const Job *job = s->data;
+    const ThcJob *job = s->data;
     float z[BLOCK_MOST], lift;
     uint8_t code[BLOCK_MOST];
     const float end = end_of(job, b, &lift);
@@ -121,7 +121,7 @@ static BlockResult encode_levels(const RotatedBlocks *s, const RotatedBlock *b, 
 
 static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
 {
-    const Job *job = data;
+    const ThcJob *job = data;
     uint8_t code[BLOCK_MOST];
     if (planes_get8(in, n, job->bits, code))
         for (size_t i = 0; i < n; i++)
@@ -133,7 +133,7 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     (void)in; /* they stand in job->total */
-    const Job *job = s->data;
+    const ThcJob *job = s->data;
     uint32_t sum[BLOCK_MOST], any = 0;
     float lift;
     const float end = end_of(job, b, &lift), half = end / (float)job->steps;
@@ -164,7 +164,7 @@ static RotatedBlocks norm_blocks(const Call *c)
                            .count = count_norm};
 }
 
-static RotatedBlocks level_blocks(const Call *c, const Job *job)
+static RotatedBlocks level_blocks(const Call *c, const ThcJob *job)
 {
     return (RotatedBlocks){.c = c,
                            .rng = &c->rng_shared,
@@ -185,7 +185,7 @@ static Status put_norms(const Call *c, const float *x, Buf *out)
 
 static Status put_levels(const Sums *s, const uint8_t *norm, const float *x, Buf *out)
 {
-    const Job job = {
+    const ThcJob job = {
         .bits = s->bits, .steps = s->top, .norm = norm, .total = {1, s->bits, s->top, out->data + out->size}};
     const RotatedBlocks levels = level_blocks(s->c, &job);
     return blocks_put(&levels, x, out);
@@ -211,7 +211,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const Sums s = sums_of(c);
-    Job job = {.bits = s.bits, .steps = s.top};
+    ThcJob job = {.bits = s.bits, .steps = s.top};
     TRY(sums_open(&s, in, &job.norm, &job.total));
     if (!job.norm)
         return sums_floats(&s, &job.total, x);

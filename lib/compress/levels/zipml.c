@@ -28,16 +28,16 @@ static const Param schema[] = {
 typedef struct {
     size_t count, differ; /* levels, and how many of them differ */
     float level[KNOTS_MOST];
-} Head;
+} ZipmlHead;
 
 static const Zipml *params_of(const Buckets *b)
 {
     return b->c->self->params;
 }
 
-static Head head_load(const Buckets *b, const uint8_t *at)
+static ZipmlHead head_load(const Buckets *b, const uint8_t *at)
 {
-    Head h = {.count = (size_t)params_of(b)->levels, .differ = 1};
+    ZipmlHead h = {.count = (size_t)params_of(b)->levels, .differ = 1};
     for (size_t k = 0; k < h.count; k++)
         h.level[k] = load_f32(at + 4 * k);
     while (h.differ < h.count && h.level[h.differ] > h.level[h.differ - 1])
@@ -47,7 +47,7 @@ static Head head_load(const Buckets *b, const uint8_t *at)
 
 static bool good(const Buckets *b, const uint8_t *head)
 {
-    const Head h = head_load(b, head);
+    const ZipmlHead h = head_load(b, head);
     bool all = isfinite(h.level[0]) && isfinite((float)((double)h.level[h.differ - 1] - (double)h.level[0]));
     for (size_t k = 0; k < h.count; k++)
         all = all && isfinite(h.level[k]) && !(h.level[k] == 0 && signbit(h.level[k])) &&
@@ -57,7 +57,7 @@ static bool good(const Buckets *b, const uint8_t *head)
 
 static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
 {
-    const Head h = head_load(b, head);
+    const ZipmlHead h = head_load(b, head);
     return payload_bad(b->c, "bucket %zu has levels from %g to %g that no encoder writes", bucket,
                        (double)h.level[0], (double)h.level[h.count - 1]);
 }
@@ -70,11 +70,11 @@ typedef struct {
     uint8_t *head;
     KnotsRoom *room;
     size_t pieces;
-} Search;
+} ZipmlSearch;
 
 static void find_piece(void *data, size_t piece)
 {
-    const Search *s = data;
+    const ZipmlSearch *s = data;
     const Buckets *b = s->b;
     const Zipml *p = params_of(b);
     float level[KNOTS_MOST];
@@ -93,7 +93,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
     const size_t rooms = ROOM_MOST / knots_size(longest, count) + 1;
     size_t pieces = b->buckets < PIECES_MOST ? b->buckets : PIECES_MOST;
     pieces = pieces < rooms ? pieces : rooms;
-    Search s = {b, head, NEW(c->scratch, KnotsRoom, pieces), pieces};
+    ZipmlSearch s = {b, head, NEW(c->scratch, KnotsRoom, pieces), pieces};
     for (size_t i = 0; i < pieces; i++)
         if (!s.room || !knots_open(&s.room[i], longest, count, c->scratch))
             return arena_fail(c->scratch, c->err);
@@ -107,7 +107,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {
-    const Head h = head_load(b, head);
+    const ZipmlHead h = head_load(b, head);
     uint8_t *up = code;
     Coin coin[KNOTS_MOST];
     memset(code, 0, n);
@@ -123,21 +123,21 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
     }
 }
 
-static bool dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
+static const char *dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
 {
-    const Head h = head_load(b, head);
+    const ZipmlHead h = head_load(b, head);
     const uint8_t *at = code;
     unsigned most = 0;
     for (size_t i = 0; i < n; i++) {
         most = at[i] > most ? at[i] : most;
         x[i] = h.level[at[i] < h.count ? at[i] : 0];
     }
-    return most < h.differ;
+    return most < h.differ ? NULL : "a level that the bucket does not have";
 }
 
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
-    const Head h = head_load(b, head);
+    const ZipmlHead h = head_load(b, head);
     return knots_variance(x, n, h.level, h.differ);
 }
 
@@ -185,8 +185,5 @@ const Compressor compressor_zipml = {
     .params_size = sizeof(Zipml),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &law,
-    .bound = buckets_bound,
-    .encode = buckets_encode,
-    .decode = buckets_decode,
-    .variance = buckets_variance,
+    BUCKET_HOOKS,
 };

@@ -68,18 +68,18 @@ typedef struct {
     double most;
     uint8_t *out;
     bool *good; /* (blocks) */
-} Job;
+} AddendsJob;
 
 static void add_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const AddendsJob *job = data;
     const size_t from = block * BLOCK;
     job->good[block] = kernels()->add_up(job->in, job->workers, from, from + block_size(job->count, block),
                                          job->part_most, job->most, job->out);
 }
 
 /* Why the values did not add up. */
-static Status refuse(const Call *c, const Job *job, const char *what)
+static Status refuse(const Call *c, const AddendsJob *job, const char *what)
 {
     for (size_t i = 0; i < job->count; i++) {
         double sum = 0;
@@ -99,7 +99,7 @@ static Status refuse(const Call *c, const Job *job, const char *what)
 Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
                    double most, const char *what, uint8_t *out)
 {
-    Job job = {.in = in, .workers = workers, .count = count, .most = most, .out = out};
+    AddendsJob job = {.in = in, .workers = workers, .count = count, .most = most, .out = out};
     job.part_most = (float)((double)FLT_MAX / factor);
     while ((double)job.part_most * factor > (double)FLT_MAX)
         job.part_most = nextafterf(job.part_most, 0);

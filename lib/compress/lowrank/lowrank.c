@@ -28,12 +28,12 @@ static const Param schema[] = {
 typedef struct {
     size_t rows, cols, rank;
     bool raw;
-} View;
+} LowrankView;
 
-static View view_of(const Call *c)
+static LowrankView view_of(const Call *c)
 {
     const Lowrank *p = c->self->params;
-    View v = {.rank = (size_t)p->rank, .raw = true};
+    LowrankView v = {.rank = (size_t)p->rank, .raw = true};
     if (c->shape->rank < 2 || c->shape->n == 0)
         return v;
     matrix_view(c->shape, RESHAPE_ROWS, &v.rows, &v.cols);
@@ -43,14 +43,14 @@ static View view_of(const Call *c)
 
 static size_t bound(const Call *c)
 {
-    const View v = view_of(c);
+    const LowrankView v = view_of(c);
     return v.raw ? raw_size(c) : 1 + 4 * v.rank * v.rows;
 }
 
 /* ---- the draw ---- */
 
 /* (rank, cols), in scratch; NULL: no memory. */
-static float *draw(const Call *c, const View *v)
+static float *draw(const Call *c, const LowrankView *v)
 {
     float *q = NEW(c->scratch, float, v->rank * v->cols);
     if (q)
@@ -59,7 +59,7 @@ static float *draw(const Call *c, const View *v)
 }
 
 /* No element of P Q' is above the sum over k of |P_k| |Q_k|, in their largest elements. */
-static bool decodes_finite(const View *v, const float *p, const float *q)
+static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
     for (size_t k = 0; k < v->rank; k++)
@@ -72,7 +72,7 @@ static bool decodes_finite(const View *v, const float *p, const float *q)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const View v = view_of(c);
+    const LowrankView v = view_of(c);
     if (v.raw)
         return raw_put(c, x, out);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
@@ -89,7 +89,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const View v = view_of(c);
+    const LowrankView v = view_of(c);
     if (v.raw)
         return addends_get(c, in, PAYLOAD_RAW, c->shape->n, x);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
@@ -105,7 +105,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 /* Sums are checked against the largest number that Q could have: 9 standard deviations are beyond 53 bits. */
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const View v = view_of(c);
+    const LowrankView v = view_of(c);
     return v.raw ? addends_merge(c, in, n, PAYLOAD_RAW, c->shape->n, FLT_MAX, out)
                  : addends_merge(c, in, n, PAYLOAD_METHOD, v.rank * v.rows,
                                  FLT_MAX / (18 * sqrt((double)v.rank)), out);
@@ -121,7 +121,7 @@ static double squares_of(const float *x, size_t n)
 
 static double variance(const Call *c, const float *x)
 {
-    const View v = view_of(c);
+    const LowrankView v = view_of(c);
     return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * squares_of(x, c->shape->n);
 }
 
@@ -130,7 +130,7 @@ static double variance(const Call *c, const float *x)
  * rank^2 and x' C x = 2 |K|^2 / rank. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const View v = view_of(c);
+    const LowrankView v = view_of(c);
     const double g = squares_of(x, c->shape->n), rank = (double)v.rank;
     *m = (AtomMoments){0, 0};
     if (v.raw)

@@ -52,12 +52,12 @@ static int rounds(const Codec *codec)
 typedef struct {
     size_t rows, cols, rank;
     bool raw;
-} View;
+} PowersgdView;
 
-static View view_of(const Call *c)
+static PowersgdView view_of(const Call *c)
 {
     const Powersgd *p = params_of(c->self);
-    View v = {.rank = (size_t)p->rank, .raw = true};
+    PowersgdView v = {.rank = (size_t)p->rank, .raw = true};
     if (c->shape->rank < 2 || c->shape->n == 0)
         return v;
     matrix_view(c->shape, (Reshape)p->reshape, &v.rows, &v.cols);
@@ -72,14 +72,14 @@ static bool is_last(const Call *c, int round)
 }
 
 /* Floats in one round: P in the even ones, Q in the odd ones. */
-static size_t count_of(const View *v, int round)
+static size_t count_of(const PowersgdView *v, int round)
 {
     return v->rank * (round % 2 ? v->cols : v->rows);
 }
 
 static size_t bound(const Call *c)
 {
-    const View v = view_of(c);
+    const PowersgdView v = view_of(c);
     if (v.raw)
         return is_last(c, c->round) ? raw_size(c) : 0;
     return 1 + 4 * count_of(&v, c->round);
@@ -88,7 +88,7 @@ static size_t bound(const Call *c)
 /* ---- factors ---- */
 
 /* The factor heard in a round, which ends up in scratch. */
-static Status heard_factor(const Call *c, const View *v, int round, float **x)
+static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
     if (!*x)
@@ -96,7 +96,7 @@ static Status heard_factor(const Call *c, const View *v, int round, float **x)
     return addends_get(c, c->heard[round], PAYLOAD_METHOD, count_of(v, round), *x);
 }
 
-static Status first_factor(const Call *c, const View *v, float **x)
+static Status first_factor(const Call *c, const PowersgdView *v, float **x)
 {
     const size_t count = count_of(v, 1);
     *x = NEW_ZERO(c->scratch, float, count);
@@ -108,7 +108,7 @@ static Status first_factor(const Call *c, const View *v, float **x)
 }
 
 /* The orthonormal vectors that a round multiplies M by. */
-static Status basis_for(const Call *c, const View *v, int round, float **x)
+static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
 {
     const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
     TRY(round ? heard_factor(c, v, round - 1, x) : first_factor(c, v, x));
@@ -116,7 +116,7 @@ static Status basis_for(const Call *c, const View *v, int round, float **x)
 }
 
 /* No element of orth(P) is above 1, so no element of orth(P) Q' is above this. */
-static bool decodes_finite(const View *v, const float *q)
+static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;
     for (size_t k = 0; k < v->rank; k++)
@@ -128,7 +128,7 @@ static bool decodes_finite(const View *v, const float *q)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const View v = view_of(c);
+    const PowersgdView v = view_of(c);
     float *basis;
     if (v.raw)
         return is_last(c, c->round) ? raw_put(c, x, out) : OK;
@@ -151,7 +151,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 }
 
 /* Of the earlier rounds only the last P counts, but what no encoder writes is refused in each. */
-static Status decode_factors(const Call *c, const View *v, Bytes in, float *x)
+static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, float *x)
 {
     const int last = rounds(c->self) - 1;
     float *p, *q = NEW(c->scratch, float, count_of(v, last));
@@ -172,14 +172,14 @@ static Status decode_factors(const Call *c, const View *v, Bytes in, float *x)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const View v = view_of(c);
+    const PowersgdView v = view_of(c);
     TRY(payload_last_round(c));
     return v.raw ? addends_get(c, in, PAYLOAD_RAW, c->shape->n, x) : decode_factors(c, &v, in, x);
 }
 
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const View v = view_of(c);
+    const PowersgdView v = view_of(c);
     const bool last = is_last(c, c->round);
     if (v.raw) {
         for (size_t w = 0; w < n && !last; w++)
@@ -193,13 +193,13 @@ static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 
 static size_t state_size(const Call *c)
 {
-    const View v = view_of(c);
+    const PowersgdView v = view_of(c);
     return params_of(c->self)->warm && !v.raw ? count_of(&v, 1) * sizeof(float) : 0;
 }
 
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    const View v = view_of(c);
+    const PowersgdView v = view_of(c);
     (void)x, (void)sent, (void)agreed;
     return state_size(c) ? addends_get(c, c->heard[c->round], PAYLOAD_METHOD, count_of(&v, 1), state) : OK;
 }

@@ -51,16 +51,16 @@ static size_t bound(const Call *c)
 typedef struct {
     double sum[2]; /* of |x|: from zero on, under zero */
     size_t count[2];
-} Sides;
+} OnebitSides;
 
 /* The means of a side in float32 are 0 without elements, and also where they are too small. */
-static void put_means(const Sides *s, uint8_t *out)
+static void put_means(const OnebitSides *s, uint8_t *out)
 {
     for (int side = 0; side < 2; side++)
         store_f32(out + 4 * side, s->count[side] ? (float)(s->sum[side] / (double)s->count[side]) : 0);
 }
 
-static bool means_good(const Sides *s, const uint8_t *in)
+static bool means_good(const OnebitSides *s, const uint8_t *in)
 {
     bool good = true;
     for (int side = 0; side < 2; side++) {
@@ -76,16 +76,16 @@ typedef struct {
     float *decoded;
     uint8_t *sign;
     const uint8_t *sign_in, *means_in;
-    Sides *sides; /* (columns), or (blocks) of the only one */
-} Job;
+    OnebitSides *sides; /* (columns), or (blocks) of the only one */
+} OnebitJob;
 
 /* ---- one column: blocks ---- */
 
 static void sum_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const OnebitJob *job = data;
     const size_t n = block_size(job->n, block);
-    Sides *s = &job->sides[block];
+    OnebitSides *s = &job->sides[block];
     kernels()->sign_sums(job->x + block * BLOCK, n, s->sum);
     s->count[1] = signs_count(job->sign + block * (BLOCK / 8), n);
     s->count[0] = n - s->count[1];
@@ -93,7 +93,7 @@ static void sum_block(void *data, size_t block)
 
 static void sign_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const OnebitJob *job = data;
     signs_put(job->x + block * BLOCK, block_size(job->n, block), job->sign + block * (BLOCK / 8));
     if (job->columns == 1)
         sum_block(data, block);
@@ -101,17 +101,17 @@ static void sign_block(void *data, size_t block)
 
 static void value_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const OnebitJob *job = data;
     const uint8_t *sign = job->sign_in + block * (BLOCK / 8);
     const size_t n = block_size(job->n, block);
-    Sides *s = &job->sides[block];
+    OnebitSides *s = &job->sides[block];
     signs_get(sign, n, load_f32(job->means_in), -load_f32(job->means_in + 4), job->decoded + block * BLOCK);
     s->count[1] = signs_count(sign, n);
     s->count[0] = n - s->count[1];
 }
 
 /* Adds the blocks up in the first one's place. */
-static void join_blocks(const Job *job)
+static void join_blocks(const OnebitJob *job)
 {
     for (size_t b = 1; b < blocks_of(job->n); b++)
         for (int side = 0; side < 2; side++) {
@@ -124,14 +124,14 @@ static void join_blocks(const Job *job)
 
 enum { STRIP = 256 };
 
-static size_t strips_of(const Job *job)
+static size_t strips_of(const OnebitJob *job)
 {
     return job->columns / STRIP + (job->columns % STRIP != 0);
 }
 
 static void sum_strip(void *data, size_t strip)
 {
-    const Job *job = data;
+    const OnebitJob *job = data;
     const size_t from = strip * STRIP, to = job->columns - from < STRIP ? job->columns : from + STRIP;
     for (size_t row = 0; row < job->n; row += job->columns)
         for (size_t k = from; k < to; k++) {
@@ -143,7 +143,7 @@ static void sum_strip(void *data, size_t strip)
 
 static void value_strip(void *data, size_t strip)
 {
-    const Job *job = data;
+    const OnebitJob *job = data;
     const size_t from = strip * STRIP, to = job->columns - from < STRIP ? job->columns : from + STRIP;
     float mean[STRIP][2];
     for (size_t k = from; k < to; k++) {
@@ -160,17 +160,17 @@ static void value_strip(void *data, size_t strip)
 
 /* ---- the hooks ---- */
 
-static bool open_job(Job *job, const Call *c)
+static bool open_job(OnebitJob *job, const Call *c)
 {
     const size_t n = c->shape->n, columns = columns_of(c);
-    *job = (Job){.n = n, .columns = columns};
-    job->sides = NEW_ZERO(c->scratch, Sides, columns == 1 ? blocks_of(n) : columns);
+    *job = (OnebitJob){.n = n, .columns = columns};
+    job->sides = NEW_ZERO(c->scratch, OnebitSides, columns == 1 ? blocks_of(n) : columns);
     return job->sides != NULL;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    Job job;
+    OnebitJob job;
     if (goes_raw(c))
         return raw_put(c, x, out);
     if (!open_job(&job, c))
@@ -193,7 +193,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    Job job;
+    OnebitJob job;
     Reader r = reader_open(in);
     TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     if (!open_job(&job, c))

@@ -58,7 +58,7 @@ typedef struct {
     double *sum; /* (blocks) of |x| */
     uint8_t *scale, *sign;
     const uint8_t *scale_in, *sign_in;
-} Job;
+} ScaledSignJob;
 
 static float mean_of(double sum, size_t n)
 {
@@ -72,7 +72,7 @@ static size_t bucket_size(size_t n, size_t from)
 
 static void encode_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const ScaledSignJob *job = data;
     const float *x = job->x + block * BLOCK;
     const size_t n = block_size(job->n, block);
     signs_put(x, n, job->sign + block * (BLOCK / 8));
@@ -89,7 +89,7 @@ static void encode_block(void *data, size_t block)
 
 static void decode_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const ScaledSignJob *job = data;
     float *x = job->decoded + block * BLOCK;
     const uint8_t *sign = job->sign_in + block * (BLOCK / 8), *at = job->scale_in;
     const size_t n = block_size(job->n, block), step = in_buckets(job->c) ? BUCKET : BLOCK;
@@ -108,7 +108,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const size_t n = c->shape->n, blocks = blocks_of(n);
     if (goes_raw(c))
         return raw_put(c, x, out);
-    Job job = {.c = c, .n = n, .x = x, .sum = NEW(c->scratch, double, blocks)};
+    ScaledSignJob job = {.c = c, .n = n, .x = x, .sum = NEW(c->scratch, double, blocks)};
     if (!job.sum)
         return arena_fail(c->scratch, c->err);
     buf_u8(out, PAYLOAD_METHOD);
@@ -131,7 +131,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     const size_t n = c->shape->n, count = scales_of(c);
     Reader r = reader_open(in);
     TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    Job job = {.c = c, .n = n, .decoded = x};
+    ScaledSignJob job = {.c = c, .n = n, .decoded = x};
     job.scale_in = take_bytes(&r, 4 * count);
     job.sign_in = take_bytes(&r, signs_size(n));
     if (!reader_done(&r))

@@ -34,17 +34,17 @@ typedef struct {
     float *decoded;
     uint8_t *out;
     const uint8_t *in;
-} Job;
+} SignJob;
 
 static void put_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const SignJob *job = data;
     signs_put(job->x + block * BLOCK, block_size(job->n, block), job->out + block * (BLOCK / 8));
 }
 
 static void get_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const SignJob *job = data;
     signs_get(job->in + block * (BLOCK / 8), block_size(job->n, block), 1, -1, job->decoded + block * BLOCK);
 }
 
@@ -54,7 +54,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (goes_raw(c))
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
-    Job job = {.n = n, .x = x, .out = buf_room(out, signs_size(n))};
+    SignJob job = {.n = n, .x = x, .out = buf_room(out, signs_size(n))};
     parallel_for(c->threads, blocks_of(n), put_block, &job);
     streams_bits(c->streams, (double)n);
     return OK;
@@ -123,11 +123,11 @@ typedef struct {
     int width;
     uint8_t *votes;
     bool *bad; /* of each block */
-} Count;
+} VoteCount;
 
 static void count_block(void *data, size_t block)
 {
-    const Count *k = data;
+    const VoteCount *k = data;
     const size_t from = block * BLOCK;
     k->bad[block] = !planes_add(k->part, k->count, from, from + block_size(k->n, block), k->width, k->votes);
 }
@@ -149,7 +149,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
             return FAIL(c->err, ERR_NUMERIC, "sign: %llu workers vote, want at most %d",
                         (unsigned long long)voters, VOTERS_MOST);
     }
-    Count job = {.n = n, .count = count, .part = part, .width = width_of(voters), .bad = bad};
+    VoteCount job = {.n = n, .count = count, .part = part, .width = width_of(voters), .bad = bad};
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, voters);
     job.votes = buf_room(out, planes_size(n, job.width));
@@ -166,7 +166,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     Ballot b = {0};
     TRY(ballot_open(c, in, &b));
     if (in.data[0] == PAYLOAD_METHOD) {
-        Job job = {.n = n, .in = b.vote, .decoded = x};
+        SignJob job = {.n = n, .in = b.vote, .decoded = x};
         parallel_for(c->threads, blocks_of(n), get_block, &job);
         return OK;
     }

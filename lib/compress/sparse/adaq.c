@@ -3,6 +3,7 @@
  * magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
+#include "compress/sparse/sparse.h"
 
 #include <math.h>
 
@@ -20,24 +21,16 @@ static double ratio_of(const Call *c)
     return ((const Adaq *)c->self->params)->ratio;
 }
 
-/* max(1, floor(ratio of + 1/2)) of a side that has any, `of` at most */
-static size_t wanted(const Call *c, size_t of)
-{
-    const double share = floor(ratio_of(c) * (double)of + 0.5);
-    const size_t k = share < 1 ? 1 : (size_t)share;
-    return k < of ? k : of;
-}
-
 /* ---- how many elements each side has ---- */
 
 typedef struct {
     const float *x;
     size_t n, (*of)[SIDES]; /* of each block */
-} Sides;
+} AdaqSides;
 
 static void count_block(void *data, size_t block)
 {
-    const Sides *s = data;
+    const AdaqSides *s = data;
     const float *x = s->x + block * BLOCK;
     uint32_t above = 0, below = 0;
     for (size_t i = 0; i < block_size(s->n, block); i++) {
@@ -51,7 +44,7 @@ static void count_block(void *data, size_t block)
 static Status count_sides(const Call *c, const float *x, size_t of[SIDES])
 {
     const size_t n = c->shape->n, blocks = blocks_of(n);
-    Sides s = {x, n, arena_take(c->scratch, blocks + 1, sizeof *s.of)};
+    AdaqSides s = {x, n, arena_take(c->scratch, blocks + 1, sizeof *s.of)};
     if (!s.of)
         return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, blocks, count_block, &s);
@@ -72,7 +65,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     SignedSet s;
     TRY(count_sides(c, x, of));
     TRY(signed_set_open(&s, c, x));
-    if (!select_sides(&s.picks, (const size_t[SIDES]){wanted(c, of[PLUS]), wanted(c, of[MINUS])}))
+    if (!select_sides(&s.picks, (const size_t[SIDES]){picks_wanted(of[PLUS], ratio_of(c)),
+                                                      picks_wanted(of[MINUS], ratio_of(c))}))
         return arena_fail(c->scratch, c->err);
     TRY(signed_set_count(&s));
     for (int side = 0; side < SIDES; side++)

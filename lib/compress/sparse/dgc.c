@@ -89,7 +89,8 @@ static double sampled_level(const Call *c, const float *v, size_t samples)
 
 static Status pick(const Call *c, Picks *s)
 {
-    const size_t k = picks_wanted(c, ((const Dgc *)c->self->params)->ratio), samples = sample_size(c);
+    const size_t k = picks_wanted(c->shape->n, ((const Dgc *)c->self->params)->ratio),
+                 samples = sample_size(c);
     const double wanted = (double)k;
     if (samples >= s->n)
         return select_top(s, k) ? OK : arena_fail(c->scratch, c->err);
@@ -118,7 +119,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const size_t k = picks_wanted(c, ((const Dgc *)c->self->params)->ratio);
+    const size_t k = picks_wanted(c->shape->n, ((const Dgc *)c->self->params)->ratio);
     PicksRead read;
     TRY(picks_get(c, in, x, &read));
     if ((double)read.count > MOST_OF_WANTED * (double)k)

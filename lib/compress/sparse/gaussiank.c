@@ -50,7 +50,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const double ratio = ((const Gaussiank *)c->self->params)->ratio;
-    const double k = (double)picks_wanted(c, ratio);
+    const double k = (double)picks_wanted(c->shape->n, ratio);
     double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
     Picks s;
     if (isnan(level))
@@ -63,15 +63,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         level *= (double)s.count < k ? 0.5 : 1.5;
         select_from(&s, level);
     }
-    if (s.count == 0)
-        select_from(&s, select_largest(&s));
-    return picks_put(c, &s, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    PicksRead read;
-    return picks_get(c, in, x, &read);
+    return picks_put_some(c, &s, out);
 }
 
 const Compressor compressor_gaussiank = {
@@ -89,5 +81,5 @@ const Compressor compressor_gaussiank = {
     .promises = EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
-    .decode = decode,
+    .decode = picks_decode,
 };

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "num/subset.h"
 #include "compress/lowrank/addends.h"
+#include "compress/sparse/sparse.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,10 +38,7 @@ static unsigned traits(const Codec *codec)
 
 static size_t kept_of(const Call *c)
 {
-    const size_t n = c->shape->n;
-    const double wanted = floor(params_of(c->self)->ratio * (double)n + 0.5);
-    const size_t k = wanted < 1 ? 1 : (size_t)wanted;
-    return k < n ? k : n;
+    return picks_wanted(c->shape->n, params_of(c->self)->ratio);
 }
 
 static size_t bound(const Call *c)
@@ -60,13 +58,13 @@ typedef struct {
     uint8_t *out;
     const uint8_t *in;
     size_t *bad; /* (blocks) values of the block that are not finite, or would not be once they are scaled */
-} Job;
+} RandkJob;
 
-static Status open_job(Job *job, const Call *c)
+static Status open_job(RandkJob *job, const Call *c)
 {
     const size_t n = c->shape->n, k = kept_of(c);
     const Rng *rng = params_of(c->self)->shared ? &c->rng_shared : &c->rng;
-    *job = (Job){.c = c, .n = n, .k = k, .factor = n ? (double)n / (double)k : 1};
+    *job = (RandkJob){.c = c, .n = n, .k = k, .factor = n ? (double)n / (double)k : 1};
     job->bad = NEW_ZERO(c->scratch, size_t, blocks_of(n));
     if (!job->bad || !subset_open(&job->subset, rng, n, k, c->scratch))
         return arena_fail(c->scratch, c->err);
@@ -80,7 +78,7 @@ static inline bool fits(double v)
 
 static void gather_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const RandkJob *job = data;
     const float *const x = job->x + block * BLOCK;
     const size_t words = (block_size(job->n, block) + 63) / 64;
     const double factor = job->factor;
@@ -103,7 +101,7 @@ static void gather_block(void *data, size_t block)
 /* The block is cleared and filled while it is in the cache. */
 static void scatter_block(void *data, size_t block)
 {
-    const Job *job = data;
+    const RandkJob *job = data;
     float *const x = job->decoded + block * BLOCK;
     const double factor = job->factor;
     uint64_t member[BLOCK / 64];
@@ -121,7 +119,7 @@ static void scatter_block(void *data, size_t block)
 }
 
 /* Runs over all blocks; false when one has a value that does not fit. */
-static bool run_blocks(Job *job, void (*block)(void *data, size_t block))
+static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
 {
     size_t bad = 0;
     parallel_for(job->c->threads, blocks_of(job->n), block, job);
@@ -134,7 +132,7 @@ static bool run_blocks(Job *job, void (*block)(void *data, size_t block))
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    Job job;
+    RandkJob job;
     if (kept_of(c) == c->shape->n)
         return raw_put(c, x, out);
     TRY(open_job(&job, c));
@@ -154,7 +152,7 @@ static unsigned own_kind(const Call *c)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    Job job;
+    RandkJob job;
     uint64_t workers;
     const uint8_t *values =
         addends_open(c, in, own_kind(c), params_of(c->self)->shared, kept_of(c), "value", &workers);

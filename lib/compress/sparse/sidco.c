@@ -132,22 +132,14 @@ static double best_level(Picks *s, double ratio, double k)
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const double ratio = ((const Sidco *)c->self->params)->ratio;
-    const size_t k = picks_wanted(c, ratio);
+    const size_t k = picks_wanted(c->shape->n, ratio);
     Picks s;
     TRY(picks_open(c, x, &s));
     const double level = k < c->shape->n ? best_level(&s, ratio, (double)k) : 0;
     if (isnan(level))
         return arena_fail(c->scratch, c->err);
     select_from(&s, level);
-    if (s.count == 0)
-        select_from(&s, select_largest(&s));
-    return picks_put(c, &s, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    PicksRead read;
-    return picks_get(c, in, x, &read);
+    return picks_put_some(c, &s, out);
 }
 
 const Compressor compressor_sidco = {
@@ -167,5 +159,5 @@ const Compressor compressor_sidco = {
     .promises = EXACT_BYTES,
     .bound = picks_bound,
     .encode = encode,
-    .decode = decode,
+    .decode = picks_decode,
 };

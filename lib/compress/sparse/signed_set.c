@@ -47,11 +47,11 @@ static void add_part(SignedSet *s, const SidePart *part)
 typedef struct {
     const Picks *picks;
     SidePart *part; /* of each block */
-} Count;
+} SetCount;
 
 static void count_block(void *data, size_t block)
 {
-    const Count *job = data;
+    const SetCount *job = data;
     const Picks *p = job->picks;
     SidePart part = {0};
     for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
@@ -82,7 +82,7 @@ Status signed_set_count(SignedSet *s)
         count_list(s);
         return OK;
     }
-    Count job = {&s->picks, NEW(c->scratch, SidePart, blocks)};
+    SetCount job = {&s->picks, NEW(c->scratch, SidePart, blocks)};
     if (!job.part)
         return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, blocks, count_block, &job);
@@ -135,12 +135,12 @@ typedef struct {
     const uint8_t *sign;
     float value[SIDES];
     float *x;
-} Fill;
+} SetFill;
 
 /* A block is cleared and filled while it is in the cache. */
 static void fill_block(void *data, size_t block)
 {
-    const Fill *f = data;
+    const SetFill *f = data;
     float *const x = f->x + block * BLOCK;
     memset(x, 0, block_size(f->n, block) * sizeof *x);
     for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
@@ -148,7 +148,7 @@ static void fill_block(void *data, size_t block)
 }
 
 /* Above zero for a side with elements, else zero. One magnitude is that of both sides. */
-static Status take_magnitudes(const Call *c, Fill *f, const uint8_t *in, size_t magnitudes)
+static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
 {
     const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};
     for (size_t side = 0; side < SIDES; side++) {
@@ -166,7 +166,7 @@ Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most
                       float magnitude[SIDES])
 {
     Reader in = reader_open(bytes);
-    Fill f = {.n = c->shape->n, .x = x};
+    SetFill f = {.n = c->shape->n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
         return arena_fail(c->scratch, c->err);

@@ -11,9 +11,8 @@ size_t picks_bound(const Call *c)
     return 1 + indices_bound(c->shape->n) + 4 * c->shape->n;
 }
 
-size_t picks_wanted(const Call *c, double ratio)
+size_t picks_wanted(size_t n, double ratio)
 {
-    const size_t n = c->shape->n;
     const double wanted = floor(ratio * (double)n + 0.5);
     const size_t k = wanted < 1 ? 1 : (size_t)wanted;
     return k < n ? k : n;
@@ -26,15 +25,15 @@ Status picks_open(const Call *c, const float *x, Picks *s)
 
 /* ---- writing ---- */
 
-/* A block's places at a time: nothing as long as the selection is held. */
+/* Lists the selection block by block, so that no memory as long as the selection is needed. */
 typedef struct {
     const Picks *s;
-    size_t *place; /* room for a block's */
-} Walk;
+    size_t *place; /* (a block) */
+} PicksWalk;
 
 static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
 {
-    const Walk *w = set->data;
+    const PicksWalk *w = set->data;
     *count = select_places(w->s, block, w->place);
     return w->place;
 }
@@ -46,7 +45,7 @@ Status picks_put_set(const Call *c, const Picks *s, Buf *out)
         indices_put(&list, s->n, out);
         return OK;
     }
-    const Walk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
+    const PicksWalk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
     const Indices set = {.count = s->count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
     if (!walk.place)
         return arena_fail(c->scratch, c->err);
@@ -84,6 +83,13 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
     return OK;
 }
 
+Status picks_put_some(const Call *c, Picks *s, Buf *out)
+{
+    if (s->count == 0)
+        select_from(s, select_largest(s));
+    return picks_put(c, s, out);
+}
+
 /* ---- reading ---- */
 
 typedef struct {
@@ -91,19 +97,18 @@ typedef struct {
     Places set;
     const uint8_t *value;
     float *x;
-} Fill;
+} PicksFill;
 
-/* A block is cleared and filled while it is in the cache. */
 static void fill_block(void *data, size_t block)
 {
-    const Fill *f = data;
+    const PicksFill *f = data;
     float *const x = f->x + block * BLOCK;
     memset(x, 0, block_size(f->n, block) * sizeof *x);
     for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
         x[f->set.at[k]] = load_f32(f->value + 4 * k);
 }
 
-static Status check_values(const Call *c, const Fill *f, PicksRead *read)
+static Status check_values(const Call *c, const PicksFill *f, PicksRead *read)
 {
     *read = (PicksRead){.count = f->set.count, .least = INFINITY};
     for (size_t k = 0; k < f->set.count; k++) {
@@ -119,7 +124,7 @@ static Status check_values(const Call *c, const Fill *f, PicksRead *read)
 Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
 {
     Reader in = reader_open(bytes);
-    Fill f = {.n = c->shape->n, .x = x};
+    PicksFill f = {.n = c->shape->n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
         return arena_fail(c->scratch, c->err);
@@ -131,4 +136,10 @@ Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
     TRY(check_values(c, &f, read));
     parallel_for(c->threads, blocks_of(f.n), fill_block, &f);
     return OK;
+}
+
+Status picks_decode(const Call *c, Bytes in, float *x)
+{
+    PicksRead read;
+    return picks_get(c, in, x, &read);
 }

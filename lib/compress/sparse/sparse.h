@@ -1,32 +1,37 @@
-/* sparse.h -- the payload that all sparsifiers share: which elements, and their floats as they are.
+/* sparse.h -- the payload of sparsifiers that send the values of some elements unchanged:
  *
- *     kind:8  set  { x:f32 } x count         set: indices.h
+ *     kind:8  set  { x:f32 } x count         set: the indices (indices.h)
  *
- * Elements that are not there decode to zero, so zeros never travel. Where this would not be smaller than the
- * tensor, the tensor travels as floats. */
+ * All other elements decode to zero; zeros are never sent. The tensor is sent raw where that is no longer. */
 #ifndef ATOMO_SPARSE_H
 #define ATOMO_SPARSE_H
 
 #include "codec/compressor.h"
 #include "num/select.h"
 
-/* The bound hook. */
-size_t picks_bound(const Call *c);
+/* min(n, max(1, floor(ratio n + 1/2))): how many of n elements a share `ratio` is. */
+size_t picks_wanted(size_t n, double ratio);
 
-/* max(1, floor(ratio n + 1/2)), n at most */
-size_t picks_wanted(const Call *c, double ratio);
-
+/* An empty selection (num/select.h) of x (shape->n), in scratch; x is kept. */
 Status picks_open(const Call *c, const float *x, Picks *s);
-/* Which elements are selected, as indices.h has it. */
-Status picks_put_set(const Call *c, const Picks *s, Buf *out);
-/* Makes a list of the selection if it has none and is small. */
-Status picks_put(const Call *c, Picks *s, Buf *out);
 
-/* What was read, for a codec that knows more of its own payloads than that values are finite and not zero. */
+/* Writes the payload of a selection; picks_put_set writes the set of indices only. */
+Status picks_put(const Call *c, Picks *s, Buf *out);
+Status picks_put_set(const Call *c, const Picks *s, Buf *out);
+
+/* The same, with the elements of largest magnitude if the selection is empty. */
+Status picks_put_some(const Call *c, Picks *s, Buf *out);
+
+/* Payload -> x (shape->n). Refuses values that are 0 or not finite. `read` is for codecs whose payloads obey further
+ * rules. */
 typedef struct {
     size_t count;
-    float least, largest; /* magnitudes; least is infinite for none */
+    float least, largest; /* magnitudes of the values; infinity and 0 if there are none */
 } PicksRead;
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
+
+/* Hooks; picks_decode is for codecs without further rules. */
+size_t picks_bound(const Call *c);
+Status picks_decode(const Call *c, Bytes in, float *x);
 
 #endif

@@ -14,7 +14,7 @@ static const Param schema[] = {
 
 static size_t wanted(const Call *c)
 {
-    return picks_wanted(c, ((const Stc *)c->self->params)->ratio);
+    return picks_wanted(c->shape->n, ((const Stc *)c->self->params)->ratio);
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)

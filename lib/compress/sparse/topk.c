@@ -13,7 +13,7 @@ static const Param schema[] = {
 
 static size_t wanted(const Call *c)
 {
-    return picks_wanted(c, ((const Topk *)c->self->params)->ratio);
+    return picks_wanted(c->shape->n, ((const Topk *)c->self->params)->ratio);
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)

@@ -80,11 +80,11 @@ static Status encode(const Call *c, const float *x, Buf *out)
 typedef struct {
     const Step *step;
     float *t; /* room for the largest */
-} Sum;
+} EfStep;
 
 static const float *load_sum(void *data, size_t j, Error *err)
 {
-    const Sum *s = data;
+    const EfStep *s = data;
     const Call *c = &s->step->call[j];
     const float *x = s->step->load(s->step->data, j, err);
     if (!x || !c->state)
@@ -101,7 +101,7 @@ static Status plan(const Step *step, void *records)
     for (size_t j = 0; j < step->count; j++)
         if (step->call[j].state && step->call[j].shape->n > largest)
             largest = step->call[j].shape->n;
-    Sum sum = {step, NEW(c->scratch, float, largest)};
+    EfStep sum = {step, NEW(c->scratch, float, largest)};
     if (!sum.t)
         return arena_fail(c->scratch, c->err);
     TRY(step_inner(step, own_state, &inner));

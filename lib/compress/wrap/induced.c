@@ -4,7 +4,7 @@
  *
  * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
  * Horvath and Richtarik, ICLR 2021. Rounds before the last are C's. */
-#include "compress/wrap/total.h"
+#include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
 
 typedef struct {
@@ -87,7 +87,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&with, rest, out));
     if (c->streams)
         c->streams->raw = raw; /* a part of it may be, which says nothing of the whole */
-    if (!total_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
+    if (!sum_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;
 }

@@ -9,7 +9,7 @@
  * Payload: the inner codec's, behind a kind of 0 where that has none. Merged, where that is linear: kind:8 = 2,
  * workers:varint, the inner codec's merged, to which the shifts' mean adds what makes it the sum of all estimates. */
 #include "compress/wrap/omega.h"
-#include "compress/wrap/total.h"
+#include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
 
 typedef struct {
@@ -39,11 +39,11 @@ static bool wraps_unbiased(const Codec *codec)
 typedef struct {
     double alpha; /* diana's; 0: not known yet */
     double left;  /* |x - h'|, at the sender */
-} Head;
+} ShiftHead;
 
 static size_t own_state(const Call *c)
 {
-    return sizeof(Head) + 2 * sizeof(float) * c->shape->n;
+    return sizeof(ShiftHead) + 2 * sizeof(float) * c->shape->n;
 }
 
 static size_t state_size(const Call *c)
@@ -55,7 +55,7 @@ static size_t state_size(const Call *c)
 /* This worker's shift; behind it stands the mean. NULL before the first step. */
 static const float *shift_of(const Call *c)
 {
-    return c->state ? (const float *)((const Head *)c->state + 1) : NULL;
+    return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
 }
 
 /* Which needs to be known before anything is decoded in ef21 alone, and there it is in the spec. */
@@ -65,7 +65,7 @@ static double spec_alpha(const Call *c)
     return isnan(alpha) ? 1 : alpha;
 }
 
-static Status learning_rate(const Call *c, const Head *head, double *alpha)
+static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
 {
     const Call inner = call_inner(c, own_state(c));
     const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
@@ -218,7 +218,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (adds_kind(c))
         buf_u8(out, PAYLOAD_RAW);
     TRY(codec_encode(&inner, t, out));
-    if (c->round < codec_rounds(c->self) - 1 || !h || total_is_safe(h, n))
+    if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
         return OK;
     float *y = NEW(c->scratch, float, n); /* what is decoded may be beyond float32 */
     if (!y)
@@ -284,7 +284,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 {
     const Call inner = call_inner(c, own_state(c));
     const size_t n = c->shape->n;
-    Head *head = state;
+    ShiftHead *head = state;
     float *own = (float *)(head + 1), *mean = own + n, *q = NEW(c->scratch, float, n);
     double alpha, left = 0;
     Bytes last = sent[c->round];
@@ -307,7 +307,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 
 static double residual(const Call *c)
 {
-    return ((const Head *)c->state)->left;
+    return ((const ShiftHead *)c->state)->left;
 }
 
 /* ---- promises ---- */
