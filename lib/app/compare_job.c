@@ -14,7 +14,7 @@
 static void note_input(CompareJob *j)
 {
     const size_t skipped = dump_skipped(j->dump);
-    const Level reach = compare_reach(&j->list, j->memory.bytes);
+    const RecordLevel reach = compare_reach(&j->list, j->memory.bytes);
     const bool cells = compare_places(&j->list) > j->list.count + 1;
     if (skipped)
         progress_note(&j->progress, "note: %s: %zu datasets hold no floats and are left out", j->file,

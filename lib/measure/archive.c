@@ -1,4 +1,4 @@
-/* archive.c -- see archive.h. The two directions stand side by side; they share the Call and the states. */
+/* archive.c -- see archive.h. Encoding and decoding make the same Calls and states. */
 #include "measure/archive.h"
 #include "exchange/states.h"
 #include "measure/compare.h"
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what both directions do ---- */
+/* ---- encoding and decoding ---- */
 
 typedef struct {
     const ArchiveJob *job;
-    const Codec *none; /* for vectors sent as they are */
+    const Codec *none; /* for raw vectors */
     CodecStates states;
     Arena *scratch; /* rewound for each vector */
-    char *plan;     /* records of the vectors of a step and worker that are still to be encoded; NULL: none */
+    char *plan;     /* plan records of the cell's vectors still to be encoded; NULL: none */
     ArchiveSum *sum;
     Error *err;
 } Work;
@@ -86,7 +86,7 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
     return OK;
 }
 
-/* After sending: everyone has heard the estimate, and the state moves on. */
+/* Moves the state on after encoding. */
 static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
 {
     if (!codec_keeps_state(c->self))
@@ -109,11 +109,11 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* The vectors of a step and worker, as its plan sees them. */
+/* The vectors of a cell, for codec_plan. */
 typedef struct {
     Dump *dump;
     const Vector **vector; /* (count) of the step */
-    size_t at;             /* the one that was loaded last */
+    size_t at;             /* the last loaded, for messages */
     float *x;              /* room for the largest */
 } Source;
 
@@ -124,7 +124,7 @@ static const float *load(void *data, size_t j, Error *err)
     return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
 }
 
-/* Plans the vectors from `first` on that are of its step and worker. */
+/* Plans the cell that begins at vector `first`. */
 static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
 {
     size_t to = first, largest = 0;
@@ -184,7 +184,7 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-/* The paths of all that is sent, sorted: (list->tensors); NULL: no memory. */
+/* The sorted paths of all tensors of the list: (list->tensors); NULL: no memory. */
 static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
 {
     const char **path = NEW(a, const char *, list->tensors);
@@ -197,7 +197,7 @@ static const char **sorted_members(const Dump *d, const VectorList *list, Arena 
     return path;
 }
 
-/* How the path compares with those below the group, which stand together among sorted ones. */
+/* For bsearch: the paths below the group are neighbours among sorted paths. */
 static int compare_below(const void *group, const void *item)
 {
     const char *const *path = item;
@@ -206,7 +206,7 @@ static int compare_below(const void *group, const void *item)
     return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
-/* The attributes of the root and of every group on the way to what is sent. */
+/* Writes the attributes of the root and of every group that holds a tensor of the list. */
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);
@@ -249,7 +249,7 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
 
 /* ---- decoding ---- */
 
-/* The estimate, and the state moved on where decoding the next step needs that. */
+/* Decodes the estimate; moves the state on if decoding the next step reads it. */
 static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
 {
     const bool replay = codec_traits(c->self) & DECODES_STATE;

@@ -1,7 +1,7 @@
-/* archive.h -- whole dumps into payload containers and back: the work of `encode` and `decode`.
+/* archive.h -- whole dumps to payload containers and back: the work of `encode` and `decode`.
  *
- * Each worker's tensors are sent by themselves, as repeat 0, in file order; a codec's state evolves from step
- * to step as it would in training. */
+ * Each vector is encoded as repeat 0, in file order. A codec's state moves on from step to step as in training with one
+ * worker. */
 #ifndef ATOMO_ARCHIVE_H
 #define ATOMO_ARCHIVE_H
 
@@ -11,24 +11,25 @@
 
 typedef struct {
     const Codec *codec;
-    uint64_t seed; /* decode has it from the container */
+    uint64_t seed; /* encode only; decode reads it from the container */
     int threads;
-    /* Called after each vector with how many are done; false stops the work with ERR_STOPPED. NULL: nobody asks. */
+    /* Called after each vector with the number done; false ends with ERR_STOPPED. May be NULL. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ArchiveJob;
 
 typedef struct {
     size_t vectors, tensors;
-    uint64_t raw_bytes;     /* 4 an element */
-    uint64_t payload_bytes; /* what would travel */
+    uint64_t raw_bytes;     /* 4 per element */
+    uint64_t payload_bytes; /* of all rounds */
 } ArchiveSum;
 
 /* Writes the groups' attributes and a record for every vector; the caller commits. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* Recreates paths, shapes and attributes; `job->codec` is the container's. The caller commits. */
+/* Writes estimates with the paths, shapes and attributes of the container; `job->codec` is the container's codec. The
+ * caller commits. */
 Status archive_decode(FrameReader *r, const ArchiveJob *job, DumpWriter *w, ArchiveSum *sum, Arena *a,
                       Error *err);
 

@@ -1,4 +1,4 @@
-/* compare.c -- the loops: percentiles first, then codec by codec, worker by worker, step by step, vector by vector. */
+/* compare.c -- see compare.h. First reads all vectors for percentiles; then loops over codecs, workers, steps, vectors. */
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- layout: which vectors make a cell, and in which order cells are replayed ---- */
+/* ---- layout: cells, and the order in which they are replayed ---- */
 
 bool compare_same_cell(const Vector *a, const Vector *b)
 {
@@ -42,7 +42,7 @@ static void find_cells(Layout *l, const VectorList *v)
     }
 }
 
-/* By worker, then by place: an insertion sort, as cells come by step and there are few workers in a step. */
+/* By worker, then by step. Insertion sort: cells come by step, and a step has few workers. */
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
@@ -54,7 +54,7 @@ static void order_cells(Layout *l, const VectorList *v)
     }
 }
 
-Level compare_reach(const VectorList *vectors, uint64_t memory)
+RecordLevel compare_reach(const VectorList *vectors, uint64_t memory)
 {
     const uint64_t held = memory / POOLED_BYTES;
     size_t largest = 0, elements = 0;
@@ -83,11 +83,11 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- the loops ---- */
 
-/* Several vectors end to end. */
+/* Several vectors taken as one. */
 typedef struct {
     Tally tally;
-    size_t vectors, failed; /* in it; left out of it */
-    size_t begin;           /* where its elements begin in the pools */
+    size_t vectors, failed; /* measured; left out as the codec failed */
+    size_t begin;           /* of its elements in pool_x and pool_y */
 } Pool;
 
 typedef struct {
@@ -97,22 +97,22 @@ typedef struct {
     size_t codec;       /* the one at work */
     CodecStates states; /* of this codec and worker */
     Arena *tallies;
-    CellPlan *plan; /* of the cell at work, each worker's */
-    Pool run;       /* everything so far */
-    size_t pooled;  /* elements in the pools: of this cell, or of everything (Layout's reach) */
+    CellPlan *plan; /* (workers) of the cell at work */
+    Pool run;       /* all cells so far */
+    size_t pooled;  /* elements in pool_x and pool_y: of the cell or of the run (Layout.reach) */
     size_t vectors; /* done, for progress */
     size_t failures;
     Error *err;
 } Engine;
 
-/* Into the buffers' x. */
+/* A vector, or the mean over workers, into b.x. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
-/* ---- percentiles: one reading of everything, which is also where NaN and Inf show ---- */
+/* ---- percentiles: reads all vectors once, which also refuses NaN and Inf before any codec runs ---- */
 
 static Status find_percentiles(Engine *e)
 {
@@ -144,9 +144,9 @@ static Status find_percentiles(Engine *e)
     return OK;
 }
 
-/* ---- several vectors end to end ---- */
+/* ---- several vectors as one ---- */
 
-static Status open_pool(Engine *e, Pool *p, Level level)
+static Status open_pool(Engine *e, Pool *p, RecordLevel level)
 {
     const Comparison *c = e->c;
     const bool random = codec_traits(c->codec[e->codec]) & RANDOM;
@@ -156,7 +156,7 @@ static Status open_pool(Engine *e, Pool *p, Level level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* W1 of what lies in the pools from p->begin on; it ends up sorted, which the next larger W1 does not mind. */
+/* W1 of the pools from p->begin on. Sorts both pools there, which no later W1 depends on. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     Arena *a = e->b.scratch;
@@ -176,7 +176,7 @@ static Status pool_wasserstein(Engine *e, Pool *p)
     return OK;
 }
 
-/* A record over several vectors. What failed is left out, and said to be. */
+/* The record of several vectors; its `error` counts those left out. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
 {
     char text[100];
@@ -197,7 +197,7 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- one vector ---- */
 
-/* Every worker plans by itself. A failure stands for all. */
+/* Each worker plans its own gradient. If one fails, plan[0] has the failure. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
@@ -218,7 +218,7 @@ static Status plan_cell(Engine *e, const Cell *cell)
     return OK;
 }
 
-/* A plan is part of what encoding the whole cell takes. */
+/* Planning is part of the cell's encoding time. */
 static void count_plan(const Engine *e, Pool *pool)
 {
     const size_t workers = workers_of(e->c);
@@ -231,7 +231,7 @@ static void count_plan(const Engine *e, Pool *pool)
     }
 }
 
-/* The vector's records for a Trial; `*record` NULL: there are none. */
+/* The vector's plan records of all workers, for a Trial; `*record` NULL: none. */
 static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 {
     const size_t workers = workers_of(e->c);
@@ -247,11 +247,11 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     return OK;
 }
 
-/* Puts a vector's figures into its cell's, and its elements behind those of the cell's others. */
+/* Appends a vector's sums and elements to its cell. */
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    pool->tally.wasserstein = tally->wasserstein; /* right where this vector stays alone */
+    pool->tally.wasserstein = tally->wasserstein; /* for a cell of one vector */
     pool->vectors++;
     if (!e->b.pool_x)
         return;
@@ -259,7 +259,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* A codec's failure becomes the record's; what else fails ends the run. */
+/* A codec's failure goes into the record; any other ends the comparison. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Comparison *c = e->c;

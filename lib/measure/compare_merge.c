@@ -180,7 +180,7 @@ static void note_sizes(const Merger *m, Tally *tally)
 }
 
 /* The sort needs y and `work`, which later holds the repeats' deviations; so the estimate moves to g. */
-static Status measure_first(Merger *m, const Subject *s, Tally *tally)
+static Status measure_first(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
     const size_t size = m->n * sizeof *b->y;
@@ -194,7 +194,7 @@ static Status measure_first(Merger *m, const Subject *s, Tally *tally)
     return tally_repeat(tally, s, 0, b->g);
 }
 
-static Status run_repeat(Merger *m, const Subject *s, Tally *tally)
+static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
     m->measured = m->repeat < tally->decoded;
@@ -270,7 +270,7 @@ static Status measure(Merger *m, Tally *tally)
 {
     const Trial *t = m->t;
     const Buffers *b = m->b;
-    Subject s = {
+    MeasuredVector s = {
         .x = b->x, .n = m->n, .threads = t->c->threads, .scratch = m->x.call.scratch, .err = m->x.call.err};
     memcpy(s.above, t->above, sizeof s.above);
     if (tally->decoded > 1) {

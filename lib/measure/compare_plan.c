@@ -1,5 +1,5 @@
-/* compare_plan.c -- what a codec plans over the vectors of a cell before the first is encoded. Their values
- * are read once more for it; reading is not part of its time. */
+/* compare_plan.c -- plans the vectors of a cell before the first is encoded (codec_plan). Loads each vector once more;
+ * loading is not part of the planning time. */
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"
@@ -7,9 +7,9 @@
 typedef struct {
     const Planner *planner;
     const Vector **vector; /* (count) of the step */
-    size_t at;             /* the one that was loaded last */
+    size_t at;             /* the last loaded, for messages */
     double loading;        /* seconds */
-    bool failed;           /* the vectors' values could not be had: that is not the codec's doing */
+    bool failed;           /* loading failed, which is not the codec's failure */
 } Source;
 
 static const float *load(void *data, size_t j, Error *err)
@@ -26,7 +26,7 @@ static const float *load(void *data, size_t j, Error *err)
     return s->failed ? NULL : p->x;
 }
 
-/* The vectors that the codec gets to see, with their Calls. */
+/* The cell's vectors that are not raw, with their Calls. */
 static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
 {
     const Planner *p = source->planner;

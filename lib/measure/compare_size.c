@@ -1,7 +1,7 @@
-/* compare_size.c -- what payloads a codec comes to over a selection, and the rate at which they come to so many bits.
+/* compare_size.c -- the bits per element of a codec's payloads, and the rate that gives a wanted number of bits.
  *
- * The loops are those of compare.c: by worker, by step, each vector from its state. So are the payloads, to the
- * byte. Nothing is timed or measured, and only repeat 0 of a codec with a state is decoded, to move it on. */
+ * Loops as compare.c does, by worker, step and vector, with the same payloads to the byte. Measures no time or error;
+ * decodes only repeat 0 of codecs with a state, to move the state on. */
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
@@ -47,7 +47,7 @@ void sizer_close(Sizer *s)
 
 /* ---- one vector ---- */
 
-/* All repeats from the same state; repeat 0 comes last, as it is the one that moves the state on. */
+/* All repeats from the same state; repeat 0 last, as its payload moves the state on. */
 static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, size_t repeats, double *bytes)
 {
     Message message;
@@ -57,13 +57,13 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
         return arena_fail(s->payloads, call->err);
     *bytes = 0;
     if (state)
-        TRY(codec_train(call, s->x, state)); /* the address is that of repeat 0 */
+        TRY(codec_train(call, s->x, state)); /* at repeat 0's address */
     for (size_t r = repeats; r-- > 0;) {
         if (comparison_stopped(s->c))
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* it holds nothing yet */
+        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* y holds nothing yet */
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
         TRY(status);
@@ -79,7 +79,7 @@ typedef struct {
     double bytes, elements;
 } Size;
 
-/* A codec's failure leaves the vector out; what else fails ends the run. */
+/* A codec's failure leaves the vector out; any other error is returned. */
 static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
 {
     const Vector *v = &s->c->vectors->item[i];
@@ -107,7 +107,7 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
     return status == ERR_STOPPED ? status : OK;
 }
 
-/* ---- everything ---- */
+/* ---- all vectors ---- */
 
 static Status add_cell(Sizer *s, const Codec *codec, const Cell *cell, size_t repeats, Size *total,
                        Error *err)
@@ -148,7 +148,7 @@ typedef struct {
     Arena *a;
 } Turned;
 
-/* NaN, which ends the search, also where the codec refuses the rate. */
+/* NaN, which ends the search, if the codec refuses the rate or fails on all vectors. */
 static Status size_at(void *data, double rate, double *bits, Error *err)
 {
     const Turned *t = data;
@@ -165,11 +165,11 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* With the first repeat alone. */
+/* The first search, with repeat 0 only: most sizes taken, and tolerance. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 
-/* Roughly with the first repeat, then with all of them, where they differ. */
+/* For random codecs searches with repeat 0 first, then goes on from there with all repeats. */
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err)
 {
@@ -193,7 +193,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         *tries += found.tries;
         t.repeats = s->c->repeats;
         if (fabs(found.slope) > 1.5)
-            found.slope = copysign(1.5, found.slope); /* one draw of few atoms makes steep steps */
+            found.slope = copysign(1.5, found.slope); /* one draw of few atoms exaggerates the slope */
         problem.most = 0;
         problem.tolerance = SIZE_TOLERANCE;
     }

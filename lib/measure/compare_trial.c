@@ -1,12 +1,11 @@
-/* compare_trial.c -- one codec on one vector: every repeat is encoded, decoded from the payload bytes, timed
- * and measured.
+/* compare_trial.c -- one codec on one vector: encodes every repeat, decodes its payload, times both and measures the
+ * error.
  *
- * A repeat runs once untimed, with the codec reporting its streams, and then again under the clock without;
- * the same payload comes out. Where nothing is random, one decoding stands for all repeats and only the clock
- * runs again.
+ * Each repeat runs once untimed, reporting its streams, and then timed without reports; both give the same payload. A
+ * codec that is not random is decoded in repeat 0 only; later repeats only time it.
  *
- * For the largest tensors memory is what limits a comparison. So buffers are lent to the codec as scratch
- * while they hold nothing: y while it encodes, the repeats' work once that is summed up. */
+ * Memory limits comparisons of the largest tensors. So buffers that hold nothing are lent to the codec as scratch: y while
+ * encoding, and `work` after its deviations are summed. */
 #include "measure/compare_parts.h"
 
 #include "num/radix.h"
@@ -24,7 +23,7 @@ typedef struct {
     Message message;
 } Run;
 
-/* What y holds is lost. */
+/* Overwrites y. */
 static Status send(void *arg)
 {
     Run *run = arg;
@@ -67,7 +66,7 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Untimed: the payload, what the codec says of it, and how much working memory both directions take. */
+/* Encodes and decodes untimed, for the payload, its streams and the most scratch memory of both. */
 static Status exchange(Run *run, Streams *streams, double *scratch)
 {
     Arena *a = run->call.scratch;
@@ -101,9 +100,9 @@ static void note_size(const Run *run, const Streams *streams, bool first, Tally 
     tally->raw += streams->raw;
 }
 
-/* What repeat 0 alone is measured for. The sort works where the repeats' deviations will be, and in y, which
- * is then decoded once more. */
-static Status measure_first(Run *run, const Subject *s, Tally *tally)
+/* The Wasserstein distance, of repeat 0 only. The sort uses `work`, which later holds the repeats' deviations, and y,
+ * which is then decoded once more. */
+static Status measure_first(Run *run, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = run->b;
     if (run->t->first)
@@ -114,7 +113,7 @@ static Status measure_first(Run *run, const Subject *s, Tally *tally)
     return receive(run);
 }
 
-static Status repeat(Run *run, const Subject *s, size_t r, Tally *tally)
+static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     set_address(run, r);
     if (r < tally->decoded) {
@@ -140,9 +139,8 @@ static Status settle(Run *run, Tally *tally)
     return OK;
 }
 
-/* Where atoms are independent and elements are not, the atoms' closed forms take the place of what the
- * elements' deviations say about freedom and gain (m2 counts R - 1 times the variance); where nothing is,
- * nothing is known. */
+/* The sums behind bias_z and gain_z assume independent elements. Where only atoms are independent, the atoms' closed
+ * forms replace them (S_M2 is R - 1 times the variance); where nothing is independent they are NaN. */
 static void use_moments(Run *run, Tally *tally)
 {
     AtomMoments m = {NAN, NAN};
@@ -153,7 +151,7 @@ static void use_moments(Run *run, Tally *tally)
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
-/* The codec's closed form; where it holds given random numbers of this repeat, the mean of all repeats'. */
+/* The codec's closed form; the mean over repeats where it depends on the repeat's draws (GIVEN_DRAWS). */
 static double expected_variance(Run *run)
 {
     const size_t repeats = codec_traits(run->t->codec) & GIVEN_DRAWS ? run->t->c->repeats : 1;
@@ -165,8 +163,8 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
-/* What the codec says of itself, and its state's next step. Repeat 0's payload is the one that counts: it is
- * sent again unless it still stands. */
+/* The codec's expected variance, and its next state, from repeat 0's payload: encoded again if later repeats have
+ * overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;
@@ -179,7 +177,7 @@ static Status conclude(Run *run, Tally *tally)
     arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0; /* as it is in every repeat, closed form or not */
+        tally->expected = 0; /* raw floats in every repeat */
     use_moments(run, tally);
     if (run->t->state)
         status = settle(run, tally);
@@ -202,7 +200,7 @@ static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
     const size_t n = t->vector->shape.n, repeats = t->c->repeats;
-    Subject s = {
+    MeasuredVector s = {
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
     memcpy(s.above, t->above, sizeof s.above);
     if (tally->decoded > 1) {
@@ -211,7 +209,7 @@ static Status measure(Run *run, Tally *tally)
     }
     TRY(tally_gradient(tally, &s));
     if (t->state)
-        TRY(codec_train(&run->call, run->b->x, t->state)); /* the address is that of repeat 0 */
+        TRY(codec_train(&run->call, run->b->x, t->state)); /* at repeat 0's address */
     for (size_t r = 0; r < repeats; r++) {
         if (comparison_stopped(t->c))
             return FAIL(run->call.err, ERR_STOPPED, "stopped");
@@ -242,7 +240,7 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    const size_t held = c->vectors->count == 1   ? 0 /* it is its own pool */
+    const size_t held = c->vectors->count == 1   ? 0 /* x and y suffice */
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest
                                                  : 0;

@@ -1,9 +1,9 @@
 /* cost.c -- see cost.h.
  *
- * Without overlap the parts follow one another. With it (docs/cost.md) the forward pass takes a third of compute, and
- * the backward pass two, each layer its share by elements, the last layer first. The processor encodes each layer when
- * its gradient is there, before it computes the next; the link carries them in that order, beside; the processor
- * decodes them in that order when it has encoded the last. */
+ * Without overlap compute, encode, communication and decode follow one another. With overlap (docs/cost.md) the forward
+ * pass takes a third of compute and the backward pass two thirds, each layer its share by elements, the last layer first.
+ * The processor encodes each layer as soon as it has the layer's gradient. The link carries the layers in that order at
+ * the same time. The processor decodes them in that order after it has encoded the last. */
 #include "measure/cost.h"
 
 #include <math.h>
@@ -23,7 +23,8 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- one layer ---- */
 
-/* Of P - 1 additions a worker of a ring does one for each other, of a Pth each; a tree has so many levels. */
+/* The share of merging P payloads (P - 1 additions) that one worker does: on a ring it adds a Pth of the payload P - 1
+ * times, on a tree whole payloads once per level. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;
@@ -64,13 +65,14 @@ static CostLayer whole(const Iteration *it)
     return all;
 }
 
-Traffic iteration_traffic(const Iteration *it)
+/* Of all layers in one message. */
+static Traffic iteration_traffic(const Iteration *it)
 {
     const CostLayer all = whole(it);
     return layer_traffic(it, &all);
 }
 
-/* ---- all of them ---- */
+/* ---- all layers ---- */
 
 static IterationTime one_after_another(const Iteration *it, const Link *link)
 {
@@ -88,7 +90,7 @@ static IterationTime overlapped(const Iteration *it, const Link *link)
     const double backward = it->compute * 2 / 3, ready = it->compute + all.encode;
     double processor = it->compute - backward, sent = 0, decoded = ready;
     if (it->plan > 0)
-        processor = it->compute + it->plan; /* nothing is encoded before all is there */
+        processor = it->compute + it->plan; /* the plan needs the whole gradient */
     for (size_t i = it->layers; i-- > 0;) {
         const CostLayer *l = &it->layer[i];
         const Traffic t = layer_traffic(it, l);
@@ -115,7 +117,7 @@ static double gain(const Iteration *it, const Iteration *plain, double bandwidth
     return iteration_time(plain, bandwidth).total - iteration_time(it, bandwidth).total;
 }
 
-/* Where totals are no straight lines in 1 / bandwidth: halving, between bandwidths where the signs differ. */
+/* With overlap the total is not linear in 1 / bandwidth: bisects between bandwidths where the gains differ in sign. */
 static double crossing(const Iteration *it, const Iteration *plain, bool pays_fast)
 {
     double slow = log(1e-3), fast = log(1e18);

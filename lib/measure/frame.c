@@ -43,7 +43,7 @@ Shape frame_shape(const FrameRecord *r)
     return shape_vector(n);
 }
 
-/* A vector may be far larger than its payload (a handful of entries of millions), but not without bound. */
+/* A vector may be far larger than its payload (a few entries of millions), but not without limit. */
 uint64_t frame_elements_limit(uint64_t payload)
 {
     const uint64_t most = (uint64_t)1 << 40;
@@ -63,7 +63,7 @@ static Status cannot_write(const FrameWriter *w, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write: %s", w->out.path, strerror(errno));
 }
 
-/* Begins a block of `size` bytes of body in the scratch arena; block_end writes it. */
+/* Begins a block with a body of `size` bytes in the scratch arena; block_end writes the block. */
 static Status block_begin(FrameWriter *w, Buf *b, char type, size_t size, Error *err)
 {
     *b = (Buf){.cap = BLOCK_HEAD + size + BLOCK_TAIL};
@@ -221,9 +221,9 @@ struct FrameReader {
     FILE *from;
     const char *name, *spec;
     uint64_t size;    /* of the file */
-    uint64_t at;      /* where the next block begins */
-    uint64_t block;   /* where the last one began */
-    uint64_t records; /* promised */
+    uint64_t at;      /* offset of the next block */
+    uint64_t block;   /* offset of the last block read */
+    uint64_t records; /* the header's number */
     uint64_t delivered;
     bool ended;
 };
@@ -242,7 +242,7 @@ static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
     return OK;
 }
 
-/* The next block's type and body, its checksum found right. */
+/* The next block's type and body, after a check of its checksum. */
 static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Error *err)
 {
     uint8_t head[BLOCK_HEAD];
@@ -295,7 +295,7 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
                : bad(r, err, "a group's attributes are malformed");
 }
 
-/* False when it is malformed. */
+/* False: malformed. */
 static bool take_member(Reader *body, FrameMember *m, Arena *a)
 {
     size_t dim[RANK_MAX] = {0};
@@ -322,7 +322,7 @@ static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
     return rec->member != NULL;
 }
 
-/* The payloads, and whether the members' elements are within what they justify. */
+/* The payloads; false if malformed, or if the members have more elements than the payload's size allows. */
 static bool take_rounds(Reader *body, FrameRecord *rec)
 {
     rec->rounds = take_u8(body);

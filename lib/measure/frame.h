@@ -1,9 +1,8 @@
-/* frame.h -- the payload container: what encode writes and decode reads, FILE.atomo (docs/FORMAT.md has the layout).
+/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (docs/FORMAT.md has the layout).
  *
- * A record is one compressed vector: its random address, the tensors it is made of, the payload of every
- * round. A checksum closes each block and an end block the file, so a file that was cut or altered anywhere
- * is refused, with the offset. Nothing is allocated on the word of a length that the file's size does not
- * bear out. */
+ * A record is one compressed vector: its random address, its tensors, the payload of every round. Each block ends with a
+ * checksum and the file with an end block, so a file that was cut or altered is refused, with the offset. No length is
+ * trusted for an allocation beyond what the file's size justifies. */
 #ifndef ATOMO_FRAME_H
 #define ATOMO_FRAME_H
 
@@ -25,32 +24,33 @@ typedef struct {
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */
     const char *name; /* of the vector: a tensor's, or a group's */
-    bool raw;         /* sent with `none`, whatever the container's codec */
-    bool joined; /* the members end to end are a vector; else there is one, compressed in its own shape */
+    bool raw;         /* sent with the codec `none` */
+    bool joined;      /* the vector is all members end to end; else there is one member, in its own shape */
     FrameMember *member;
     size_t members;
     Bytes round[FRAME_ROUNDS];
     int rounds;
 } FrameRecord;
 
-/* What the codec sees: the lone member's shape, or a vector of all their elements. */
+/* The shape that the codec compresses: the only member's, or a vector of all members' elements. */
 Shape frame_shape(const FrameRecord *r);
 
-/* Most elements that a vector may have whose payload has so many bytes. */
+/* The most elements that a vector with a payload of so many bytes may have. */
 uint64_t frame_elements_limit(uint64_t payload);
 
 /* ---- writing ---- */
 
 typedef struct FrameWriter FrameWriter;
 
-/* To a temporary file beside `path`; `records` is how many frame_put will come. Lives in the arena. */
+/* Writes to a temporary file beside `path` until frame_commit. `records`: the number of frame_put calls to come. The
+ * writer lives in the arena. */
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
 Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
                        Error *err); /* "": the root */
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
-uint64_t frame_bytes(const FrameWriter *w);      /* of the finished file, once all is put */
-Status frame_commit(FrameWriter *w, Error *err); /* closes it, whatever happens */
+uint64_t frame_bytes(const FrameWriter *w);      /* of the finished file, after the last record */
+Status frame_commit(FrameWriter *w, Error *err); /* closes the file in any case */
 void frame_abandon(FrameWriter *w);              /* NULL is fine */
 
 /* ---- reading ---- */
@@ -58,7 +58,7 @@ void frame_abandon(FrameWriter *w);              /* NULL is fine */
 typedef struct FrameReader FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
-/* The same from an open file that can seek; `name` stands in messages. frame_close closes it. */
+/* The same from an open file that can seek; `name` is for messages. frame_close closes the file. */
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
 void frame_close(FrameReader *r); /* NULL is fine */
 
@@ -66,7 +66,7 @@ const char *frame_name(const FrameReader *r); /* of the file */
 const char *frame_spec(const FrameReader *r);
 uint64_t frame_records(const FrameReader *r);
 uint64_t frame_size(const FrameReader *r);   /* of the file */
-uint64_t frame_offset(const FrameReader *r); /* where the block that was read last begins, for messages */
+uint64_t frame_offset(const FrameReader *r); /* of the last block read, for messages */
 
 typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
 
@@ -77,7 +77,7 @@ typedef struct {
     FrameRecord record; /* FRAME_RECORD */
 } FrameItem;
 
-/* The next block, in the arena `a`, which the caller rewinds when done with it. */
+/* Reads the next block into the arena. ERR_CORRUPT says what is wrong, with the offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
 
 #endif

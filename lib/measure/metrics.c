@@ -1,7 +1,7 @@
 /* metrics.c -- the table of results, each a function of a tally's sums.
  *
- * G = |g|^2, R repeats, v_i the empirical variance of coordinate i, bar the mean over repeats. A result that
- * does not exist (a ratio to a zero vector, a class without elements) is NaN. */
+ * In comments G = |g|^2, R is the number of repeats, v_i the empirical variance of element i, bar the mean over repeats. A
+ * result that does not exist (a ratio to a zero vector, a class without elements) is NaN. */
 #include "measure/metrics.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static double ratio(double a, double b)
     return b != 0 ? a / b : NAN;
 }
 
-/* A sum over one decoded vector, averaged over repeats. */
+/* A sum over one estimate, averaged over repeats. */
 static double mean_sum(const Tally *t, int sum)
 {
     double total = 0;
@@ -21,7 +21,7 @@ static double mean_sum(const Tally *t, int sum)
     return total / (double)t->decoded;
 }
 
-/* The mean over a class that each repeat has its own members of; repeats without any are left out. */
+/* The mean over a class of elements whose members differ between repeats; leaves out repeats without members. */
 static double mean_of_class(const Tally *t, int sum, int count)
 {
     double total = 0, repeats = 0;
@@ -108,7 +108,7 @@ static double expected(const Tally *t)
     return t->expected;
 }
 
-/* m2 adds R - 1 times the variance. */
+/* S_M2 is R - 1 times the variance. */
 static double freedom(const Tally *t)
 {
     return t->repeats > 1 ? (double)(t->repeats - 1) : 1;
@@ -131,7 +131,7 @@ static double bias_z(const Tally *t)
     return (bias_ratio(t) - 1) / sqrt(2 * (double)t->repeats / (freedom(t) * nu));
 }
 
-/* <bar - g, g> / G, which does not cancel where the gain is near 1. */
+/* <bar - g, g> / G: the gain less 1, without cancellation. */
 static double gain_excess(const Tally *t)
 {
     return ratio(t->spread[S_BIAS_DOT], norm2(t));

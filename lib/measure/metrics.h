@@ -1,54 +1,53 @@
-/* metrics.h -- what is measured of a codec on a vector, and how vectors' figures make those of one long vector.
+/* metrics.h -- measurements of a codec on a vector, and their sums over several vectors taken as one.
  *
- * A Tally holds sums, not results: those of one vector, or of several end to end. Sums are in double, block
- * by block in the order of the blocks, whatever the number of threads. The table `metrics` turns a tally into
- * results. */
+ * A Tally holds sums, from which the table `metrics` computes results. Sums are in double and added in the order of the
+ * blocks, so they are equal for any number of threads. */
 #ifndef ATOMO_METRICS_H
 #define ATOMO_METRICS_H
 
 #include "base/arena.h"
 #include "vec/kernels.h"
 
-/* What a record is about. Each level has its own 95th percentile of |g|, which divides big elements from small. */
+/* The vectors of a record. Each level has its own 95th percentile of |g|, which separates big elements from small. */
 typedef enum {
     LEVEL_VECTOR, /* one vector */
-    LEVEL_CELL,   /* all vectors of one step and worker */
-    LEVEL_RUN,    /* everything selected */
+    LEVEL_CELL,   /* all vectors of one step and worker, as one */
+    LEVEL_RUN,    /* all vectors selected, as one */
     LEVELS,
-} Level;
+} RecordLevel;
 _Static_assert((int)LEVELS == (int)THRESHOLDS, "one threshold for each level");
 
 typedef struct {
-    Level level;
+    RecordLevel level;
     size_t repeats;  /* R */
-    size_t decoded;  /* how many of them were really decoded: 1 where nothing is random */
-    double n, cells; /* elements; steps and workers that sizes and times are spread over */
+    size_t decoded;  /* repeats decoded: R, or 1 if the codec is not random */
+    double n, cells; /* elements; cells, over which sizes and times are averaged */
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
-    double entropy;                                /* bits, mean over repeats; NaN: not told */
-    double raw;                                    /* tensors sent raw */
-    double expected;                               /* the codec's own variance; NaN: unknown */
-    double residual2;                              /* NaN: there is none */
-    double scratch;                                /* bytes */
+    double entropy;                                /* bits, mean over repeats; NaN: not reported */
+    double raw;                                    /* tensors sent raw, mean over repeats */
+    double expected;                               /* codec_variance; NaN: unknown */
+    double residual2;                              /* squared norm of the residual; NaN: none */
+    double scratch;                                /* most bytes of working memory */
     double wasserstein;                            /* NaN: unknown */
-    double largest;                                /* max |d| */
+    double largest;                                /* max |h_i - g_i| over repeats */
     double merge,
-        each;      /* merging: seconds that payloads take undecoded (NaN: they cannot), and decoded each */
-    double merged; /* merging: bytes of the aggregate; NaN: there is none */
-    double early;  /* bytes that all hear in the rounds before the last */
+        each;      /* merge: seconds to merge all payloads (NaN: they do not merge); to decode and add each */
+    double merged; /* merge: bytes of the merged payloads, all rounds; NaN: none */
+    double early;  /* bytes of the merged payloads of the rounds before the last */
     double gradient[G_SUMS];
     double (*error)[E_SUMS]; /* (decoded) */
-    double spread[S_SUMS];   /* of repeats around their mean, and of that mean around g */
-    bool spread_known;       /* false when one random repeat is all there is */
-    bool percentile_known;   /* of its own level */
+    double spread[S_SUMS];   /* repeats around their mean, and their mean around g */
+    bool spread_known;       /* false: random, with one repeat */
+    bool percentile_known;   /* of the tally's level */
 } Tally;
 
-/* An empty tally. Where nothing is random one decoding stands for all repeats. */
-Status tally_open(Tally *t, Level level, size_t repeats, bool random, Arena *a, Error *err);
+/* An empty tally; its sums live in the arena. Not random: one decoding for all repeats. */
+Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
-/* The vector that is measured, and where: `half` and `root` (n each) hold what repeats add up to
- * (spread_add), NULL where one decoding stands for all. With repeats up to 1000, float32 there costs results
- * 1e-6 of their value at most; of a codec whose bias is far above its spread, 1e-9 times that ratio. */
+/* The vector g that is measured. `half` and `root` (n each) accumulate the repeats (spread_add); NULL where one decoding
+ * serves for all. They are float32, which with up to 1000 repeats costs results at most 1e-6 of their value, or 1e-9 times
+ * the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;
@@ -57,17 +56,18 @@ typedef struct {
     int threads;
     Arena *scratch;
     Error *err;
-} Subject;
+} MeasuredVector;
 
-Status tally_gradient(Tally *t, const Subject *s);
+/* The sums of g; before the others. */
+Status tally_gradient(Tally *t, const MeasuredVector *s);
 
-/* Decoded vector y of repeat r; to be called for r = 0, 1, .. in order. */
-Status tally_repeat(Tally *t, const Subject *s, size_t r, const float *y);
+/* The sums of repeat r's estimate y (n); for r = 0, 1, .. in order. */
+Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
-/* After the last repeat. */
-Status tally_spread(Tally *t, const Subject *s);
+/* The sums over repeats; after the last. */
+Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Puts `part`, which may be of a lower level, behind what `total` has; `wasserstein` and `cells` are left alone. */
+/* Adds `part`, which may be of a lower level, to `total`, except for `wasserstein` and `cells`. */
 void tally_append(Tally *total, const Tally *part);
 
 typedef enum {

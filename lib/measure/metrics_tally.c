@@ -1,4 +1,4 @@
-/* metrics_tally.c -- the passes over a vector and its decoded forms, and how tallies append. */
+/* metrics_tally.c -- the passes over a vector and its estimates that fill a tally, and the sum of tallies. */
 #include "measure/metrics.h"
 
 #include "base/parallel.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-Status tally_open(Tally *t, Level level, size_t repeats, bool random, Arena *a, Error *err)
+Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err)
 {
     *t = (Tally){.level = level,
                  .repeats = repeats,
@@ -23,14 +23,14 @@ Status tally_open(Tally *t, Level level, size_t repeats, bool random, Arena *a, 
 
 /* ---- passes: blocks in parallel, their sums added in order ---- */
 
-enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* doubles that a block leaves behind */
+enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* partial sums of a block */
 _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
                "one size of partial sums fits all passes");
 
 typedef struct {
-    const Subject *s;
+    const MeasuredVector *s;
     const float *y;
-    double count; /* of repeats so far, with this one */
+    double count; /* repeats so far, this one included */
     double (*part)[PART];
 } Pass;
 
@@ -43,7 +43,7 @@ static void gradient_block(void *data, size_t b)
 static void error_block(void *data, size_t b)
 {
     const Pass *p = data;
-    const Subject *s = p->s;
+    const MeasuredVector *s = p->s;
     const size_t at = b * BLOCK, n = block_size(s->n, b);
     kernels()->error_sums(s->x + at, p->y + at, n, s->above, p->part[b], &p->part[b][LARGEST]);
     if (s->half)
@@ -54,16 +54,15 @@ static void error_block(void *data, size_t b)
 static void spread_block(void *data, size_t b)
 {
     const Pass *p = data;
-    const Subject *s = p->s;
+    const MeasuredVector *s = p->s;
     const size_t at = b * BLOCK;
     kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass and adds what its blocks leave behind to `sum`; to the tally too what repeats leave, where it
- * is not NULL. */
+/* Runs a pass and adds its blocks' partial sums to `sum` (sums), and to `repeats`, if not NULL, those over repeats. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
-    const Subject *s = p->s;
+    const MeasuredVector *s = p->s;
     const ArenaMark mark = arena_mark(s->scratch);
     const size_t blocks = blocks_of(s->n);
     p->part = arena_take(s->scratch, blocks, sizeof *p->part);
@@ -82,21 +81,21 @@ static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size
     return OK;
 }
 
-Status tally_gradient(Tally *t, const Subject *s)
+Status tally_gradient(Tally *t, const MeasuredVector *s)
 {
     Pass p = {.s = s};
     t->n = (double)s->n;
     return run_pass(&p, gradient_block, t->gradient, G_SUMS, NULL);
 }
 
-Status tally_repeat(Tally *t, const Subject *s, size_t r, const float *y)
+Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y)
 {
     assert(r < t->decoded);
     Pass p = {.s = s, .y = y, .count = (double)(r + 1)};
     return run_pass(&p, error_block, t->error[r], E_SUMS, t);
 }
 
-Status tally_spread(Tally *t, const Subject *s)
+Status tally_spread(Tally *t, const MeasuredVector *s)
 {
     if (s->half) {
         Pass p = {.s = s};
@@ -108,7 +107,7 @@ Status tally_spread(Tally *t, const Subject *s)
     return OK;
 }
 
-/* ---- one behind the other ---- */
+/* ---- sums of tallies ---- */
 
 static void add_known(double *total, double part)
 {

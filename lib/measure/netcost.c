@@ -10,8 +10,8 @@ const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
 
 #define BITS(per_second) ((per_second) / 8)
 
-/* Latencies are what a message takes through a kernel's network stack at such a link, not what its wire takes. The
- * instances' are those of their class: "high" is about 1 Gbit/s, "up to 10 Gbit/s" that. */
+/* Latencies include a kernel's network stack, not the wire alone. The instances have the bandwidth of their network class:
+ * "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
 const Link links[] = {
     {"lan1g", 100e-6, BITS(1e9)},
     {"lan10g", 50e-6, BITS(10e9)},
@@ -46,7 +46,7 @@ static Status find_preset(Link *out, const char *name, Error *err)
                       near ? near : links[0].name, text_names(all, sizeof all, link_name, NULL));
 }
 
-/* ---- links of one's own ---- */
+/* ---- links given as latency and bandwidth ---- */
 
 typedef struct {
     const char *name;
@@ -126,7 +126,8 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
 
 /* ---- time ---- */
 
-double traffic_latencies(const Traffic *t)
+/* Messages one after another. */
+static double traffic_latencies(const Traffic *t)
 {
     const double others = t->workers - 1;
     const double each[] = {2, others, 2 * others, 2 * ceil(log2(t->workers))};

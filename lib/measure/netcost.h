@@ -1,15 +1,16 @@
-/* netcost.h -- how long workers take to exchange a step's payloads: a latency and a bandwidth, and who sends what to whom.
+/* netcost.h -- the time of one step's exchange on a network: a link's latency and bandwidth, and a topology.
  *
- * With payload S, parameters D, latency a and bandwidth b, in seconds and bytes, an exchange of one round takes
+ * With P workers, payload S and parameters D in bytes, latency a in seconds and bandwidth b in bytes a second, one round
+ * takes
  *
- *     ps         2 a + P (S + D) / b                       all into one server's link, the parameters out
- *     allgather  (P - 1) (a + S / b)                       everyone hears everyone
+ *     ps         2 a + P (S + D) / b                       one server receives all payloads, sends the parameters
+ *     allgather  (P - 1) (a + S / b)                       every worker receives all payloads
  *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         payloads that add
  *     tree       2 ceil(log2 P) (a + S / b)                payloads that add
  *
- * Each further round takes the latencies once more; its bytes are part of S. A server also sends back what the rounds
- * before the last add up to (`early`), for the workers go on from that. On a ring or a tree S is the aggregate's size:
- * integers that add up grow, and a sum of fixed width carries the widest on every hop. */
+ * Each further round adds the latencies again; S has the bytes of all rounds. A server also sends the merged payloads of
+ * the rounds before the last (`early`), which the next round's encoders need. On a ring or a tree S is the size of the
+ * merged payload: sums of integers need more bits, and every hop is counted with the widest. */
 #ifndef ATOMO_NETCOST_H
 #define ATOMO_NETCOST_H
 
@@ -29,8 +30,8 @@ typedef struct {
 extern const Link links[];                         /* ends in {0} */
 const char *link_name(const void *data, size_t i); /* data: NULL; NULL behind the last */
 
-/* A preset's name, or "alpha=50us,beta=10Gbit": a time in s, ms, us or ns; bits (kbit, Mbit, Gbit) or bytes (kB, MB,
- * GB) a second. What was written is the link's name, with spaces for commas; it reads back. */
+/* A preset's name, or "alpha=50us,beta=10Gbit": latency in s, ms, us or ns; bandwidth in bits (kbit, Mbit, Gbit) or
+ * bytes (kB, MB, GB) a second. The link's name is `text` with spaces for commas, which link_read also accepts. */
 Status link_read(Link *out, const char *text, Arena *a, Error *err);
 
 /* ---- what travels ---- */
@@ -39,16 +40,15 @@ typedef struct {
     Topology topology;
     double workers;    /* 1 or more */
     double rounds;     /* of the codec */
-    double payload;    /* bytes of all rounds: a worker's; on a ring or tree the aggregate's */
-    double early;      /* of it, in the rounds before the last */
-    double parameters; /* bytes that a server sends out */
+    double payload;    /* bytes of all rounds: a worker's payload; on a ring or tree the merged payload */
+    double early;      /* bytes of the merged payloads of the rounds before the last */
+    double parameters; /* bytes that a server sends to each worker */
 } Traffic;
 
-double traffic_latencies(const Traffic *t); /* how many, one after another */
-double traffic_bytes(const Traffic *t);     /* through the link that has most to carry */
+double traffic_bytes(const Traffic *t); /* through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* Whether payloads have to add on the way. */
+/* Whether the topology merges payloads on the way, which needs a codec whose payloads merge. */
 bool topology_adds(Topology topology);
 
 #endif

@@ -1,4 +1,4 @@
-/* timing.h -- how long one call takes, on the monotonic clock. */
+/* timing.h -- the time of one call, by the monotonic clock. */
 #ifndef ATOMO_TIMING_H
 #define ATOMO_TIMING_H
 
@@ -6,14 +6,14 @@
 
 double clock_now(void); /* seconds since some fixed moment */
 
-/* The smallest step this clock was seen to make, in seconds. Costs about a tenth of a millisecond. */
+/* The clock's smallest observed step, in seconds. Takes about 0.1 ms. */
 double clock_resolution(void);
 
-/* How long a sample must last at least: 1 ms and 100 times the clock's resolution. */
+/* The least duration of a sample in seconds: 1 ms, or 100 times the clock's resolution if that is longer. */
 double sample_least(void);
 
-/* One sample: calls fn(arg) again and again until `least` seconds have passed; `*seconds` is the time per
- * call. The clock is read after 1, 3, 7, 15 .. calls, so that reading it costs nothing that shows. */
+/* One sample: calls fn(arg) until `least` seconds have passed, at least once; `*seconds` is the time per call. Reads the
+ * clock after 1, 3, 7, 15 .. calls only, so that reading it does not count. Stops at the first error. */
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds);
 
 #endif

@@ -79,7 +79,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->rows = arena_zeroed(a, places * codecs, r->column_count * sizeof *r->rows);
     r->have = NEW_ZERO(a, bool, places *codecs);
     r->first = NEW(a, const Vector *, places);
-    r->level = NEW(a, Level, places);
+    r->level = NEW(a, RecordLevel, places);
     if (!columns || !r->rows || !r->have || !r->first || !r->level)
         return arena_fail(a, err);
     columns->name = "place"; /* the journal's own column, in front of the results' */
@@ -98,7 +98,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
 static void put_identity(const Results *r, size_t place, size_t codec, Value *row)
 {
     const Vector *v = r->first[place];
-    const Level level = r->level[place];
+    const RecordLevel level = r->level[place];
     const bool all = level == LEVEL_RUN, single = level == LEVEL_VECTOR;
     row[STEP] = all ? value_text("*") : v->step_group ? value_int(v->step) : value_none();
     row[WORKER] = all ? value_text("*") : v->worker_group ? value_int(v->worker) : value_none();

@@ -18,7 +18,7 @@ typedef struct {
     Value *rows;          /* [places][codecs][column_count] */
     bool *have;           /* [places][codecs] */
     const Vector **first; /* per place: its vector, or the first of several */
-    Level *level;         /* per place */
+    RecordLevel *level;         /* per place */
     Arena *a;
 } Results;
 

@@ -95,7 +95,7 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     (void)state;
     static const struct {
         uint64_t memory;
-        Level reach;
+        RecordLevel reach;
     } cases[] = {{12 * 142600, LEVEL_RUN},
                  {12 * 142600 - 1, LEVEL_CELL},
                  {12 * 71300, LEVEL_CELL},

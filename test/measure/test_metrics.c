@@ -9,7 +9,7 @@ static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool
                         double above)
 {
     Tally t;
-    Subject s = {.x = x,
+    MeasuredVector s = {.x = x,
                  .n = n,
                  .above = {n ? radix_magnitude_quantile(x, n, 0.95) : NAN, above, above},
                  .threads = threads,
@@ -287,7 +287,7 @@ static void extremes_neither_overflow_nor_vanish(void **state)
             y[j] = j % 4 ? x[j] : 0;
         }
         Tally t;
-        const Subject s = {.x = x, .n = 64, .above = {0}, .threads = 1, .scratch = b->a, .err = &b->err};
+        const MeasuredVector s = {.x = x, .n = 64, .above = {0}, .threads = 1, .scratch = b->a, .err = &b->err};
         check_ok(tally_open(&t, LEVEL_VECTOR, 1, false, b->a, &b->err), &b->err);
         check_ok(tally_gradient(&t, &s), &b->err);
         check_ok(tally_repeat(&t, &s, 0, y), &b->err);

@@ -56,7 +56,7 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     const ArenaMark mark = arena_mark(b->a);
     float *x = NEW(b->a, float, N), *y = NEW(b->a, float, N);
     double *mean = NEW_ZERO(b->a, double, N), *m2 = NEW_ZERO(b->a, double, N);
-    Subject s = {.x = x, .n = N, .threads = 1, .scratch = b->a, .err = &b->err};
+    MeasuredVector s = {.x = x, .n = N, .threads = 1, .scratch = b->a, .err = &b->err};
     s.half = NEW(b->a, float, N);
     s.root = NEW(b->a, float, N);
     Rng rng = rng_open(5, 0, 0, 0, 0);
@@ -103,7 +103,7 @@ static void what_never_varies_has_no_variance(void **state)
     for (size_t i = 0; i < countof(pairs); i++) {
         float half, root;
         Tally t;
-        Subject s = {.x = pairs[i], .n = 1, .threads = 1, .scratch = b->a, .err = &b->err};
+        MeasuredVector s = {.x = pairs[i], .n = 1, .threads = 1, .scratch = b->a, .err = &b->err};
         s.half = &half;
         s.root = &root;
         check_ok(tally_open(&t, LEVEL_VECTOR, 9, true, b->a, &b->err), &b->err);

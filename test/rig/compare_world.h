@@ -125,7 +125,7 @@ static const char *const names[VECTORS] = {"a", "b", "c"};
 typedef struct {
     double value[64];
     size_t codec, vectors;
-    Level level;
+    RecordLevel level;
     const Vector *vector;
     char error[100];
 } Kept;
