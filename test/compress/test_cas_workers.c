@@ -67,12 +67,12 @@ typedef struct {
 static Model model_of(Bytes payload)
 {
     ClusterModel m = {.minus = payload.data[1], .plus = payload.data[2]};
-    Model out = {.minus = m.minus, .clusters = model_clusters(&m)};
+    Model out = {.minus = m.minus, .clusters = cluster_model_clusters(&m)};
     for (size_t j = 0; j < out.clusters; j++) {
         m.cluster[j] = (Cluster){load_f32(payload.data + 3 + 8 * j), load_u32(payload.data + 7 + 8 * j)};
         out.from[j + 1] = out.from[j] + m.cluster[j].buckets;
     }
-    model_thresholds(&m, out.above);
+    cluster_model_thresholds(&m, out.above);
     return out;
 }
 

@@ -34,13 +34,13 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check_ok(clusters_train(&r->m, &r->s, spec, r->x, n, &rng, r->a, &r->err), &r->err);
     const double alike[CLUSTERS_MOST] = {0};
     clusters_share(&r->m, alike, 0);
-    check(model_good(&r->m));
+    check(cluster_model_good(&r->m));
 }
 
 /* The nearest centre of the value's sign, by magnitude; of two equally near ones the smaller. */
 static size_t nearest(const ClusterModel *m, float x)
 {
-    const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? model_clusters(m) : m->minus;
+    const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? cluster_model_clusters(m) : m->minus;
     size_t at = from;
     for (size_t j = from; j < to; j++) {
         const double gap = fabs((double)m->cluster[j].centre - (double)x);
@@ -63,19 +63,20 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     r->x[2] = 1e6f;
     r->x[3] = -1e6f;
     r->x[4] = 1e-45f;
-    for (size_t j = 0; j + 1 < model_clusters(&r->m); j++) /* and the values halfway between centres */
+    for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m);
+         j++) /* and the values halfway between centres */
         r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
-    model_thresholds(&r->m, above);
+    cluster_model_thresholds(&r->m, above);
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
         const Kernels *k = kernels_of(isa);
         if (!k)
             continue;
-        k->stretches(r->x, N, above, model_clusters(&r->m) - 1, code);
+        k->stretches(r->x, N, above, cluster_model_clusters(&r->m) - 1, code);
         for (size_t i = 0; i < N; i++)
             check(code[i] == nearest(&r->m, r->x[i]));
         for (size_t n = 0; n < 70; n++) { /* lengths that do not fill a vector register */
             memset(again, 0xee, sizeof again);
-            k->stretches(r->x, n, above, model_clusters(&r->m) - 1, again);
+            k->stretches(r->x, n, above, cluster_model_clusters(&r->m) - 1, again);
             check(!memcmp(again, code, n) && again[n] == 0xee);
         }
     }
@@ -125,12 +126,12 @@ static void codes_of_very_unlike_lengths_come_back(void **state)
             const int rare = __builtin_ctz(rng_u32(&rng, USE_TEST, i) | 1u << 31);
             code[i] = (uint8_t)(i < RARE || rare >= (int)clusters ? clusters - 1 : (uint32_t)rare);
         }
-        Buf out = {.cap = index_most(INDEX_HUFFMAN, MANY, clusters)};
+        Buf out = {.cap = cluster_index_most(INDEX_HUFFMAN, MANY, clusters)};
         out.data = NEW(a, uint8_t, out.cap);
-        check(index_put(&index, code, &out) == OK);
+        check(cluster_index_put(&index, code, &out) == OK);
         Reader r = reader_open(buf_bytes(&out));
         const char *why = "";
-        check(index_get(&index, &r, back, &why) == OK && !memcmp(back, code, MANY));
+        check(cluster_index_get(&index, &r, back, &why) == OK && !memcmp(back, code, MANY));
     }
     arena_close(a);
 }
@@ -205,7 +206,7 @@ static void buckets_come_to_the_budget_exactly(void **state)
         for (size_t j = 0; j < 6; j++)
             weight[j] = t % 7 ? pow(rng_unit(&rng, USE_DATA, 6 * t + j), 6) : 0;
         clusters_share(&r->m, weight, budget);
-        check(model_buckets(&r->m) == (budget > 6 ? budget : 6));
+        check(cluster_model_buckets(&r->m) == (budget > 6 ? budget : 6));
         for (size_t j = 0; j < 6; j++)
             check(r->m.cluster[j].buckets >= 1);
     }
@@ -253,7 +254,7 @@ static void each_side_has_a_cluster_and_no_centre_twice(void **state)
                 check(r->m.minus <= k && r->m.plus <= k);
             }
     learn(r, &usual, 0, 1);
-    check(model_clusters(&r->m) == 2);
+    check(cluster_model_clusters(&r->m) == 2);
     arena_close(r->a);
 }
 

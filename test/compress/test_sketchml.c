@@ -235,11 +235,11 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     for (int dense = 0; dense < 2; dense++) {
         Try *t = try_open("sketchml", 3 << 18);
         sparse_laplace(t, 6, dense ? 1 : 0.7);
-        check_ok(bins_find(&b, &t->call, t->x, QUANTILES), &t->err);
+        check_ok(quantile_bins_find(&b, &t->call, t->x, QUANTILES), &t->err);
         check(b.bins[0] + b.bins[1] == QUANTILES);
         uint8_t *bin = NEW(t->arena, uint8_t, t->shape.n);
-        bins_index(&b, &index);
-        bins_take(&b, &index, t->x, t->shape.n, bin);
+        quantile_bins_index(&b, &index);
+        quantile_bins_take(&b, &index, t->x, t->shape.n, bin);
         double count[TWO_SIDES][QUANTILES] = {{0}};
         for (size_t i = 0; i < t->shape.n; i++)
             if (t->x[i] != 0)
@@ -266,10 +266,10 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     uint8_t bin[3000];
     for (size_t i = 0; i < t->shape.n; i++)
         t->x[i] = 1 + (float)(i % 300) * 0x1p-20f;
-    check_ok(bins_find(&b, &t->call, t->x, 200), &t->err);
-    bins_index(&b, &index);
+    check_ok(quantile_bins_find(&b, &t->call, t->x, 200), &t->err);
+    quantile_bins_index(&b, &index);
     check(index.steps == 199);
-    bins_take(&b, &index, t->x, t->shape.n, bin);
+    quantile_bins_take(&b, &index, t->x, t->shape.n, bin);
     for (size_t i = 0; i < t->shape.n; i++) {
         size_t k = 0;
         while (b.edge[ABOVE_ZERO][k] <= t->x[i])

@@ -12,7 +12,7 @@ size_t atoms_bound(size_t n)
 
 /* ---- the heavy or the light atoms ---- */
 
-Status side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
+Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
 {
     const size_t most = n < BLOCK ? n : BLOCK;
     *side = (AtomSide){.draw = draw, .n = n};
@@ -22,7 +22,7 @@ Status side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
     return side->room.at && side->room.value && side->index ? OK : arena_fail(c->scratch, c->err);
 }
 
-size_t side_count_heavy(const AtomSide *side)
+size_t atom_side_count_heavy(const AtomSide *side)
 {
     size_t count = 0;
     for (size_t b = 0; b < blocks_of(side->n); b++) {
@@ -48,7 +48,7 @@ static const size_t *side_run(const Indices *set, size_t block, size_t *count)
 }
 
 /* Collects the indices in one list where its memory is at most a byte for each of the n atoms. */
-Status side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
+Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = blocks_of(n);
     const ArenaMark mark = arena_mark(c->scratch);
@@ -71,14 +71,14 @@ Status side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *ou
     return OK;
 }
 
-Status side_get(const Call *c, Reader *in, size_t n, Places *set)
+Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set)
 {
     if (!in->bad && !indices_get(in, n, c->scratch, set) && !in->bad)
         return arena_fail(c->scratch, c->err);
     return OK;
 }
 
-Status sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n)
+Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n)
 {
     for (size_t b = 0; b < blocks_of(n) && heavy->count && light->count; b++) {
         size_t l = light->before[b];
@@ -119,7 +119,7 @@ static void put_signs(const AtomSide *s, size_t blocks, uint8_t *sign)
 
 static Status put_heavy(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
 {
-    TRY(side_put(c, s, true, count, out));
+    TRY(atom_side_put(c, s, true, count, out));
     put_values(s, blocks_of(n), out);
     streams_floats(c->streams, count);
     return OK;
@@ -128,7 +128,7 @@ static Status put_heavy(const Call *c, AtomSide *s, size_t count, size_t n, Buf 
 static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
 {
     const size_t bytes = count / 8 + (count % 8 != 0);
-    TRY(side_put(c, s, false, count, out));
+    TRY(atom_side_put(c, s, false, count, out));
     if (count) {
         buf_f32(out, s->draw->tau);
         uint8_t *sign = buf_room(out, bytes);
@@ -143,8 +143,8 @@ static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf 
 static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
 {
     AtomSide s;
-    TRY(side_open(c, draw, n, &s));
-    const size_t heavy = side_count_heavy(&s);
+    TRY(atom_side_open(c, draw, n, &s));
+    const size_t heavy = atom_side_count_heavy(&s);
     assert(!coder->light || heavy == 0);
     buf_u8(out, PAYLOAD_METHOD);
     if (!coder->light)
@@ -223,7 +223,7 @@ static void fill_block(void *data, size_t block)
 
 static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 {
-    TRY(side_get(c, in, n, &heavy->set));
+    TRY(atom_side_get(c, in, n, &heavy->set));
     heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->set.count);
     for (size_t k = 0; !in->bad && k < heavy->set.count; k++) {
         const float v = load_f32(heavy->value + 4 * k);
@@ -236,7 +236,7 @@ static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 
 static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
 {
-    TRY(side_get(c, in, n, &light->set));
+    TRY(atom_side_get(c, in, n, &light->set));
     if (in->bad || light->set.count == 0)
         return OK;
     light->tau = take_f32(in);
@@ -254,7 +254,7 @@ static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)
         if (!(fabsf(load_f32(heavy->value + 4 * h)) > light->tau))
             return payload_bad(c, "a coefficient under the common magnitude travels as a float");
-    return sides_apart(c, &heavy->set, &light->set, n);
+    return atom_sides_apart(c, &heavy->set, &light->set, n);
 }
 
 Status atoms_decode(const Call *c, bool light, Bytes bytes, size_t n, float *x)

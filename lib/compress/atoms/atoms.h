@@ -118,18 +118,18 @@ typedef struct {
     size_t *index; /* room for a block's indices */
 } AtomSide;
 
-Status side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
+Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
 
 /* Number of heavy atoms kept. */
-size_t side_count_heavy(const AtomSide *side);
+size_t atom_side_count_heavy(const AtomSide *side);
 
 /* Writes the indices of the heavy or the light atoms, `count` of them. */
-Status side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
+Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
 
 /* Reads a set of indices under n; OK with in->bad set where the bytes are no set. */
-Status side_get(const Call *c, Reader *in, size_t n, Places *set);
+Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
 
 /* ERR_CORRUPT when an index under n is in both sets. */
-Status sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
+Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
 
 #endif

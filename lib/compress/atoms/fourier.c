@@ -101,12 +101,12 @@ static void put_phases(const Call *c, const FourierSpectrum *s, const AtomSide *
 static Status put_atoms(const Call *c, const FourierSpectrum *s, const AtomDraw *draw, Buf *out)
 {
     AtomSide side;
-    TRY(side_open(c, draw, s->atoms, &side));
-    const size_t heavy = side_count_heavy(&side), light = draw->count - heavy;
+    TRY(atom_side_open(c, draw, s->atoms, &side));
+    const size_t heavy = atom_side_count_heavy(&side), light = draw->count - heavy;
     buf_u8(out, PAYLOAD_METHOD);
-    TRY(side_put(c, &side, true, heavy, out));
+    TRY(atom_side_put(c, &side, true, heavy, out));
     put_values(c, s, &side, out);
-    TRY(side_put(c, &side, false, light, out));
+    TRY(atom_side_put(c, &side, false, light, out));
     if (light == 0)
         return OK;
     buf_f32(out, draw->tau);
@@ -136,7 +136,7 @@ static size_t member(const Places *set, size_t k, size_t *block)
 
 static Status take_heavy(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
 {
-    TRY(side_get(c, in, s->atoms, &kept->heavy));
+    TRY(atom_side_get(c, in, s->atoms, &kept->heavy));
     kept->value = in->at;
     kept->least = INFINITY;
     for (size_t k = 0, block = 0; !in->bad && k < kept->heavy.count; k++) {
@@ -166,7 +166,7 @@ static bool phases_fit(const FourierSpectrum *s, const ReadPhases *kept, BitRead
 
 static Status take_light(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
 {
-    TRY(side_get(c, in, s->atoms, &kept->light));
+    TRY(atom_side_get(c, in, s->atoms, &kept->light));
     if (in->bad || kept->light.count == 0)
         return OK;
     kept->tau = take_f32(in);
@@ -220,7 +220,7 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
     TRY(take_light(c, &in, s, &kept));
     if (!reader_done(&in))
         return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
-    TRY(sides_apart(c, &kept.heavy, &kept.light, s->atoms));
+    TRY(atom_sides_apart(c, &kept.heavy, &kept.light, s->atoms));
     const double lift = basis_lift((float)fmin(fmax(kept.most, (double)kept.tau), (double)FLT_MAX));
     TRY(spectrum_clear(c, s));
     fill_heavy(s, &kept, lift);
@@ -302,7 +302,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 const Compressor compressor_fourier = {
     .name = "fourier",
-    .brief = "ATOMO over frequencies: few of a Fourier transform's, sampled by amplitude",
+    .brief = "ATOMO over frequencies: few Fourier coefficients, sampled by amplitude",
     .formula =
         "X = FFT of g / sqrt n; z_k = sqrt 2 X_k, one atom for each conjugate pair (z = X where X is real)\n"
         "keep z_k with p_k = min(1, a_k / tau), sum p = ratio n; a = |z| / rho, rho in [cos(pi/64), 1]\n"

@@ -32,8 +32,8 @@ const Compressor compressor_gspar = {
     .brief = "the least expected density for a variance; the dual of ATOMO over the entries",
     .formula =
         "keep g_i with p_i = min(1, |g_i| / tau); decode g_i / p_i\n"
-        "density: tau such that sum p = density n, the limit of the paper's greedy iteration, and what\n"
-        "entry:ratio=density draws: variance tau T1 - T2, T1 = sum |g|, T2 = sum g^2 over |g_i| <= tau\n"
+        "density: tau such that sum p = density n, the limit of the paper's greedy iteration; the same draws\n"
+        "as entry:ratio=density. Variance tau T1 - T2, T1 = sum |g|, T2 = sum g^2 over |g_i| <= tau\n"
         "eps: the least sum p with E |decoded|^2 <= (1 + eps) |g|^2: tau = (eps |g|^2 + T2) / T1,\n"
         "variance eps |g|^2, to float32 rounding of tau",
     .paper = "Wangni, Wang, Liu, Zhang: Gradient Sparsification for Communication-Efficient Distributed\n"

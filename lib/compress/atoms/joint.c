@@ -194,10 +194,10 @@ const Compressor compressor_joint = {
     .formula =
         "min sum lambda^2 / p over all atoms of all tensors, sum of expected payload bits = bits n:\n"
         "p = min(1, |lambda| / (sqrt(c_j) t)), c_j = bits of one more atom in tensor j; one t for the model\n"
-        "variance: the sum of the tensors' own\n"
-        "joint+CODEC has CODEC's atoms (entry, svd, wavelet, hadamard, dct); joint alone has entry's or\n"
-        "svd's, whichever serve a tensor better, and to know that decomposes each as svd does.\n"
-        "Tensors that --min-elements sends as floats are outside the budget.",
+        "variance: the sum of the tensors' variances\n"
+        "joint+CODEC has CODEC's atoms (entry, svd, wavelet, hadamard, dct). joint alone chooses entry or svd\n"
+        "for each tensor, whichever has less variance, and decomposes each tensor as svd does to find out.\n"
+        "Tensors that --min-elements sends as floats are not part of the budget.",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, which leaves joint budgets for future work",
     .params = schema,
     .params_size = sizeof(Joint),

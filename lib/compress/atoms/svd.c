@@ -18,7 +18,7 @@ static const Param schema[] = {
     PARAM_OF(Svd, reshape, "paper", reshape_names, "how a tensor becomes a matrix"),
     PARAM_OF(Svd, method, "gram", methods,
              "eigenvectors of A'A, or LAPACK's gesdd: slow, 16 to 40 bytes an element"),
-    PARAM_OF(Svd, vectors, "f32", vector_forms, "singular vectors as floats, or rounded without bias"),
+    PARAM_OF(Svd, vectors, "f32", svd_vector_forms, "singular vectors as floats, or rounded without bias"),
     PARAM(Svd, vbits, "8", 1, 16, "bits of a level, where vectors=qsgd"),
     ATOM_PARAMS(Svd),
     {0},
@@ -33,7 +33,7 @@ static unsigned traits(const Codec *codec)
 static bool part(const Codec *codec, char spec[PART_SPEC])
 {
     const Svd *o = codec->params;
-    return vectors_spec((VectorForm)o->vectors, o->vbits, spec);
+    return svd_vectors_spec((VectorForm)o->vectors, o->vbits, spec);
 }
 
 static Status check(const Codec *codec, Error *err)
@@ -201,7 +201,7 @@ const Compressor compressor_svd = {
         "vectors=bf16|qsgd: u^ and v^ are rounded without bias and independently, so u^ v^' is unbiased;\n"
         "variance sum lambda_i^2 ((1 + w_i)(1 + w'_i) / p_i - 1), w = E |u^ - u|^2 / |u|^2, w' = that of v.\n"
         "qsgd: l2 norms of 512 elements, s = 2^vbits - 1 levels, Elias codes; w + w' is near 85 / s^2 for\n"
-        "long vectors and stays however high the rank",
+        "long vectors, whatever the rank",
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Svd),

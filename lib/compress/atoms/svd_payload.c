@@ -8,7 +8,7 @@ size_t svd_payload_most(const Call *c)
     size_t rows, cols;
     svd_view(c, &rows, &cols);
     const size_t most = rows < cols ? rows : cols;
-    return 1 + VARINT_MAX + most * (vectors_most(rows) + vectors_most(cols));
+    return 1 + VARINT_MAX + most * (svd_vectors_most(rows) + svd_vectors_most(cols));
 }
 
 /* The largest |x|; infinite when an x is NaN or infinite. Compares the bits, which order floats without a sign. */
@@ -107,8 +107,8 @@ static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size
         TRY(make_atoms(c, plan, kept + from, some, &batch.to));
         for (size_t i = 0; i < some; i++) {
             const uint64_t address = 2 * (uint64_t)kept[from + i];
-            TRY(vectors_put(v, c, address, batch.left + i * plan->rows, plan->rows, out));
-            TRY(vectors_put(v, c, address + 1, batch.right + i * plan->cols, plan->cols, out));
+            TRY(svd_vectors_put(v, c, address, batch.left + i * plan->rows, plan->rows, out));
+            TRY(svd_vectors_put(v, c, address + 1, batch.right + i * plan->cols, plan->cols, out));
         }
     }
     return OK;
@@ -144,8 +144,8 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
         TRY(make_atoms(c, plan, sent + from, some, &batch.to));
         for (size_t i = 0; i < some; i++) {
             const size_t atom = sent[from + i];
-            left[atom] = vectors_noise(&plan->vectors, c, batch.left + i * plan->rows, plan->rows);
-            right[atom] = vectors_noise(&plan->vectors, c, batch.right + i * plan->cols, plan->cols);
+            left[atom] = svd_vectors_noise(&plan->vectors, c, batch.left + i * plan->rows, plan->rows);
+            right[atom] = svd_vectors_noise(&plan->vectors, c, batch.right + i * plan->cols, plan->cols);
         }
     }
     return OK;
@@ -164,15 +164,15 @@ static Status get_vector(const Vectors *v, const Call *c, Reader *r, size_t atom
                          float *x)
 {
     size_t size;
-    const uint8_t *data = vectors_take(v, r, n, &size);
+    const uint8_t *data = svd_vectors_take(v, r, n, &size);
     if (!data)
         return payload_bad(c, "atom %zu is cut short", atom);
     const Bytes payload = {data, size};
-    if (vectors_get(v, c, payload, n, x) != OK)
+    if (svd_vectors_get(v, c, payload, n, x) != OK)
         return error_at(c->err, "svd payload: atom %zu", atom);
     if (!isfinite(largest(x, n)))
         return payload_bad(c, "atom %zu is not finite", atom);
-    if (unit && !vectors_unit(v, payload, x, n))
+    if (unit && !svd_vectors_unit(v, payload, x, n))
         return payload_bad(c, "atom %zu has no vector of length one", atom);
     return OK;
 }
@@ -183,7 +183,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
-    const Vectors v = vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
+    const Vectors v = svd_vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
     *a = (SvdAtoms){0};
     svd_view(c, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);

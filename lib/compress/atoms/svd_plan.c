@@ -21,9 +21,9 @@ Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
     const Svd *o = c->self->params;
     *plan = (SvdPlan){0};
     svd_view(c, &plan->rows, &plan->cols);
-    plan->vectors = vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
-    const VectorCost left = vectors_cost(&plan->vectors, c, plan->rows),
-                     right = vectors_cost(&plan->vectors, c, plan->cols);
+    plan->vectors = svd_vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
+    const VectorCost left = svd_vectors_cost(&plan->vectors, c, plan->rows),
+                     right = svd_vectors_cost(&plan->vectors, c, plan->cols);
     plan->atom_bits = left.bits + right.bits;
     plan->atom_noise = (1 + left.noise) * (1 + right.noise);
     return spectral_open(&plan->s, tall_of(x, plan->rows, plan->cols), (SpectralMethod)o->method, c->threads,

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *const vector_forms[] = {"f32", "bf16", "qsgd", NULL};
+const char *const svd_vector_forms[] = {"f32", "bf16", "qsgd", NULL};
 
 enum { BUCKET_SIZE = 512 }; /* qsgd's own default */
 
-bool vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
+bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
 {
     if (form == VECTORS_BF16)
         snprintf(spec, PART_SPEC, "bf16:rounding=stochastic");
@@ -19,7 +19,7 @@ bool vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
     return form != VECTORS_F32;
 }
 
-Vectors vectors_of(VectorForm form, int64_t bits, const Codec *codec)
+Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec)
 {
     return (Vectors){.form = form, .codec = codec, .s = (UINT32_C(1) << bits) - 1};
 }
@@ -103,7 +103,7 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
                         run * m.rounding / ((double)v->s * v->s)};
 }
 
-VectorCost vectors_cost(const Vectors *v, const Call *c, size_t n)
+VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
     /* bf16: a step is 2^-7 of a power of two; x^2 is on average 2.16 times the square of that power. */
     if (v->form == VECTORS_BF16)
@@ -113,12 +113,12 @@ VectorCost vectors_cost(const Vectors *v, const Call *c, size_t n)
 
 /* ---- a vector's bytes ---- */
 
-size_t vectors_most(size_t n)
+size_t svd_vectors_most(size_t n)
 {
     return VARINT_MAX + 1 + 4 * n;
 }
 
-Status vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out)
+Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out)
 {
     const Shape shape = shape_vector(n);
     const ArenaMark mark = arena_mark(c->scratch);
@@ -140,14 +140,14 @@ Status vectors_put(const Vectors *v, const Call *c, uint64_t index, const float 
     return OK;
 }
 
-const uint8_t *vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size)
+const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size)
 {
     const uint64_t bytes = v->codec ? take_varint(r) : 4 * n;
     *size = (size_t)bytes;
     return r->bad ? NULL : take_bytes(r, (size_t)bytes);
 }
 
-Status vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x)
+Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x)
 {
     const Shape shape = shape_vector(n);
     const Call inner = call_for(v, c, &shape);
@@ -158,7 +158,7 @@ Status vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, flo
 }
 
 /* qsgd sends the norms of the vector before rounding; bf16 changes a value by less than 2^-7 of itself. */
-bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
+bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
     const size_t count = norms ? (n + BUCKET_SIZE - 1) / BUCKET_SIZE : n;
@@ -202,7 +202,7 @@ static void qsgd_noise(double s, const float *x, size_t n, VectorNoise *sum)
     }
 }
 
-VectorNoise vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n)
+VectorNoise svd_vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n)
 {
     VectorNoise sum = {0};
     const double squares = kernels()->sum_squares(x, n);

@@ -12,7 +12,7 @@
 #include "codec/compressor.h"
 
 typedef enum { VECTORS_F32, VECTORS_BF16, VECTORS_QSGD } VectorForm;
-extern const char *const vector_forms[];
+extern const char *const svd_vector_forms[];
 
 typedef struct {
     VectorForm form;
@@ -21,38 +21,38 @@ typedef struct {
 } Vectors;
 
 /* The spec of the codec that rounds vectors; false: F32, which has none. Only QSGD reads `bits`, those of a level. */
-bool vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
+bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
 
 /* `codec` is that codec, opened; it is kept. */
-Vectors vectors_of(VectorForm form, int64_t bits, const Codec *codec);
+Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
 /* The expected bits of a random unit vector of n elements, and the mean squared error of its rounding. Singular vectors
  * have heavier tails and take up to a fifth fewer bits. */
 typedef struct {
     double bits, noise;
 } VectorCost;
-VectorCost vectors_cost(const Vectors *v, const Call *c, size_t n);
+VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n);
 
 /* Most bytes of a vector, in any form. */
-size_t vectors_most(size_t n);
+size_t svd_vectors_most(size_t n);
 
 /* Appends x (n), not for F32. `index` is the vector's random address. ERR_NUMERIC when a value is beyond the form's
  * range. */
-Status vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out);
+Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out);
 
 /* The bytes of the next vector in r (F32: its floats), *size of them; NULL where r is cut short. */
-const uint8_t *vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size);
+const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size);
 
-/* Decodes a vector's bytes to x (n); ERR_CORRUPT for bytes that vectors_put does not write. */
-Status vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x);
+/* Decodes a vector's bytes to x (n); ERR_CORRUPT for bytes that svd_vectors_put does not write. */
+Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x);
 
 /* Whether this payload, which decodes to x (n), can be that of a unit vector. */
-bool vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n);
+bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n);
 
 /* Of the covariance D of the rounding errors of x / |x|, which are independent: trace D, x'Dx / |x|^2, trace D^2. */
 typedef struct {
     double noise, along, squares;
 } VectorNoise;
-VectorNoise vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n);
+VectorNoise svd_vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct {
 static const Param schema[] = {
     BASIS_KEYS,
     PARAM_OF(Wavelet, family, "haar", wavelet_families, "filters: Haar, Daubechies' of 4 and of 8 taps"),
-    PARAM(Wavelet, levels, "0", 0, 64, "how often smooths are split again, 0: down to one"),
+    PARAM(Wavelet, levels, "0", 0, 64, "how often smooths are split again; 0: down to one"),
     {0},
 };
 

@@ -29,17 +29,17 @@ typedef struct {
 
 #define ROTATIONS                                                                                            \
     PARAM(Eden, rotations, "2", 1, ROTATION_ROUNDS_MAX,                                                      \
-          "rounds of random signs and a transform; one is faster, and biased")
+          "rounds of random signs and a transform; one round is faster and biased")
 
 static const Param eden_keys[] = {
     PARAM(Eden, bits, "2", 0.01, LLOYD_BITS_MAX,
-          "bits of a coordinate, a real number; below 1 some are not sent", .rate = true),
+          "bits of a coordinate, a real number; below 1 some coordinates are not sent", .rate = true),
     ROTATIONS,
     {0},
 };
 
 static const Param drive_keys[] = {
-    PARAM_OF(Eden, scale, "unbiased", scales, "what the signs are scaled by; mse leaves the least error"),
+    PARAM_OF(Eden, scale, "unbiased", scales, "the scale of the signs; mse has the least error"),
     ROTATIONS,
     {0},
 };
@@ -223,13 +223,13 @@ const Compressor compressor_eden = {
     .formula =
         "z = R x, R a random rotation;  x^ = S R' c,  c_i the Lloyd-Max level nearest to z_i sqrt(n) / |z|,\n"
         "S = |x|^2 / <c, z>:  <x^, x> = |x|^2 in every draw, and E x^ = x.\n"
-        "R: `rotations` rounds of random signs and a Walsh-Hadamard transform, in blocks of 2^16 or less; a\n"
-        "last one of no power of two has a cosine transform, one of a power of two under 2^12 a third round\n"
-        "after two. Each block has a scale of its own.\n"
-        "E |x^ - x|^2 is near D / (1 - D) |x|^2, D that of a normal number: 0.571, 0.133, 0.0358, 0.0096 for\n"
-        "1 to 4 bits, whatever x is. b bits between two whole numbers: so many coordinates of a block have\n"
-        "one bit more. Below 1: D = 1 - 0.637 b, as the others are not sent.\n"
-        "Raw under 64 elements, and where none reaches 2^-100.",
+        "R: `rotations` rounds of random signs and a Walsh-Hadamard transform, in blocks of 2^16 or less. A\n"
+        "last block whose size is no power of two has a cosine transform instead; one whose size is a power\n"
+        "of two under 2^12 has a third round after two. Each block has its own scale.\n"
+        "E |x^ - x|^2 is near D / (1 - D) |x|^2 for every x, D the distortion of a normal number; the ratio is\n"
+        "0.571, 0.133, 0.0358, 0.0096 for 1 to 4 bits. If bits is not whole, that share of a block's\n"
+        "coordinates has one bit more. Below 1 bit the other coordinates are not sent: D = 1 - 0.637 bits.\n"
+        "Raw under 64 elements, and where every |x_i| is under 2^-100.",
     .paper =
         "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: EDEN: Communication-Efficient\n"
         "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
@@ -249,7 +249,7 @@ const Compressor compressor_drive = {
         "z = R x, R a random rotation (as in eden);  x^ = S R' sgn(z)\n"
         "unbiased: S = |x|^2 / |z|_1,  E x^ = x,  E |x^ - x|^2 near (pi / 2 - 1) |x|^2 = 0.571 |x|^2\n"
         "mse:      S = |z|_1 / n,      the least error, near (1 - 2 / pi) |x|^2 = 0.363 |x|^2; biased\n"
-        "with a scale for each block of the rotation. Raw under 64 elements, and where none reaches 2^-100.",
+        "with a scale for each block of the rotation. Raw under 64 elements, or where every |x_i| < 2^-100.",
     .paper =
         "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: DRIVE: One-bit Distributed\n"
         "Mean Estimation, NeurIPS 2021",

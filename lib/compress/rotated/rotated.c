@@ -178,10 +178,10 @@ const Compressor compressor_rotated = {
     .brief = "random rotation, then stochastically rounded uniform levels",
     .formula =
         "z = R x, R a random rotation that all workers share: signs and a Walsh-Hadamard transform, blocks\n"
-        "as in eden. In each block 2^bits levels stand evenly from min z to max z, D apart:\n"
+        "as in eden. In each block 2^bits levels are evenly spaced from min z to max z, D apart:\n"
         "  c_i = low + D (l + [u_i < f]),   l + f = (z_i - low) / D;   x^ = R' c\n"
         "E x^ = x, for every rotation;  E |x^ - x|^2 = sum over blocks D^2 sum f (1 - f), given R.\n"
-        "Raw under 64 elements, and where none reaches 2^-100.",
+        "Raw under 64 elements, and where every |x_i| is under 2^-100.",
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .params = schema,
     .params_size = sizeof(Rotated),

@@ -24,24 +24,23 @@ static const char *const index_names[] = {"huffman", "fixed", "bitmap", NULL};
 static const char *const size_lists[] = {"a:b:...", NULL};
 
 static const Param schema[] = {
-    PARAM(Cas, clusters, "2", 1, SIDE_MOST, "clusters of either sign", .rate = true, .group = 1),
+    PARAM(Cas, clusters, "2", 1, SIDE_MOST, "clusters of each sign", .rate = true, .group = 1),
     PARAM(Cas, bits, NULL, 1, 32,
-          "payload bits per element instead: as many clusters as they hold, buckets for what is left",
-          .fine = true, .group = 1),
-    PARAM(Cas, percentile, "95", 0, 100,
-          "of a sign's magnitudes; what is from there on is one of its clusters"),
-    PARAM(Cas, buckets, "0", 0, 1 << 30, "buckets of all clusters together, 0: a hundredth of the elements"),
-    PARAM(Cas, bins, "5", 1, 1 << 16, "equally wide bins of the histogram that a cluster's entropy is of"),
+          "payload bits an element instead: as many clusters as fit, the rest for buckets", .fine = true,
+          .group = 1),
+    PARAM(Cas, percentile, "95", 0, 100, "percentile of a sign's magnitudes; those above it are one cluster"),
+    PARAM(Cas, buckets, "0", 0, 1 << 30, "buckets of all clusters together; 0: a hundredth of the elements"),
+    PARAM(Cas, bins, "5", 1, 1 << 16, "equally wide bins of the histogram for a cluster's entropy"),
     PARAM_OF(Cas, allocate, "entropy", allocations,
-             "what buckets are shared out by: entropy, entropy times centre, density, or sizes"),
+             "buckets are shared out by entropy, entropy times centre, density, or `sizes`"),
     PARAM_WORDS(
         Cas, sizes, size_lists,
         "allocate=manual: buckets of each cluster, from zero outwards for both signs, or from the lowest "
-        "cluster to the highest; alike if unset"),
-    PARAM(Cas, sample, "100000", 1, 1 << 30, "values that clusters are learned from, at most"),
-    PARAM(Cas, min, "1000", 0, 1e15, "elements under which a tensor travels as floats"),
-    PARAM(Cas, period, "10", 1, 1e9, "steps for which clusters are kept"),
-    PARAM_OF(Cas, index, "huffman", index_names, "how the clusters of all elements travel"),
+        "cluster to the highest; equal if unset"),
+    PARAM(Cas, sample, "100000", 1, 1 << 30, "most values to learn clusters from"),
+    PARAM(Cas, min, "1000", 0, 1e15, "tensors of fewer elements are sent raw"),
+    PARAM(Cas, period, "10", 1, 1e9, "clusters are learned anew after so many steps"),
+    PARAM_OF(Cas, index, "huffman", index_names, "the code for the elements' cluster numbers"),
     {0},
 };
 
@@ -107,7 +106,7 @@ static void put_model(const ClusterModel *m, Buf *out)
 {
     buf_u8(out, (uint8_t)m->minus);
     buf_u8(out, (uint8_t)m->plus);
-    for (size_t j = 0; j < model_clusters(m); j++) {
+    for (size_t j = 0; j < cluster_model_clusters(m); j++) {
         buf_f32(out, m->cluster[j].centre);
         buf_u32(out, m->cluster[j].buckets);
     }
@@ -116,7 +115,7 @@ static void put_model(const ClusterModel *m, Buf *out)
 static Status report(const Call *c, const ClusterIndex *index, const uint8_t *code, size_t buckets)
 {
     uint64_t count[INDEX_MOST];
-    TRY(index_counts(index, code, count));
+    TRY(cluster_index_counts(index, code, count));
     streams_bits(c->streams, 64.0 * index->clusters);
     streams_floats(c->streams, buckets);
     streams_symbols(c->streams, count, index->clusters);
@@ -132,12 +131,12 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (l.raw)
         return raw_put(c, x, out);
     TRY(model_for(c, &l, x, &m));
-    table_open(&s, c, &m);
+    cas_table_open(&s, c, &m);
     uint8_t *code = NEW(c->scratch, uint8_t, n);
     double *sum = NEW(c->scratch, double, s.buckets);
     if (!code || !sum)
         return arena_fail(c->scratch, c->err);
-    TRY(table_sums(&s, x, code, sum));
+    TRY(cas_table_sums(&s, x, code, sum));
     buf_u8(out, PAYLOAD_METHOD);
     put_model(&m, out);
     for (size_t b = 0; b < s.buckets; b++) {
@@ -146,7 +145,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         buf_f32(out, (float)sum[b]);
     }
     const ClusterIndex index = index_for(c, s.clusters);
-    TRY(index_put(&index, code, out));
+    TRY(cluster_index_put(&index, code, out));
     return c->streams ? report(c, &index, code, s.buckets) : OK;
 }
 
@@ -170,7 +169,7 @@ static bool take_model(Reader *r, ClusterModel *m)
     m->plus = take_u8(r);
     if (r->bad || m->minus > SIDE_MOST || m->plus > SIDE_MOST)
         return false;
-    for (size_t j = 0; j < model_clusters(m); j++) {
+    for (size_t j = 0; j < cluster_model_clusters(m); j++) {
         const float centre = take_f32(r);
         m->cluster[j] = (Cluster){centre, take_u32(r)};
     }
@@ -196,7 +195,7 @@ static Status payload_open(const Call *c, Bytes in, CasPayload *p)
     }
     if (!take_model(&r, &p->model) || !cas_fits(&p->model, &l))
         return payload_bad(c, "clusters that no encoder writes");
-    p->buckets = (size_t)model_buckets(&p->model);
+    p->buckets = (size_t)cluster_model_buckets(&p->model);
     p->value = take_bytes(&r, (p->wide ? 8 : 4) * p->buckets);
     p->index = r;
     return p->value ? OK : payload_bad(c, "%zu bytes, want %zu buckets", in.size, p->buckets);
@@ -205,7 +204,7 @@ static Status payload_open(const Call *c, Bytes in, CasPayload *p)
 /* code (n): the clusters of the next worker's elements, from r. */
 static Status take_index(const Call *c, const CasPayload *p, Reader *r, uint8_t *code)
 {
-    const ClusterIndex index = index_for(c, model_clusters(&p->model));
+    const ClusterIndex index = index_for(c, cluster_model_clusters(&p->model));
     const char *why = "";
     Reader own = *r;
     if (p->wide) {
@@ -217,7 +216,7 @@ static Status take_index(const Call *c, const CasPayload *p, Reader *r, uint8_t 
     } else {
         take_bytes(r, reader_left(r));
     }
-    const Status status = index_get(&index, &own, code, &why);
+    const Status status = cluster_index_get(&index, &own, code, &why);
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
@@ -237,7 +236,7 @@ static bool sum_good(double sum, uint64_t count, bool below)
 static Status take_means(const Call *c, const CasPayload *p, const uint64_t *count, double *mean)
 {
     size_t b = 0;
-    for (size_t j = 0; j < model_clusters(&p->model); j++)
+    for (size_t j = 0; j < cluster_model_clusters(&p->model); j++)
         for (uint32_t k = 0; k < p->model.cluster[j].buckets; k++, b++) {
             const double sum = sum_at(p, b);
             if (!sum_good(sum, count[b], j < p->model.minus))
@@ -256,7 +255,7 @@ static Status spread_one(const Call *c, const CasTable *s, const double *mean, c
         return arena_fail(c->scratch, c->err);
     for (size_t b = 0; b < s->buckets; b++)
         narrow[b] = (float)mean[b];
-    table_spread(s, narrow, code, x);
+    cas_table_spread(s, narrow, code, x);
     return OK;
 }
 
@@ -279,7 +278,7 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
         return arena_fail(c->scratch, c->err);
     for (uint64_t w = 0; w < p->workers; w++) {
         TRY(take_index(c, p, &r, code));
-        table_spread_onto(s, mean, code, sum);
+        cas_table_spread_onto(s, mean, code, sum);
     }
     return narrow_sum(c, sum, x);
 }
@@ -302,7 +301,7 @@ static Status check_indices(const Call *c, const CasPayload *p)
 static Status decode_sketch(const Call *c, const CasPayload *p, float *x)
 {
     CasTable s;
-    table_open(&s, c, &p->model);
+    cas_table_open(&s, c, &p->model);
     uint8_t *code = NEW(c->scratch, uint8_t, s.n);
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, s.buckets);
     double *mean = NEW(c->scratch, double, s.buckets);
@@ -311,7 +310,7 @@ static Status decode_sketch(const Call *c, const CasPayload *p, float *x)
         return arena_fail(c->scratch, c->err);
     for (uint64_t w = 0; w < p->workers; w++) {
         TRY(take_index(c, p, &r, code));
-        TRY(table_counts(&s, code, count));
+        TRY(cas_table_counts(&s, code, count));
     }
     if (!reader_done(&r))
         return payload_bad(c, "more than its workers' indices");
@@ -344,7 +343,7 @@ typedef struct {
 static bool same_model(const ClusterModel *a, const ClusterModel *b)
 {
     return a->minus == b->minus && a->plus == b->plus &&
-           !memcmp(a->cluster, b->cluster, model_clusters(a) * sizeof *a->cluster);
+           !memcmp(a->cluster, b->cluster, cluster_model_clusters(a) * sizeof *a->cluster);
 }
 
 static Status add_payload(CasMerge *m, const CasPayload *p)
@@ -364,7 +363,7 @@ static Status add_payload(CasMerge *m, const CasPayload *p)
 /* Most bytes of the sketches merged into one. */
 static size_t joined_size(const CasMerge *m)
 {
-    size_t size = 1 + VARINT_MAX + 3 + 8 * model_clusters(&m->sketch->model) + 8 * m->sketch->buckets;
+    size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->sketch->model) + 8 * m->sketch->buckets;
     for (size_t i = 0; i < m->count; i++) {
         const size_t own = reader_left(&m->in[i].index);
         if (!m->in[i].floats)
@@ -455,23 +454,20 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 const Compressor compressor_cas = {
     .name = "cas",
-    .brief = "buckets of values that are alike: clusters by sign and magnitude, each with buckets of its own",
+    .brief = "buckets of similar values: clusters by sign and magnitude, each with buckets of its own",
     .formula =
-        "Clusters, learned from a sample every `period` steps: each sign's magnitudes from its percentile on "
-        "are\n"
-        "one, centred there; k-means++ finds clusters - 1 in the rest. Zero counts as negative.\n"
-        "  c(i) = nearest centre of x_i's sign;   h(i) = floor(w_i size_c / 2^32), w_i a word all workers "
-        "share\n"
-        "  sum[c, b] = sum of x_i with c(i) = c, h(i) = b;   x^_i = sum[c(i), h(i)] / how many are there\n"
-        "`buckets` are shared out in proportion to what `allocate` names, one at least to each cluster:\n"
+        "Clusters are learned from a sample every `period` steps: of each sign, the magnitudes from the\n"
+        "percentile on are one cluster, centred there; k-means++ finds clusters - 1 in the others. Zero counts\n"
+        "as negative.\n"
+        "  c(i) = nearest centre of x_i's sign;   h(i) = floor(w_i size_c / 2^32), w_i a word that all workers\n"
+        "  share;   sum[c, b] = sum of x_i with c(i) = c, h(i) = b;   x^_i = sum[c(i), h(i)] / their number\n"
+        "Each cluster gets at least one of the `buckets`, the rest in proportion to `allocate`:\n"
         "  entropy: H_c = - sum p log2 p over `bins` equally wide bins;  entropy-centre: H_c |centre_c|;\n"
         "  density: the cluster's share of the elements.\n"
-        "Sums of buckets, and with them the sum of all elements, are kept; signs do not flip; one bucket "
-        "per\n"
-        "cluster is a k-means quantiser. Biased towards the means of clusters: an element is not kept on "
-        "average.\n"
-        "Merged: sums add, indices stand side by side, and x^_i adds its bucket's mean for each worker.\n"
-        "An element costs its cluster's code, 32 bits a bucket and 64 a cluster come on top.",
+        "The sum of each bucket is kept, hence that of all elements; signs do not flip; with one bucket per\n"
+        "cluster this is a k-means quantiser. Biased: E x^_i is a mean of its cluster, not x_i.\n"
+        "Merged: sums add, the workers' indices are kept, and x^_i is the sum of its buckets' means.\n"
+        "An element takes its cluster's code, a bucket 32 bits, a cluster 64 bits.",
     .paper = "Ge, Zhang, Fu, Lai, Deng, Li: CASQ: Accelerate Distributed Deep Learning with Sketch-Based "
              "Gradient\n"
              "Quantization, IEEE CLUSTER 2021; Fu, Li, Zhang, Chen: Clustering-preserving Network Flow "

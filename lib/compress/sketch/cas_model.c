@@ -80,8 +80,8 @@ CasLimits cas_limits(const Call *c)
                 : p->buckets      ? (uint64_t)p->buckets
                                   : n / 100;
     l.buckets = l.buckets < l.clusters ? l.clusters : l.buckets > UINT32_MAX ? UINT32_MAX : l.buckets;
-    l.bytes =
-        3 + 8 * l.clusters + 4 * (size_t)l.buckets + index_most((IndexForm)p->index, n, (uint32_t)l.clusters);
+    l.bytes = 3 + 8 * l.clusters + 4 * (size_t)l.buckets +
+              cluster_index_most((IndexForm)p->index, n, (uint32_t)l.clusters);
     l.raw = n < (uint64_t)p->min || l.bytes >= raw_size(c);
     if (l.raw)
         l.bytes = raw_size(c);
@@ -96,7 +96,7 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];
     const size_t count = read_sizes(p->sizes, size);
-    for (size_t j = 0; j < model_clusters(m); j++) {
+    for (size_t j = 0; j < cluster_model_clusters(m); j++) {
         const size_t outwards = j < m->minus ? m->minus - 1 - j : j - m->minus;
         const size_t at = count == k ? outwards : j < m->minus ? k - 1 - outwards : k + outwards;
         m->cluster[j].buckets = (uint32_t)size[at];
@@ -107,11 +107,11 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);
-    const size_t clusters = model_clusters(m), n = c->shape->n;
-    *bits = 8 * (double)index_most((IndexForm)p->index, n, (uint32_t)clusters) / (double)n;
+    const size_t clusters = cluster_model_clusters(m), n = c->shape->n;
+    *bits = 8 * (double)cluster_index_most((IndexForm)p->index, n, (uint32_t)clusters) / (double)n;
     if (p->index != INDEX_HUFFMAN)
         return OK;
-    return index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
+    return cluster_index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
 }
 
 /* The index may take this share of `bits`; buckets take the rest. */
@@ -131,7 +131,7 @@ static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, C
             break;
         spec->clusters -= 1 + spec->clusters / 8;
     }
-    const double left = ((bits - index) * n - 8 * (3 + 8 * (double)model_clusters(m))) / 32;
+    const double left = ((bits - index) * n - 8 * (3 + 8 * (double)cluster_model_clusters(m))) / 32;
     *budget = left > 0 ? (uint64_t)left : 0;
     return OK;
 }
@@ -139,9 +139,9 @@ static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, C
 static void weigh(const Cas *p, const ClusterModel *m, const ClusterStats *s, double *weight)
 {
     double most = 0;
-    for (size_t j = 0; j < model_clusters(m); j++)
+    for (size_t j = 0; j < cluster_model_clusters(m); j++)
         most = fmax(most, fabs((double)m->cluster[j].centre));
-    for (size_t j = 0; j < model_clusters(m); j++)
+    for (size_t j = 0; j < cluster_model_clusters(m); j++)
         weight[j] = p->allocate == BY_DENSITY   ? s->share[j]
                     : p->allocate == BY_HAND    ? 1
                     : p->allocate == BY_ENTROPY ? s->entropy[j]
@@ -172,6 +172,6 @@ Status cas_learn(const Call *c, const float *x, ClusterModel *m)
 
 bool cas_fits(const ClusterModel *m, const CasLimits *l)
 {
-    return model_good(m) && m->minus <= l->clusters / 2 && m->plus <= l->clusters / 2 &&
-           model_buckets(m) <= l->buckets;
+    return cluster_model_good(m) && m->minus <= l->clusters / 2 && m->plus <= l->clusters / 2 &&
+           cluster_model_buckets(m) <= l->buckets;
 }

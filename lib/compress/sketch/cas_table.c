@@ -5,10 +5,10 @@
 
 enum { RUN = 2048, PIECES_MOST = 8 };
 
-void table_open(CasTable *s, const Call *c, const ClusterModel *m)
+void cas_table_open(CasTable *s, const Call *c, const ClusterModel *m)
 {
-    *s = (CasTable){.c = c, .n = c->shape->n, .clusters = model_clusters(m)};
-    model_thresholds(m, s->above);
+    *s = (CasTable){.c = c, .n = c->shape->n, .clusters = cluster_model_clusters(m)};
+    cluster_model_thresholds(m, s->above);
     for (size_t j = 0; j < s->clusters; j++) {
         s->size[j] = m->cluster[j].buckets;
         s->from[j] = (uint32_t)s->buckets;
@@ -85,7 +85,7 @@ static void add_piece(void *data, size_t piece)
     walk(job, piece, s.from, s.to, job->sums ? add_values : add_ones);
 }
 
-Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
+Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
     TableJob job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
@@ -101,7 +101,7 @@ Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
     return OK;
 }
 
-Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
+Status cas_table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
 {
     const ArenaMark mark = arena_mark(s->c->scratch);
     TableJob job = {.s = s, .pieces = pieces_of(s), .code = code};
@@ -139,13 +139,13 @@ static void spread_block(void *data, size_t block)
     walk(job, 0, from, from + block_size(job->s->n, block), job->y ? give_means : add_means);
 }
 
-void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x)
+void cas_table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x)
 {
     TableJob job = {.s = s, .code = code, .mean = mean, .y = x};
     parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
 }
 
-void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum)
+void cas_table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum)
 {
     TableJob job = {.s = s, .code = code, .wide = mean, .onto = sum};
     parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);

@@ -13,21 +13,21 @@
 typedef struct {
     const Call *c;
     size_t n, clusters, buckets;
-    float above[CLUSTERS_MOST]; /* model_thresholds */
+    float above[CLUSTERS_MOST]; /* cluster_model_thresholds */
     uint32_t size[CLUSTERS_MOST],
         from[CLUSTERS_MOST]; /* each cluster's number of buckets, and its first one */
 } CasTable;
 
-void table_open(CasTable *s, const Call *c, const ClusterModel *m);
+void cas_table_open(CasTable *s, const Call *c, const ClusterModel *m);
 
 /* code (n): each element's cluster; sum (buckets): each bucket's sum of x. */
-Status table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum);
+Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum);
 
 /* Adds each bucket's number of elements to count (buckets). */
-Status table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
+Status cas_table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
 
 /* Sets x (n) to the mean of each element's bucket, or adds that mean to sum (n). */
-void table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x);
-void table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum);
+void cas_table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x);
+void cas_table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum);
 
 #endif

@@ -7,7 +7,7 @@
 
 typedef struct {
     const ClusterIndex *index;
-    uint8_t *code; /* (n); index_put only reads it */
+    uint8_t *code; /* (n); cluster_index_put only reads it */
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* (blocks x clusters) */
@@ -38,7 +38,7 @@ static size_t huffman_most(size_t n, uint32_t clusters)
     return (17 + 28 * (size_t)clusters) / 8 + 1 + n / 8 * width + (n % 8 * width) / 8 + 1 + 5 * blocks;
 }
 
-size_t index_most(IndexForm form, size_t n, uint32_t clusters)
+size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
 {
     return form == INDEX_HUFFMAN ? huffman_most(n, clusters)
            : form == INDEX_FIXED ? planes_size(n, width_of(clusters))
@@ -105,13 +105,14 @@ static Status count_all(IndexJob *job, uint64_t count[INDEX_MOST])
     return OK;
 }
 
-Status index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST])
+Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST])
 {
     IndexJob job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
     return count_all(&job, count);
 }
 
-Status index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch, Error *err)
+Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch,
+                                  Error *err)
 {
     const ArenaMark mark = arena_mark(scratch);
     uint64_t count[INDEX_MOST], total = 0;
@@ -356,7 +357,7 @@ static Status open_streams(IndexJob *job, Reader *r, const char **why)
 
 /* ---- both ways ---- */
 
-Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
+Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
 {
     const ArenaMark mark = arena_mark(index->scratch);
     IndexJob job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
@@ -364,7 +365,7 @@ Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
     if (index->form == INDEX_HUFFMAN) {
         status = put_all_huffman(&job, out);
     } else {
-        job.out = buf_room(out, index_most(index->form, index->n, index->clusters));
+        job.out = buf_room(out, cluster_index_most(index->form, index->n, index->clusters));
         parallel_for(index->threads, blocks_of(index->n), index->form == INDEX_FIXED ? put_fixed : put_bitmap,
                      &job);
     }
@@ -376,10 +377,10 @@ static Status open_plain(IndexJob *job, const Reader *r, const char **why)
 {
     const ClusterIndex *index = job->index;
     *why = "a cluster index of another length";
-    return reader_left(r) == index_most(index->form, index->n, index->clusters) ? OK : ERR_CORRUPT;
+    return reader_left(r) == cluster_index_most(index->form, index->n, index->clusters) ? OK : ERR_CORRUPT;
 }
 
-Status index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why)
+Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why)
 {
     static void (*const get[])(void *, size_t) = {get_huffman, get_fixed, get_bitmap};
     const ArenaMark mark = arena_mark(index->scratch);

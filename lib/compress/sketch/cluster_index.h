@@ -26,19 +26,20 @@ typedef struct {
 } ClusterIndex;
 
 /* Most bytes of an index. */
-size_t index_most(IndexForm form, size_t n, uint32_t clusters);
+size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters);
 
 /* Number of elements in each cluster, from their cluster numbers code (n). */
-Status index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST]);
+Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST]);
 
 /* Appends the index of code (n). */
-Status index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
+Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
 
 /* Reads an index, which is all that is left of r, into code (n). ERR_CORRUPT, with the reason in `why` and not in err,
- * for bytes that index_put does not write. */
-Status index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
+ * for bytes that cluster_index_put does not write. */
+Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
 
 /* *bits = mean code length of a Huffman code for clusters with these shares of the elements. */
-Status index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch, Error *err);
+Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch,
+                                  Error *err);
 
 #endif

@@ -189,7 +189,7 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 /* Rounds running sums of the shares, so that the numbers of buckets add up to the budget exactly. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
-    const size_t clusters = model_clusters(m);
+    const size_t clusters = cluster_model_clusters(m);
     const uint64_t rest = budget > clusters ? budget - clusters : 0;
     double total = 0, sum = 0;
     for (size_t j = 0; j < clusters; j++)
@@ -205,19 +205,19 @@ void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
     }
 }
 
-uint64_t model_buckets(const ClusterModel *m)
+uint64_t cluster_model_buckets(const ClusterModel *m)
 {
     uint64_t sum = 0;
-    for (size_t j = 0; j < model_clusters(m); j++)
+    for (size_t j = 0; j < cluster_model_clusters(m); j++)
         sum += m->cluster[j].buckets;
     return sum;
 }
 
-bool model_good(const ClusterModel *m)
+bool cluster_model_good(const ClusterModel *m)
 {
     if (m->minus < 1 || m->minus > SIDE_MOST || m->plus < 1 || m->plus > SIDE_MOST)
         return false;
-    for (size_t j = 0; j < model_clusters(m); j++) {
+    for (size_t j = 0; j < cluster_model_clusters(m); j++) {
         const float c = m->cluster[j].centre;
         const bool below = j < m->minus, first = j == 0 || j == m->minus;
         if (!isfinite(c) || (c == 0 && signbit(c)) || (below ? c > 0 : c < 0) || !m->cluster[j].buckets ||
@@ -228,9 +228,9 @@ bool model_good(const ClusterModel *m)
 }
 
 /* Below zero the upper one of two clusters has x >= -middle, that is x above the float before -middle. */
-void model_thresholds(const ClusterModel *m, float *above)
+void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
-    for (size_t j = 0; j + 1 < model_clusters(m); j++) {
+    for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {
         const float low = m->cluster[j].centre, high = m->cluster[j + 1].centre;
         above[j] = j + 1 == m->minus  ? 0
                    : j + 1 < m->minus ? nextafterf(-middle_of(-high, -low), -INFINITY)

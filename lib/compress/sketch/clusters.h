@@ -23,7 +23,7 @@ typedef struct {
     Cluster cluster[CLUSTERS_MOST]; /* by rising centre */
 } ClusterModel;
 
-static inline size_t model_clusters(const ClusterModel *m)
+static inline size_t cluster_model_clusters(const ClusterModel *m)
 {
     return (size_t)m->minus + m->plus;
 }
@@ -50,13 +50,13 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget);
 
 /* Whether the model is valid: each side has its centres, finite, rising and of its sign, and no cluster has 0 buckets. */
-bool model_good(const ClusterModel *m);
+bool cluster_model_good(const ClusterModel *m);
 
 /* Buckets of all clusters. */
-uint64_t model_buckets(const ClusterModel *m);
+uint64_t cluster_model_buckets(const ClusterModel *m);
 
 /* above (clusters - 1), rising: a value's cluster is the number of thresholds that it is above. */
-void model_thresholds(const ClusterModel *m, float *above);
+void cluster_model_thresholds(const ClusterModel *m, float *above);
 
 /* log2 of v > 0, the same on every machine. */
 double log2_whole(uint64_t v);

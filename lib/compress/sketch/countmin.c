@@ -7,7 +7,7 @@ static const char *const estimates[] = {"min-split", "median", NULL};
 static const Param schema[] = {
     SKETCH_KEYS,
     PARAM_OF(SketchParams, estimate, "min-split", estimates,
-             "the least cell of each sign's own table, or the median of one table's"),
+             "the least cell in the table of each sign, or the median of the cells of one table"),
     {0},
 };
 
@@ -15,18 +15,18 @@ static const SketchKind kinds[] = {SKETCH_SPLIT, SKETCH_PLAIN}; /* as `estimates
 
 const Compressor compressor_countmin = {
     .name = "countmin",
-    .brief = "sums over hashed buckets, the least of the rows for either sign",
+    .brief = "sums over hashed buckets, the least of the rows for each sign",
     .formula =
         "Row j of `rows` hashes element i to a bucket h_j(i) < cols.\n"
         "min-split: P_j[b] and N_j[b] = sums of max(g_i, 0) and max(-g_i, 0) over h_j(i) = b;\n"
-        "  decoded_i = min over j of P_j[h_j(i)] - min over j of N_j[h_j(i)]; neither is below its part.\n"
+        "  decoded_i = min over j of P_j[h_j(i)] - min over j of N_j[h_j(i)]; neither minimum is too small.\n"
         "median: T_j[b] = sum of g_i;  decoded_i = median over j of T_j[h_j(i)], which is biased unless the\n"
         "  elements' mean is 0.\n"
         "topk: all but the k largest |decoded_i| become 0. cols = floor((bits n / 8 - 1) / (4 rows t)), at\n"
-        "least 1, with t = 2 tables for min-split and 1 for median. Hashes come from the seed, all workers'\n"
-        "alike, so cells add. A merged table of median is that of the sum; those of min-split add positive\n"
-        "and negative parts apart, so that only P - N is. Neither estimate adds.\n"
-        "Raw where there are as many cells as elements.",
+        "least 1, with t = 2 tables for min-split and 1 for median. All workers have the same hashes, from the\n"
+        "seed, so cells add. A merged table of median is that of the sum. Tables of min-split add positive\n"
+        "and negative parts separately, so only P - N is that of the sum. Neither estimate adds.\n"
+        "Raw if there are at least as many cells as elements.",
     .paper = "Cormode, Muthukrishnan: An Improved Data Stream Summary: The Count-Min Sketch and its\n"
              "Applications, Journal of Algorithms 2005",
     .params = schema,

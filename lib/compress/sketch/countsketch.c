@@ -12,13 +12,13 @@ const Compressor compressor_countsketch = {
     .formula =
         "Row j of `rows` hashes element i to a bucket h_j(i) < cols and a sign s_j(i); its cells are\n"
         "  T_j[b] = sum of s_j(i) g_i over h_j(i) = b;  decoded_i = median over j of s_j(i) T_j[h_j(i)],\n"
-        "for an even number of rows half the sum of the two in the middle. topk: all but the k largest\n"
-        "|decoded_i| become 0 (heavy hitters; of equal ones the first stay).\n"
-        "cols = floor((bits n / 8 - 1) / (4 rows)), at least 1. Hashes come from the seed, all workers'\n"
-        "alike: cells add, and the merged payload is the sketch of the sum. The median does not add.\n"
+        "for an even number of rows the mean of the two in the middle. topk: all but the k largest\n"
+        "|decoded_i| become 0 (heavy hitters; of equal ones the first are kept).\n"
+        "cols = floor((bits n / 8 - 1) / (4 rows)), at least 1. All workers have the same hashes, from the\n"
+        "seed: cells add, and the merged payload is the sketch of the sum. The median does not add.\n"
         "A row's error has the variance (|g|^2 - g_i^2) / cols; the median of 5 rows of normal errors has\n"
         "0.287 of it, so |decoded - g|^2 / |g|^2 is about 0.287 n / cols: 46 at 1 bit, worse than sending\n"
-        "zeros. Made for few heavy elements: topk, and ef+. Raw where there are as many cells as elements.",
+        "zeros. Made for few heavy elements: topk, and ef+. Raw if there are at least as many cells as elements.",
     .paper = "Charikar, Chen, Farach-Colton: Finding Frequent Items in Data Streams, ICALP 2002;\n"
              "Rothchild, Panda, Ullah, Ivkin, Stoica, Braverman, Gonzalez, Arora: FetchSGD:\n"
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",

@@ -32,7 +32,7 @@ enum { SKETCH_ROWS = MEDIAN_MOST };
         PARAM(SketchParams, bits, "1", 0, 32, "payload bits an element", .above = true, .rate = true,        \
               .group = 1),                                                                                   \
         PARAM(SketchParams, cols, NULL, 1, 2147483647, "buckets in a row", .group = 1),                      \
-        PARAM(SketchParams, topk, "0", 0, 1e15, "decode only so many, the largest estimates; 0: all")
+        PARAM(SketchParams, topk, "0", 0, 1e15, "decode only the topk largest estimates; 0: all")
 
 /* The hooks of a Compressor whose `family` is an array of SketchKind, one for each value of `estimate`. */
 size_t sketch_bound(const Call *c);

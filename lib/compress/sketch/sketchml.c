@@ -30,13 +30,13 @@ enum { DELTA_BINARY, DELTA_ADAPTIVE };
 static const char *const key_forms[] = {"delta-binary", "delta-adaptive", NULL};
 
 static const Param schema[] = {
-    PARAM(Sketchml, quantiles, "256", 2, BINS_MOST, "bins of both sides of zero together"),
+    PARAM(Sketchml, quantiles, "256", 2, BINS_MOST, "bins of both signs together"),
     PARAM(Sketchml, rows, "2", 1, ROWS_MOST, "rows of a group's sketch, each with a hash of its own"),
     PARAM(Sketchml, cols, "0.3", 0, 1, "cells in a row as a share of the group's elements", .above = true,
           .rate = true),
-    PARAM(Sketchml, groups, "8", 1, BINS_MOST, "runs of bins that have a sketch of their own, about"),
+    PARAM(Sketchml, groups, "8", 1, BINS_MOST, "about how many groups of bins have a sketch of their own"),
     PARAM_OF(Sketchml, keys, "delta-binary", key_forms,
-             "distances in whole bytes, or in the best Golomb code"),
+             "gaps between indices in whole bytes, or in the best Golomb code"),
     {0},
 };
 
@@ -266,7 +266,7 @@ static void bin_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     size_t *const count = job->before + block * job->groups->count;
     uint32_t members[TWO_SIDES * BINS_MOST] = {0};
-    bins_take(job->bins, &job->index, x, n, bin);
+    quantile_bins_take(job->bins, &job->index, x, n, bin);
     for (size_t i = 0; i < n; i++)
         members[either_bin(x[i], bin[i])] += x[i] != 0;
     memset(count, 0, job->groups->count * sizeof *count);
@@ -347,7 +347,7 @@ static Status groups_fill(BinGroups *groups, const Call *c, const float *x, cons
     if (!job)
         return arena_fail(c->scratch, c->err);
     *job = (GroupJob){.c = c, .x = x, .bins = bins, .groups = groups};
-    bins_index(bins, &job->index);
+    quantile_bins_index(bins, &job->index);
     job->bin = NEW(c->scratch, uint8_t, c->shape->n);
     job->before = NEW(c->scratch, size_t, blocks * groups->count);
     if (!job->bin || !job->before)
@@ -396,7 +396,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     BinGroups *groups = NEW(c->scratch, BinGroups, 1);
     if (!groups)
         return arena_fail(c->scratch, c->err);
-    TRY(bins_find(&bins, c, x, (size_t)sketchml_of(c)->quantiles));
+    TRY(quantile_bins_find(&bins, c, x, (size_t)sketchml_of(c)->quantiles));
     groups_cut(groups, &bins, sketchml_of(c));
     TRY(groups_fill(groups, c, x, &bins));
     buf_u8(out, PAYLOAD_METHOD);
@@ -512,20 +512,20 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 const Compressor compressor_sketchml = {
     .name = "sketchml",
-    .brief = "quantile bins in a sketch of least bins, keys as distances; for sparse gradients",
+    .brief = "quantile bins in a sketch of least bins, keys as gaps; for sparse gradients",
     .formula =
-        "Elements that are not zero go into `quantiles` bins of equally many elements, each side of zero\n"
-        "having its share; a bin stands for the midpoint of its edges. Bins are counted from zero outwards,\n"
-        "and runs of ceil(quantiles / groups) of them are groups. Of each group travel\n"
-        "  the keys: delta-binary, 2 bits and 1 to 4 bytes each, or delta-adaptive, the Golomb code that\n"
-        "  suits the group (within 3 % of their entropy at densities up to 0.2);\n"
-        "  a MinMaxSketch of rows x ceil(cols count) cells: cell = least bin hashed to it;\n"
-        "decoded bin = the largest of an element's cells, which is its own bin or one nearer to zero, so no\n"
-        "magnitude exceeds its bin's; what is lost grows with cols falling, by less than a group's bins.\n"
-        "Edges are exact quantiles for up to 2^18 elements that are not zero; of more, those of a sample of\n"
-        "one in each stretch of equally many, whose rank errors have a standard deviation of 0.001 at most.\n"
-        "Biased towards zero: for ef+ or methods that scale. Zeros do not travel. Raw where smaller, as for\n"
-        "dense gradients with delta-binary and many cells.",
+        "Nonzero elements go into `quantiles` bins of about equally many elements, shared between the signs\n"
+        "by their numbers of elements; a bin decodes to the midpoint of its edges. Bins are counted from\n"
+        "zero outwards, and ceil(quantiles / groups) of them in a row are a group. Of each group are sent\n"
+        "  the indices (keys): delta-binary, 2 bits and 1 to 4 bytes each, or delta-adaptive, the Golomb code\n"
+        "  that suits the group (within 3 % of their entropy at densities up to 0.2);\n"
+        "  a MinMaxSketch of rows x ceil(cols count) cells: cell = least bin hashed to it.\n"
+        "Decoded bin = the largest of an element's cells, which is its own bin or one of the group nearer to\n"
+        "zero, so no magnitude exceeds its bin's; fewer cols make larger errors.\n"
+        "Edges are exact quantiles for up to 2^18 nonzero elements. For more they are those of a sample of one\n"
+        "element in each run of equally many; their ranks have a standard deviation of 0.001 at most.\n"
+        "Biased towards zero: for ef+ or methods that scale. Raw where that takes fewer bytes, as for dense\n"
+        "gradients with delta-binary and many cells.",
     .paper = "Jiang, Fu, Yang, Cui: SketchML: Accelerating Distributed Machine Learning with Data Sketches,\n"
              "SIGMOD 2018",
     .params = schema,

@@ -130,7 +130,7 @@ static void share_bins(QuantileBins *b, const float *sample, size_t m, size_t qu
         set_edges(b, ABOVE_ZERO, sample, under, m - under, quantiles - (size_t)want, all);
 }
 
-Status bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles)
+Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles)
 {
     const size_t blocks = blocks_of(c->shape->n);
     SampleJob s = {.x = x, .n = c->shape->n};
@@ -173,7 +173,7 @@ static size_t edges_upto(const float *edge, float a)
     return count;
 }
 
-void bins_index(const QuantileBins *bins, BinIndex *index)
+void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
 {
     index->steps = 0;
     for (size_t side = 0; side < TWO_SIDES; side++) {
@@ -194,7 +194,8 @@ void bins_index(const QuantileBins *bins, BinIndex *index)
 
 enum { STEPS_MOST = 6 }; /* beyond this bisecting is faster than single steps */
 
-void bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n, uint8_t *bin)
+void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,
+                        uint8_t *bin)
 {
     for (size_t i = 0; i < n; i++) {
         const uint32_t bits = float_bits(x[i]);

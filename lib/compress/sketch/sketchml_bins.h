@@ -18,7 +18,7 @@ typedef struct {
 
 /* About `quantiles` bins for both signs together: exact quantiles of up to BIN_SAMPLE elements that are not zero, of
  * more those of a sample. */
-Status bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles);
+Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles);
 
 /* A table by the upper 16 bits of a float: the bin of the least magnitude with these bits. */
 enum { BIN_CELLS = 1 << 15 };
@@ -26,9 +26,10 @@ typedef struct {
     uint8_t bin[TWO_SIDES * BIN_CELLS];
     size_t steps; /* most edges between two floats with the same upper bits */
 } BinIndex;
-void bins_index(const QuantileBins *bins, BinIndex *index);
+void quantile_bins_index(const QuantileBins *bins, BinIndex *index);
 
 /* bin[i] = the bin of x[i]; undefined for zeros. */
-void bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n, uint8_t *bin);
+void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,
+                        uint8_t *bin);
 
 #endif
