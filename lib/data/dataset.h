@@ -29,7 +29,6 @@ typedef struct {
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
-extern const DatasetInfo datasets[];                           /* ends in {0} */
 const char *dataset_name(const void *data, size_t i);          /* NULL after the last; `data` is ignored */
 const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: the error names all and the nearest */
 

@@ -13,7 +13,7 @@
                .licence = "none stated; cite Krizhevsky, 2009",                                              \
                .source = "https://www.cs.toronto.edu/~kriz/cifar.html", .load = cifar_load
 
-const DatasetInfo datasets[] = {
+static const DatasetInfo datasets[] = {
     {.name = "digits",
      .brief = "ten digits drawn by this program: 28 x 28, grey; needs no files",
      GREY_28,

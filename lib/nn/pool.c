@@ -6,16 +6,24 @@
 
 /* A plane is one channel of a piece of images (interleaved) or a group of channels of one image (blocked). A pixel of a plane
  * has windows.wide adjacent floats. */
-typedef struct {
+typedef struct Work {
     const Layer *l;
     Windows windows;
     size_t in_plane, out_plane, planes; /* floats of an input and an output plane; number of planes */
-    uint8_t *place;                     /* (output elements): pixel of the window's maximum, row by row */
+    /* Does one plane, at these offsets in the input and the output. */
+    void (*body)(const struct Work *w, size_t in, size_t out);
 } Work;
 
 enum { SOME = 16 }; /* planes per parallel task */
 
-static void each_plane(const Layer *l, const Pass *p, void (*some)(void *work, size_t piece))
+static void some_planes(void *data, size_t task)
+{
+    const Work *w = data;
+    for (size_t i = task * SOME; i < (task + 1) * SOME && i < w->planes; i++)
+        w->body(w, i * w->in_plane, i * w->out_plane);
+}
+
+static Status each_plane(const Layer *l, const Pass *p, void (*body)(const Work *w, size_t in, size_t out))
 {
     const Activation *in = l->in, *out = l->out;
     const size_t wide = activation_wide(in);
@@ -28,17 +36,22 @@ static void each_plane(const Layer *l, const Pass *p, void (*some)(void *work, s
                           .x_columns = in->columns},
               .in_plane = in->rows * in->columns * wide,
               .out_plane = out->rows * out->columns * wide,
-              .place = l->state};
+              .body = body};
     w.planes = activation_floats(in, p->images) / w.in_plane;
-    parallel_for(p->threads, (w.planes + SOME - 1) / SOME, some, &w);
+    parallel_for(p->threads, (w.planes + SOME - 1) / SOME, some_planes, &w);
+    return OK;
 }
 
-static size_t last_plane(const Work *w, size_t piece)
+/* The same for a backward pass, which writes in->dx. */
+static Status each_plane_back(const Layer *l, const Pass *p,
+                              void (*body)(const Work *w, size_t in, size_t out))
 {
-    return (piece + 1) * SOME < w->planes ? (piece + 1) * SOME : w->planes;
+    TRY(each_plane(l, p, body));
+    l->in->accumulate = true;
+    return OK;
 }
 
-/* ---- maximum ---- */
+/* ---- maximum: the layer's state is the pixel of each window's maximum (output elements) ---- */
 
 static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
 {
@@ -46,33 +59,27 @@ static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
     return l->state ? OK : arena_fail(a, err);
 }
 
-static void max_some(void *data, size_t piece)
+static void max_plane(const Work *w, size_t in, size_t out)
 {
-    const Work *w = data;
-    for (size_t i = piece * SOME; i < last_plane(w, piece); i++)
-        loops()->windows_max(&w->windows, w->l->in->x + i * w->in_plane, w->l->out->x + i * w->out_plane,
-                             w->place + i * w->out_plane);
+    uint8_t *place = w->l->state;
+    loops()->windows_max(&w->windows, w->l->in->x + in, w->l->out->x + out, place + out);
 }
 
-static void max_back_some(void *data, size_t piece)
+static void max_back_plane(const Work *w, size_t in, size_t out)
 {
-    const Work *w = data;
-    for (size_t i = piece * SOME; i < last_plane(w, piece); i++)
-        loops()->windows_max_back(&w->windows, w->l->out->dx + i * w->out_plane, w->place + i * w->out_plane,
-                                  w->l->in->accumulate, w->l->in->dx + i * w->in_plane);
+    const uint8_t *place = w->l->state;
+    loops()->windows_max_back(&w->windows, w->l->out->dx + out, place + out, w->l->in->accumulate,
+                              w->l->in->dx + in);
 }
 
 static Status max_forward(Layer *l, const Pass *p)
 {
-    each_plane(l, p, max_some);
-    return OK;
+    return each_plane(l, p, max_plane);
 }
 
 static Status max_backward(Layer *l, const Pass *p)
 {
-    each_plane(l, p, max_back_some);
-    l->in->accumulate = true;
-    return OK;
+    return each_plane_back(l, p, max_back_plane);
 }
 
 const LayerOps max_pool_layer = {
@@ -86,9 +93,11 @@ static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
     return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->wide;
 }
 
-static void average(const Windows *w, const float *x, float *y)
+static void average_plane(const Work *work, size_t in, size_t out)
 {
-    const float share = 1 / (float)(w->size * w->size);
+    const Windows *w = &work->windows;
+    const float *x = work->l->in->x + in, share = 1 / (float)(w->size * w->size);
+    float *y = work->l->out->x + out;
     for (size_t row = 0; row < w->rows; row++)
         for (size_t column = 0; column < w->columns; column++, y += w->wide) {
             for (size_t k = 0; k < w->wide; k++)
@@ -101,10 +110,12 @@ static void average(const Windows *w, const float *x, float *y)
         }
 }
 
-static void average_back(const Windows *w, const float *dy, bool add, float *dx)
+static void average_back_plane(const Work *work, size_t in, size_t out)
 {
-    const float share = 1 / (float)(w->size * w->size);
-    for (size_t i = 0; i < w->x_rows * w->x_columns * w->wide && !add; i++)
+    const Windows *w = &work->windows;
+    const float *dy = work->l->out->dx + out, share = 1 / (float)(w->size * w->size);
+    float *dx = work->l->in->dx + in;
+    for (size_t i = 0; i < work->in_plane && !work->l->in->accumulate; i++)
         dx[i] = 0;
     for (size_t row = 0; row < w->rows; row++)
         for (size_t column = 0; column < w->columns; column++, dy += w->wide)
@@ -113,32 +124,14 @@ static void average_back(const Windows *w, const float *dy, bool add, float *dx)
                     dx[pixel(w, row, column, i) + k] += dy[k] * share;
 }
 
-static void average_some(void *data, size_t piece)
-{
-    const Work *w = data;
-    for (size_t i = piece * SOME; i < last_plane(w, piece); i++)
-        average(&w->windows, w->l->in->x + i * w->in_plane, w->l->out->x + i * w->out_plane);
-}
-
-static void average_back_some(void *data, size_t piece)
-{
-    const Work *w = data;
-    for (size_t i = piece * SOME; i < last_plane(w, piece); i++)
-        average_back(&w->windows, w->l->out->dx + i * w->out_plane, w->l->in->accumulate,
-                     w->l->in->dx + i * w->in_plane);
-}
-
 static Status average_forward(Layer *l, const Pass *p)
 {
-    each_plane(l, p, average_some);
-    return OK;
+    return each_plane(l, p, average_plane);
 }
 
 static Status average_backward(Layer *l, const Pass *p)
 {
-    each_plane(l, p, average_back_some);
-    l->in->accumulate = true;
-    return OK;
+    return each_plane_back(l, p, average_back_plane);
 }
 
 const LayerOps average_pool_layer = {
