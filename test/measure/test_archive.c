@@ -1,4 +1,4 @@
-/* test_archive.c -- dumps through containers and back: what comes out is what the receivers hold. */
+/* test_archive.c -- dumps to containers and back: the decoded dump has the estimates of the receivers. */
 #include "measure/archive.h"
 #include "rig/scratch_dir.h"
 
@@ -121,7 +121,7 @@ static void none_brings_every_dump_back_exactly(void **state)
     arena_close(arena);
 }
 
-/* Names that begin alike sort around one another. */
+/* Names with common beginnings are neighbours when sorted. */
 static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static const Compressor delta = {
     .settle = delta_settle,
 };
 
-/* The values of step s are to be exact under subtraction, so the model is filled with small integers. */
+/* Small integers, so that subtracting steps is exact. */
 static void make_whole_numbers(int tensors)
 {
     DumpWriter *w;
@@ -225,7 +225,7 @@ static void states_evolve_and_are_replayed(void **state)
     (void)state;
     arena = arena_open(0);
     const Codec codec = codec_of(&delta);
-    for (int tensors = 2; tensors <= 90; tensors += 88) { /* the more, the more often their table grows */
+    for (int tensors = 2; tensors <= 90; tensors += 88) { /* many tensors make the table of states grow */
         make_whole_numbers(tensors);
         for (int g = 0; g < 3; g++) {
             encode(&codec, &(GroupSpec){.grouping = (Grouping)g});

@@ -1,7 +1,7 @@
-/* test_compare_figures.c -- the comparison's pooled figures, and what must not change them. */
+/* test_compare_figures.c -- figures over several vectors as one, and options that must not change figures. */
 #include "rig/compare_world.h"
 
-/* Figures over vectors end to end, against the same vectors really joined into one. */
+/* Figures over several vectors, against one vector that joins them. */
 static void pooled_figures_are_those_of_the_joined_vector(void **state)
 {
     (void)state;
@@ -32,7 +32,7 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     check_same_figures(kept(w, 1, 0), joined); /* a cell of one vector is that vector */
 }
 
-/* Sizes are means per step and worker, errors those of everything. */
+/* Sizes are means over cells, errors are sums over all cells. */
 static void the_record_of_everything_averages_sizes(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void a_random_codec_is_measured_as_one(void **state)
     w->c.repeats = 20;
     run(w);
     const Kept *r = kept(w, 3, 0);
-    /* E|h - g|^2 = |g|^2; the sum over 71,300 elements and 20 repeats spreads by well under 2 % */
+    /* E|h - g|^2 = |g|^2; the standard deviation of the sum over 71,300 elements and 20 repeats is well under 2 % */
     check_rel(value(r, "relative_error"), 1, 0.02);
     check_rel(value(r, "variance"), value(r, "mse"), 0.02);
     check(fabs(value(r, "bias_z")) < 6 && fabs(value(r, "gain_z")) < 6);
@@ -119,7 +119,7 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* What the larger pools sort must not disturb the smaller ones' figures. */
+/* Sorting the pools of the run must not change figures of cells. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
-/* One encoding a repeat, and nothing but times is missing. */
+/* One encoding per repeat; only the times are missing. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void without_a_clock_all_but_times_is_the_same(void **state)
     w->c.untimed = true;
     encodings = 0;
     run(w);
-    check(encodings == VECTORS * (w->c.repeats + 1)); /* what draws nothing is encoded once */
+    check(encodings == VECTORS * (w->c.repeats + 1)); /* codecs that are not random encode once */
     check_same_figures(kept(w, 3, 0), &random);
     check_same_figures(kept(w, 3, 1), &fixed);
     for (size_t m = 0; metrics[m].name; m++) {

@@ -1,4 +1,4 @@
-/* test_cost.c -- links, what travels over them, and what an iteration takes: numbers worked out by hand. */
+/* test_cost.c -- links, traffic and iteration times, against numbers worked out by hand. */
 #include "rig/check.h"
 #include "measure/cost.h"
 
@@ -85,7 +85,7 @@ static void links_of_ones_own_are_read(void **state)
     check(strstr(err.hint, "lan1") && strstr(err.hint, "alpha="));
 }
 
-/* ---- what travels ---- */
+/* ---- traffic ---- */
 
 /* 1 ms and 1 MB/s; payloads of 100 kB, parameters of 200 kB. */
 static double seconds(Topology topology, double workers, double rounds, double early)
@@ -159,13 +159,13 @@ static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     (void)state;
-    /* one message of 300 bytes; two payloads decoded, 0.15 s each, and 0.2 s of adding up */
+    /* one message of 300 bytes; two payloads decoded at 0.15 s each, and 0.2 s to add them */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
     it = two_workers(TOPOLOGY_PS, false, false);
     check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8); /* 300 bytes up, 1600 down, twice */
     it = two_workers(TOPOLOGY_RING, true, false);
     check_times(&it, 100, 0.3, 1 + 4, 0.25,
-                8.55); /* the aggregate's 400 bytes; half of the adding up, one decoding */
+                8.55); /* the merged payload has 400 bytes; half of the merging, one decoding */
     it = two_workers(TOPOLOGY_TREE, true, false);
     check_times(&it, 100, 0.3, 1 + 8, 0.35, 12.65);
     it.topology = TOPOLOGY_PS;
@@ -196,9 +196,9 @@ static void with_overlap_layers_travel_while_others_are_computed(void **state)
     (void)state;
     check_times(&it, 100, 0.3, 4, 0.5, 6.9);
     it.latency = 0;
-    check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8); /* nothing to hide */
+    check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8); /* no communication to overlap */
     it.latency = 0.5;
-    it.plan = 0.4; /* all there at 3.4; encoded at 3.6 and 3.7; sent to 6.1 and 7.6 */
+    it.plan = 0.4; /* planned at 3.4; encoded at 3.6 and 3.7; sent by 6.1 and 7.6 */
     check_times(&it, 100, 0.7, 4, 0.5, 7.8);
 }
 
@@ -227,9 +227,9 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
     check(odd.merged == 16 && odd.merge == 32);
 }
 
-/* ---- what pays ---- */
+/* ---- break-even ---- */
 
-/* One layer of 1000 floats, and the same at a share of the bytes; encoding and decoding take `coding`. */
+/* One layer of 1000 floats, compressed to `share` of the bytes; encoding and decoding take `coding` seconds. */
 static CostLayer plain_layer, small_layer;
 
 static void set_pair(double share, double coding)
@@ -288,7 +288,7 @@ static void what_has_no_break_even_says_which_way(void **state)
     (void)state;
     set_pair(0.5, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_ALWAYS && isnan(b));
-    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER); /* there is nothing to save */
+    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER); /* no bytes are saved */
     set_pair(2, 1e-3);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER && isnan(b));
     set_pair(1, 0);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- a comparison of one codec on one made-up vector ---- */
+/* ---- a comparison of one codec on one synthetic vector ---- */
 
 typedef struct {
     Arena *a;
@@ -24,7 +24,7 @@ typedef struct {
     bool failed;
 } Bench;
 
-/* Roughly normal: sums of bytes. */
+/* Sums of four bytes: roughly normal. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     (void)data, (void)err;
@@ -51,7 +51,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return load(data, v, x, err);
 }
 
-/* workers: 0, or how many to merge. */
+/* workers: 0 compares, else merges so many. */
 static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
 {
     size_t failures;
@@ -84,7 +84,7 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
     return done(b, spec, n, repeats, threads, 0);
 }
 
-/* In kilobytes, of a process of its own. */
+/* Peak resident memory in kilobytes, of a process of its own. */
 static size_t peak_of_merge(const char *spec, size_t workers)
 {
     struct rusage used;
@@ -100,7 +100,7 @@ static size_t peak_of_merge(const char *spec, size_t workers)
 
 /* ---- tests ---- */
 
-/* Each in a process of its own, whose peak the kernel tells. */
+/* Each row in a process of its own, for its peak resident memory. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
     enum { ROUND = 1 << 23, ODD = ROUND + 3 }; /* FFTW takes more where the length has large prime factors */
@@ -134,7 +134,7 @@ static void a_large_tensor_takes_six_times_its_size(void **state)
     }
 }
 
-/* Within a page of two megabytes, which the kernel gives or not as it likes. */
+/* To 2 MB, a huge page, which the kernel may or may not give. */
 static void a_merge_takes_no_more_for_more_workers(void **state)
 {
     static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};

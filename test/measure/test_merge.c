@@ -1,10 +1,10 @@
-/* test_merge.c -- what many workers' payloads come to: against one worker's comparison, against payloads decoded and
- * averaged by hand, against the laws of averages. */
+/* test_merge.c -- merges of many workers: against a comparison of one worker, against payloads decoded and averaged by
+ * hand, against the laws of averages. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
 
-/* ---- a merge of made-up gradients ---- */
+/* ---- a merge of synthetic gradients ---- */
 
 enum { VECTORS = 2, KEPT = VECTORS + 1 };
 
@@ -28,7 +28,7 @@ static bool stopped(void)
     return stopping && stopping->stop_at && stopping->loads >= stopping->stop_at;
 }
 
-/* Sums of two uniforms, every seventh four times as large. */
+/* Sums of two uniform numbers, every seventh times four. */
 static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
 {
     const Rng rng = rng_open(5, 0, b->same ? 0 : (int64_t)worker, 0, rng_hash(v->name));
@@ -164,7 +164,7 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
     }
 }
 
-/* Payloads of every worker, decoded and averaged with no engine about; round 0 merges to what all have heard. */
+/* The squared error of the mean, from every payload decoded by hand; round 0 is merged for round 1. */
 static double error_by_hand(Bench *b, size_t workers, double *bytes)
 {
     enum { WORKERS = 24, N = 700 };
@@ -231,7 +231,7 @@ static void the_average_is_that_of_every_payload_decoded(void **state)
             const unsigned traits = codec_traits(b.codec);
             if (codec_plan_size(b.codec) || b.codec->ops->train ||
                 (traits & MERGEABLE && !(traits & LINEAR))) {
-                close_bench(&b); /* what it takes beside payloads, or makes of them, is tested elsewhere */
+                close_bench(&b); /* plans, training and votes have tests of their own */
                 continue;
             }
             check_ok(run_bench(&b), &b.err);
@@ -284,8 +284,8 @@ static void what_does_not_merge_has_no_aggregate(void **state)
     }
 }
 
-/* 200 repeats, squared errors of sums over 700 elements: their mean strays from its law by 5 % once in a thousand
- * runs at most where elements are independent; with few atoms it is allowed more. Seeds are fixed. */
+/* 200 repeats of squared errors over 700 independent elements: their mean is off by more than 5 % in fewer than one of
+ * 1000 runs. Codecs with few atoms are allowed more. Seeds are fixed. */
 static void the_variance_of_an_average_is_one_pth(void **state)
 {
     static const struct {
@@ -314,7 +314,7 @@ static void the_variance_of_an_average_is_one_pth(void **state)
     }
 }
 
-/* (n/k - 1) |mean g|^2, or (cols + 1)/rank times it, whatever the number: nothing averages out. */
+/* (n/k - 1) |mean g|^2, or (cols + 1)/rank times it, for any number of workers: the error does not average out. */
 static void a_draw_that_all_share_does_not_average_out(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* test_merging.c -- what merged payloads are, for every codec that merges, round by round: sums or votes of their parts,
- * in one stage or two, no larger than stated, refused when damaged, and the same for any number of threads. */
+/* test_merging.c -- merged payloads of every codec that merges, in each round: they are sums or votes, the same in one
+ * stage or two and for any number of threads, no larger than documented, and refused when damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
@@ -37,9 +37,9 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
         }                                                                                                    \
     } while (0)
 
-/* ---- what a merged payload decodes to ---- */
+/* ---- the decoded sum ---- */
 
-/* To rounding: of each element's own parts, and of the largest one, where a transform stands between. */
+/* To rounding, of each element, and of the largest where a transform mixes elements. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;
@@ -99,7 +99,8 @@ static void merged_signs_decode_to_the_vote(void **state)
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
-/* Batches of five, then the batches. Sums of floats are rounded in between; votes and maxima are the same to the byte. */
+/* Merges batches of five, then the merged batches. Sums of floats are rounded in between; votes and maxima are the same to
+ * the byte. */
 static void is_the_same_in_two_stages(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -143,11 +144,11 @@ static int bits_of(size_t v)
     return bits;
 }
 
-/* What a codec says of its merged payloads. One that is not here writes no more than all of its parts. */
+/* The documented size of a merged payload; for other codecs the sum of its parts. */
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    size_t all = 1 + varint_bytes(workers), heads = 0; /* of wrappers that keep shifts */
+    size_t all = 1 + varint_bytes(workers), heads = 0; /* kind and count of wrappers that keep shifts */
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
     if (is_codec(w, "none"))
@@ -179,7 +180,7 @@ static void merged_payloads_grow_no_more_than_stated(void **state)
 
 /* ---- damage ---- */
 
-/* Copied to memory of its own, so that AddressSanitizer sees a read past the end. */
+/* Merges a copy in memory of its own, so that AddressSanitizer sees a read past the end. */
 static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, size_t size)
 {
     const Call c = call_of(w, 0, round);
@@ -233,8 +234,8 @@ static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **st
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
-/* Whether tensors go raw is their shape's to say, so either all payloads are or none; a stray one is refused, or counts
- * for what it holds. */
+/* The shape decides whether payloads are raw, so all workers' are or none. A single raw payload is refused, or counts with
+ * its values. */
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
@@ -301,7 +302,7 @@ static void a_merge_without_memory_is_refused_in_words(void **state)
 
 static size_t counted_to_the_last; /* codecs and rounds */
 
-/* A merged payload that says it is the sum of so many; none where it does not say how many it is of, first of all. */
+/* The merged payload with another number of workers; empty if it does not begin with that number. */
 static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
 {
     Reader r = reader_open(whole);
@@ -314,7 +315,7 @@ static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
     return buf_bytes(&out);
 }
 
-/* One worker more than 64 bits can count. Codecs that have a limit of their own refuse one less, too. */
+/* One worker more than 64 bits can count. Codecs with a lower limit also refuse one less. */
 static void counts_workers_to_the_last(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -369,7 +370,7 @@ static void threads_do_not_change_a_merged_byte(void **state)
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
 }
 
-/* Pooled once, as gradients take longer to make than to merge. */
+/* All gradients are slices of one array: drawing takes longer than merging. */
 static int prepare(void **state)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);

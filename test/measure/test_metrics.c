@@ -1,4 +1,4 @@
-/* test_metrics.c -- every metric against numpy's and scipy's numbers (reference/metrics.py), and the null rules. */
+/* test_metrics.c -- every metric against numpy's and scipy's numbers (reference/metrics.py), and the rules for null. */
 #include "rig/metrics_rig.h"
 #include "num/radix.h"
 #include "reference/known.h"
@@ -10,11 +10,11 @@ static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool
 {
     Tally t;
     MeasuredVector s = {.x = x,
-                 .n = n,
-                 .above = {n ? radix_magnitude_quantile(x, n, 0.95) : NAN, above, above},
-                 .threads = threads,
-                 .scratch = b->a,
-                 .err = &b->err};
+                        .n = n,
+                        .above = {n ? radix_magnitude_quantile(x, n, 0.95) : NAN, above, above},
+                        .threads = threads,
+                        .scratch = b->a,
+                        .err = &b->err};
     float *y = NEW(b->a, float, n + 1);
     if (random && repeats > 1) {
         s.half = NEW(b->a, float, n + 1);
@@ -39,7 +39,7 @@ static Tally measure(Bench *b, const float *x, size_t n, size_t repeats, bool ra
     return measure_at(b, x, n, repeats, random, 1, NAN);
 }
 
-/* Those that the reference computes; sizes and times are tested by themselves. */
+/* Metrics that the reference computes; sizes and times have tests of their own. */
 static const char *const errors[] = {
     "mse",         "variance",       "second_moment",    "bias_ratio",     "bias_z",
     "gain",        "gain_z",         "relative_error",   "rel_l2",         "rel_l1",
@@ -124,7 +124,7 @@ static void deterministic_codecs_have_no_variance(void **state)
     check(isnan(value(&t, "variance")) && isnan(value(&t, "bias_z")));
 }
 
-/* Three vectors end to end, one of them zero, against the reference's one long vector. */
+/* Three vectors as one, one of them zero, against the reference's joined vector. */
 static void appended_tallies_are_those_of_the_long_vector(void **state)
 {
     Bench *b = *state;
@@ -147,7 +147,7 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_known(&total, "pooled");
 }
 
-/* A vector that is sent raw stands among random ones: it was decoded once. */
+/* A raw vector, decoded once, among random ones. */
 static void a_fixed_vector_may_stand_among_random_ones(void **state)
 {
     Bench *b = *state;
@@ -287,7 +287,8 @@ static void extremes_neither_overflow_nor_vanish(void **state)
             y[j] = j % 4 ? x[j] : 0;
         }
         Tally t;
-        const MeasuredVector s = {.x = x, .n = 64, .above = {0}, .threads = 1, .scratch = b->a, .err = &b->err};
+        const MeasuredVector s = {
+            .x = x, .n = 64, .above = {0}, .threads = 1, .scratch = b->a, .err = &b->err};
         check_ok(tally_open(&t, LEVEL_VECTOR, 1, false, b->a, &b->err), &b->err);
         check_ok(tally_gradient(&t, &s), &b->err);
         check_ok(tally_repeat(&t, &s, 0, y), &b->err);

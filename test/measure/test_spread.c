@@ -1,4 +1,4 @@
-/* test_spread.c -- mean and spread per element in float32, against the same recurrence in double. */
+/* test_spread.c -- mean and deviation per element in float32, against the same recurrence in double. */
 #include "rig/metrics_rig.h"
 
 typedef void Draw(const Rng *rng, const float *x, size_t n, float *y);
@@ -28,7 +28,7 @@ static void draw_biased(const Rng *rng, const float *x, size_t n, float *y)
         y[i] = (float)((double)x[i] * (0.8 + 1e-3 * (rng_unit(rng, USE_COIN, i) - 0.5)));
 }
 
-/* What spread_add and spread_sums stand for. */
+/* The definitions of spread_add and spread_sums, in double. */
 static void spread_in_double(const float *x, const float *y, size_t n, double count, double *mean, double *m2)
 {
     for (size_t i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     check_rel(value(&t, "bias_ratio"), value(&exact, "bias_ratio"), 1e-6);
     check_rel(value(&t, "gain"), value(&exact, "gain"), 1e-7);
     check_rel(t.spread[S_M2_SQUARES], exact.spread[S_M2_SQUARES], 1e-6);
-    /* Where they are near 0, differences are counted in what they differ from. */
+    /* Near 0, relative to the terms of the difference. */
     check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <=
           1e-6 * (100 + fabs(value(&exact, "bias_z"))));
     check(fabs(value(&t, "gain_z") - value(&exact, "gain_z")) <= 1e-6 * (1 + fabs(value(&exact, "gain_z"))));
