@@ -66,11 +66,11 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     z_stream z = {
         .next_in = packed.data, .avail_in = (uInt)packed.size, .next_out = data, .avail_out = (uInt)size + 1};
     if (size == UINT32_MAX || inflateInit2(&z, 15 + 16) != Z_OK)
-        return FAIL(err, ERR_CORRUPT, "damaged gzip data: of no length that can be");
+        return FAIL(err, ERR_CORRUPT, "damaged gzip data: an impossible length of %zu bytes", size);
     const int ended = inflate(&z, Z_FINISH);
     inflateEnd(&z);
     if (ended != Z_STREAM_END || z.total_out != size)
-        return FAIL(err, ERR_CORRUPT, "damaged gzip data after %lu bytes of what it packs", z.total_out);
+        return FAIL(err, ERR_CORRUPT, "damaged gzip data after %lu unpacked bytes", z.total_out);
     if (z.avail_in)
         return FAIL(err, ERR_CORRUPT, "%u bytes behind the gzip data", z.avail_in);
     *out = (Bytes){data, size};
@@ -82,7 +82,7 @@ Status zlib_whole(Bytes packed, Error *err)
     uint8_t room[1 << 14];
     z_stream z = {.next_in = packed.data, .avail_in = (uInt)packed.size};
     if (packed.size > UINT32_MAX || inflateInit(&z) != Z_OK)
-        return FAIL(err, ERR_CORRUPT, "packed data of %zu bytes: more than can be", packed.size);
+        return FAIL(err, ERR_CORRUPT, "packed data of %zu bytes: too many", packed.size);
     int ended = Z_OK;
     while (ended == Z_OK) {
         z.next_out = room;
@@ -91,7 +91,7 @@ Status zlib_whole(Bytes packed, Error *err)
     }
     inflateEnd(&z);
     if (ended != Z_STREAM_END || z.avail_in)
-        return FAIL(err, ERR_CORRUPT, "damaged packed data after %lu bytes of what they pack", z.total_out);
+        return FAIL(err, ERR_CORRUPT, "damaged packed data after %lu unpacked bytes", z.total_out);
     return OK;
 }
 

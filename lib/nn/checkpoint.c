@@ -26,7 +26,7 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
     Attr own[SETUP_MOST + 8];
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
     if (status == ERR_USAGE)
-        error_hint(err, "go on with the options of the run that wrote it, or name another --train-dir");
+        error_hint(err, "resume with the options of the run that wrote it, or name another --train-dir");
     return status;
 }
 
@@ -165,7 +165,7 @@ static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
     if (visit_arrays(t, load_array, &p, err) != OK)
         return error_at(err, "%s", path);
     if (p.sum != (uint64_t)sum->whole)
-        return FAIL(err, ERR_CORRUPT, "%s: its arrays do not have the checksum they were written with", path);
+        return FAIL(err, ERR_CORRUPT, "%s: wrong checksum of its arrays", path);
     t->step = (size_t)step->whole;
     t->ordered = 0;
     return OK;
@@ -291,11 +291,11 @@ Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, c
             return status;
         }
         snprintf(line, sizeof line, "%s; %s", err->text,
-                 count ? "the one before is tried" : "there is none before it");
+                 count ? "trying the checkpoint before it" : "there is none before it");
         note(data, line);
     }
     trainer_reset(t);
-    snprintf(line, sizeof line, "%s: no checkpoint to go on from: the run begins afresh", dir);
+    snprintf(line, sizeof line, "%s: no checkpoint to resume from: the run starts from the beginning", dir);
     note(data, line);
     arena_rewind(t->arena, mark);
     return OK;

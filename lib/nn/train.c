@@ -195,8 +195,9 @@ static Status check_options(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
     if (s->batch < s->workers || s->train->count < s->workers)
-        return FAIL(err, ERR_USAGE, "--batch-size %zu: %zu workers want an image each, of %zu", s->batch,
-                    s->workers, s->train->count);
+        return FAIL(err, ERR_USAGE,
+                    "--batch-size %zu: want an image for each of the %zu workers; the data set has %zu",
+                    s->batch, s->workers, s->train->count);
     if (s->aggregate < 1 || s->aggregate > s->workers)
         return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
                     s->workers);

@@ -35,16 +35,16 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 - .o*
 = 0
 
-# a checkpoint cut short is refused by name, and the one before it used
+# a truncated checkpoint is refused by name, and the one before it is used
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 6 --eval-freq 2 --train-dir d -f csv $1; }; go -q >/dev/null; cp d/step_00000006.h5 whole; head -c 20000 whole >d/step_00000006.h5; go --resume >/dev/null; cmp whole d/step_00000006.h5 && echo same
 > same
-2> note: d/step_00000006.h5: *the one before is tried
+2> note: d/step_00000006.h5: *trying the checkpoint before it
 = 0
 
-# nothing to resume from: it begins afresh and says so
+# without a checkpoint to resume from, the run starts from the beginning and says so
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1 --train-dir d --resume -f csv
 > step,none,1,*
-2> note: d: no checkpoint to go on from: the run begins afresh
+2> note: d: no checkpoint to resume from: the run starts from the beginning
 = 0
 
 # interrupted: what is finished is there, and --resume goes on
@@ -168,7 +168,7 @@ $ atomo-train run --resume
 = 2
 
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --batch-size 4 --workers 5 --network softmax --dataset mnist
-2> atomo-train: --batch-size 4: 5 workers want an image each*
+2> atomo-train: --batch-size 4: want an image for each of the 5 workers*
 = 2
 
 $ atomo-train run --link lan1 --network softmax

@@ -183,12 +183,12 @@ static void another_setups_checkpoint_is_not_taken_up(void **state)
     trainer_close(t);
 }
 
-static void a_run_without_checkpoints_begins_afresh_and_says_so(void **state)
+static void a_run_without_checkpoints_starts_from_the_beginning_and_says_so(void **state)
 {
     (void)state;
     scratch_files(true);
     run_to("none", 3, true);
-    check(strstr(noted, "afresh"));
+    check(strstr(noted, "from the beginning"));
 }
 
 static void what_wrote_a_checkpoint_is_known_from_it(void **state)
@@ -248,7 +248,7 @@ int main(void)
         cmocka_unit_test(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used),
         cmocka_unit_test(a_changed_weight_is_seen),
         cmocka_unit_test(another_setups_checkpoint_is_not_taken_up),
-        cmocka_unit_test(a_run_without_checkpoints_begins_afresh_and_says_so),
+        cmocka_unit_test(a_run_without_checkpoints_starts_from_the_beginning_and_says_so),
         cmocka_unit_test(what_wrote_a_checkpoint_is_known_from_it),
         cmocka_unit_test(saved_gradients_have_the_layout_of_dumps),
     };
