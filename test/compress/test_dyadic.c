@@ -141,14 +141,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     for (size_t r = 0; r < countof(rows); r++) {
         const ArenaMark mark = arena_mark(forever);
         const float *x = laplace(rows[r].n);
-        Rig rig;
-        rig_open(&rig, rows[r].spec, shape_vector(rows[r].n));
-        const Draws d = draws_take(&rig, x, rows[r].repeats);
-        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
-        const Draws planted = draws_scaled(&d, 1.02);
-        check(!draws_gain_is_one(&planted));
-        rig_close(&rig);
+        draws_check(rows[r].spec, shape_vector(rows[r].n), x, rows[r].repeats, 1.02);
         arena_rewind(forever, mark);
     }
 }

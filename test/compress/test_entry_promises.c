@@ -92,14 +92,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(4096, "normal");
     for (size_t r = 0; r < countof(rows); r++) {
-        Rig rig;
-        rig_open(&rig, rows[r].spec, shape_vector(4096));
-        const Draws d = draws_take(&rig, x, rows[r].repeats);
-        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
-        const Draws planted = draws_scaled(&d, 1.01);
-        check(!draws_gain_is_one(&planted));
-        rig_close(&rig);
+        draws_check(rows[r].spec, shape_vector(4096), x, rows[r].repeats, 1.01);
     }
     arena_rewind(forever, mark);
 }

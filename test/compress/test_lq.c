@@ -119,14 +119,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(4096, 3);
     for (size_t r = 0; r < countof(some); r++) {
-        Rig rig;
-        rig_open(&rig, some[r].spec, shape_vector(4096));
-        const Draws d = draws_take(&rig, x, some[r].repeats);
-        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
-        const Draws planted = draws_scaled(&d, 1.01);
-        check(!draws_gain_is_one(&planted));
-        rig_close(&rig);
+        draws_check(some[r].spec, shape_vector(4096), x, some[r].repeats, 1.01);
     }
     arena_rewind(forever, mark);
 }

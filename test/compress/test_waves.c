@@ -194,15 +194,8 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
                 {"fourier:ratio=0.2,probs=clip", 1, 999, 1500}};
     for (size_t r = 0; r < countof(rows); r++) {
         const ArenaMark mark = arena_mark(forever);
-        Rig rig;
         const float *x = laplace(rows[r].rows * rows[r].cols);
-        rig_open(&rig, rows[r].spec, matrix(rows[r].rows, rows[r].cols));
-        const Draws d = draws_take(&rig, x, rows[r].repeats);
-        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-        check(draws_variance_is(&d, codec_variance(&rig.call, x)));
-        const Draws planted = draws_scaled(&d, 1.02);
-        check(!draws_gain_is_one(&planted));
-        rig_close(&rig);
+        draws_check(rows[r].spec, matrix(rows[r].rows, rows[r].cols), x, rows[r].repeats, 1.02);
         arena_rewind(forever, mark);
     }
 }

@@ -1,13 +1,12 @@
 /* draws.h -- what R independent draws say about a codec's promises.
  *
  * With gain_r = <decoded_r, g>/|g|^2 and e_r = |decoded_r - g|^2, an unbiased codec with closed form V has
- * E gain = 1 and E e = V. The limits are 6.22 standard errors (two-sided 5e-10 each if normal), widened by
- * 6.5 M/R for the largest single draw's share M, so that skewed draws do not ring: under 1e-6 for all of a
- * codec's tests together. The energy test asks that the mean of R draws is as far from g as V/R says. What
- * payloads of float32 round off is no bias: a few units in the last place of |g| pass. Its degrees of freedom
- * are (tr C)^2 / tr C^2, C the covariance of the errors: (sum v)^2 / sum v^2 where coordinates are
- * independent, but no more than the number of atoms where whole vectors come and go. tr C^2 = E <e_r, e_s>^2
- * over independent errors. */
+ * E gain = 1 and E e = V. The limits are 6.22 standard errors (probability 5e-10 each, two-sided, if normal), plus
+ * 6.5 M/R for the largest deviation M of a single draw, so that skewed draws raise no false alarm: under 1e-6 for all
+ * tests of a codec together. The energy test requires the mean of R draws to have the squared error V/R. Rounding of
+ * payloads to float32 does not count as bias: a few units in the last place of |g| pass. The test's degrees of freedom
+ * are (tr C)^2 / tr C^2, C the covariance of the errors: (sum v)^2 / sum v^2 where coordinates are independent, and at
+ * most the number of atoms where whole vectors are drawn. tr C^2 = E <e_r, e_s>^2 over independent errors. */
 #ifndef ATOMO_DRAWS_H
 #define ATOMO_DRAWS_H
 
@@ -19,7 +18,7 @@ typedef struct {
     double mse, mse_error, mse_step;    /* the same of e_r */
     double variance;                    /* 1/(R-1) sum |decoded_r - mean|^2 */
     double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */
-    double off, norm2, rounding;        /* |mean - g|^2, |g|^2, and what float32 may round off */
+    double off, norm2, rounding;        /* |mean - g|^2, |g|^2, squared rounding error of float32 */
 } Draws;
 
 static inline const float *draws_load(void *data, size_t j, Error *err)
@@ -28,7 +27,7 @@ static inline const float *draws_load(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Levels do not depend on the draw, so a codec that plans does so once. */
+/* Levels do not depend on the draw, so a codec with a plan hook plans once. */
 static inline void draws_plan(Rig *rig, const float *x)
 {
     const size_t size = codec_plan_size(rig->codec);
@@ -64,7 +63,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
             m2[i] += step * (y - mean[i]);
         }
         pairs += pair * pair;            /* the first is zero */
-        const double gain = dot / norm2; /* less one, for precision */
+        const double gain = dot / norm2; /* minus 1, for precision */
         const double gain_off = gain - d.gain, mse_off = error - d.mse;
         d.gain += gain_off / (double)(r + 1);
         d.mse += mse_off / (double)(r + 1);
@@ -92,14 +91,14 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
-    AtomMoments m; /* atoms drawn rarely hardly ever meet in a pair: where the codec knows, it says */
+    AtomMoments m; /* the codec's own moments, if any: rare atoms hardly ever occur in both draws of a pair */
     rig->call.rng = rig_rng(0);
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
         d.freedom = sum * sum / m.squares;
     return d;
 }
 
-/* The gain that the same draws have once all that was decoded is multiplied by `factor`: a planted bias. */
+/* The same draws with all estimates multiplied by `factor`: a planted bias. */
 static inline Draws draws_scaled(const Draws *d, double factor)
 {
     Draws e = *d;
@@ -119,7 +118,7 @@ static inline bool draws_energy_is_right(const Draws *d)
 {
     const double R = (double)d->repeats;
     if (isnan(d->bias_ratio) || d->freedom < 100)
-        return true; /* too few coordinates share the variance for this statistic; the gain test stands */
+        return true; /* too few degrees of freedom for this statistic; only the gain is tested */
     if (d->off <= d->rounding)
         return true;
     const double z = (d->bias_ratio - 1) / sqrt(2 * R / ((R - 1) * d->freedom));
@@ -129,8 +128,20 @@ static inline bool draws_energy_is_right(const Draws *d)
 static inline bool draws_variance_is(const Draws *d, double expected)
 {
     if (d->variance <= d->rounding && (double)d->repeats * expected < d->norm2)
-        return true; /* what varies is too rare to have been drawn once */
+        return true; /* the atoms that vary are so rare that none was drawn */
     return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
+}
+
+/* R draws of a codec: unbiased, with the variance of its closed form; and a bias by `planted` would be detected. */
+static inline void draws_check(const char *spec, Shape shape, const float *x, size_t R, double planted)
+{
+    Rig rig;
+    rig_open(&rig, spec, shape);
+    const Draws d = draws_take(&rig, x, R), biased = draws_scaled(&d, planted);
+    check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
+    check(draws_variance_is(&d, codec_variance(&rig.call, x)));
+    check(!draws_gain_is_one(&biased));
+    rig_close(&rig);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* atoms.h -- what the ATOMO family shares: from coefficients and a budget to probabilities, a draw and bytes.
+/* atoms.h -- shared by the ATOMO family: from coefficients and a budget to probabilities, a draw, and its payload.
  *
  * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and decodes to x / p. A heavy atom
  * (|x| > tau) decodes to x, which is sent as a float; a light atom decodes to +-tau, so its index and sign suffice.

@@ -1,5 +1,5 @@
-/* atoms_cost.c -- what a draw costs in bits and leaves in variance: at one level, at the level that meets a number of
- * bits, and at all levels.
+/* atoms_cost.c -- expected bits and variance of a draw: at one level, at the level that meets a number of bits, and at
+ * all levels.
  *
  * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits after the
  * sign. At a bin's lower edge v the number of heavy atoms, the expected number of light ones S1 / v and the variance
@@ -201,7 +201,7 @@ static double search(const Profile *p, size_t n, double bits)
     const double from = cost_at(p, n, low), to = cost_at(p, n, high);
     const double share = from > to ? fmin(1, fmax(0, (from - bits) / (from - to))) : 0;
     const double level = edge(p, low) + share * (edge(p, high) - edge(p, low));
-    return fmin(level, p->bin[p->bins - 1].sum); /* at |x|_1 the budget is one atom */
+    return fmin(level, p->bin[p->bins - 1].sum); /* the level |x|_1 expects one atom */
 }
 
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch)

@@ -122,7 +122,7 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
     return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
 }
 
-/* ---- what rounding adds ---- */
+/* ---- noise of rounding ---- */
 
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right)
 {

@@ -20,10 +20,10 @@ typedef struct {
     uint32_t s;         /* QSGD: the highest level */
 } Vectors;
 
-/* The spec of the codec that rounds vectors; false: F32, which has none. Only QSGD reads `bits`, those of a level. */
+/* The spec of the codec that rounds vectors; false for F32, which has none. bits: of a level; QSGD only. */
 bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
 
-/* `codec` is that codec, opened; it is kept. */
+/* codec: opened from that spec; borrowed. */
 Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
 /* The expected bits of a random unit vector of n elements, and the mean squared error of its rounding. Singular vectors
