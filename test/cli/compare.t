@@ -31,7 +31,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 80x30 --shape 50 -q; atomo-b
 
 # a rate of the inner codec has nothing to say
 $ atomo-bench compare g.h5 -c joint+entry:ratio=0.1
-2> atomo-bench: codec joint+entry:ratio=0.1: joint: ratio=0.1 has no say, the common budget sets every level
+2> atomo-bench: codec joint+entry:ratio=0.1: joint: ratio=0.1 has no effect, the common budget sets every level
 2> hint: write joint:bits=B+entry, with B payload bits an element
 = 2
 

@@ -366,9 +366,9 @@ static void specs_that_cannot_be_are_refused(void **state)
                  {"cas:allocate=manual,sizes=1:0", "from 1 to 2^30"},
                  {"cas:allocate=manual,sizes=1:", "from 1 to 2^30"},
                  {"cas:allocate=manual,sizes=a", "from 1 to 2^30"},
-                 {"cas:allocate=manual,sizes=5:5,buckets=9", "sizes says how many"},
-                 {"cas:bits=2,buckets=9", "bits says how many"},
-                 {"cas:bits=2,allocate=manual,sizes=5:5", "both say"},
+                 {"cas:allocate=manual,sizes=5:5,buckets=9", "sizes sets the number of buckets"},
+                 {"cas:bits=2,buckets=9", "bits sets the number of buckets"},
+                 {"cas:bits=2,allocate=manual,sizes=5:5", "both set the number"},
                  {"cas:bits=2,clusters=3", "exclude each other"}};
     Arena *a = arena_open(0);
     for (size_t k = 0; k < countof(cases); k++) {

@@ -198,15 +198,15 @@ static void specs_that_say_nothing_are_refused(void **state)
     (void)state;
     static const struct {
         const char *spec, *why;
-    } rows[] = {{"joint+entry:ratio=0.1", "ratio=0.1 has no say"},
-                {"joint+entry:budget=5", "budget=5 has no say"},
-                {"joint+entry:bits=2", "bits=2 has no say"},
-                {"joint+svd:rank=2", "rank=2 has no say"},
-                {"joint+entry:probs=clip", "probs=clip has no least variance"},
-                {"joint+svd:empty=resample", "empty=resample has no least variance"},
-                {"joint+qsgd", "qsgd does not say"},
-                {"joint+ef+entry", "ef does not say"},
-                {"joint+joint", "joint does not say"},
+    } rows[] = {{"joint+entry:ratio=0.1", "ratio=0.1 has no effect"},
+                {"joint+entry:budget=5", "budget=5 has no effect"},
+                {"joint+entry:bits=2", "bits=2 has no effect"},
+                {"joint+svd:rank=2", "rank=2 has no effect"},
+                {"joint+entry:probs=clip", "probs=clip has no curve of least variance"},
+                {"joint+svd:empty=resample", "empty=resample has no curve of least variance"},
+                {"joint+qsgd", "qsgd has no curve of bits"},
+                {"joint+ef+entry", "ef has no curve of bits"},
+                {"joint+joint", "joint has no curve of bits"},
                 {"joint:bits=0", "want above 0"},
                 {"ef", "ef needs a codec to wrap"}};
     static const char *const good[] = {"joint",     "joint:bits=0.5",

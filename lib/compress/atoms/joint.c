@@ -166,13 +166,14 @@ static Status check_inner(const Codec *inner, Error *err)
         if (param_is_default(p, inner->params))
             continue;
         if (p == rate || (rate->group && p->group == rate->group)) {
-            FAIL(err, ERR_USAGE, "joint: %s=%s has no say, the common budget sets every level", p->key, now);
+            FAIL(err, ERR_USAGE, "joint: %s=%s has no effect, the common budget sets every level", p->key,
+                 now);
             return error_hint(err, "write joint:bits=B+%s, with B payload bits an element", inner->ops->name);
         }
         for (size_t k = 0; k < countof(kept); k++)
             if (!strcmp(p->key, kept[k][0]) && strcmp(now, kept[k][1]))
-                return FAIL(err, ERR_USAGE, "joint: %s=%s has no least variance to plan with, want %s=%s",
-                            p->key, now, p->key, kept[k][1]);
+                return FAIL(err, ERR_USAGE, "joint: %s=%s has no curve of least variance, want %s=%s", p->key,
+                            now, p->key, kept[k][1]);
     }
     return OK;
 }
@@ -180,7 +181,7 @@ static Status check_inner(const Codec *inner, Error *err)
 static Status check(const Codec *codec, Error *err)
 {
     if (!codec->inner->ops->curve) {
-        FAIL(err, ERR_USAGE, "joint: %s does not say what its levels cost", codec->inner->ops->name);
+        FAIL(err, ERR_USAGE, "joint: %s has no curve of bits and variance by level", codec->inner->ops->name);
         return error_hint(
             err,
             "joint+CODEC takes entry, svd, dct, wavelet or hadamard; joint alone takes the better of entry and svd for each tensor");

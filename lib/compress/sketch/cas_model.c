@@ -54,10 +54,10 @@ Status cas_check(const Codec *codec, Error *err)
         return FAIL(err, ERR_USAGE, "cas: sizes=%s: want %zu or %zu numbers of buckets, from 1 to 2^30",
                     p->sizes, k, 2 * k);
     if (p->buckets && (p->sizes[0] || !isnan(p->bits)))
-        return FAIL(err, ERR_USAGE, "cas: buckets=%lld, and %s says how many there are",
+        return FAIL(err, ERR_USAGE, "cas: buckets=%lld, but %s sets the number of buckets",
                     (long long)p->buckets, p->sizes[0] ? "sizes" : "bits");
     if (p->sizes[0] && !isnan(p->bits))
-        return FAIL(err, ERR_USAGE, "cas: bits and sizes both say how many buckets there are");
+        return FAIL(err, ERR_USAGE, "cas: bits and sizes, but both set the number of buckets");
     return OK;
 }
 
