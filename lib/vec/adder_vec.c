@@ -2,9 +2,6 @@
  * codes at a time in each lane, one group of planes to a lane. */
 #include "vec/vec.h"
 
-size_t ISA_NAME(add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
-                            bool *above);
-
 typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 
 enum { GROUPS = VEC_BYTES / 8, MOST = 24 };

@@ -1,9 +1,6 @@
 /* addup_vec.c -- sums over workers, element by element, of floats that stand anywhere in their payloads. */
 #include "vec/vec.h"
 
-bool ISA_NAME(add_up)(const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most,
-                      double most, uint8_t *out);
-
 enum { RUN = 512 }; /* their sums stay in the first cache */
 
 INLINE float load_one(const uint8_t *p)

@@ -3,7 +3,6 @@
  *
  * The length of an Elias code depends on the bit length of its number alone, so it is enough to count, for
  * each k, the numbers that reach 2^k: levels, levels + 1, and the gaps between levels that are not zero. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 enum { GROUP = 64, BATCH = 8, WIDTH_MAX = 16 };

@@ -1,5 +1,4 @@
 /* clusters_vec.c -- which stretch of the line each float is in, and which bucket of its cluster. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 INLINE void stretch_row(const float *x, const float *above, size_t count, uint8_t *code)

@@ -3,7 +3,6 @@
  * Codes that are not 0 are first compressed to words of place and code. An omega code is arithmetic: of v with L + 1
  * bits it is 2 v, with groups in front that depend on L alone. So gap, sign and level need no table but one of 16
  * words, and neighbours are merged, two by two and two by two again, before they are put. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 #if VEC_BYTES == 64

@@ -1,6 +1,5 @@
 /* grades_vec.c -- floats to levels that divide the range of a bucket evenly, and back. The arithmetic is
  * quantise.h's on x - low, without signs. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 INLINE VecF max_f(VecF a, VecF b)

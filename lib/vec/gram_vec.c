@@ -5,8 +5,6 @@
  * multiplication and an addition do: same bytes from every instruction set. */
 #include "vec/turn.h"
 
-void ISA_NAME(gram_rows)(const float *a, size_t rows, size_t cols, double *g);
-
 enum { EIGHT = 8, PANEL = 64, SIDE = 3, SIDES = (FEW_COLS + SIDE - 1) / SIDE };
 
 typedef double Column[PANEL];

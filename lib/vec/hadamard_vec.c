@@ -4,9 +4,6 @@
  * register, so each instruction set gives the same bytes. */
 #include "vec/lane.h"
 
-void ISA_NAME(hadamard_runs)(float *x, size_t runs);
-void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale);
-
 /* ---- between vectors ---- */
 
 /* Strides s, then 2 s, of four vectors s apart. */

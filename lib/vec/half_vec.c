@@ -1,7 +1,6 @@
 /* half_vec.c -- float32 to 16 bits and back. Everything in integers but the denormals of fp16, whose quantum
  * 2^-24 is reached by adding 1/2 (nearest) or by scaling (random); no conversion instruction, so every
  * machine agrees. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */

@@ -4,7 +4,7 @@
  * The least place of every sixteenth row is searched for with columns in the lanes, the middle one of those that are left
  * first. The rows between then share the range of columns from one to the next, and lie in the lanes themselves: no lane
  * needs the others. The first of equal columns wins, so that the number of lanes does not show. */
-#include "vec/kernel.h"
+#include "vec/vec.h"
 
 #include <math.h>
 

@@ -1,5 +1,4 @@
 /* ladder_vec.c -- floats to levels that double, and back: the lines of ladder.h. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)

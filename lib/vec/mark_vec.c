@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-size_t ISA_NAME(mark_from)(const float *x, size_t n, float least, uint64_t *bits);
-
 /* Bit l: lane l's sign bit. */
 INLINE uint64_t sign_bits(VecI v)
 {

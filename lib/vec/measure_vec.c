@@ -6,15 +6,6 @@
 
 #include <math.h>
 
-double ISA_NAME(sum_gaps)(const float *x, const float *y, size_t n);
-void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS]);
-void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double above[THRESHOLDS],
-                          double sum[E_SUMS], double *largest);
-void ISA_NAME(spread_add)(const float *x, const float *y, size_t n, double count, float *half, float *root,
-                          double sum[S_STEPS]);
-void ISA_NAME(spread_sums)(const float *x, const float *half, const float *root, size_t n,
-                           double sum[S_SUMS]);
-
 enum { DLANES = LANES / 2, DPARTS = 2 * PARTS }; /* doubles in a vector, vectors in a row */
 
 typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));

@@ -1,5 +1,4 @@
 /* planes_vec.c -- bit k of 64 codes to one word and back, for every k; wider codes a byte of theirs at a time. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 /* ---- one plane of 64 bytes ---- */

@@ -1,6 +1,5 @@
 /* powers_vec.c -- floats to powers of two and back, in integers: what is behind a float's leading bit is the
  * probability of the next power, and the carry of an addition tosses for it. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 #define LARGEST_POWER 0x7f000000u /* 2^127 */

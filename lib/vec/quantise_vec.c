@@ -1,7 +1,6 @@
 /* quantise_vec.c -- floats to codes and back: the lines of quantise.h and coin.h, a row at a time.
  *
  * The last, shorter row is padded with zeros and goes the same way, so no element is treated differently. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 /* ---- floats to codes ---- */

@@ -1,5 +1,5 @@
 /* rans_vec.c -- sixteen lanes of rans.h: whole rows of symbols, written backwards and read forwards. */
-#include "vec/kernel.h"
+#include "vec/vec.h"
 
 #include "base/bytes.h"
 

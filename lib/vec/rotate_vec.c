@@ -1,9 +1,6 @@
 /* rotate_vec.c -- random signs, 32 to a word, and the nearest level of a symmetric scale. */
 #include "vec/lane.h"
 
-void ISA_NAME(flip_signs)(const float *x, size_t n, float scale, RngKey key, uint32_t first, float *y);
-double ISA_NAME(nearest_levels)(const float *x, size_t n, const LevelScale *s, uint8_t *code);
-
 enum { WORD_BITS = 32 };
 
 /* ---- signs ---- */

@@ -5,11 +5,6 @@
  * finds every element it would keep among the candidates. */
 #include "vec/lane.h"
 
-size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value,
-                           double *sum);
-double ISA_NAME(sum_magnitudes)(const float *x, size_t n);
-size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, float *between, double sum[3]);
-
 enum { DPARTS = 2 * PARTS, HALF = LANES / 2 }; /* double vectors in a row, lanes in each */
 
 INLINE VecD magnitude_d(const float *x)

@@ -1,10 +1,6 @@
 /* signs_vec.c -- signs to bits and back, and the sums of what stands on either side of zero. */
 #include "vec/vec.h"
 
-void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit);
-void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x);
-void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2]);
-
 enum { GROUP = 64, DLANES = LANES / 2, DPARTS = 2 * PARTS };
 
 typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));

@@ -1,5 +1,4 @@
 /* sketch_vec.c -- hashing elements to buckets, and medians of what a few rows of buckets say. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
 
 void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket)

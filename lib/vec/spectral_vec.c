@@ -6,11 +6,6 @@
 #include "vec/turn.h"
 #include "base/bytes.h"
 
-void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const double *v, size_t count,
-                            uint8_t *const u[4]);
-void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
-                          size_t cols, bool add, float *x);
-
 /* Float r of u[k] = row r . v[][k] for `count` vectors k, a constant in each case, so that the sums live in
  * registers. The last four columns may overlap those before them, which then meet zeros in `tail`. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,

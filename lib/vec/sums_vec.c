@@ -1,8 +1,5 @@
 /* sums_vec.c -- norms in double, 16 lanes and a tree; the largest magnitude. */
-#include "vec/kernel.h"
 #include "vec/lane.h"
-
-double ISA_NAME(sum_squares)(const float *x, size_t n);
 
 enum { DPARTS = 2 * PARTS }; /* double vectors in a row */
 

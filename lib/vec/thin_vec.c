@@ -5,11 +5,6 @@
  * from the left is added row by row. How many rows are in hand at a time changes no sum. */
 #include "vec/turn.h"
 
-void ISA_NAME(rows_dot)(const float *a, size_t rows, size_t cols, const float *const q[4], size_t count,
-                        float *const p[4]);
-void ISA_NAME(rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
-                        size_t count, double *const sum[4]);
-
 enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, ADD_ROWS = 4 };
 
 typedef struct {

@@ -28,6 +28,11 @@ typedef uint32_t VecU __attribute__((vector_size(VEC_BYTES)));
 typedef double VecD __attribute__((vector_size(VEC_BYTES)));
 typedef float VecH __attribute__((vector_size(VEC_BYTES / 2))); /* as many floats as VecD has doubles */
 
+/* This instruction set's loops. */
+#define LOOP(result, name, parameters) result ISA_NAME(name) parameters;
+#include "vec/kernels_list.h"
+#undef LOOP
+
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE VecF load_f(const float *p)

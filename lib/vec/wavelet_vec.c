@@ -5,11 +5,6 @@
  * 2^25, which twenty levels would add up, while roundings cancel. */
 #include "vec/vec.h"
 
-void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
-                             float *detail);
-void ISA_NAME(wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
-                            float *x);
-
 enum { DLANES = VEC_BYTES / 8, CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
 /* ---- elements 0, 2, 4, ... and 1, 3, 5, ... apart, and together again ---- */
