@@ -2,6 +2,8 @@
 #include "app/codec_doc.h"
 #include "compress/spec.h"
 
+#include "num/stats.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -118,16 +120,14 @@ double codec_doc_gain_variance(const CodecDoc *doc, Arena *a)
     Status status = x && decoded && payload.data ? OK : ERR_MEMORY;
     for (size_t i = 0; status == OK && i < shape.n; i++)
         x[i] = (float)rng_normal(&data, USE_DATA, i);
-    double mean = 0, sum = 0; /* Welford's running mean and sum of squared deviations */
+    Moments gains = {0};
     for (uint64_t r = 0; status == OK && r < DOC_DRAWS; r++) {
         double gain = 0;
         status = draw_gain(&c, r, x, &payload, decoded, &gain);
-        const double step = gain - mean;
-        mean += step / (double)(r + 1);
-        sum += step * (gain - mean);
+        moments_add(&gains, gain);
     }
     arena_close(c.scratch);
-    return status == OK ? sum / (DOC_DRAWS - 1) : NAN;
+    return status == OK ? moments_variance(&gains) : NAN;
 }
 
 /* ---- keys ---- */

@@ -2,7 +2,6 @@
 #include "app/doctor.h"
 #include "base/host.h"
 #include "vec/kernels.h"
-#include "base/libraries.h"
 #include "num/linalg.h"
 #include "plot/plot.h"
 #include "measure/timing.h"

@@ -30,14 +30,6 @@ Shape shape_vector(size_t n)
     return (Shape){.rank = 1, .dim = {n}, .n = n};
 }
 
-char *shape_text(const Shape *shape, Arena *a)
-{
-    char *text = text_copy(a, "");
-    for (int i = 0; text && i < shape->rank; i++)
-        text = text_format(a, "%s%s%zu", text, i ? "x" : "", shape->dim[i]);
-    return text;
-}
-
 static void view_paper(const Shape *s, size_t *rows, size_t *cols)
 {
     if (s->rank == 1 && s->n % 2 == 0) {

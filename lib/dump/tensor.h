@@ -20,7 +20,6 @@ typedef struct {
 /* False when the product overflows or rank is out of range. */
 bool shape_make(Shape *shape, int rank, const size_t *dim);
 Shape shape_vector(size_t n);
-char *shape_text(const Shape *shape, Arena *a); /* "64x3x3x3"; "" for rank 0 */
 
 /* The tensor's elements in order as a rows x cols matrix, rows * cols == n.
  * PAPER: rank 2 as it is; [x, y, k1, k2] as xy/2 by 2 k1 k2, or xy by k1 k2 when xy is odd; kernels of 1x1 as x by

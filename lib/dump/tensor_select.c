@@ -57,10 +57,8 @@ static const char *kind_name(const void *data, size_t i)
     return i < dump_count(data) ? kind_names[dump_tensor(data, i)->kind] : NULL;
 }
 
-typedef const char *(*NameAt)(const void *data, size_t i);
-
 /* "a, b, c and 59 more": the first distinct names there are. */
-static void list_names(char *out, size_t size, const Dump *d, NameAt name)
+static void list_names(char *out, size_t size, const Dump *d, TextName name)
 {
     enum { SHOWN = 5, LOOKED_AT = 64 };
     const char *seen[LOOKED_AT];
@@ -79,7 +77,7 @@ static void list_names(char *out, size_t size, const Dump *d, NameAt name)
         snprintf(out + used, size - used, " and more");
 }
 
-static Status no_match(const Dump *d, const char *what, const char *glob, NameAt name, Error *err)
+static Status no_match(const Dump *d, const char *what, const char *glob, TextName name, Error *err)
 {
     char names[400];
     const char *near = text_nearest(glob, name, d);

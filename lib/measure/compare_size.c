@@ -189,7 +189,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         t.repeats = 1;
         problem.most = ROUGH_TRIES;
         problem.tolerance = ROUGH;
-        TRY(solve(&problem, &found, err));
+        TRY(solve_search(&problem, &found, err));
         *tries += found.tries;
         t.repeats = s->c->repeats;
         if (fabs(found.slope) > 1.5)
@@ -199,7 +199,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
     }
     if (isnan(found.at))
         return OK;
-    TRY(solve(&problem, &found, err));
+    TRY(solve_search(&problem, &found, err));
     *tries += found.tries;
     return isnan(found.at) ? OK : rate_set(out, codec, &t.rate, found.at, a, err);
 }

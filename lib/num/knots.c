@@ -1,7 +1,8 @@
-/* knots.c -- see knots.h: sorting, and the greedy levels by merging; knots_best.c has the best ones. */
-#include "num/knots_parts.h"
+/* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging or the best levels by dynamic programming. */
+#include "num/knots.h"
 
 #include "base/bytes.h"
+#include "vec/kernels.h"
 
 #include <math.h>
 
@@ -87,7 +88,7 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
 }
 
 /* Sorted keys that differ, and how many numbers are no larger than each; returns how many they are. */
-size_t knots_sort(KnotsRoom *room, const float *x, size_t n)
+static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;
     sort(room, x, n);
@@ -100,7 +101,7 @@ size_t knots_sort(KnotsRoom *room, const float *x, size_t n)
 }
 
 /* x from the median on, and b: its slope between neighbours is the numbers below, less those at the median. */
-void knots_measure(KnotsRoom *room, size_t n, size_t differ)
+static void measure(KnotsRoom *room, size_t n, size_t differ)
 {
     size_t mid = 0;
     while (2 * (size_t)room->rank[mid] < n)
@@ -116,19 +117,19 @@ void knots_measure(KnotsRoom *room, size_t n, size_t differ)
 }
 
 /* The levels whose places are given, the last one as often as is left. */
-size_t knots_fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
+static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
         level[k] = float_of(room->key[place[k < levels ? k : levels - 1]]);
     return levels;
 }
 
-size_t knots_fill_all(const KnotsRoom *room, size_t differ, float *level)
+static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
 {
     uint16_t place[KNOTS_MOST];
     for (size_t i = 0; i < differ; i++)
         place[i] = (uint16_t)i;
-    return knots_fill(room, place, differ, level);
+    return fill(room, place, differ, level);
 }
 
 /* ---- the greedy ones ---- */
@@ -193,10 +194,10 @@ static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
 {
     uint16_t *end = room->back;
-    const size_t differ = knots_sort(room, x, n), most = room->count - 1;
+    const size_t differ = sort_different(room, x, n), most = room->count - 1;
     if (differ <= room->count)
-        return knots_fill_all(room, differ, level);
-    knots_measure(room, n, differ);
+        return fill_all(room, differ, level);
+    measure(room, n, differ);
     find_offsets(room, differ);
     size_t s = differ - 1;
     for (size_t i = 0; i < differ; i++)
@@ -204,7 +205,156 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
     while (s > most)
         s = merge_pairs(room, end, s, (most - 1) / 2);
     assert(s == most); /* from s > most on, ceil(s / 2) + floor((most - 1) / 2) is most or more */
-    return knots_fill(room, end, s + 1, level);
+    return fill(room, end, s + 1, level);
+}
+
+/* ---- the best ones: under a toll ----
+ *
+ * The best levels are the cheapest way from the smallest number to the largest in a given number of steps. Where each step
+ * also costs a toll, the cheapest way in any number of steps takes one pass over the numbers. It is a cheapest way among
+ * those of as many steps; and where p_0 .. p_k is a cheapest way of k steps, some cheapest way r of s steps has
+ *
+ *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k,
+ *
+ * since V has the quadrangle inequality: where two ways cross, exchanging their tails costs no more (Aggarwal, Schieber,
+ * Tokuyama 1994). So a toll that makes about s steps leaves little to search: layers of the dynamic program within these
+ * windows. The levels are best whatever the toll. A good toll follows from the density of levels that is best where there
+ * are many levels: in proportion to the cube root of the density of the numbers (Panter, Dite 1951). */
+
+enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
+
+static inline double cost_of(const KnotsRoom *room, const double *cost, size_t i, size_t j)
+{
+    return cost[i] + (room->b[i] * room->x[j] - room->x[i] * room->b[j]);
+}
+
+/* The least costs of row j from columns from .. j - 1 on, where these are less. True: they are. */
+static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, double *cost, uint16_t *back)
+{
+    const double was = cost[j];
+    for (size_t i = from; i < j; i++) {
+        const double here = cost_of(room, cost, i, j) + toll;
+        if (here < cost[j]) {
+            cost[j] = here;
+            back[j] = (uint16_t)i;
+        }
+    }
+    return cost[j] < was;
+}
+
+/* The cheapest way to the last number, into room->spare; returns its steps. Rows go batch by batch: first from the columns
+ * before the batch, then, where that lowers even its last row, from those inside. */
+static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
+{
+    double *cost = room->cost[0];
+    uint16_t *back = room->back;
+    size_t low = 0, steps = 0;
+    cost[0] = 0;
+    for (size_t j = 1; j < differ; j += BATCH) {
+        const size_t end = differ - j < BATCH ? differ : j + BATCH;
+        kernels()->knot_layer(room->x, room->b, cost, low, j - 1, j, end, cost, back);
+        for (size_t r = j; r < end; r++)
+            cost[r] += toll;
+        if (lower(room, toll, j, end - 1, cost, back))
+            for (size_t r = j + 1; r < end; r++)
+                lower(room, toll, j, r, cost, back);
+        low = back[end - 1];
+    }
+    for (size_t j = differ - 1; j; j = back[j])
+        room->spare[steps++] = (uint32_t)j;
+    room->spare[steps] = 0;
+    for (size_t q = 0; 2 * q < steps; q++) { /* the way was walked backwards */
+        const uint32_t one = room->spare[q];
+        room->spare[q] = room->spare[steps - q];
+        room->spare[steps - q] = one;
+    }
+    return steps;
+}
+
+/* ---- a good toll ---- */
+
+/* The cube root of v, within 6 %, from a third of its exponent and fraction; the same on every machine. */
+static double rough_cube_root(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits = bits / 3 + UINT64_C(0x2a9f8a8000000000);
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* A step of width w over m numbers leaves m w^2 / 6. Where all of `steps` leave the same, the cube root of m w^2 adds up over them,
+ * as it does over any pieces of even density; what one more step saves is about twice what one leaves. */
+static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
+{
+    const size_t piece = differ / (2 * steps) + 1;
+    double sum = 0;
+    for (size_t i = 0, j; i + 1 < differ; i = j) {
+        j = differ - 1 - i < piece ? differ - 1 : i + piece;
+        const double width = room->x[j] - room->x[i];
+        sum += rough_cube_root((double)(room->rank[j] - room->rank[i]) * width * width);
+    }
+    const double one = sum / (double)steps;
+    return one * one * one / 3;
+}
+
+/* All steps together leave about 1 / k^2, one more saves about 1 / k^3. */
+static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
+{
+    double toll = good_toll(room, differ, steps);
+    size_t k = way_under(room, differ, toll);
+    for (int tries = 1; tries < TRIES && (k > steps + NEAR || k + NEAR < steps); tries++) {
+        const double off = (double)k / (double)steps;
+        toll *= off * off * off;
+        k = way_under(room, differ, toll);
+    }
+    return k;
+}
+
+/* ---- in a number of steps ---- */
+
+typedef struct {
+    size_t low[KNOTS_MOST], high[KNOTS_MOST]; /* of each step's end */
+} Windows;
+
+/* From the way of k steps in room->spare. */
+static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t steps, size_t last)
+{
+    const uint32_t *way = room->spare;
+    const size_t fewer = steps > k ? steps - k : 0, more = k > steps ? k - steps : 0;
+    for (size_t q = 0; q <= steps; q++) {
+        const size_t low = q > fewer ? way[q - fewer] : 0, high = q + more < k ? way[q + more] : last;
+        w->low[q] = low > q ? low : q;
+        w->high[q] = high < last - (steps - q) ? high : last - (steps - q);
+    }
+    w->high[0] = 0; /* both ends are known */
+    w->low[steps] = last;
+}
+
+/* Layer by layer, from the smallest number, which is 0 from itself. */
+static void cheapest_within(KnotsRoom *room, const Windows *w, size_t steps, uint16_t *place)
+{
+    const size_t wide = room->most + ROOM_BEHIND;
+    room->cost[0][0] = 0;
+    for (size_t q = 1; q <= steps; q++)
+        kernels()->knot_layer(room->x, room->b, room->cost[(q + 1) % 2], w->low[q - 1], w->high[q - 1],
+                              w->low[q], w->high[q] + 1, room->cost[q % 2], room->back + (q - 1) * wide);
+    place[steps] = (uint16_t)w->low[steps];
+    for (size_t q = steps; q > 0; q--)
+        place[q - 1] = room->back[(q - 1) * wide + place[q]];
+}
+
+size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level)
+{
+    uint16_t place[KNOTS_MOST];
+    Windows w;
+    const size_t differ = sort_different(room, x, n), steps = room->count - 1;
+    if (differ <= room->count)
+        return fill_all(room, differ, level);
+    measure(room, n, differ);
+    windows_open(&w, room, way_in_about(room, differ, steps), steps, differ - 1);
+    cheapest_within(room, &w, steps, place);
+    return fill(room, place, steps + 1, level);
 }
 
 /* ---- what levels leave ---- */

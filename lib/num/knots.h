@@ -4,7 +4,7 @@
  * Between the levels x_i < x_j the variance is V(i, j) = sum over x_i < x_t < x_j of (x_j - x_t)(x_t - x_i). An optimal
  * set has all levels at numbers (between two of them the variance is concave in a level), both extremes among them,
  * so that it is the cheapest way from the smallest to the largest in count - 1 steps: T(q, j) = min over i < j of
- * T(q - 1, i) + V(i, j) (knots_best.c). With b the sum of (y - x_t)+ at y = x_i, and any linear function of y added,
+ * T(q - 1, i) + V(i, j). With b the sum of (y - x_t)+ at y = x_i, and any linear function of y added,
  *     V(i, j) = b_i x_j - x_i b_j + f_j - f_i
  * for an f that telescopes. V has the quadrangle inequality, so that the best i rises with j. x and b are taken
  * from the median on: where most numbers are, they are small, and so are the rounding errors of doubles. These

@@ -43,14 +43,16 @@ static uint32_t first_word(const Rotation *r, int round)
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;
 }
 
-int rotation_rounds(const Rotation *r, size_t n)
+/* The rounds that a block of n has: one more than r->rounds where that is two or more and the block a power of two
+ * short of ROTATION_ENOUGH. */
+static int rounds_of(const Rotation *r, size_t n)
 {
     return r->rounds + (r->rounds > 1 && is_power(n) && n < ROTATION_ENOUGH);
 }
 
 void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, float *y)
 {
-    const int rounds = rotation_rounds(r, n);
+    const int rounds = rounds_of(r, n);
     for (int i = 0; i < rounds; i++) {
         kernels()->flip_signs(i ? y : x, n, i ? 1 : scale, r->key, first_word(r, i), y);
         if (is_power(n))
@@ -62,7 +64,7 @@ void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, flo
 
 void rotation_turn_back(const Rotation *r, float *x, size_t n)
 {
-    for (int i = rotation_rounds(r, n) - 1; i >= 0; i--) {
+    for (int i = rounds_of(r, n) - 1; i >= 0; i--) {
         if (is_power(n))
             hadamard(x, n, 1);
         else

@@ -38,10 +38,6 @@ typedef struct {
 
 Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds);
 
-/* The rounds that a block of n has: one more than r->rounds where that is two or more and the block a power of two
- * short of ROTATION_ENOUGH. */
-int rotation_rounds(const Rotation *r, size_t n);
-
 /* y = scale times the rotated block; x and y may be the same. */
 void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, float *y);
 void rotation_turn_back(const Rotation *r, float *x, size_t n); /* in place */

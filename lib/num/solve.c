@@ -34,7 +34,7 @@ typedef struct {
     double low_tried, high_tried; /* the outermost tries */
 } Search;
 
-double short_decimal(double v, double low, double high)
+double solve_decimal(double v, double low, double high)
 {
     char text[32];
     for (int digits = 1; digits <= DIGITS_MOST; digits++) {
@@ -115,8 +115,8 @@ static double choose(const Search *q, double u, double low, double high)
 {
     const double h = room(q), at = exp(u);
     if (!q->p->whole) {
-        const double near = short_decimal(at, fmax(low, exp(u - h)), fmin(high, exp(u + h)));
-        return isnan(near) ? short_decimal(at, low, high) : near;
+        const double near = solve_decimal(at, fmax(low, exp(u - h)), fmin(high, exp(u + h)));
+        return isnan(near) ? solve_decimal(at, low, high) : near;
     }
     const double inside = fmin(fmax(round(at), low + 1), high - 1);
     return inside > low && inside < high ? inside : NAN;
@@ -164,7 +164,7 @@ static double choose_next(Search *q)
     return choose_outside(q);
 }
 
-Status solve(const Solve *problem, Solution *s, Error *err)
+Status solve_search(const Solve *problem, Solution *s, Error *err)
 {
     Search q = {
         .p = problem, .s = s, .presumed = 1, .reach = REACH, .low_tried = INFINITY, .high_tried = -INFINITY};

@@ -26,10 +26,10 @@ typedef struct {
 } Solution;
 
 /* `s` comes with where to begin and, where known, the slope there. */
-Status solve(const Solve *problem, Solution *s, Error *err);
+Status solve_search(const Solve *problem, Solution *s, Error *err);
 
 /* The decimal of the fewest digits that is nearest to `v` and strictly between low and high; NaN when seven
  * digits are too few. All are above 0. */
-double short_decimal(double v, double low, double high);
+double solve_decimal(double v, double low, double high);
 
 #endif

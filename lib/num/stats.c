@@ -48,11 +48,6 @@ double moments_variance(const Moments *m)
     return m->n > 1 ? m->m2 / (double)(m->n - 1) : NAN;
 }
 
-double normal_tail(double z)
-{
-    return 0.5 * erfc(z / M_SQRT2);
-}
-
 /* ---- incomplete beta ---- */
 
 /* Its continued fraction by the modified Lentz method; about sqrt(max(a, b)) terms where x < (a+1)/(a+b+2). */
@@ -99,19 +94,4 @@ double beta_inc(double a, double b, double x)
 double f_tail(double f, double d1, double d2)
 {
     return f <= 0 ? 1 : beta_inc(d2 / 2, d1 / 2, d2 / (d2 + d1 * f));
-}
-
-/* Bisection on log f: the tail falls monotonically from 1 to 0. */
-double f_quantile(double tail, double d1, double d2)
-{
-    assert(tail > 0 && tail < 1);
-    double low = -700, high = 700;
-    for (int i = 0; i < 200 && high - low > 1e-15 * fmax(1, fabs(low)); i++) {
-        const double middle = (low + high) / 2;
-        if (f_tail(exp(middle), d1, d2) > tail)
-            low = middle;
-        else
-            high = middle;
-    }
-    return exp((low + high) / 2);
 }

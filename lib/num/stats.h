@@ -1,4 +1,4 @@
-/* stats.h -- quantiles, running moments and the tails of the normal and F distributions. */
+/* stats.h -- quantiles, running moments and the tail of the F distribution. */
 #ifndef ATOMO_STATS_H
 #define ATOMO_STATS_H
 
@@ -22,14 +22,10 @@ typedef struct {
 void moments_add(Moments *m, double v);
 double moments_variance(const Moments *m); /* of a sample: m2 / (n - 1); NaN under two values */
 
-/* P(N(0,1) > z) */
-double normal_tail(double z);
-
 /* The regularised incomplete beta function I_x(a, b); a, b > 0. */
 double beta_inc(double a, double b, double x);
 
-/* P(F(d1, d2) > f), and the f that has the tail probability `tail` in (0, 1). Degrees of freedom may be real. */
+/* P(F(d1, d2) > f); degrees of freedom may be real. */
 double f_tail(double f, double d1, double d2);
-double f_quantile(double tail, double d1, double d2);
 
 #endif

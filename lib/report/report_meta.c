@@ -1,7 +1,6 @@
 /* report_meta.c -- what is worth knowing about a run beside its results. */
 #include "base/host.h"
 #include "vec/kernels.h"
-#include "base/libraries.h"
 #include "num/linalg.h"
 #include "report/report.h"
 

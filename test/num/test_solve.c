@@ -30,7 +30,7 @@ static Solution solved(Law law, double target, double low, double high, bool who
     const Solve problem = {
         .target = target, .tolerance = 0.01, .low = low, .high = high, .whole = whole, .of = of, .data = &w};
     Solution s = {.at = start, .slope = NAN};
-    check_ok(solve(&problem, &s, &err), &err);
+    check_ok(solve_search(&problem, &s, &err), &err);
     check(s.tries == w.calls);
     check(isnan(s.at) || s.value == law(s.at));
     check(s.reached == (fabs(s.value / target - 1) <= 0.01));
@@ -198,11 +198,11 @@ static void no_value_and_failures_end_the_search(void **state)
     Watched w = {nowhere, 0, 0.1, 1, false};
     Solve problem = {.target = 1, .tolerance = 0.01, .low = 0.1, .high = 1, .of = of, .data = &w};
     Solution s = {.at = 0.5, .slope = NAN};
-    check_ok(solve(&problem, &s, &err), &err);
+    check_ok(solve_search(&problem, &s, &err), &err);
     check(isnan(s.at) && !s.reached && w.calls == 1);
     problem.of = fails;
     s = (Solution){.at = 0.5, .slope = NAN};
-    assert_int_equal(solve(&problem, &s, &err), ERR_STOPPED);
+    assert_int_equal(solve_search(&problem, &s, &err), ERR_STOPPED);
 }
 
 static void decimals_are_the_shortest_between_two(void **state)
@@ -214,8 +214,8 @@ static void decimals_are_the_shortest_between_two(void **state)
                  {3.14159, 3.141, 3.142, 3.1416},  {0.96, 0.9, 2, 1},
                  {12345, 12300, 12400, 12345 - 5}, {5e-9, 4e-9, 6e-9, 5e-9}};
     for (size_t i = 0; i < countof(cases); i++)
-        check_near(short_decimal(cases[i].v, cases[i].low, cases[i].high) / cases[i].want, 1, 1e-12);
-    check(isnan(short_decimal(1.00000000012, 1.0000000001, 1.0000000002)));
+        check_near(solve_decimal(cases[i].v, cases[i].low, cases[i].high) / cases[i].want, 1, 1e-12);
+    check(isnan(solve_decimal(1.00000000012, 1.0000000001, 1.0000000002)));
 }
 
 static const struct CMUnitTest tests[] = {

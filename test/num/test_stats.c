@@ -1,4 +1,4 @@
-/* test_stats.c -- quantiles, moments and distribution tails against scipy 1.10's numbers. */
+/* test_stats.c -- quantiles, moments and the tail of F against scipy 1.10's numbers. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "num/stats.h"
@@ -26,16 +26,6 @@ static void moments_survive_a_large_mean(void **state)
         moments_add(&m, 1e9 + i);
     check_rel(m.mean, 1e9 + 3, 1e-15);
     check_rel(moments_variance(&m), 2.5, 1e-12);
-}
-
-static void normal_tails_reach_far(void **state)
-{
-    (void)state;
-    check_rel(normal_tail(0), 0.5, 1e-15);
-    check_rel(normal_tail(1.5), 0.06680720126885807, 1e-14);
-    check_rel(normal_tail(6.4), 7.768847581709776e-11, 1e-13);
-    check_rel(normal_tail(-2), 0.9772498680518208, 1e-15);
-    check_rel(normal_tail(12), 1.776482112077653e-33, 1e-13);
 }
 
 static void incomplete_beta_is_scipys(void **state)
@@ -66,20 +56,6 @@ static void f_tails_are_scipys(void **state)
     };
     for (size_t i = 0; i < countof(known); i++)
         check_rel(f_tail(known[i].f, known[i].d1, known[i].d2), known[i].tail, known[i].tol);
-}
-
-static void f_quantiles_are_scipys(void **state)
-{
-    (void)state;
-    static const struct {
-        double tail, d1, d2, f;
-    } known[] = {
-        {8e-9, 120, 1080, 2.0075685440163937},   {8e-9, 3, 27, 30.51855846844753},
-        {0.05, 4096, 36864, 1.0387061545716898}, {0.5, 1.5, 13.5, 0.6382768609447902},
-        {1e-6, 1e6, 9e6, 1.007103823191432},
-    };
-    for (size_t i = 0; i < countof(known); i++)
-        check_rel(f_quantile(known[i].tail, known[i].d1, known[i].d2), known[i].f, 1e-9);
 }
 
 /* Kolmogorov's distance of 2000 values f_tail(F) from uniform; 2.3 / sqrt(n) is exceeded 5 times in 10^5. */
@@ -137,10 +113,8 @@ static void a_failing_call_ends_the_sample(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quantiles_are_numpys),
     cmocka_unit_test(moments_survive_a_large_mean),
-    cmocka_unit_test(normal_tails_reach_far),
     cmocka_unit_test(incomplete_beta_is_scipys),
     cmocka_unit_test(f_tails_are_scipys),
-    cmocka_unit_test(f_quantiles_are_scipys),
     cmocka_unit_test(f_tails_of_f_variables_are_uniform),
     cmocka_unit_test(a_sample_calls_until_its_time_is_up),
     cmocka_unit_test(a_failing_call_ends_the_sample),
