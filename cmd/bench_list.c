@@ -75,9 +75,7 @@ static Status show_named(List *l, const char *name)
     const Compressor *ops = compressor_find(name);
     if (ops)
         return show(l, ops);
-    const char *near = text_nearest(name, codec_name, NULL);
-    FAIL(l->err, ERR_USAGE, "list: no codec is called \"%s\"%s%s%s", name, near ? " (did you mean " : "",
-         near ? near : "", near ? "?)" : "");
+    text_unknown(l->err, name, codec_name, NULL, "list: no codec is called \"%s\"", name);
     return error_hint(l->err, "atomo-bench list shows them all");
 }
 

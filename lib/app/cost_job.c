@@ -41,9 +41,8 @@ static Status take_topology(CostJob *c, const char *item)
             c->topology[c->topologies++] = t;
             return OK;
         }
-    const char *near = text_nearest(item, topology_name, NULL);
-    return FAIL(c->job.err, ERR_USAGE, "--topology: \"%.40s\"%s%s%s: want auto, ps, allgather, ring or tree",
-                item, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return text_unknown(c->job.err, item, topology_name, NULL,
+                        "--topology: \"%.40s\": want auto, ps, allgather, ring or tree", item);
 }
 
 enum { COST_LINKS_MOST = 64 };

@@ -228,9 +228,9 @@ Status cost_check_sort(const CostJob *c)
     if (sort_column(c) < COST_FIELDS)
         return OK;
     const char *name = text_slice(c->job.a, c->sort, sort_length(c));
-    const char *near = name ? text_nearest(name, column_name, NULL) : NULL;
-    FAIL(c->job.err, ERR_USAGE, "--sort: no field is called \"%.60s\"%s%s%s", name ? name : "",
-         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    if (!name)
+        return arena_fail(c->job.a, c->job.err);
+    text_unknown(c->job.err, name, column_name, NULL, "--sort: no field is called \"%.60s\"", name);
     return error_hint(c->job.err, "--help lists them");
 }
 

@@ -110,9 +110,7 @@ static const char *command_name(const void *table, size_t i)
 static int unknown_command(const char *program, const Subcommand *table, const char *name)
 {
     Error err;
-    const char *near = text_nearest(name, command_name, table);
-    FAIL(&err, ERR_USAGE, "unknown command \"%s\"%s%s%s", name, near ? " (did you mean " : "",
-         near ? near : "", near ? "?)" : "");
+    text_unknown(&err, name, command_name, table, "unknown command \"%s\"", name);
     error_hint(&err, "%s --help lists the commands", program);
     return cli_report(program, &err);
 }

@@ -29,8 +29,7 @@ void train_job_defaults(TrainJob *j, int argc, char **argv)
 static const char *const groupings[] = {"tensor", "all", NULL};
 
 /* "WHAT: a, b, c" */
-static const char *with_names(const TrainJob *j, const char *what,
-                              const char *(*name)(const void *data, size_t i))
+static const char *with_names(const TrainJob *j, const char *what, TextName name)
 {
     char all[200];
     return text_format(j->a, "%s: %s", what, text_names(all, sizeof all, name, NULL));

@@ -154,12 +154,9 @@ static Status assign(const Param *p, void *params, const char *owner, const char
         const char *const *names = choices_of(p);
         while (names[whole] && strcmp(names[whole], value))
             whole++;
-        if (!names[whole]) {
-            const char *near = text_nearest(value, text_list_name, names);
-            return FAIL(err, ERR_USAGE, "%s: %s=%s: want %s%s%s%s", owner, p->key, value,
-                        param_range(p, range), near ? " (did you mean " : "", near ? near : "",
-                        near ? "?)" : "");
-        }
+        if (!names[whole])
+            return text_unknown(err, value, text_list_name, names, "%s: %s=%s: want %s", owner, p->key, value,
+                                param_range(p, range));
     } else if (p->automatic && !strcmp(value, automatic)) {
         real = NAN;
     } else if (p->type != PARAM_SPEC) {
@@ -205,9 +202,7 @@ Status param_set(const Param *schema, void *params, const char *owner, const cha
     schema = schema ? schema : none;
     const Param *p = param_find(schema, key);
     if (!p) {
-        const char *near = text_nearest(key, key_name, schema);
-        FAIL(err, ERR_USAGE, "%s has no key \"%s\"%s%s%s", owner, key, near ? " (did you mean " : "",
-             near ? near : "", near ? "?)" : "");
+        text_unknown(err, key, key_name, schema, "%s has no key \"%s\"", owner, key);
         return error_hint(err, "atomo-bench list %s shows its keys", owner);
     }
     TRY(assign(p, params, owner, value, err));

@@ -37,21 +37,26 @@ char *text_format(Arena *a, const char *format, ...)
     return s;
 }
 
-void text_add_bytes(TextBuf *t, const char *s, size_t length)
+void text_reserve(TextBuf *t, size_t length)
 {
+    if (t->failed || length < t->cap - t->size) /* one byte stays for the NUL */
+        return;
+    const size_t need = t->size + length + 64, cap = need > 2 * t->cap ? need : 2 * t->cap;
+    char *data = NEW(t->arena, char, cap);
+    t->failed = !data;
     if (t->failed)
         return;
-    if (length >= t->cap - t->size) { /* one byte stays for the NUL */
-        const size_t cap = 2 * (t->size + length) + 64;
-        char *data = NEW(t->arena, char, cap);
-        t->failed = !data;
-        if (t->failed)
-            return;
-        if (t->size)
-            memcpy(data, t->data, t->size);
-        t->data = data;
-        t->cap = cap;
-    }
+    if (t->size)
+        memcpy(data, t->data, t->size);
+    t->data = data;
+    t->cap = cap;
+}
+
+void text_add_bytes(TextBuf *t, const char *s, size_t length)
+{
+    text_reserve(t, length);
+    if (t->failed)
+        return;
     memcpy(t->data + t->size, s, length);
     t->size += length;
 }
@@ -127,16 +132,6 @@ char *text_double(char out[32], double v)
     for (int digits = 1; digits <= 17; digits++) {
         put_digits(out, digits, v);
         if (strtod(out, NULL) == v)
-            break;
-    }
-    return out;
-}
-
-char *text_float(char out[32], float v)
-{
-    for (int digits = 1; digits <= 9; digits++) {
-        put_digits(out, digits, (double)v);
-        if (strtof(out, NULL) == v)
             break;
     }
     return out;
@@ -220,7 +215,7 @@ static size_t distance(const char *s, const char *t, size_t most)
     return d[m][n];
 }
 
-const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data)
+const char *text_nearest(const char *s, TextName name, const void *data)
 {
     const char *nearest = NULL, *candidate;
     size_t most = strlen(s) / 3 + 1;
@@ -234,8 +229,19 @@ const char *text_nearest(const char *s, const char *(*name)(const void *data, si
     return nearest;
 }
 
-const char *text_names(char *out, size_t size, const char *(*name)(const void *data, size_t i),
-                       const void *data)
+Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
+{
+    char text[sizeof err->text];
+    const char *near = text_nearest(s, name, data);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return near ? FAIL(err, ERR_USAGE, "%s (did you mean %s?)", text, near)
+                : FAIL(err, ERR_USAGE, "%s", text);
+}
+
+const char *text_names(char *out, size_t size, TextName name, const void *data)
 {
     const char *each;
     size_t used = 0;

@@ -25,6 +25,8 @@ typedef struct {
     bool failed;
 } TextBuf;
 
+void text_reserve(TextBuf *t,
+                  size_t length); /* room for so many bytes more, so that adding them takes no new memory */
 void text_add(TextBuf *t, const char *s);
 void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
@@ -36,7 +38,6 @@ size_t text_utf8(const char *s, size_t left);
 
 /* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
 char *text_double(char out[32], double v);
-char *text_float(char out[32], float v); /* reads back as the same float */
 
 /* Whole-string parses: false on anything left over, overflow or nothing there. Reals accept "inf". */
 bool text_to_int(const char *s, int64_t *v);
@@ -44,13 +45,19 @@ bool text_to_real(const char *s, double *v);
 bool text_to_size(const char *s,
                   uint64_t *bytes); /* "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
 
-/* The name nearest to `s` (edit distance with transpositions, at most a third of its length + 1), or NULL.
- * name(data, i) gives the candidates, NULL after the last. */
-const char *text_nearest(const char *s, const char *(*name)(const void *data, size_t i), const void *data);
-/* "a, b, c": all of those names, or as many as `out` has room for. */
-const char *text_names(char *out, size_t size, const char *(*name)(const void *data, size_t i),
-                       const void *data);
-const char *text_list_name(const void *names, size_t i); /* for a NULL-ended const char *[] */
+/* A list of names: name(data, i) is the i-th, NULL after the last. */
+typedef const char *(*TextName)(const void *data, size_t i);
+const char *text_list_name(const void *names, size_t i); /* of a NULL-ended const char *[] */
+
+/* "a, b, c": all names of the list, or as many as `out` has room for. */
+const char *text_names(char *out, size_t size, TextName name, const void *data);
+
+/* The name nearest to `s` (edit distance with transpositions, at most a third of the length of s + 1), or NULL. */
+const char *text_nearest(const char *s, TextName name, const void *data);
+
+/* Fails with ERR_USAGE and the formatted text, with " (did you mean NAME?)" behind it where a name is near to `s`. */
+Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
+    PRINTF(5);
 
 /* Whether `name` is one of the names in `list`, which has commas between them; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);

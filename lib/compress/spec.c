@@ -75,9 +75,7 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
         return error_hint(err, "write %snone, or another codec after the +", text);
     }
     if (!codec->ops) {
-        const char *near = text_nearest(text, compressor_name, NULL);
-        FAIL(err, ERR_USAGE, "no codec is called \"%s\"%s%s%s", text, near ? " (did you mean " : "",
-             near ? near : "", near ? "?)" : "");
+        text_unknown(err, text, compressor_name, NULL, "no codec is called \"%s\"", text);
         return error_hint(err, "atomo-bench list shows them all");
     }
     void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);

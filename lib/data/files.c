@@ -1,6 +1,7 @@
 /* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate packs at most 1032 to 1, so a larger claim is
  * refused before any memory is allocated. */
 #include "data/files.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -21,21 +22,6 @@ Status data_damaged(const DatasetInfo *info, const char *path, Error *err)
     return fetch_hint(info, err);
 }
 
-static Status read_all(int fd, uint8_t *data, size_t size, Error *err)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t got = read(fd, data + done, size - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return FAIL(err, ERR_IO, "%s", strerror(errno));
-        if (!got)
-            return FAIL(err, ERR_IO, "ends after %zu of %zu bytes while it is read", done, size);
-        done += (size_t)got;
-    }
-    return OK;
-}
-
 /* `fd` was opened with O_NONBLOCK, so a pipe of that name does not block the program. */
 static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
 {
@@ -44,11 +30,10 @@ static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
         return FAIL(err, ERR_IO, "%s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return FAIL(err, ERR_IO, "not a regular file");
-    uint8_t *data = NEW(a, uint8_t, (size_t)st.st_size);
-    if (!data)
-        return arena_fail(a, err);
-    TRY(read_all(fd, data, (size_t)st.st_size, err));
-    *out = (Bytes){data, (size_t)st.st_size};
+    char *data;
+    size_t size;
+    TRY(file_read(&data, &size, fd, SIZE_MAX, a, err));
+    *out = (Bytes){(const uint8_t *)data, size};
     return OK;
 }
 

@@ -1,6 +1,8 @@
 /* report_folder.c -- see report_folder.h. */
 #include "page/report_folder.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -74,26 +76,6 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
 
 /* ---- one file ---- */
 
-Status folder_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err)
-{
-    struct stat now;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return FAIL(err, ERR_IO, "cannot open: %s", strerror(errno));
-    if (fstat(fileno(f), &now) || (uint64_t)now.st_size > most) {
-        fclose(f);
-        return FAIL(err, ERR_CORRUPT, "is larger than %zu MB", most >> 20);
-    }
-    *size = (size_t)now.st_size;
-    *data = NEW(a, char, *size + 1);
-    const bool read = *data && fread(*data, 1, *size, f) == *size;
-    fclose(f);
-    if (!*data)
-        return arena_fail(a, err);
-    (*data)[*size] = 0;
-    return read ? OK : FAIL(err, ERR_IO, "cannot be read to its end");
-}
-
 static Status look_at_result(Entry *e, Arena *a, Error *err)
 {
     Stored s;
@@ -119,7 +101,7 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
 {
     char *data = NULL;
     size_t size = 0;
-    const Status status = folder_load(&data, &size, e->path, PICTURE_MOST, a, err);
+    const Status status = file_load(&data, &size, e->path, PICTURE_MOST, a, err);
     if (status == ERR_MEMORY)
         return status;
     const bool good = status == OK && memmem(data, size < 4096 ? size : 4096, head, strlen(head));

@@ -29,9 +29,6 @@ typedef struct {
 Status folder_read(Folder *out, const char *path, const char *without, bool (*stopped)(void), Arena *a,
                    Error *err);
 
-/* A file's bytes and a NUL; at most `most` of them. */
-Status folder_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
-
 enum { PICTURE_MOST = 16 << 20 };
 
 #endif

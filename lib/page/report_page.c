@@ -1,6 +1,7 @@
 /* report_page.c -- see report_page.h: the frame of the page, and what stands in it from top to bottom. */
 #include "page/report_page.h"
 
+#include "base/file.h"
 #include "base/outfile.h"
 #include "plot/plot.h"
 #include "page/report_html.h"
@@ -113,7 +114,7 @@ static Status put_figure(Page *p, const Entry *e)
     TextBuf t = {.arena = p->a};
     char *data;
     size_t size;
-    if (folder_load(&data, &size, e->path, PICTURE_MOST, p->a, p->err) != OK)
+    if (file_load(&data, &size, e->path, PICTURE_MOST, p->a, p->err) != OK)
         return error_at(p->err, "%s", e->path);
     text_add(&t, "<figure><img alt=\"");
     html_text(&t, e->name);

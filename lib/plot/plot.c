@@ -25,9 +25,7 @@ static const PlotKind *find_kind(const char *name)
 
 static Status refuse_kind(const char *name, Error *err)
 {
-    const char *near = text_nearest(name, kind_name, plot_kinds);
-    FAIL(err, ERR_USAGE, "no figure is called \"%s\"%s%s%s", name, near ? " (did you mean " : "",
-         near ? near : "", near ? "?)" : "");
+    text_unknown(err, name, kind_name, plot_kinds, "no figure is called \"%s\"", name);
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
 
@@ -131,9 +129,8 @@ static Status choose_x(const PlotKind *kind, const char *x, const char **out, Er
             *out = *known;
             return OK;
         }
-    const char *near = text_nearest(x, text_list_name, kind->against);
-    FAIL(err, ERR_USAGE, "--x %s: %s is not drawn against that%s%s%s", x, kind->name,
-         near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    text_unknown(err, x, text_list_name, kind->against, "--x %s: %s is not drawn against that", x,
+                 kind->name);
     return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
 }
 

@@ -2,6 +2,8 @@
  * look at what came out, since gnuplot reports success on a full disk. */
 #include "plot/plot.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -67,24 +69,13 @@ static Status room_write(Room *room, const char *name, const char *text)
     return failed ? FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(failed)) : OK;
 }
 
-/* The file's bytes; NULL: it cannot be read, or is beyond belief. */
+/* The file's bytes; NULL: it cannot be read, or is larger than any figure. */
 static char *room_read(Room *room, const char *name, size_t *size)
 {
     const char *path = in_room(room, name);
-    FILE *f = path ? fopen(path, "re") : NULL;
-    struct stat now;
-    char *data = NULL;
-    if (f && fstat(fileno(f), &now) == 0 && now.st_size <= FIGURE_MAX) {
-        *size = (size_t)now.st_size;
-        data = NEW(room->a, char, *size + 1);
-        if (data && fread(data, 1, *size, f) != *size)
-            data = NULL;
-        if (data)
-            data[*size] = 0;
-    }
-    if (f)
-        fclose(f);
-    return data;
+    char *data;
+    Error ignored;
+    return path && file_load(&data, size, path, FIGURE_MAX, room->a, &ignored) == OK ? data : NULL;
 }
 
 /* ---- the process ---- */

@@ -1,6 +1,8 @@
 /* report_journal.c -- see report_journal.h. */
 #include "report/report_journal.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -48,25 +50,6 @@ static Status begin(Journal *j, const char *first, Arena *a, Error *err)
 }
 
 /* ---- taking up ---- */
-
-static Status load(const Journal *j, char **data, size_t *size, Arena *a, Error *err)
-{
-    struct stat now;
-    if (fstat(j->fd, &now))
-        return cannot(j, "read", err);
-    *data = NEW(a, char, (size_t)now.st_size + 1);
-    if (!*data)
-        return arena_fail(a, err);
-    for (*size = 0; *size < (size_t)now.st_size;) {
-        const ssize_t got = read(j->fd, *data + *size, (size_t)now.st_size - *size);
-        if (got < 0 && errno != EINTR)
-            return cannot(j, "read", err);
-        if (got == 0)
-            break;
-        *size += got > 0 ? (size_t)got : 0;
-    }
-    return OK;
-}
 
 static bool same_value(const Json *v, const Json *w)
 {
@@ -151,7 +134,8 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
         return cannot(j, "write", err);
     if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) /* some file systems have no locks */
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
-    TRY(load(j, &data, &size, a, err));
+    if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
+        return error_at(err, "%s", j->path);
     j->replaced = size && !resume;
     return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
 }

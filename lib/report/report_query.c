@@ -47,15 +47,14 @@ static const char *column_name(const void *table, size_t i)
 
 static Status find_column(const Pick *p, const char *option, const char *name, size_t *column)
 {
+    *column = p->t->columns;
     if (!*name)
         return FAIL(p->err, ERR_USAGE, "%s: a column's name is empty; want one such as %s", option,
                     p->t->columns ? p->t->name[0] : "compressor");
     *column = csv_find(p->t, name);
     if (*column < p->t->columns)
         return OK;
-    const char *near = text_nearest(name, column_name, p->t);
-    return FAIL(p->err, ERR_USAGE, "%s: the result has no column \"%s\"%s%s%s", option, name,
-                near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return text_unknown(p->err, name, column_name, p->t, "%s: the result has no column \"%s\"", option, name);
 }
 
 /* ---- rows ---- */

@@ -1,37 +1,10 @@
 /* report_stored.c -- see report_stored.h. */
 #include "report/report_stored.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "base/file.h"
 
-static Status load_text(char **text, size_t *length, const char *path, Arena *a, Error *err)
-{
-    TextBuf all = {.arena = a};
-    char piece[1 << 14];
-    struct stat now;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return FAIL(err, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    if (!fstat(fileno(f), &now) && S_ISREG(now.st_mode)) { /* doubling would take three times as much */
-        all.cap = (size_t)now.st_size + 1;
-        all.data = NEW(a, char, all.cap);
-        all.failed = !all.data;
-    }
-    errno = 0;
-    for (size_t size; (size = fread(piece, 1, sizeof piece, f)) > 0;)
-        text_add_bytes(&all, piece, size);
-    const bool bad = ferror(f);
-    const int why = errno;
-    fclose(f);
-    if (bad)
-        return FAIL(err, ERR_IO, "%s: cannot read: %s", path, strerror(why));
-    *text = text_done(&all);
-    *length = all.size;
-    return *text ? OK : arena_fail(a, err);
-}
+#include <math.h>
+#include <string.h>
 
 /* A shape: "64x3x3x3"; "" where the array is none. */
 static const char *shape_of(const Json *array, Arena *a)
@@ -160,7 +133,8 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
     char *text;
     size_t length;
     *out = (Stored){0};
-    TRY(load_text(&text, &length, path, a, err));
+    if (file_load(&text, &length, path, SIZE_MAX, a, err) != OK)
+        return error_at(err, "%s", path);
     const bool json = text[strspn(text, " \t\r\n")] == '{';
     out->whole = !json;
     return json ? parse_json(out, path, text, length, a, err)

@@ -38,9 +38,7 @@ static Status check_metric(const char *name, size_t length, const char *option, 
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
     if (metric_find(text) || is_own(own, text))
         return OK;
-    const char *near = text_nearest(text, metric_name, NULL);
-    FAIL(err, ERR_USAGE, "%s: no metric is called \"%s\"%s%s%s", option, text, near ? " (did you mean " : "",
-         near ? near : "", near ? "?)" : "");
+    text_unknown(err, text, metric_name, NULL, "%s: no metric is called \"%s\"", option, text);
     return error_hint(err, "--help lists them");
 }
 

@@ -134,7 +134,7 @@ $ atomo-bench cost g.h5 --workers 0
 = 2
 
 $ atomo-bench cost g.h5 --topology rong
-2> atomo-bench: --topology: "rong" (did you mean ring?): want auto, ps, allgather, ring or tree
+2> atomo-bench: --topology: "rong": want auto, ps, allgather, ring or tree (did you mean ring?)
 = 2
 
 $ atomo-bench cost g.h5 --topology ,

@@ -1,5 +1,6 @@
 /* test_page.c -- a folder of results as one page, whatever the files hold. */
 #include "rig/page_rig.h"
+#include "base/file.h"
 
 #include <sys/stat.h>
 
@@ -24,7 +25,7 @@ static char *page(void)
 {
     char *data;
     size_t size;
-    check_ok(folder_load(&data, &size, path_of("page.html"), SIZE_MAX, a, &err), &err);
+    check_ok(file_load(&data, &size, path_of("page.html"), SIZE_MAX, a, &err), &err);
     assert_int_equal(strlen(data), size);
     return data;
 }
