@@ -1,8 +1,8 @@
 /* bytes.h -- views of bytes, and little-endian fields in them.
  *
  * Bytes borrows. Buf is a buffer of known capacity that a writer fills: writers assert the capacity (the caller
- * allocated `bound` bytes), they never grow it. Reader is sticky: after the first field that is not there every
- * take gives 0 and `bad` stays set, so that a decoder checks once. */
+ * allocated `bound` bytes), they never grow it. Reader is sticky: after the first missing field every take gives 0 and
+ * `bad` stays set, so that a decoder checks once. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 
@@ -26,62 +26,7 @@ static inline Bytes buf_bytes(const Buf *b)
     return (Bytes){b->data, b->size};
 }
 
-/* ---- fields at an address: little-endian on every machine ---- */
-
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "big-endian machines need byte swaps in load_* and store_*"
-#endif
-
-static inline uint16_t load_u16(const uint8_t *p)
-{
-    uint16_t v;
-    memcpy(&v, p, 2);
-    return v;
-}
-static inline uint32_t load_u32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, 4);
-    return v;
-}
-static inline uint64_t load_u64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return v;
-}
-static inline float load_f32(const uint8_t *p)
-{
-    float v;
-    memcpy(&v, p, 4);
-    return v;
-}
-static inline double load_f64(const uint8_t *p)
-{
-    double v;
-    memcpy(&v, p, 8);
-    return v;
-}
-static inline void store_u16(uint8_t *p, uint16_t v)
-{
-    memcpy(p, &v, 2);
-}
-static inline void store_u32(uint8_t *p, uint32_t v)
-{
-    memcpy(p, &v, 4);
-}
-static inline void store_u64(uint8_t *p, uint64_t v)
-{
-    memcpy(p, &v, 8);
-}
-static inline void store_f32(uint8_t *p, float v)
-{
-    memcpy(p, &v, 4);
-}
-static inline void store_f64(uint8_t *p, double v)
-{
-    memcpy(p, &v, 8);
-}
+/* ---- bits of floats ---- */
 
 /* The bits of a float as an integer, and back. */
 static inline uint32_t float_bits(float f)
@@ -97,7 +42,7 @@ static inline float bits_float(uint32_t u)
     return f;
 }
 
-/* ---- appending ---- */
+/* ---- writing and reading bytes ---- */
 
 /* `size` more bytes to fill in. */
 static inline uint8_t *buf_room(Buf *b, size_t size)
@@ -107,51 +52,6 @@ static inline uint8_t *buf_room(Buf *b, size_t size)
     b->size += size;
     return p;
 }
-static inline void buf_u8(Buf *b, uint8_t v)
-{
-    *buf_room(b, 1) = v;
-}
-static inline void buf_u32(Buf *b, uint32_t v)
-{
-    store_u32(buf_room(b, 4), v);
-}
-static inline void buf_u64(Buf *b, uint64_t v)
-{
-    store_u64(buf_room(b, 8), v);
-}
-static inline void buf_f32(Buf *b, float v)
-{
-    store_f32(buf_room(b, 4), v);
-}
-static inline void buf_f64(Buf *b, double v)
-{
-    store_f64(buf_room(b, 8), v);
-}
-static inline void buf_copy(Buf *b, const void *data, size_t size)
-{
-    uint8_t *p = buf_room(b, size);
-    if (size)
-        memcpy(p, data, size);
-}
-
-enum { VARINT_MAX = 10 };
-
-/* LEB128: seven bits a byte, low ones first, the high bit says that more follow. */
-static inline void buf_varint(Buf *b, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        buf_u8(b, (uint8_t)(v | 0x80));
-    buf_u8(b, (uint8_t)v);
-}
-static inline size_t varint_size(uint64_t v)
-{
-    size_t n = 1;
-    while (v >>= 7)
-        n++;
-    return n;
-}
-
-/* ---- reading with distrust ---- */
 
 typedef struct {
     const uint8_t *at, *end;
@@ -177,31 +77,73 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
     r->at += size;
     return p;
 }
-static inline uint8_t take_u8(Reader *r)
+
+/* ---- fields: u8 u16 u32 u64 f32 f64, little-endian ----
+ *
+ *     uint32_t load_u32(const uint8_t *p)        at an address
+ *     void store_u32(uint8_t *p, uint32_t v)
+ *     void buf_u32(Buf *b, uint32_t v)           appended
+ *     uint32_t take_u32(Reader *r)               the next one, or 0 and bad */
+#define FIELD(T, name)                                                                                       \
+    static inline T load_##name(const uint8_t *p)                                                            \
+    {                                                                                                        \
+        T v;                                                                                                 \
+        memcpy(&v, p, sizeof v);                                                                             \
+        return v;                                                                                            \
+    }                                                                                                        \
+    static inline void store_##name(uint8_t *p, T v)                                                         \
+    {                                                                                                        \
+        memcpy(p, &v, sizeof v);                                                                             \
+    }                                                                                                        \
+    static inline void buf_##name(Buf *b, T v)                                                               \
+    {                                                                                                        \
+        store_##name(buf_room(b, sizeof v), v);                                                              \
+    }                                                                                                        \
+    static inline T take_##name(Reader *r)                                                                   \
+    {                                                                                                        \
+        const uint8_t *p = take_bytes(r, sizeof(T));                                                         \
+        return p ? load_##name(p) : 0;                                                                       \
+    }
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "big-endian machines need byte swaps in load_* and store_*"
+#endif
+
+FIELD(uint8_t, u8)
+FIELD(uint16_t, u16)
+FIELD(uint32_t, u32)
+FIELD(uint64_t, u64)
+FIELD(float, f32)
+FIELD(double, f64)
+#undef FIELD
+
+/* ---- appending ---- */
+
+static inline void buf_copy(Buf *b, const void *data, size_t size)
 {
-    const uint8_t *p = take_bytes(r, 1);
-    return p ? *p : 0;
+    uint8_t *p = buf_room(b, size);
+    if (size)
+        memcpy(p, data, size);
 }
-static inline uint32_t take_u32(Reader *r)
+
+enum { VARINT_MAX = 10 };
+
+/* LEB128: seven bits a byte, low ones first, the high bit says that more follow. */
+static inline void buf_varint(Buf *b, uint64_t v)
 {
-    const uint8_t *p = take_bytes(r, 4);
-    return p ? load_u32(p) : 0;
+    for (; v >= 0x80; v >>= 7)
+        buf_u8(b, (uint8_t)(v | 0x80));
+    buf_u8(b, (uint8_t)v);
 }
-static inline uint64_t take_u64(Reader *r)
+static inline size_t varint_size(uint64_t v)
 {
-    const uint8_t *p = take_bytes(r, 8);
-    return p ? load_u64(p) : 0;
+    size_t n = 1;
+    while (v >>= 7)
+        n++;
+    return n;
 }
-static inline float take_f32(Reader *r)
-{
-    const uint8_t *p = take_bytes(r, 4);
-    return p ? load_f32(p) : 0;
-}
-static inline double take_f64(Reader *r)
-{
-    const uint8_t *p = take_bytes(r, 8);
-    return p ? load_f64(p) : 0;
-}
+
+/* ---- reading ---- */
 
 /* Only the shortest form of a number is accepted: one value, one encoding. */
 static inline uint64_t take_varint(Reader *r)

@@ -1,9 +1,6 @@
-/* adder_vec.c -- sums of codes that stand as bit planes (planes.h), without unpacking them: a ripple-carry adder for 64
+/* adder_vec.c -- sums of codes in bit planes (planes.h), without unpacking them: a ripple-carry adder for 64
  * codes at a time in each lane, one group of planes to a lane. */
 #include "vec/vec.h"
-
-typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
-
 enum { GROUPS = VEC_BYTES / 8, MOST = 24 };
 
 /* Word `k` of GROUPS groups of `width` words. */
@@ -18,8 +15,7 @@ INLINE VecQ load_plane(const uint8_t *planes, int width, int k)
     return v;
 }
 
-/* sum += one vector's codes; the result has the bits of those above `most`: the carry out of code + (2^width - 1 -
- * most). */
+/* sum += one vector of codes; returns a bit for each code above `most`: the carry out of code + (2^width - 1 - most). */
 INLINE VecQ add_groups(VecQ *sum, int planes, const uint8_t *in, int width, uint32_t most)
 {
     VecQ carry = {0}, above = {0};

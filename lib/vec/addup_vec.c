@@ -1,7 +1,7 @@
-/* addup_vec.c -- sums over workers, element by element, of floats that stand anywhere in their payloads. */
+/* addup_vec.c -- sums over workers, element by element, of floats at any address in the workers' payloads. */
 #include "vec/vec.h"
 
-enum { RUN = 512 }; /* their sums stay in the first cache */
+enum { RUN = 512 }; /* elements whose sums stay in the first-level cache */
 
 INLINE float load_one(const uint8_t *p)
 {
@@ -10,7 +10,7 @@ INLINE float load_one(const uint8_t *p)
     return v;
 }
 
-/* sum += a run of `some` workers, a constant where it is called; whether all are in range. */
+/* Adds a run of `some` workers to sum; true when all values are in range. `some` is a constant at each call. */
 INLINE bool add_run(const uint8_t *const *in, size_t some, size_t at, size_t n, float part_most, double *sum)
 {
     int beyond = 0;

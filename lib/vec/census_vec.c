@@ -1,5 +1,4 @@
-/* census_vec.c -- how long a run's universal codes will be, from its bit planes: sixty-four elements an
- * operation.
+/* census_vec.c -- the lengths of a run's Elias codes, counted from its bit planes, sixty-four elements an operation.
  *
  * The length of an Elias code depends on the bit length of its number alone, so it is enough to count, for
  * each k, the numbers that reach 2^k: levels, levels + 1, and the gaps between levels that are not zero. */
@@ -12,7 +11,7 @@ INLINE uint64_t ones(uint64_t v)
     return (uint64_t)__builtin_popcountll(v);
 }
 
-/* Adds the levels of one group; returns where they are not zero. */
+/* Counts the levels of one group; returns a bit for each level that is not zero. */
 INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 {
     uint64_t reach = 0, full = ~UINT64_C(0), over[WIDTH_MAX + 1] = {0};
@@ -28,12 +27,11 @@ INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 }
 
 typedef struct {
-    uint64_t before; /* the group before: where its levels are not zero */
-    int64_t last;    /* the last level that is not zero */
+    uint64_t before; /* of the group before: a bit for each level that is not zero */
+    int64_t last;    /* index of the last level that is not zero */
 } Gaps;
 
-/* A gap reaches 2^k when the 2^k - 1 places before are all zero; longer ones than a group are looked at
- * singly. */
+/* A gap is at least 2^k when the 2^k - 1 levels before are all zero; gaps longer than a group are counted one by one. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {
@@ -104,9 +102,9 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
     }
 }
 
-/* ---- where they stand ---- */
+/* ---- indices of codes that are not 0 ---- */
 
-/* A place is always written and kept only where the code is not 0: no branch to guess. */
+/* Every index is written, and kept only where the code is not 0: there is no branch to predict. */
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
 {
     size_t count = 0, i = 0;

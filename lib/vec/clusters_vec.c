@@ -1,4 +1,4 @@
-/* clusters_vec.c -- which stretch of the line each float is in, and which bucket of its cluster. */
+/* clusters_vec.c -- the interval that each float is in, and its bucket within its cluster. */
 #include "vec/lane.h"
 
 INLINE void stretch_row(const float *x, const float *above, size_t count, uint8_t *code)
@@ -14,19 +14,10 @@ INLINE void stretch_row(const float *x, const float *above, size_t count, uint8_
 
 void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t count, uint8_t *code)
 {
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        stretch_row(x + i, above, count, code + i);
-    if (i == n)
-        return;
-    float last[ROW] = {0};
-    uint8_t last_code[ROW];
-    memcpy(last, x + i, (n - i) * sizeof *x);
-    stretch_row(last, above, count, last_code);
-    memcpy(code + i, last_code, n - i);
+    IN_PIECES(ROW, float, x, uint8_t, code, n, stretch_row(from, above, count, to));
 }
 
-/* One vector's; tables of no more clusters than it has lanes are looked up in registers. */
+/* The slots of one vector of codes. Tables of at most LANES clusters (`few`) are looked up in registers. */
 INLINE void find_slots(VecU word, const uint8_t *code, bool few, const uint32_t *from, const uint32_t *size,
                        uint32_t *slot)
 {

@@ -1,8 +1,8 @@
 /* entries_vec.c -- the sparse stream of levels.h, a vector of its entries at a time.
  *
- * Codes that are not 0 are first compressed to words of place and code. An omega code is arithmetic: of v with L + 1
- * bits it is 2 v, with groups in front that depend on L alone. So gap, sign and level need no table but one of 16
- * words, and neighbours are merged, two by two and two by two again, before they are put. */
+ * Codes that are not 0 are first compressed to words of index and code. The Elias omega code of v with L + 1 bits is 2 v with
+ * groups in front that depend on L alone, so a table of 16 words is enough for gaps and levels. Neighbouring codes are merged
+ * in pairs, and the pairs in pairs, before they are written. */
 #include "vec/lane.h"
 
 #if VEC_BYTES == 64
@@ -16,7 +16,7 @@ INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 
 #elif VEC_BYTES == 32
 
-/* The numbers of the lanes that are kept, a byte each, come from a word that has all of them. */
+/* The indices of the kept lanes, a byte each, are extracted from a word that holds all eight. */
 INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 {
     const unsigned set = (unsigned)_mm256_movemask_ps((__m256)(code != 0));
@@ -52,8 +52,8 @@ enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
 #define LONG                 HEAD(0, LENGTH_LOW)
 
-/* By L: what 2 v is changed by, and the length of the code; the code of 1 is a zero alone. Codes of 18 bits and more
- * are LONG: no merged word holds one. */
+/* By L: the groups in front, as a word to exclusive-or with 2 v, and the length of the code; the code of 1 is a single
+ * zero. Codes of 18 bits and more are LONG: no merged word holds one. */
 static const uint32_t omega_heads[16] = {HEAD(2, 1),
                                          HEAD(0, 3),
                                          HEAD(2u << 4, 6),
@@ -70,8 +70,6 @@ static const uint32_t omega_heads[16] = {HEAD(2, 1),
                                          LONG,
                                          LONG,
                                          LONG};
-
-typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 typedef struct {
     VecU bits, length;
 } WordsU;
@@ -144,7 +142,7 @@ INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads 
     return (WordsU){g.bits << (l.length + 1) | with_sign, g.length + l.length + 1};
 }
 
-/* Every two words in one of twice the width. */
+/* Merges pairs of words into words of twice the width. */
 INLINE WordsQ merge_two(WordsU w)
 {
     const VecQ bits = (VecQ)w.bits, length = (VecQ)w.length;
@@ -152,21 +150,21 @@ INLINE WordsQ merge_two(WordsU w)
                     (length & 0xffffffff) + (length >> 32)};
 }
 
-/* Every four, in even lanes, as long as they fit. */
+/* Merges pairs of these, into even lanes; the result is valid where it fits 64 bits. */
 INLINE WordsQ merge_four(WordsQ w)
 {
     const VecQ length = swap_pairs(w.length);
     return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
 }
 
-/* What is left to write of a stream with room enough: a writer in three registers. */
+/* A BitWriter without its end, in three registers: the caller has checked the room. */
 typedef struct {
     uint8_t *at;
     uint64_t held;
     unsigned count;
 } Pen;
 
-/* bits_put, every word or every other one. */
+/* bits_put of every step-th word. */
 INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
 {
     uint64_t bits[LANES / 2], length[LANES / 2];
@@ -190,7 +188,7 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
     uint32_t level_head[16];
     memcpy(level_head, omega_heads, sizeof level_head);
     if (bits == 1)
-        level_head[0] = HEAD(2, 0); /* the only level is not said */
+        level_head[0] = HEAD(2, 0); /* there is one level only, and its code is empty */
     const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
     Pen pen = {writer->at, writer->held, writer->count};
     size_t i = 0;

@@ -7,7 +7,7 @@ INLINE VecF max_f(VecF a, VecF b)
     return -min_f(-a, -b);
 }
 
-/* -0 becomes +0, so that the order of zeros does not show. */
+/* -0 becomes +0, so that the result does not depend on the order of zeros. */
 void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 {
     float least = x[0], most = x[0], lane[ROW];
@@ -47,7 +47,7 @@ INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *ke
     return ((VecU)whole(t) + more) >> q.fraction;
 }
 
-/* The rest of a vector is padded with the lowest value. */
+/* The last, shorter vector is padded with `low`. */
 #define TO_GRADES(NAME, TYPE, STORE)                                                                         \
     INLINE void NAME##_all(const float *x, size_t n, float low, Quantiser q, const RngKey *key,              \
                            uint32_t first, TYPE *code)                                                       \
@@ -85,20 +85,12 @@ INLINE VecF graded_lanes(VecU code, float low, float high, Dequantiser d)
     return min_f(real((VecI)code) * d.unit * d.drop + low, set_f(high));
 }
 
-#define FROM_GRADES(NAME, TYPE, LOAD)                                                                        \
-    void ISA_NAME(NAME)(const TYPE *code, size_t n, float low, float high, Dequantiser d, float *x)          \
-    {                                                                                                        \
-        size_t i = 0;                                                                                        \
-        for (; i + LANES <= n; i += LANES)                                                                   \
-            store_f(x + i, graded_lanes(LOAD(code + i), low, high, d));                                      \
-        if (i == n)                                                                                          \
-            return;                                                                                          \
-        float last_x[LANES];                                                                                 \
-        TYPE last[LANES] = {0};                                                                              \
-        memcpy(last, code + i, (n - i) * sizeof *code);                                                      \
-        store_f(last_x, graded_lanes(LOAD(last), low, high, d));                                             \
-        memcpy(x + i, last_x, (n - i) * sizeof *x);                                                          \
-    }
+void ISA_NAME(graded8)(const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x)
+{
+    IN_PIECES(LANES, uint8_t, code, float, x, n, store_f(to, graded_lanes(load_bytes(from), low, high, d)));
+}
 
-FROM_GRADES(graded8, uint8_t, load_bytes)
-FROM_GRADES(graded32, uint32_t, load_u)
+void ISA_NAME(graded32)(const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x)
+{
+    IN_PIECES(LANES, uint32_t, code, float, x, n, store_f(to, graded_lanes(load_u(from), low, high, d)));
+}

@@ -1,23 +1,14 @@
 /* gram_vec.c -- the Gram matrix of few columns.
  *
- * Eight lanes of rows: lane l of entry (i, j) sums the products of rows l, l + 8, ... in order, and a fixed
- * tree ends it. Products of floats are exact in double, so a fused multiply-add rounds once just as a
- * multiplication and an addition do: same bytes from every instruction set. */
+ * Lane l < 8 of entry (i, j) sums the products of rows l, l + 8, ... in order, and a fixed tree adds the lanes. Products
+ * of floats are exact in double, so a fused multiply-add rounds once just as a multiplication and an addition do: same
+ * bytes from every instruction set. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, PANEL = 64, SIDE = 3, SIDES = (FEW_COLS + SIDE - 1) / SIDE };
 
 typedef double Column[PANEL];
 typedef double Tile[SIDE][SIDE][EIGHT];
-
-INLINE VecD add_product(VecD sum, VecD a, VecD b)
-{
-#if VEC_BYTES == 64
-    return _mm512_fmadd_pd(a, b, sum);
-#else
-    return sum + a * b;
-#endif
-}
 
 /* Without loops, so that arrays of three vectors live in registers. */
 typedef struct {
@@ -46,7 +37,7 @@ INLINE void store_sums(double sum[SIDE][EIGHT], size_t lane, Three t)
 INLINE Three load_columns(const Column *p, size_t r)
 {
     Three t = {{load_lanes(p[0] + r), load_lanes(p[1] + r), load_lanes(p[2] + r)}};
-#ifdef __x86_64__ /* once: compilers would rather load them again for each product */
+#ifdef __x86_64__ /* keeps the loaded vectors in registers; compilers would load them again for each product */
     __asm__("" : "+x"(t.v[0]), "+x"(t.v[1]), "+x"(t.v[2]));
 #endif
     return t;
@@ -93,7 +84,7 @@ static void add_triangle(const Column *p, size_t rows, Tile sum)
     }
 }
 
-/* Memory that comes next, a share of it at each step. */
+/* Memory to prefetch, `step` bytes at a time. */
 typedef struct {
     const char *at, *end;
     size_t step;
@@ -118,8 +109,7 @@ static void fetch(Ahead *a)
     a->at += step;
 }
 
-/* Tiles of the upper triangle, column of tiles after column of tiles. Memory rests meanwhile, so it is given
- * work. */
+/* Adds the panel to the tiles of the upper triangle, column by column of tiles, and prefetches the next panel meanwhile. */
 static void add_panel(const Column *p, size_t rows, size_t sides, Tile *sum, Ahead ahead)
 {
     for (size_t j = 0; j < sides; j++) {
@@ -130,7 +120,7 @@ static void add_panel(const Column *p, size_t rows, size_t sides, Tile *sum, Ahe
     }
 }
 
-/* Whole blocks of rows; the last four columns may come twice. Returns how many rows that were. */
+/* Transposes whole blocks of rows; the last four columns may overlap those before. Returns how many rows. */
 static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
 {
     size_t r = 0;
@@ -148,7 +138,7 @@ static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
     return r;
 }
 
-/* Rows in double, turned, and zeros up to a whole eight of them. Returns how many that makes. */
+/* Loads rows as columns of doubles, with zero rows up to a multiple of eight. Returns how many rows that makes. */
 static size_t load_panel(const float *a, size_t rows, size_t cols, Column *p)
 {
     const size_t whole = (rows + EIGHT - 1) / EIGHT * EIGHT;

@@ -1,7 +1,7 @@
 /* hadamard_vec.c -- butterflies (a, b) -> (a + b, a - b) at strides 1, 2, 4, ...: the Walsh-Hadamard transform.
  *
- * Every element goes through its butterflies in that order of strides, however many are done while it is in a
- * register, so each instruction set gives the same bytes. */
+ * Every element passes its butterflies in this order of strides, however many are done while it is in a register, so
+ * all instruction sets give the same bytes. */
 #include "vec/lane.h"
 
 /* ---- between vectors ---- */
@@ -65,7 +65,7 @@ INLINE void butterflies(VecF v[16], const int log)
 #define SWAP2(v) SHUFFLE4(v, v, 2, 3, 0, 1)
 #endif
 
-/* Upper lanes of the pairs become lower less upper: their sign changes and the lower ones are added. */
+/* Butterflies of lanes whose indices differ in `bit`: the sign of each upper lane is flipped, then its partner is added. */
 INLINE VecF add_signed(VecF swapped, VecF v, int bit)
 {
     return swapped + (VecF)((VecU)v ^ (lane_numbers() << (31 - bit) & 0x80000000u));
@@ -122,8 +122,8 @@ static void step_of(int log, const float *from, size_t from_stride, float *to, s
     }
 }
 
-/* Beyond sixteen rows two steps, with the columns close together in between: rows that are a power of two
- * apart would push each other out of the cache. */
+/* More than sixteen rows take two steps, through a compact copy: rows that are a power of two apart would evict each other
+ * from the cache. */
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale)
 {
     _Alignas(64) float between[HADAMARD_TILE];

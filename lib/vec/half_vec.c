@@ -1,6 +1,5 @@
-/* half_vec.c -- float32 to 16 bits and back. Everything in integers but the denormals of fp16, whose quantum
- * 2^-24 is reached by adding 1/2 (nearest) or by scaling (random); no conversion instruction, so every
- * machine agrees. */
+/* half_vec.c -- float32 to 16 bits and back, in integer arithmetic. Only fp16's denormals, multiples of 2^-24, come from adding
+ * 1/2 (nearest) or from scaling (random). No conversion instruction is used, so all machines give the same bytes. */
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */
@@ -25,7 +24,7 @@ INLINE void fp16_nearest_lanes(const float *x, uint8_t *out)
     VecU sign;
     const VecU mag = magnitude(x, FP16_MOST, &sign);
     const VecU normal = ((mag + 0xfff + (mag >> 13 & 1)) >> 13) - REBIAS;
-    const VecU tiny = (VecU)((VecF)mag + 0.5f) - float_word(0.5f);
+    const VecU tiny = (VecU)((VecF)mag + 0.5f) - float_bits(0.5f);
     store_halves(out, sign | pick(mag < FP16_SMALL, tiny, normal));
 }
 
@@ -44,8 +43,8 @@ INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
     store_halves(out, sign | (mag + (~word >> 16)) >> 16);
 }
 
-/* Denormals: t = |x| 2^24 quanta with 21 bits behind the point; where those tie with the word's, the word's
- * continuation is compared with what the cut took off. */
+/* Denormals: t = |x| 2^24 has a fraction of 21 bits; where these tie with the word's bits, the word's continuation is compared
+ * with the fraction's remaining bits. */
 INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
 {
     VecU sign;
@@ -81,7 +80,7 @@ INLINE VecI bf16_value_lanes(const uint8_t *in, float *x)
     return (half & 0x7fffu) >= 0x7f80u;
 }
 
-/* The rest of a vector is padded with zeros. */
+/* The last, shorter vector is padded with zeros. */
 #define TO_HALVES(NAME, LANES_OF, PARAMS, ...)                                                               \
     void ISA_NAME(NAME) PARAMS                                                                               \
     {                                                                                                        \

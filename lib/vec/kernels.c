@@ -1,5 +1,5 @@
-/* kernels.c -- picks the table for this CPU, or the best up to KERNELS_MOST: 0 base, 1 avx2, 2 avx512. Tables above
- * that need not be linked. */
+/* kernels.c -- picks the best table that this CPU can run, up to KERNELS_MOST: 0 base, 1 avx2, 2 avx512. Tables above
+ * KERNELS_MOST need not be linked. */
 #include "vec/kernels.h"
 
 #ifndef KERNELS_MOST

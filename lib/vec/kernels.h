@@ -14,11 +14,11 @@ enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
-/* What the exact length of a run's universal codes depends on: how many numbers have k + 1 bits or more. */
+/* The counts that give the exact length of a run's Elias codes: how many of its numbers have k + 1 bits or more. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
     uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
-    uint64_t gap[17];   /* non-zero levels at least 2^k behind the one before (or the run's start) */
+    uint64_t gap[17]; /* index gaps >= 2^k between non-zero levels (the first counts from the run's start) */
 } Census;
 /* Codes as bit planes (planes.h), each at most `most`. */
 typedef struct {
@@ -27,11 +27,11 @@ typedef struct {
     uint32_t most;
 } PlaneSet;
 
-/* What gradient_sums adds up; ABOVE stands for one sum per threshold. */
+/* The sums of gradient_sums; from G_ABOVE on, how many |x| are above each threshold. */
 enum { THRESHOLDS = 3 };
 enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
 
-/* What error_sums adds up, d = y - x, q = |d| / |x| where x is not 0. */
+/* The sums of error_sums, with d = y - x, and q = |d| / |x| where x is not 0. */
 enum {
     E_SQUARES, /* d^2 */
     E_ERRORS,  /* |d| */
@@ -40,14 +40,15 @@ enum {
     E_NONZERO, /* y != 0 */
     E_AGREE,   /* x y > 0 */
     E_UNDER,   /* q where y < x */
-    E_UNDERS,  /* how many those are */
+    E_UNDERS,  /* how many have y < x */
     E_OVER,    /* q where y > x */
-    E_OVERS,
-    E_ABOVE, /* q where |x| is above each threshold */
+    E_OVERS,   /* how many have y > x */
+    E_ABOVE,   /* q where |x| is above each threshold */
     E_SUMS = E_ABOVE + THRESHOLDS,
 };
 
-/* What is added up of mean and squared deviations m2 per element: the first two repeat by repeat. */
+/* The sums over elements of the mean error and its squared deviations m2. spread_add gives the increments of the first
+ * two for one repeat, spread_sums the others. */
 enum {
     S_M2,
     S_M2_WEIGHTED, /* m2 x^2 */
@@ -67,7 +68,7 @@ typedef struct {
     double smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
 } WaveletFilter;
 
-/* Magnitude k of a symmetric scale stands for magnitudes above `above[k]` and up to the next; above[0] is nothing. */
+/* The levels of a symmetric quantiser: magnitudes above above[k], up to above[k + 1], become level[k]. above[0] is not used. */
 enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
 typedef struct {
     int count, bits; /* 2^bits magnitudes */

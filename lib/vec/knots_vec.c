@@ -1,15 +1,12 @@
-/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): row minima of a totally
- * monotone matrix.
+/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): row minima of a
+ * totally monotone matrix.
  *
- * The least place of every sixteenth row is searched for with columns in the lanes, the middle one of those that are left
- * first. The rows between then share the range of columns from one to the next, and lie in the lanes themselves: no lane
- * needs the others. The first of equal columns wins, so that the number of lanes does not show. */
+ * For every sixteenth row the column of its minimum is found with columns in the lanes, by divide and conquer. The
+ * minima of the fifteen rows in between lie between the columns of their neighbours; these rows are searched with rows
+ * in the lanes. The first of equal columns wins, so that the result does not depend on the number of lanes. */
 #include "vec/vec.h"
 
 #include <math.h>
-
-typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
-
 enum { WIDE = VEC_BYTES / 8, PAIR = 2 * WIDE };
 
 typedef struct {
@@ -107,10 +104,10 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     }
 }
 
-/* Rows j, j + 1, ... of two vectors, whose places lie in low .. high. */
+/* The minima of rows j, j + 1, ..., two vectors of them; their columns lie in low .. high. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
-    const size_t common = high < j ? high + 1 : j; /* columns that are left of all rows */
+    const size_t common = high < j ? high + 1 : j; /* columns that every row may use */
     VecD xj[2], bj[2], row[2];
     Least l[2];
     double place = (double)low;
@@ -131,7 +128,7 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     store_pair(l, next + j, back + j);
 }
 
-/* Blocks of sixteen rows, first <= t < last; low: the place of the row before the first, high: that of the last. */
+/* Handles blocks t of sixteen rows, first <= t < last. low: the column of the row before the first, high: of the last row. */
 static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
                    double *next, uint16_t *back)
 {

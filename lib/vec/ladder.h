@@ -1,15 +1,14 @@
 /* ladder.h -- rounding to levels that double: N 2^(k - s) for k = 1 ... s, and 0, without bias.
  *
- * z = |x| 2^(s - 1) / N is 1 at the lowest level. From there on z's exponent field is the level and its mantissa
- * the probability of the next one; below, z itself is that of level 1. "Up iff u < frac", u being the upper bits
- * of the element's word. With s = 1 the coin of coin.h is tossed instead. A code is level | sign << bits, as in
+ * z = |x| 2^(s - 1) / N is 1 at the lowest level. For z >= 1 the exponent field of z gives the level and its mantissa the
+ * probability of the next level; for z < 1, z is the probability of level 1. It rounds up iff u < that probability, u being the
+ * upper bits of the element's word. With s = 1 the coin of coin.h is tossed instead. A code is level | sign << bits, as in
  * quantise.h. The vector kernels repeat these lines operation by operation. */
 #ifndef ATOMO_LADDER_H
 #define ATOMO_LADDER_H
 
+#include "base/bytes.h"
 #include "vec/quantise.h"
-
-#include <string.h>
 
 enum { LADDER_BITS_MAX = 6 };
 
@@ -40,20 +39,18 @@ static inline uint32_t ladder_code(const Ladder *l, float x, const RngKey *key, 
 {
     const float t = fabsf(x) * l->lift * l->slope, z = t < l->top ? t : l->top;
     const uint32_t word = rng_word(key, i);
-    uint32_t level, field;
-    memcpy(&field, &z, sizeof field);
+    uint32_t level;
     if (z < 1)
         level = (word >> 2) < (uint32_t)(z * 0x1p30f);
     else
-        level = ((field + (~word >> 9)) >> 23) - 126;
+        level = ((float_bits(z) + (~word >> 9)) >> 23) - 126;
     return level | (uint32_t)(level && signbit(x)) << l->bits;
 }
 
 static inline float ladder_value(const Ladder *l, uint32_t code)
 {
-    const uint32_t level = code & l->s, field = (127 + level - l->s) << 23;
-    float power;
-    memcpy(&power, &field, sizeof power);
+    const uint32_t level = code & l->s;
+    const float power = bits_float((127 + level - l->s) << 23);
     const float v = level ? power * l->unit * l->drop : 0;
     return code >> l->bits ? -v : v;
 }

@@ -1,4 +1,4 @@
-/* ladder_vec.c -- floats to levels that double, and back: the lines of ladder.h. */
+/* ladder_vec.c -- floats to levels that double, and back: the arithmetic of ladder.h. */
 #include "vec/lane.h"
 
 INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)
@@ -21,33 +21,14 @@ INLINE VecI descend_lanes(const uint8_t *code, Ladder l, float *x)
     return (VecI)(c >> l.bits > 1) | (VecI)(c == 1u << l.bits);
 }
 
-/* The rest of a vector is padded with zeros. */
 void ISA_NAME(climb)(const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code)
 {
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        climb_lanes(x + i, l, key, first + (uint32_t)i, code + i);
-    if (i == n)
-        return;
-    float last[LANES] = {0};
-    uint8_t last_code[LANES];
-    memcpy(last, x + i, (n - i) * sizeof *x);
-    climb_lanes(last, l, key, first + (uint32_t)i, last_code);
-    memcpy(code + i, last_code, n - i);
+    IN_PIECES(LANES, float, x, uint8_t, code, n, climb_lanes(from, l, key, first + (uint32_t)i, to));
 }
 
 bool ISA_NAME(descend)(const uint8_t *code, size_t n, Ladder l, float *x)
 {
     VecI bad = {0};
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        bad |= descend_lanes(code + i, l, x + i);
-    if (i < n) {
-        uint8_t last[LANES] = {0};
-        float last_x[LANES];
-        memcpy(last, code + i, n - i);
-        bad |= descend_lanes(last, l, last_x);
-        memcpy(x + i, last_x, (n - i) * sizeof *x);
-    }
+    IN_PIECES(LANES, uint8_t, code, float, x, n, bad |= descend_lanes(from, l, to));
     return !any(bad);
 }

@@ -1,4 +1,5 @@
-/* lane.h -- what the vector extension lacks: minimum, any lane, lanes to bytes and back, random words. */
+/* lane.h -- vector operations that the compilers' vector extension lacks: minimum, any lane, lanes to bytes and back, random
+ * words. */
 #ifndef ATOMO_LANE_H
 #define ATOMO_LANE_H
 
@@ -8,12 +9,6 @@
 #include <emmintrin.h>
 #endif
 
-INLINE uint32_t float_word(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
 INLINE VecF set_f(float a)
 {
     return a - (VecF){0};
@@ -143,7 +138,6 @@ INLINE VecU stride_lanes(uint32_t i)
 /* The high halves of 64-bit products. */
 INLINE VecU multiply_high(VecU a, VecU b)
 {
-    typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
     const VecQ p = (VecQ)a, q = (VecQ)b;
 #if VEC_BYTES == 64
     const VecQ even = (VecQ)_mm512_mul_epu32((__m512i)p, (__m512i)q);
@@ -159,6 +153,25 @@ INLINE VecU multiply_high(VecU a, VecU b)
 #endif
     return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
 }
+
+/* Runs a statement over pieces of STEP elements of `in` and `out` (n): it reads STEP elements at `from`, writes as many at
+ * `to`, and i is the index of the first. The last, shorter piece is padded with zeros. */
+#define IN_PIECES(STEP, IN, in, OUT, out, n, ...)                                                            \
+    do {                                                                                                     \
+        size_t i = 0;                                                                                        \
+        for (; i + (STEP) <= (n); i += (STEP)) {                                                             \
+            const IN *from = (in) + i;                                                                       \
+            OUT *to = (out) + i;                                                                             \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+        if (i < (n)) {                                                                                       \
+            IN from[STEP] = {0};                                                                             \
+            OUT to[STEP];                                                                                    \
+            memcpy(from, (in) + i, ((n)-i) * sizeof(IN));                                                    \
+            __VA_ARGS__;                                                                                     \
+            memcpy((out) + i, to, ((n)-i) * sizeof(OUT));                                                    \
+        }                                                                                                    \
+    } while (0)
 
 /* rng_mix, lane by lane. */
 INLINE VecU mix_lanes(VecU x, uint32_t b)

@@ -1,4 +1,4 @@
-/* mark_vec.c -- which elements reach a magnitude: a comparison per element, a bit each. */
+/* mark_vec.c -- a bit for each element whose magnitude reaches a threshold. */
 #include "vec/lane.h"
 
 #include <math.h>

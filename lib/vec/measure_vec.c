@@ -1,14 +1,9 @@
-/* measure_vec.c -- the passes behind the metrics: everything about x and a decoded y in one reading, in double.
+/* measure_vec.c -- the passes behind the metrics: all sums over x and a decoded y in one pass, in double.
  *
- * Sums run in 16 lanes and end in the fixed tree. What is left over at the end is padded with zeros, which
- * add nothing to any of them. */
+ * Sums have 16 lanes, which the fixed tree adds. The last, shorter row is padded with zeros, which add nothing to any sum. */
 #include "vec/vec.h"
 
 #include <math.h>
-
-enum { DLANES = LANES / 2, DPARTS = 2 * PARTS }; /* doubles in a vector, vectors in a row */
-
-typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
 
 INLINE VecH narrow(VecD v)
 {
@@ -52,14 +47,6 @@ INLINE VecD root_d(VecD v)
         v[l] = sqrt(v[l]);
     return v;
 #endif
-}
-
-/* One sum's lanes, DPARTS vectors in a row, folded by the tree. */
-INLINE double fold(const VecD *part)
-{
-    double lane[ROW];
-    memcpy(lane, part, sizeof lane);
-    return tree16(lane);
 }
 
 /* The last n % ROW elements, padded. */
@@ -153,8 +140,8 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* A deviation that rounds to the mean is the mean: what never varies then has no variance, whatever bits its
- * mean has lost. */
+/* A d that rounds to the stored mean counts as equal to it, so that an element that never varies has no variance although
+ * its mean was rounded. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])
 {

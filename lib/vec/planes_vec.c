@@ -1,4 +1,4 @@
-/* planes_vec.c -- bit k of 64 codes to one word and back, for every k; wider codes a byte of theirs at a time. */
+/* planes_vec.c -- bit k of 64 codes to one word and back, for every k; 32-bit codes are handled byte by byte. */
 #include "vec/lane.h"
 
 /* ---- one plane of 64 bytes ---- */
@@ -27,7 +27,7 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #elif VEC_BYTES == 32
 
-/* A 16-bit shift carries bits from byte to byte, but not into the top bit that movemask looks at. */
+/* A 16-bit shift carries bits from byte to byte, but not into the top bit, which movemask reads. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)code),
@@ -85,7 +85,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
         uint64_t v = 0;
         for (int k = 0; k < width; k++) {
             const uint64_t one = plane[8 * k + j] * EVERY_BYTE & UINT64_C(0x8040201008040201);
-            v |= ((one + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE) << k; /* a byte's high bit: it was not 0 */
+            v |= ((one + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE)
+                 << k; /* sets the high bit of bytes that are not 0, and moves it down */
         }
         memcpy(code + 8 * j, &v, 8);
     }

@@ -1,5 +1,5 @@
-/* powers_vec.c -- floats to powers of two and back, in integers: what is behind a float's leading bit is the
- * probability of the next power, and the carry of an addition tosses for it. */
+/* powers_vec.c -- floats to powers of two and back, in integers: a float's mantissa is the probability of the next power, and
+ * the carry of adding random bits to it is the draw. */
 #include "vec/lane.h"
 
 #define LARGEST_POWER 0x7f000000u /* 2^127 */
@@ -21,7 +21,7 @@ INLINE VecI power_value_lanes(const uint8_t *power, const uint8_t *sign, float *
     return (p == 255) | ((p == 0) & (s != 0));
 }
 
-/* The rest of a vector is padded with zeros. */
+/* The last, shorter vector is padded with zeros. */
 bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign)
 {
     VecI bad = {0};

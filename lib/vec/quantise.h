@@ -1,8 +1,8 @@
 /* quantise.h -- the one way to round a magnitude |x| s / norm to one of its two neighbouring levels, without bias.
  *
- * The level is the whole number t = |x| s 2^F / norm, cut off, plus F random bits, shifted down by F: "up iff
- * u < frac", with u uniform over F bits. The top level is s exactly, as t is held at s 2^F. With s = 1 the
- * coin of coin.h is tossed instead, whose probabilities reach lower. The vector kernels repeat these lines
+ * t = |x| s 2^F / norm is truncated to a whole number; F random bits are added, and the sum shifted down by F is the level: it
+ * rounds up iff u < frac, with u uniform over F bits. The top level is exactly s, as t is limited to s 2^F. For s = 1
+ * the coin of coin.h is tossed instead, whose probabilities reach lower. The vector kernels repeat these lines
  * operation by operation.
  *
  * A code is level | sign << bits, where bits is the length of s in binary; the sign of level 0 is 0. Codes

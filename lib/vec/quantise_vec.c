@@ -1,6 +1,4 @@
-/* quantise_vec.c -- floats to codes and back: the lines of quantise.h and coin.h, a row at a time.
- *
- * The last, shorter row is padded with zeros and goes the same way, so no element is treated differently. */
+/* quantise_vec.c -- floats to codes and back: the arithmetic of quantise.h and coin.h, a row at a time. */
 #include "vec/lane.h"
 
 /* ---- floats to codes ---- */
@@ -28,35 +26,17 @@ INLINE void quantise_row32(const float *x, Quantiser q, RngKey key, uint32_t i, 
 
 void ISA_NAME(quantise8)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code)
 {
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        quantise_row8(x + i, q, key, first + (uint32_t)i, code + i);
-    if (i == n)
-        return;
-    float last[ROW] = {0};
-    uint8_t last_code[ROW];
-    memcpy(last, x + i, (n - i) * sizeof *x);
-    quantise_row8(last, q, key, first + (uint32_t)i, last_code);
-    memcpy(code + i, last_code, n - i);
+    IN_PIECES(ROW, float, x, uint8_t, code, n, quantise_row8(from, q, key, first + (uint32_t)i, to));
 }
 
 void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code)
 {
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        quantise_row32(x + i, q, key, first + (uint32_t)i, code + i);
-    if (i == n)
-        return;
-    float last[ROW] = {0};
-    uint32_t last_code[ROW];
-    memcpy(last, x + i, (n - i) * sizeof *x);
-    quantise_row32(last, q, key, first + (uint32_t)i, last_code);
-    memcpy(code + i, last_code, (n - i) * sizeof *code);
+    IN_PIECES(ROW, float, x, uint32_t, code, n, quantise_row32(from, q, key, first + (uint32_t)i, to));
 }
 
 /* ---- the coin ---- */
 
-/* False where a lane's 30 bits tie and the continuation has to decide. */
+/* False where a lane's 30 bits tie, so that the word's continuation must decide. */
 INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);
@@ -80,16 +60,7 @@ INLINE void toss_row(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t 
 
 void ISA_NAME(toss8)(const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code)
 {
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        toss_row(x + i, coin, key, first + (uint32_t)i, code + i);
-    if (i == n)
-        return;
-    float last[ROW] = {0};
-    uint8_t last_code[ROW];
-    memcpy(last, x + i, (n - i) * sizeof *x);
-    toss_row(last, coin, key, first + (uint32_t)i, last_code);
-    memcpy(code + i, last_code, n - i);
+    IN_PIECES(ROW, float, x, uint8_t, code, n, toss_row(from, coin, key, first + (uint32_t)i, to));
 }
 
 /* ---- codes to floats ---- */
@@ -121,31 +92,13 @@ INLINE VecI value_row32(const uint32_t *code, Dequantiser d, float *x)
 bool ISA_NAME(dequantise8)(const uint8_t *code, size_t n, Dequantiser d, float *x)
 {
     VecI bad = {0};
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        bad |= value_row8(code + i, d, x + i);
-    uint8_t last[ROW] = {0};
-    float last_x[ROW];
-    if (i < n) {
-        memcpy(last, code + i, n - i);
-        bad |= value_row8(last, d, last_x);
-        memcpy(x + i, last_x, (n - i) * sizeof *x);
-    }
+    IN_PIECES(ROW, uint8_t, code, float, x, n, bad |= value_row8(from, d, to));
     return !any(bad);
 }
 
 bool ISA_NAME(dequantise32)(const uint32_t *code, size_t n, Dequantiser d, float *x)
 {
     VecI bad = {0};
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        bad |= value_row32(code + i, d, x + i);
-    uint32_t last[ROW] = {0};
-    float last_x[ROW];
-    if (i < n) {
-        memcpy(last, code + i, (n - i) * sizeof *code);
-        bad |= value_row32(last, d, last_x);
-        memcpy(x + i, last_x, (n - i) * sizeof *x);
-    }
+    IN_PIECES(ROW, uint32_t, code, float, x, n, bad |= value_row32(from, d, to));
     return !any(bad);
 }

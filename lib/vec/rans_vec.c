@@ -41,7 +41,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
     return at;
 }
 
-/* Words from `p` into the lanes that have fallen empty; the place behind them. */
+/* Refills the states that are below LOW with words from p; returns the address behind the words. */
 INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
 {
     const __mmask16 empty = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(LOW));
@@ -106,7 +106,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
         const uint32_t s = slice[byte[i]], f = s >> 16;
         uint32_t x = state[i % ROW];
         const bool full = x >= f << (32 - precision);
-        store_u16(at - 2, (uint16_t)x); /* overwritten where it is not wanted */
+        store_u16(at - 2, (uint16_t)x); /* overwritten by the next word where the state is not full */
         at -= full ? 2 : 0;
         x >>= full ? 16 : 0;
         state[i % ROW] = (x / f << precision) + x % f + (s & 0xffff);

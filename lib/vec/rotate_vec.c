@@ -37,8 +37,6 @@ void ISA_NAME(flip_signs)(const float *x, size_t n, float scale, RngKey key, uin
 
 /* ---- levels ---- */
 
-enum { DPARTS = 2 * PARTS }; /* double vectors in a row */
-
 INLINE void level_lanes(const float *x, const LevelScale *s, uint8_t *code, float *product)
 {
     const VecF v = load_f(x), a = abs_f(v);
@@ -65,7 +63,6 @@ INLINE void level_row(const float *x, const LevelScale *s, uint8_t *code, VecD s
 double ISA_NAME(nearest_levels)(const float *x, size_t n, const LevelScale *s, uint8_t *code)
 {
     VecD sum[DPARTS];
-    double lane[ROW];
     size_t i = 0;
     for (int v = 0; v < DPARTS; v++)
         sum[v] = (VecD){0};
@@ -78,6 +75,5 @@ double ISA_NAME(nearest_levels)(const float *x, size_t n, const LevelScale *s, u
         level_row(last, s, last_code, sum);
         memcpy(code + i, last_code, n - i);
     }
-    memcpy(lane, sum, sizeof lane);
-    return tree16(lane);
+    return fold(sum);
 }

@@ -1,11 +1,9 @@
-/* sift_vec.c -- the pass that all sparse draws share: sum |x| and keep what may survive a coin.
+/* sift_vec.c -- the pass that all sparse draws share: adds up |x| and lists the elements that a coin may keep.
  *
- * A candidate has word / 4 <= floor(p 2^30): coin.h's "kept", and the ties it would settle with more bits.
- * The arithmetic is coin.h's, operation by operation, so a later coin_keep with the same or a larger scale
- * finds every element it would keep among the candidates. */
+ * A candidate has word / 4 <= floor(p 2^30): elements that coin.h keeps, and ties that it decides with more bits. The
+ * arithmetic is coin.h's, operation by operation, so every element that a later coin_keep with the same or a larger scale
+ * keeps is among the candidates. */
 #include "vec/lane.h"
-
-enum { DPARTS = 2 * PARTS, HALF = LANES / 2 }; /* double vectors in a row, lanes in each */
 
 INLINE VecD magnitude_d(const float *x)
 {
@@ -13,8 +11,7 @@ INLINE VecD magnitude_d(const float *x)
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
 }
 
-/* Appends the lanes of v where r <= most; returns how many. Up to LANES entries are written in any case.
- */
+/* Appends the lanes of v where r <= most; returns how many. LANES entries may be written in any case. */
 INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {
 #if VEC_BYTES == 64
@@ -66,7 +63,7 @@ size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *ke
             const VecF v = load_f(from), level = min_f(abs_f(v) * lift * slope, most);
             const VecI r = (VecI)(mix_lanes(counter, key->b) >> 2);
             acc[2 * part] += magnitude_d(from);
-            acc[2 * part + 1] += magnitude_d(from + HALF);
+            acc[2 * part + 1] += magnitude_d(from + DLANES);
             count += append(at + count, value + count, index, v, r, whole(level));
             index += (uint32_t)LANES;
             counter += step;
@@ -92,14 +89,14 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
         acc[v] = (VecD){0};
     for (; i + ROW <= n; i += ROW)
         for (int v = 0; v < DPARTS; v++)
-            acc[v] += magnitude_d(x + i + v * HALF);
+            acc[v] += magnitude_d(x + i + v * DLANES);
     memcpy(lane, acc, sizeof lane);
     for (int l = 0; i < n; i++, l++)
         lane[l] += fabs((double)x[i]);
     return tree16(lane);
 }
 
-/* Adds a vector of magnitudes to its sums, masked by what is under the range. */
+/* Adds a vector of magnitudes to the sums; `under` and `under2` take those below `low` only. */
 INLINE void add_around(VecD v, VecD low, VecD *under, VecD *under2, VecD *all2)
 {
     typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));
@@ -126,7 +123,7 @@ size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, fl
             const VecF v = abs_f(load_f(at));
             const VecI out = 1 + ((v >= from) & (v < to)); /* 0 for those between */
             add_around(magnitude_d(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
-            add_around(magnitude_d(at + HALF), edge, &under[2 * part + 1], &under2[2 * part + 1],
+            add_around(magnitude_d(at + DLANES), edge, &under[2 * part + 1], &under2[2 * part + 1],
                        &all2[2 * part + 1]);
             count += append(unused, between + count, (VecU){0}, v, out, (VecI){0});
         }

@@ -1,10 +1,7 @@
-/* signs_vec.c -- signs to bits and back, and the sums of what stands on either side of zero. */
+/* signs_vec.c -- signs to bits and back, and the sums of the elements on either side of zero. */
 #include "vec/vec.h"
 
-enum { GROUP = 64, DLANES = LANES / 2, DPARTS = 2 * PARTS };
-
-typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
-
+enum { GROUP = 64 };
 /* Bit l: lane l is below zero. */
 INLINE uint64_t below_zero(VecF v)
 {
@@ -55,13 +52,6 @@ void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float 
         for (int l = 0; l < GROUP; l += LANES)
             store_f(x + l, choose((uint32_t)(word >> l), high, low));
     }
-}
-
-INLINE double fold(const VecD *part)
-{
-    double lane[ROW];
-    memcpy(lane, part, sizeof lane);
-    return tree16(lane);
 }
 
 void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2])

@@ -1,4 +1,4 @@
-/* sketch_vec.c -- hashing elements to buckets, and medians of what a few rows of buckets say. */
+/* sketch_vec.c -- hashes elements to buckets, and takes medians over the rows of a sketch. */
 #include "vec/lane.h"
 
 void ISA_NAME(hash_buckets)(RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket)
@@ -21,7 +21,7 @@ void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t bu
         bucket[i] = (uint32_t)((uint64_t)rng_word(&key, at[i]) * buckets >> 32);
 }
 
-/* The larger one is what the smaller one leaves of both, to the bit. */
+/* Sorts two vectors lane by lane. The larger value is (a ^ b ^ smaller), exact to the bit. */
 INLINE void order(VecF *a, VecF *b)
 {
     const VecF low = min_f(*a, *b);
@@ -29,7 +29,7 @@ INLINE void order(VecF *a, VecF *b)
     *a = low;
 }
 
-/* Passes that each carry the largest of what is left upwards, until the middle is reached from above. */
+/* A bubble sort that stops at the middle: each pass carries the largest remaining value up. */
 INLINE void median_columns(const float *x, size_t stride, size_t rows, size_t n, float *median)
 {
     VecF v[MEDIAN_MOST];

@@ -1,8 +1,6 @@
-/* spectral_vec.c -- the loops of spectral ATOMO beside the Gram matrix: projection, and the sum of rank-one
- * terms.
+/* spectral_vec.c -- the loops of spectral ATOMO besides the Gram matrix: projection, and the sum of rank-one terms.
  *
- * Multiplication and addition are kept apart: their products round, and every instruction set gives the same
- * bytes. */
+ * No fused multiply-add: products round here, and all instruction sets must round alike. */
 #include "vec/turn.h"
 #include "base/bytes.h"
 
@@ -33,7 +31,7 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* One row, as the lanes above have it. */
+/* One row, in the same order of operations as a lane above. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
@@ -95,8 +93,7 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* Short rows: LANES of them are `cols` whole vectors, each with the same pattern of rows and columns every
- * time. */
+/* LANES short rows are `cols` whole vectors, which have the same pattern of rows and columns in every group of LANES rows. */
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x)
 {

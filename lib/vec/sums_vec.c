@@ -1,8 +1,6 @@
 /* sums_vec.c -- norms in double, 16 lanes and a tree; the largest magnitude. */
 #include "vec/lane.h"
 
-enum { DPARTS = 2 * PARTS }; /* double vectors in a row */
-
 double ISA_NAME(sum_squares)(const float *x, size_t n)
 {
     VecD acc[DPARTS];

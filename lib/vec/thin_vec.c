@@ -1,8 +1,8 @@
 /* thin_vec.c -- a matrix times a few vectors, from the right and from the left.
  *
  * Products of floats are exact in double, so a fused multiply-add rounds once just as a multiplication and an
- * addition do. A dot product has eight lanes, whatever the vector width, that end in a fixed tree; what comes
- * from the left is added row by row. How many rows are in hand at a time changes no sum. */
+ * addition do. A dot product has eight lanes, whatever the vector width, which a fixed tree adds; products from
+ * the left are added row by row. The number of rows handled at a time changes no sum. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, ADD_ROWS = 4 };
@@ -10,15 +10,6 @@ enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, A
 typedef struct {
     VecD v[HALVES];
 } Eight;
-
-INLINE VecD add_product(VecD sum, VecD a, VecD b)
-{
-#if VEC_BYTES == 64
-    return _mm512_fmadd_pd(a, b, sum);
-#else
-    return sum + a * b;
-#endif
-}
 
 INLINE Eight load_eight(const float *x)
 {

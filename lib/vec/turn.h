@@ -1,17 +1,13 @@
 /* turn.h -- a few rows of a matrix become columns, four at a time.
  *
- * A vector then holds one column of several rows, as doubles: sums along rows need no reduction at the end,
- * and those of different rows go on side by side. */
+ * A vector then holds one column of several rows, as doubles: each lane adds up its own row, and no reduction is needed
+ * at the end. */
 #ifndef ATOMO_TURN_H
 #define ATOMO_TURN_H
 
 #include "vec/vec.h"
 
-enum {
-    DLANES = VEC_BYTES / 8,
-    TURNED = DLANES == 8 ? 8 : 4 /* rows at a time */,
-    PER_TURN = TURNED / DLANES
-};
+enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES }; /* rows at a time */
 
 typedef float Turned __attribute__((vector_size(4 * TURNED)));
 
@@ -27,7 +23,17 @@ typedef float Turned __attribute__((vector_size(4 * TURNED)));
 #define HIGH_HALVES(a, b) SHUFFLE4(a, b, 2, 3, 6, 7)
 #endif
 
-/* Four columns of row `row`, and beside them those of the row four further on where a vector has room. */
+/* sum + a b for products of floats, which are exact in double: fused or not, it rounds once. */
+INLINE VecD add_product(VecD sum, VecD a, VecD b)
+{
+#if VEC_BYTES == 64
+    return _mm512_fmadd_pd(a, b, sum);
+#else
+    return sum + a * b;
+#endif
+}
+
+/* Four columns of the row at `a`, and, where a vector has room, of the row four rows further on. */
 INLINE Turned load_turned(const float *a, size_t stride)
 {
 #if VEC_BYTES == 64

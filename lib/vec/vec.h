@@ -20,11 +20,18 @@
 #define VEC_BYTES   16
 #endif
 
-enum { LANES = VEC_BYTES / 4, ROW = 16, PARTS = ROW / LANES };
+enum {
+    LANES = VEC_BYTES / 4,
+    ROW = 16,
+    PARTS = ROW / LANES
+};                                                      /* floats in a vector, in a row; vectors in a row */
+enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES }; /* doubles in a vector; vectors of them in a row */
 
 typedef float VecF __attribute__((vector_size(VEC_BYTES)));
 typedef int32_t VecI __attribute__((vector_size(VEC_BYTES)));
 typedef uint32_t VecU __attribute__((vector_size(VEC_BYTES)));
+typedef int64_t VecL __attribute__((vector_size(VEC_BYTES)));
+typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 typedef double VecD __attribute__((vector_size(VEC_BYTES)));
 typedef float VecH __attribute__((vector_size(VEC_BYTES / 2))); /* as many floats as VecD has doubles */
 
@@ -74,7 +81,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
 #endif
 }
 
-/* Lanes of vectors of four: 0 to 3 are a's, 4 to 7 are b's. */
+/* Four lanes out of two vectors of four: 0 to 3 are a's, 4 to 7 are b's. */
 #ifdef __clang__
 #define SHUFFLE4(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -91,6 +98,14 @@ INLINE double tree16(const double lane[ROW])
     for (int i = 0; i < 4; i++)
         s[i] += s[i + 4];
     return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+/* The sum of a row of doubles. */
+INLINE double fold(const VecD part[DPARTS])
+{
+    double lane[ROW];
+    memcpy(lane, part, sizeof lane);
+    return tree16(lane);
 }
 
 #endif

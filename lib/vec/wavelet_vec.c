@@ -1,11 +1,11 @@
-/* wavelet_vec.c -- one level of an orthogonal wavelet transform away from the ends: neighbours become a smooth and
- * a detail, and back.
+/* wavelet_vec.c -- one level of an orthogonal wavelet transform away from the ends: neighbours become a smooth and a
+ * detail, and back.
  *
- * Summed in double, tap by tap in every lane alike, so that only results round: float taps are off by parts in
- * 2^25, which twenty levels would add up, while roundings cancel. */
+ * Summed in double, tap by tap in the same order in every lane, so that only results are rounded: taps in float would
+ * have errors of 2^-25 that add up over twenty levels, while rounding errors cancel. */
 #include "vec/vec.h"
 
-enum { DLANES = VEC_BYTES / 8, CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
+enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
 /* ---- elements 0, 2, 4, ... and 1, 3, 5, ... apart, and together again ---- */
 
@@ -94,7 +94,7 @@ typedef struct {
     float *to;
 } Filter;
 
-/* The two share what they read. */
+/* Both results in one pass over a and b. */
 INLINE void filter_both(const float *a, const float *b, size_t n, Filter one, Filter two, const int step,
                         const int half)
 {
@@ -139,7 +139,7 @@ INLINE void split(const WaveletFilter *w, const float *x, size_t pairs, float *s
     }
 }
 
-/* The transpose: pair k hears of smooths and details k, k - 1, ..., k - half + 1. */
+/* The transpose: pair k depends on smooths and details k, k - 1, ..., k - half + 1. */
 INLINE void join(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x,
                  const int half)
 {
