@@ -1,5 +1,5 @@
 /* arena.c -- a list of chunks, each as large as all before it up to 1 GiB; the only caller of malloc in the
- * library. Chunk 0 is not ours: it is what was lent, or nothing. */
+ * library. Chunk 0 is the lent memory, or empty; the arena owns the others. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ struct Arena {
     bool full; /* the last take found no chunk left */
 };
 
-/* What arena_open gives when there is no memory even for the list: every take fails, for want of that. */
+/* arena_open returns this arena where there is no memory for the list of chunks; every take from it fails. */
 static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)
@@ -49,7 +49,7 @@ Arena *arena_open(size_t limit)
     return a;
 }
 
-/* Frees the chunks from `first` on; all are empty. */
+/* Frees the chunks from `first` on, which are empty. */
 static void drop(Arena *a, size_t first)
 {
     for (size_t i = first; i < CHUNKS; i++) {
@@ -73,14 +73,14 @@ static size_t alignment(size_t size)
     return size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : ALIGN;
 }
 
-/* C11 wants whole multiples of the alignment. */
+/* aligned_alloc takes whole multiples of the alignment (C11). */
 static size_t whole_pages(size_t size)
 {
     const size_t rest = alignment(size) - 1;
     return size > SIZE_MAX - rest ? SIZE_MAX & ~rest : (size + rest) & ~rest;
 }
 
-/* As large as all of ours below, within reason. */
+/* As large as all the arena's chunks below i, at most LAST_CHUNK, but no smaller than `need`. */
 static size_t chunk_size(const Arena *a, size_t i, size_t need)
 {
     size_t below = i == 1 ? FIRST_CHUNK : 0;
@@ -90,8 +90,8 @@ static size_t chunk_size(const Arena *a, size_t i, size_t need)
     return whole_pages(need > below ? need : below);
 }
 
-/* Makes chunk `i` > 0 hold at least `need` bytes; it is empty now, as are those above it, which a larger one
- * may well make unneeded. */
+/* Makes chunk `i` > 0 hold at least `need` bytes. It and the chunks above it are empty; where it has to be replaced, all of
+ * them are freed. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];
@@ -101,7 +101,7 @@ static bool grow(Arena *a, size_t i, size_t need)
     size_t size = chunk_size(a, i, need);
     const size_t least = whole_pages(need);
     while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
-        size = size / 2 > least ? whole_pages(size / 2) : least; /* less will do */
+        size = size / 2 > least ? whole_pages(size / 2) : least; /* a smaller chunk is enough */
     if (!c->data)
         return false;
     if (alignment(size) == HUGE_PAGE) /* first touches cost a fault each, huge pages make 512 times fewer */

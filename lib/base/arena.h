@@ -1,7 +1,7 @@
-/* arena.h -- memory that is given back all at once.
+/* arena.h -- memory that is released all at once.
  *
  * Two kinds live in the programs: one that is never rewound (set-up) and one that is rewound per call
- * (scratch). Blocks are 64-byte aligned and NOT zeroed; under AddressSanitizer what is not taken is poisoned.
+ * (scratch). Blocks are 64-byte aligned and NOT zeroed; under AddressSanitizer memory that is not taken is poisoned.
  * An arena reserves address space in growing chunks, so a large take touches no page until it is used. */
 #ifndef ATOMO_ARENA_H
 #define ATOMO_ARENA_H
@@ -10,7 +10,7 @@
 
 typedef struct Arena Arena;
 
-/* Never NULL: an arena that could not be had reports that at its first take. `limit` in bytes, 0: none. */
+/* Never NULL: where there is no memory for the arena, its first take fails. `limit` in bytes, 0: none. */
 Arena *arena_open(size_t limit);
 void arena_close(Arena *a); /* NULL is fine */
 
@@ -20,22 +20,22 @@ void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
 #define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
 
-/* The last take failed: ERR_MEMORY with the size that could not be had.   if (!p) return arena_fail(a, err);  */
+/* To be called when the last take failed: ERR_MEMORY with its size.   if (!p) return arena_fail(a, err);  */
 Status arena_fail(const Arena *a, Error *err);
 
-/* Everything taken after the mark goes back at rewind. */
+/* A rewind releases everything taken after the mark. */
 typedef struct {
     size_t chunk, used;
 } ArenaMark;
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
-/* An empty arena takes from lent memory (64-byte aligned) first, until it is empty again and gives it back;
- * what was there is lost. Not for keeps: this is how a large buffer serves while it holds nothing. */
+/* Lends an empty arena memory (64-byte aligned) that it takes from first, and whose contents are lost; arena_unlend takes the
+ * memory back from an arena that is empty again. So a large buffer serves as scratch while it holds nothing. */
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 
-/* Gives the chunks back that nothing is taken from. Rewinding keeps them, for the next call. */
+/* Frees the chunks that nothing is taken from; a rewind keeps them for the next call. */
 void arena_trim(Arena *a);
 
 size_t arena_used(const Arena *a); /* bytes taken now */

@@ -1,8 +1,8 @@
 /* base.h -- status, error text and the two control-flow macros every file uses.
  *
  * A Status says whose fault a failure is; an Error carries the one line a person reads. Functions that can
- * fail return a Status and take an Error last. Context is added on the way up: the innermost text is "WHAT:
- * WHY", callers put their WHERE in front of it. */
+ * fail return a Status and take an Error last. The innermost function writes "WHAT: WHY"; callers put a file's or
+ * tensor's name in front (error_at). */
 #ifndef ATOMO_BASE_H
 #define ATOMO_BASE_H
 
@@ -12,9 +12,9 @@
 
 typedef enum {
     OK,
-    ERR_USAGE,   /* the user asked for what cannot be: exit 2 */
-    ERR_IO,      /* the world: files, disks, pipes */
-    ERR_CORRUPT, /* bytes that no writer of ours wrote */
+    ERR_USAGE,   /* the user asked for something impossible: exit 2 */
+    ERR_IO,      /* files, disks, pipes */
+    ERR_CORRUPT, /* bytes that none of our encoders or writers produces */
     ERR_NUMERIC, /* NaN, Inf, no convergence */
     ERR_MEMORY,
     ERR_STOPPED, /* SIGINT or SIGTERM: exit 130 */
@@ -23,7 +23,7 @@ typedef enum {
 typedef struct {
     Status status;
     char text[600]; /* one line, lower case, no full stop */
-    char hint[300]; /* what mends it: a command or an option; may be empty */
+    char hint[300]; /* a command or an option that helps; may be empty */
 } Error;
 
 #define MUST_USE   __attribute__((warn_unused_result))
@@ -34,13 +34,13 @@ typedef struct {
 #define FAIL(err, status, ...) error_set(err, status, __VA_ARGS__)
 Status error_set(Error *err, Status status, const char *format, ...) PRINTF(3);
 
-/* Puts "where: " in front of what is recorded; returns the recorded status. */
+/* Puts the formatted text and ": " in front of the recorded text; returns the recorded status. */
 Status error_at(Error *err, const char *format, ...) PRINTF(2);
 
 /* Sets the hint line; returns the recorded status. */
 Status error_hint(Error *err, const char *format, ...) PRINTF(2);
 
-/* Leaves the function when a step failed; the step has already said why. */
+/* Returns from the function when a step failed; the step has recorded why. */
 #define TRY(step)                                                                                            \
     do {                                                                                                     \
         Status status_ = (step);                                                                             \

@@ -1,4 +1,4 @@
-/* bits.c -- the ends of bit streams, where eight bytes at once would be too many. */
+/* bits.c -- the last bytes of bit streams, where a load or store of eight bytes would pass the end. */
 #include "base/bits.h"
 
 BitWriter bits_spill(BitWriter w)

@@ -1,6 +1,6 @@
 /* bits.h -- streams of bits, the first one in the high bit of the first byte.
  *
- * Both ends are sticky: a writer that runs out of room drops what follows and stays `full`, a reader that
+ * Errors are sticky: a writer that runs out of room drops all further bits and stays `full`, a reader that
  * passes the end reads zeros and stays `bad`, so one check at the end of a stream is enough. The last byte is
  * padded with zeros, and bits_finish refuses any other padding. */
 #ifndef ATOMO_BITS_H
@@ -22,11 +22,11 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* The writer after it has stored the whole bytes that it holds, where fewer than eight bytes of room are
- * left. By value, so that a writer whose address nobody takes can live in registers. */
+/* Stores the whole bytes that the writer holds, where fewer than eight bytes of room are left. Takes and returns the writer
+ * by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
-/* The low `count` bits of v, which has no others; count <= BITS_MAX. */
+/* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */
 static inline void bits_put(BitWriter *w, uint64_t v, unsigned count)
 {
     w->held |= v << (63 - w->count - count) << 1;
@@ -84,7 +84,7 @@ static inline uint64_t bits_get(BitReader *r, unsigned count)
     return r->bad ? 0 : v;
 }
 
-/* True when nothing went wrong and only padding is left: fewer than eight bits, all zero. */
+/* True when the reader is not bad and only padding is left: fewer than eight bits, all zero. */
 bool bits_finish(const BitReader *r);
 
 #endif

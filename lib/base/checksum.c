@@ -14,7 +14,7 @@ static inline uint64_t round_of(uint64_t lane, uint64_t word)
     return rotate(lane + word * P2, 31) * P1;
 }
 
-/* The 32-byte stripes; *at is left behind the last whole one. */
+/* Mixes the whole 32-byte stripes; *at then points behind the last of them. */
 static uint64_t stripes(const uint8_t **at, const uint8_t *end, uint64_t seed)
 {
     uint64_t lane[4] = {seed + P1 + P2, seed + P2, seed, seed - P1};

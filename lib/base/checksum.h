@@ -1,4 +1,4 @@
-/* checksum.h -- XXH64 (Collet, 2014): 64 bits that change when the data do; no defence against intent. */
+/* checksum.h -- XXH64 (Collet, 2014): finds accidental changes of data, not forgeries. */
 #ifndef ATOMO_CHECKSUM_H
 #define ATOMO_CHECKSUM_H
 

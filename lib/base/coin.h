@@ -1,9 +1,9 @@
 /* coin.h -- the one way to keep an element of magnitude |x| with probability p = min(1, |x| / scale).
  *
- * entry, lq, terngrad and 1-bit qsgd all toss this coin with the same words, which is why they decode to the very
- * same vectors when their scales agree (ATOMO, Theorem 5). "Up iff u < p", where u has 62 random bits: 30 of the
- * element's word and, where those tie (one time in 2^30), 32 of its continuation, so that p far under 2^-32 is
- * still met. The vector kernels repeat these lines operation by operation. */
+ * entry, lq, terngrad and 1-bit qsgd toss this coin with the same random words, so they decode to the same vectors
+ * where their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62 random bits: 30 of the
+ * element's word and, where these tie with p (one time in 2^30), 32 of the word's continuation, so that even p far under
+ * 2^-32 is exact. The vector kernels repeat these lines operation by operation. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 

@@ -1,4 +1,4 @@
-/* counts.c -- reads "4,8,...,512" from left to right; dots wait for the number behind them. */
+/* counts.c -- reads "4,8,...,512" from left to right; dots are filled in when the number behind them is read. */
 #include "base/counts.h"
 
 #include "base/text.h"
@@ -7,14 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    ITEM_MOST = 24
-}; /* more than any number in range has digits; of longer items an error shows the start */
+enum { ITEM_MOST = 24 }; /* longer than any number in range; an error shows the start of a longer item */
 
 typedef struct {
     Counts *counts;
     const char *what, *text;
-    size_t most, before, last; /* the two numbers read last, as written */
+    size_t most, before, last; /* the two numbers read last, repeats included */
     bool dots;
     Error *err;
 } Reading;

@@ -5,13 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Fields are unquoted into one buffer as they come: each takes at most what it took in the text, a NUL instead of its
- * end. */
+/* Fields are unquoted into one buffer as they are read. A field takes no more room there than in the text, as its NUL takes the
+ * place of the separator. */
 typedef struct {
     const char *at, *end;
     char *to;
     Arena *a;
-    bool quote_open, row_end; /* row_end: the field that was read last ends its row */
+    bool quote_open; /* the last field read ended inside quotes */
+    bool row_end;    /* the last field read ends its row */
 } Scanner;
 
 /* The next field, unquoted. */
@@ -43,7 +44,7 @@ static const char *next_field(Scanner *s)
     return field;
 }
 
-/* A byte order mark, which spreadsheets put before the first column's name, is no part of it. */
+/* Skips the byte order mark that spreadsheets put before the first column's name. */
 static void skip_mark(Scanner *s)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -65,7 +66,7 @@ static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
     return OK;
 }
 
-/* One row into the cells from `cell` on. */
+/* Reads one row into the cells from `cell` on. */
 static Status read_row(Scanner *s, const Csv *out, const char **cell, const char *name, Error *err)
 {
     for (size_t i = 0; i < out->columns; i++)
@@ -81,7 +82,7 @@ static Status read_row(Scanner *s, const Csv *out, const char **cell, const char
     return OK;
 }
 
-/* Lines, the last of which may be empty. */
+/* The number of lines; the last one may be empty. */
 static size_t count_lines(const char *text, size_t length)
 {
     size_t lines = 1;
@@ -90,7 +91,7 @@ static size_t count_lines(const char *text, size_t length)
     return lines;
 }
 
-/* A file that was cut off inside its last number reads as a whole one, but for the line end that every row has. */
+/* A file cut off inside its last number looks complete except for the missing line end. */
 static Status check_end(const char *name, const char *text, size_t length, Error *err)
 {
     if (!length || text[length - 1] == '\n' || text[length - 1] == '\r')

@@ -5,20 +5,20 @@
 #include "base/arena.h"
 
 typedef struct {
-    const char **name; /* columns of them */
+    const char **name; /* (columns) */
     size_t columns, rows;
-    const char **cell; /* rows x columns; what is missing is "" */
+    const char **cell; /* (rows, columns); a missing cell is "" */
 } Csv;
 
-enum { COLUMNS_MOST = 256 }; /* far more than any result of ours has */
+enum { COLUMNS_MOST = 256 }; /* far more than any of our results has */
 
-/* Rows may be shorter than the header, not longer, and the last one has a line end. `name` stands in messages. */
+/* Rows may be shorter than the header, not longer, and the last row has a line end. `name` is used in messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
 
 /* The cell's text, "" when the column is not there. */
 const char *csv_cell(const Csv *csv, size_t row, const char *column);
-size_t csv_find(const Csv *csv, const char *column); /* its number; columns: it is not there */
+size_t csv_find(const Csv *csv, const char *column); /* its index; csv->columns: there is no such column */
 bool csv_has(const Csv *csv, const char *column);
-double csv_real(const Csv *csv, size_t row, const char *column); /* NaN: no number */
+double csv_real(const Csv *csv, size_t row, const char *column); /* NaN where the cell is no number */
 
 #endif

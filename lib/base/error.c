@@ -1,11 +1,11 @@
-/* error.c -- fills in Error; everything is cut to its field and made printable: names come from files. */
+/* error.c -- fills in Error. Texts are cut to their field and made printable, since names in them come from files. */
 #include "base/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A control character in a name would break the promise of one line, or steer the terminal. */
+/* A control character in a name could add a line or control the terminal. */
 static void make_printable(char *text)
 {
     for (; *text; text++)

@@ -9,13 +9,13 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
-/* Texts are put one behind the other in one buffer: each takes at most what it took in the data, a NUL instead of its
- * closing quote or of what stands before a number. So the buffer may be the data themselves where they begin with a bracket. */
+/* Texts are written one behind the other into one buffer. A text takes no more room there than in the data: its NUL takes the
+ * place of the closing quote, or of the character before a number. So data that begin with a bracket may be the buffer. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text goes */
     int depth;
-    const JsonRows *rows; /* NULL: the tree is to hold all; or they have come */
+    const JsonRows *rows; /* NULL: none wanted, or already handed over */
     Arena *a;
     Error *err;
 } Parser;
@@ -64,7 +64,7 @@ static bool take_hex(Parser *p, uint32_t *code)
     return true;
 }
 
-/* The code point behind \u, surrogate pairs joined; false for anything that is none. */
+/* The code point behind \u, surrogate pairs joined; false where there is no valid one. */
 static bool take_code_point(Parser *p, uint32_t *code)
 {
     uint32_t low;
@@ -196,7 +196,7 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
-/* A member or element, and the comma before it where it is not the first. */
+/* Reads a member or element, and the comma before it where it is not the first. */
 static Status read_item(Parser *p, Json *item, char close, bool first)
 {
     if (!first && !take(p, ','))
@@ -213,7 +213,7 @@ static Status read_item(Parser *p, Json *item, char close, bool first)
     return OK;
 }
 
-/* Members or elements up to `close`; the opening bracket is taken. */
+/* Reads members or elements up to `close`, behind the opening bracket. */
 static Status read_items(Parser *p, Json *v, char close)
 {
     const Json **link = &v->first;
@@ -245,7 +245,7 @@ static Status hand_elements(Parser *p, const JsonRows *rows)
     return OK;
 }
 
-/* The elements of the rows' array, each in memory that the next one takes again. */
+/* Hands over the elements of the array p->rows names, each in memory that the next one reuses. */
 static Status hand_over(Parser *p)
 {
     const JsonRows *rows = p->rows;

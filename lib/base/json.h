@@ -1,8 +1,8 @@
 /* json.h -- a strict reader of JSON (RFC 8259): one value and nothing behind it, UTF-8 only, at most 64
  * levels deep.
  *
- * Refused beyond what the grammar refuses: numbers beyond double, lone surrogates, and \u0000, which no C
- * string can hold. Of equal names in one object the first counts. */
+ * Beyond the grammar it refuses numbers beyond double, lone surrogates, and \u0000, which no C string can hold.
+ * Where an object has a name twice, json_member finds the first. */
 #ifndef ATOMO_JSON_H
 #define ATOMO_JSON_H
 
@@ -13,20 +13,20 @@ typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OB
 typedef struct Json {
     JsonType type;
     const char *name; /* of a member of an object */
-    const char *text; /* JSON_TEXT; of a number, as it is written */
+    const char *text; /* JSON_TEXT; a JSON_NUMBER as it is written */
     double number;    /* JSON_NUMBER */
-    int64_t whole;    /* the same where is_whole: no fraction, no exponent, fits */
+    int64_t whole;    /* the same number where is_whole: no fraction, no exponent, fits */
     bool is_whole, on;
-    const struct Json *first; /* of an array or object */
-    const struct Json *next;  /* behind this one in the same array or object */
+    const struct Json *first; /* element or member of an array or object */
+    const struct Json *next;  /* the one behind this one in the same array or object */
 } Json;
 
 /* The value in `size` bytes at `data`; it lives in the arena. ERR_CORRUPT with the offset otherwise. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* The same for an object, and nothing else, whose member `name` is a long array: its elements are handed over one by one,
- * and stand in no tree; the first array of that name is empty in `out`. An element is gone after its call, but its texts
- * stay: they are put over `data`, which is lost. */
+/* json_read for an object whose member `name` is a long array: `take` gets the array's elements one by one instead of a
+ * tree of them, and the array is empty in `out`. An element is valid during its call only, its texts as long as `data`:
+ * they are written over it. Only the first array of that name is handled so. */
 typedef struct {
     const char *name;
     Status (*take)(void *of, const Json *element);

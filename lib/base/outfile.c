@@ -16,8 +16,8 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The path behind symbolic links, which may lead where there is nothing yet. With too many of them it is a
- * link still, which cannot be opened. */
+/* The path behind symbolic links; its file need not exist. With more than LINKS_MAX links the result is a link itself, and
+ * opening it fails. */
 static char *resolve(const char *path, Arena *a)
 {
     enum { LINKS_MAX = 40 };
@@ -66,7 +66,7 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-/* What it is called beside the target until it is renamed: a name that nobody uses. */
+/* The name of a temporary file beside the target; another one for each attempt. */
 static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 {
     const int directory = (int)directory_length(f->target);
@@ -88,7 +88,7 @@ static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
     return fd;
 }
 
-/* A file without a name, of which a kill leaves nothing, is there as /proc/self/fd/N. Not all file systems have it. */
+/* A file without a name, which /proc/self/fd/N leads to; -1 where the file system has none. */
 static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
 {
     snprintf(name, PATH_MAX, "%.*s", (int)directory_length(f->target), f->target);
@@ -103,7 +103,7 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
     return -1;
 }
 
-/* A new file beside the target; none but its owner sees what is to be no freer. */
+/* Opens a new file beside the target. Where it replaces one, only its owner may read it until it has that one's mode. */
 static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
@@ -165,7 +165,7 @@ Status outfile_check(const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* The directory entry is on the disk too; some file systems cannot, and that is no failure. */
+/* Flushes the directory entry to the disk, too; a file system that cannot is no failure. */
 static void sync_directory(const OutFile *f)
 {
     char directory[PATH_MAX];
@@ -188,7 +188,7 @@ void outfile_text(OutFile *f, const char *text)
         f->failed = errno;
 }
 
-/* Into `name`, under which a nameless file is then there, too. */
+/* Gives a nameless file a name beside the target; `name` becomes it, or the temporary file's own. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 {
     snprintf(name, PATH_MAX, "%s", f->temporary);
@@ -202,11 +202,11 @@ static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
     return f->nameless ? cannot(f, "name the finished file", err) : OK;
 }
 
-/* Its bytes are on the disk. */
+/* Flushes the file's bytes to the disk. */
 static Status flush(OutFile *f, Error *err)
 {
     if (f->temporary && f->replaces)
-        (void)fchmod(fileno(f->to), f->mode); /* a courtesy */
+        (void)fchmod(fileno(f->to), f->mode); /* a failure is no reason to lose the file */
     errno = 0;
     if (!fflush(f->to) && !ferror(f->to) && !(f->temporary && fsync(fileno(f->to))))
         return OK;

@@ -1,4 +1,4 @@
-/* parallel.h -- the one door to threads.
+/* parallel.h -- the only way to run code on several threads.
  *
  * Work is cut into pieces whose number depends on the data alone, never on the number of threads; each piece
  * writes to its own place and sums are added in the order of the pieces. So results are equal to the byte for any

@@ -15,8 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* The types in one place each: write a value, unset it, compare two. Texts are copied where they are parsed; a spec is
- * text that spec.c puts there. */
+/* Writes a value of any type; NaN and PARAM_NONE unset a number, and a text becomes empty. assign copies texts, spec.c stores
+ * specs. */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -137,7 +137,7 @@ uint64_t param_named(const Param *schema, const char *keys)
     return named;
 }
 
-/* Parses `value` as p's type into params; says why not. */
+/* Parses `value` as p's type into params. */
 static Status assign(const Param *p, void *params, const char *owner, const char *value, Error *err)
 {
     char range[96];
@@ -170,7 +170,7 @@ static Status assign(const Param *p, void *params, const char *owner, const char
             return FAIL(err, ERR_USAGE, "%s: %s=%s is out of range: want %s", owner, p->key, value,
                         param_range(p, range));
         if (real == 0)
-            real = 0; /* -0 is no other setting than 0 */
+            real = 0; /* -0 is the same setting as 0 */
     }
     store(p, params, real, whole);
     return OK;
@@ -246,7 +246,6 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
     return OK;
 }
 
-/* Whether key p stands as it would without being named. */
 bool param_is_default(const Param *p, const void *params)
 {
     char now[32], untouched[32];
@@ -259,7 +258,7 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        return !value; /* an unset key is never printed: the one that unset it is */
+        return !value; /* an unset key is never printed, as the key that unset it is */
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);
     Param alone = *p;

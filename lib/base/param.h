@@ -11,9 +11,9 @@
  *     };
  *
  * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), an array of
- * char a text of `high` characters at most, of which `choices[0]` says what it looks like, const char * the spec of
- * another codec, which is the last key and takes all that follows (spec.c reads it). A key whose default is NULL is
- * unset until it is named: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group
+ * char a text of at most `high` characters (choices[0] describes it), const char * the spec of another codec, which is
+ * the last key and takes the rest of the stage (spec.c reads it). A key whose default is NULL is
+ * unset until the spec names it: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group
  * exclude one another: naming one unsets the others. */
 #ifndef ATOMO_PARAM_H
 #define ATOMO_PARAM_H
@@ -37,7 +37,7 @@ typedef struct {
     bool above;     /* `low` itself is not allowed */
     bool rate;      /* the key that trades size for error */
     bool automatic; /* a real that may be "auto", which is NaN */
-    bool fine;      /* a key of the rate's group that does so in finer steps: for hitting a given size */
+    bool fine;      /* a key of the rate's group with finer steps, for reaching a given payload size */
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
@@ -77,7 +77,7 @@ char *param_text(const Param *schema, const void *params, Arena *a);
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
-bool param_is_default(const Param *p, const void *params); /* an unset key counts as one */
+bool param_is_default(const Param *p, const void *params); /* an unset key counts as default */
 
 const Param *param_find(const Param *schema, const char *key); /* NULL: no such key */
 const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
@@ -86,7 +86,7 @@ const Param *param_fine(const Param *schema);                  /* the fine key, 
 /* A number's value; NaN where it is unset. `p` is a whole number or a real. */
 double param_number(const Param *p, const void *params);
 
-/* Which keys such a text names: bit i for schema[i]. */
+/* Which keys a text as param_parse takes it names: bit i for schema[i]. */
 uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

@@ -79,8 +79,8 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
     return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
 }
 
-/* Rational start (Hastings, 26.2.23 in
- * Abramowitz and Stegun) and two Halley steps on erfc, which leave rounding error only. */
+/* A rational approximation (Hastings, 26.2.23 in Abramowitz and Stegun), then two Halley steps on erfc, which leave
+ * rounding error only. */
 double normal_lower_quantile(double u)
 {
     const double t = sqrt(-2 * log(u));

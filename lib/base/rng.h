@@ -1,8 +1,8 @@
 /* rng.h -- random numbers with an address instead of a state.
  *
  * A word is a function of (seed, repeat, worker, step, tensor, use, element) and of nothing else, so any thread,
- * any order and any machine draws the same. Philox4x32-10 (Salmon et al., SC 2011) turns the address down to a
- * block of 2^16 elements into key words; inside the block a 32-bit mixer over the element's index with two key
+ * any order and any machine draws the same. Philox4x32-10 (Salmon et al., SC 2011) turns the address of a
+ * block of 2^16 elements into key words; inside the block a 32-bit mixer of the element's index and two key
  * words gives the word, because Philox for each element would cost more than the compressors do.
  *
  *     Rng rng = rng_open(seed, repeat, worker, step, tensor);
@@ -18,7 +18,7 @@ typedef struct {
     uint32_t state[4]; /* the address so far, hashed */
 } Rng;
 
-/* The keys of one block for one use. (a, b) make the words; (c, d) make each word's continuation, for
+/* The key words of one block for one use. (a, b) give the words; (c, d) give each word's continuation, for
  * comparisons that need more than 32 bits. */
 typedef struct {
     uint32_t a, b, c, d;
@@ -44,9 +44,9 @@ enum { RNG_EVERYONE = -1 }; /* as `worker`: the address all workers share */
 
 /* `tensor` is rng_hash of the tensor's path below step and worker groups. */
 Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint64_t tensor);
-uint64_t rng_hash(const char *name); /* 64-bit FNV-1a: stored in files, never to change */
+uint64_t rng_hash(const char *name); /* 64-bit FNV-1a; stored in files, so it never changes */
 
-/* The address one level down; for nested uses such as the bucket of a tensor. */
+/* The address of part `index`, such as a bucket of a tensor. */
 Rng rng_below(const Rng *rng, uint64_t index);
 
 RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
@@ -75,14 +75,14 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
     return rng_mix(i * RNG_STRIDE + key->c, key->d);
 }
 
-/* The same for an element of a whole tensor; slower, as it derives the key each time. */
+/* Single draws for element i of a whole tensor; slower, as each derives its key. */
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i);
 double rng_unit(const Rng *rng, uint64_t use, uint64_t i); /* [0, 1), 53 bits */
 double rng_normal(const Rng *rng, uint64_t use,
                   uint64_t i); /* N(0, 1) by the inverse distribution function */
 
-/* Where N(0, 1) has the lower tail u, 0 < u <= 1/2. */
+/* The z with P(N(0, 1) < z) = u, 0 < u <= 1/2. */
 double normal_lower_quantile(double u);
 
 /* The 10-round Philox4x32 block function, in place. */

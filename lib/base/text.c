@@ -117,8 +117,8 @@ size_t text_utf8(const char *text, size_t left)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* So many digits of v, but "1000" rather than "1e+03" below ten million: there a value that needs no more
- * digits is a whole number, and exact. */
+/* Writes v with `digits` significant digits. Below ten million all digits before the point are written, so that it is
+ * "1000" and not "1e+03". */
 static void put_digits(char out[32], int digits, double v)
 {
     int whole = 1; /* digits before the point */
@@ -261,7 +261,7 @@ static bool same(char p, char c)
     return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
 }
 
-/* Matches one character against the class that opens at p ('[' already seen); *past is set behind its ']'. */
+/* Matches c against the class that begins at p, behind its '['; *past is set behind its ']'. */
 static bool in_class(const char *p, char c, const char **past)
 {
     const bool negated = *p == '!' || *p == '^';
@@ -290,7 +290,7 @@ bool text_glob(const char *p, const char *s)
         if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
             p = past;
             s++;
-        } else if (star) { /* let the last star swallow one more */
+        } else if (star) { /* the last star takes one character more */
             p = star + 1;
             s = ++retry;
         } else {

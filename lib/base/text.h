@@ -1,4 +1,4 @@
-/* text.h -- small things about strings: copies in an arena, nearest names, numbers that read back. */
+/* text.h -- strings: copies in an arena, growing texts, nearest names, numbers to text and back, globs. */
 #ifndef ATOMO_TEXT_H
 #define ATOMO_TEXT_H
 
@@ -32,14 +32,14 @@ void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
 
-/* How many of the `left` bytes at s the UTF-8 character there takes; 0: it is none (overlong forms and surrogates
- * are none). */
+/* The length in bytes of the UTF-8 character at s, of which `left` bytes are there; 0: no valid one (overlong forms and
+ * surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
 /* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
 char *text_double(char out[32], double v);
 
-/* Whole-string parses: false on anything left over, overflow or nothing there. Reals accept "inf". */
+/* Parse the whole string: false for an empty one, trailing characters or overflow. Reals accept "inf". */
 bool text_to_int(const char *s, int64_t *v);
 bool text_to_real(const char *s, double *v);
 bool text_to_size(const char *s,
@@ -59,10 +59,10 @@ const char *text_nearest(const char *s, TextName name, const void *data);
 Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
     PRINTF(5);
 
-/* Whether `name` is one of the names in `list`, which has commas between them; NULL is an empty list. */
+/* Whether `name` is one of the comma-separated names in `list`; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);
 
-/* Glob with *, ?, [..] over the whole string, in which '.' and '/' are equal and '*' crosses both. */
+/* Matches the whole string against a glob with *, ? and [..], where '.' equals '/' and '*' matches both. */
 bool text_glob(const char *pattern, const char *s);
 
 #endif

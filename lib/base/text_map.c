@@ -1,4 +1,4 @@
-/* text_map.c -- see text_map.h: a table at most half full, searched from a text's hash on. */
+/* text_map.c -- see text_map.h: an open-addressing hash table with linear probing, at most half full. */
 #include "base/text_map.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ Status text_map_open(TextMap *m, size_t most, Arena *a, Error *err)
     return m->text && m->slot ? OK : arena_fail(a, err);
 }
 
-/* FNV-1a, 64 bits, whose low bits are folded from all. */
+/* 64-bit FNV-1a, with the high bits folded into the low ones. */
 static uint64_t hash_of(const char *s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -22,7 +22,7 @@ static uint64_t hash_of(const char *s)
     return h ^ h >> 32;
 }
 
-/* The slot where the text stands, or where it would. */
+/* The text's slot, or the free slot where it belongs. */
 static size_t slot_of(const TextMap *m, const char *s)
 {
     size_t at = hash_of(s) & (m->slots - 1);

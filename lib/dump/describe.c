@@ -28,7 +28,7 @@ static void add_block(Description *d, const float *x, size_t n)
     d->l2 += squares;
 }
 
-/* Sum of squared distances from the mean, in a second pass: the first one's squares would cancel. */
+/* Sum of squared distances from the mean, in a second pass: the squares of the first pass would cancel. */
 static double spread(const float *x, size_t n, double mean)
 {
     double total = 0;
@@ -49,7 +49,7 @@ Description describe(const float *x, size_t n)
     for (size_t b = 0; b < blocks_of(n); b++)
         add_block(&d, x + b * BLOCK, block_size(n, b));
     const double finite = (double)(n - d.nonfinite);
-    d.mean /= finite; /* 0 / 0: there is none */
+    d.mean /= finite; /* NaN (0 / 0) where nothing is finite */
     d.std = sqrt(spread(x, n, d.mean) / finite);
     d.l2 = sqrt(d.l2);
     d.linf = finite > 0 ? fmax(-d.min, d.max) : 0;
@@ -64,7 +64,7 @@ double histogram_edge(const Histogram *h, size_t b)
     return b == h->bins ? h->max : h->min + (h->max - h->min) * ((double)b / (double)h->bins);
 }
 
-/* The bin by division, then by its edges: rounding must not put an element beside the bin that is printed. */
+/* Finds the bin by division, then corrects it by the printed edges, as division may round across an edge. */
 static size_t bin_of(const Histogram *h, double v)
 {
     const double at = (v - h->min) / (h->max - h->min) * (double)h->bins;

@@ -1,8 +1,8 @@
-/* describe.h -- what a tensor is like before anything compresses it: moments, norms, histogram, singular
- * values, and what the paper's theory says about them.
+/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the quantities that
+ * the ATOMO paper's theorems compare.
  *
- * NaN and infinities are counted and otherwise left out; nothing is said of the spectrum of a tensor that has
- * any. A number that does not exist is NaN. Sums are in double, block by block. */
+ * NaN and infinities are counted and otherwise ignored; a tensor that has any gets no spectrum. A number that does not
+ * exist is NaN. Sums are in double, block by block. */
 #ifndef ATOMO_DESCRIBE_H
 #define ATOMO_DESCRIBE_H
 
@@ -12,14 +12,14 @@ typedef struct {
     size_t n, zeros, nonfinite;
     double min, max, mean, std; /* std over n, about the mean */
     double l1, l2, linf;
-    double qsgd_budget;     /* l1 / l2: ATOMO with so many atoms is 1-bit QSGD (Theorem 5, q = 2) */
-    double terngrad_budget; /* l1 / linf: and TernGrad (q = infinity) */
+    double qsgd_budget;     /* l1 / l2: ATOMO with this budget is 1-bit QSGD (Theorem 5, q = 2) */
+    double terngrad_budget; /* l1 / linf: ATOMO with this budget is TernGrad (q = infinity) */
 } Description;
 
 Description describe(const float *x, size_t n);
 
 /* Equal bins from min to max of the finite elements, the last one closed; one bin when all are equal. `count`
- * has room for `bins`. Gives how many there are, 0 when nothing is finite. Bin b reaches from bin_edge(b) to
+ * has room for `bins`. Sets `bins` to the number of bins, 0 when nothing is finite. Bin b reaches from bin_edge(b) to
  * bin_edge(b + 1). */
 typedef struct {
     double min, max;

@@ -6,13 +6,13 @@
 
 const char *const grouping_names[] = {"tensor", "kind", "all", NULL};
 
-/* Is it a vector by itself? */
+/* Whether the tensor is a vector by itself. */
 static bool alone(const GroupSpec *spec, const TensorInfo *t)
 {
     return spec->grouping == GROUP_TENSOR || t->shape.n < spec->min_elements;
 }
 
-/* What the vector that takes `t` is called. */
+/* The name of the vector that `t` belongs to. */
 static const char *group_name(const GroupSpec *spec, const TensorInfo *t)
 {
     if (alone(spec, t))
@@ -59,7 +59,7 @@ typedef struct {
     size_t from;   /* the first vector of the present step and worker */
 } Grouper;
 
-/* The vector that takes `t`: one of the same step and worker, or a new one. */
+/* The index of the vector that `t` belongs to: one of the same step and worker, or a new one. */
 static size_t vector_for(Grouper *g, const TensorInfo *t)
 {
     VectorList *l = g->list;

@@ -13,9 +13,10 @@ extern const char *const grouping_names[]; /* "tensor", "kind", "all", NULL */
 typedef struct {
     Selection selection;
     Grouping grouping;
-    size_t min_elements; /* tensors under it travel as floats, each by itself, whatever the codec; 0: none */
+    size_t
+        min_elements; /* smaller tensors are sent as floats, each by itself, whatever the codec; 0: no tensor is */
     bool
-        skip_nonfinite; /* leave tensors with NaN or Inf out; costs one more reading of everything selected */
+        skip_nonfinite; /* leave out tensors with NaN or Inf, at the cost of reading every selected tensor twice */
 } GroupSpec;
 
 typedef struct {
@@ -24,8 +25,8 @@ typedef struct {
     int64_t step, worker;
     Kind kind;            /* KIND_OTHER where kinds are mixed */
     bool raw;             /* under min_elements: send with the codec `none` */
-    bool joined;          /* its shape is a vector of its members; else it is one tensor */
-    Shape shape;          /* a lone tensor's own; a vector of n when grouped */
+    bool joined;          /* its members are joined into one vector; else it is one tensor */
+    Shape shape;          /* of the one tensor; a vector of n when joined */
     const size_t *member; /* indices into the dump, in file order */
     size_t members;
 } Vector;

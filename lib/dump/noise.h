@@ -4,8 +4,8 @@
 
 #include "base/rng.h"
 
-/* Where N(0, 1) has the lower tail u, 0 < u < 1, to rounding error: sums, products, quotients and a root alone, so
- * that no mathematical library has a say. Faster than normal_lower_quantile. */
+/* The z with P(N(0, 1) < z) = u, 0 < u < 1, to rounding error. Only sums, products, quotients and a square root are
+ * used, so the result does not depend on the mathematical library. Faster than normal_lower_quantile. */
 double noise_quantile(double u);
 
 /* x_i += scale * N(0, 1), each normal of the element's own 52 random bits. */

@@ -10,7 +10,8 @@ const char *const law_names[] = {"normal", "laplace", "power", "lowrank", "spars
 
 /* ---- elements ---- */
 
-enum { VALUES, SIGNS, LEFT, RIGHT, STREAMS }; /* what below an address the words are for */
+/* Independent streams of random words below a tensor's address. */
+enum { VALUES, SIGNS, LEFT, RIGHT, STREAMS };
 
 typedef struct {
     const Synth *synth;

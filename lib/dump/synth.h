@@ -24,7 +24,7 @@ typedef struct {
     double density; /* sparse: 0 to 1 */
     uint64_t seed;
     int threads;
-    bool (*stopped)(void); /* asked between blocks; true ends the work with ERR_STOPPED. NULL: nobody asks */
+    bool (*stopped)(void); /* called between blocks; true ends the work with ERR_STOPPED. May be NULL */
 } Synth;
 
 /* x (shape->n) */
@@ -34,10 +34,10 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
 typedef struct {
     const Shape *shape; /* one tensor each, called layer0.weight, layer1.weight, ... */
     size_t shapes;
-    int64_t steps, workers; /* groups step_000001..; worker_0.. only where there are several */
+    int64_t steps, workers; /* groups step_000001 on; worker_0 on only where there are several workers */
 } SynthLayout;
 
-/* Writes the whole dump, its properties in attributes; the caller commits. */
+/* Writes the whole dump, with the law and its parameters as attributes; the caller commits. */
 Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
 
 /* "64x3x3x3"; false when it is no shape. */

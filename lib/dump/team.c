@@ -26,13 +26,13 @@ static bool has_workers(const VectorList *v)
     return false;
 }
 
-/* ---- who belongs together ---- */
+/* ---- which vectors are merged ---- */
 
 typedef struct {
     Team *team;
-    bool stepwise; /* each step by itself */
+    bool stepwise; /* the workers of each step are merged */
     size_t from;   /* where the present step's members begin */
-    size_t guess;  /* vectors come in one order from every worker */
+    size_t guess;  /* where to look first: every worker has its vectors in the same order */
 } Gathering;
 
 /* The member that a vector belongs to, or a new one. */

@@ -1,8 +1,8 @@
-/* team.h -- whose gradients a merge is of: the workers of a dump, and as many made-up ones as are missing.
+/* team.h -- the gradients of P workers from a dump, for merging; where the dump has fewer workers, gradients are made up.
  *
- * A dump with worker groups is merged step by step, each step's workers; in one without, the steps stand for workers.
- * Where a vector has F gradients, worker p >= F gets g + noise rms(g) N(0, 1), g the gradient of worker p mod F and
- * the noise by address (seed, p, step, tensor). Vectors of one name and shape belong together. */
+ * In a dump with worker groups, the workers of each step are merged. In a dump without, its steps are taken as workers of one
+ * step. Where a vector has F gradients, worker p >= F gets g + noise rms(g) N(0, 1), where g is the gradient of worker p mod F
+ * and the noise has the address (seed, p, step, tensor). Vectors of the same name and shape are merged. */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 
@@ -10,16 +10,17 @@
 
 typedef struct {
     size_t index;   /* into the dump's vectors */
-    size_t reals;   /* how many gradients there are of it */
+    size_t reals;   /* how many gradients the dump has of it */
     size_t *source; /* (reals) indices into the dump's vectors */
-    double *rms;    /* (reals) NaN: not needed yet */
+    double *rms;    /* (reals) of each gradient; NaN: not computed yet */
 } Member;
 
 typedef struct {
     Dump *dump;
     VectorList from; /* as the dump has them */
-    VectorList list; /* as they are merged: without worker, and without step where steps stand for workers */
-    Member *member;  /* (list.count) */
+    VectorList
+        list; /* the merged vectors: without worker, and without step where steps are taken as workers */
+    Member *member; /* (list.count) */
     uint64_t seed;
     double noise;
     int threads;
@@ -27,10 +28,10 @@ typedef struct {
 
 Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error *err);
 
-/* The gradient of a worker; v is one of the team's list. */
+/* Reads the gradient of a worker into x (v->shape.n); v is an item of the team's list. */
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err);
 
-/* How many of so many workers' gradients are made up. */
+/* How many of the `workers` gradients of v are made up. */
 size_t team_made(const Team *c, const Vector *v, size_t workers);
 
 #endif

@@ -1,4 +1,4 @@
-/* tensor.c -- shapes, matrix views, kinds, and the search for numbers that are none. */
+/* tensor.c -- shapes, matrix views, kinds. */
 #include "dump/tensor.h"
 
 #include <ctype.h>
@@ -68,8 +68,8 @@ void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols
     }
 }
 
-/* Has a word of the name (they end at '.', '/', '_', '-' and digits) one of these beginnings? An entry that
- * ends in '$' must be the whole word. */
+/* Whether a word of the name (letters between other characters) begins with one of `words`. An entry that ends in '$'
+ * must be the whole word. */
 static bool has_word(const char *name, const char *const *words)
 {
     bool begins = true;

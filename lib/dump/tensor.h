@@ -1,8 +1,8 @@
 /* tensor.h -- shapes, matrix views, and gradient dumps: HDF5 files whose float datasets are tensors (docs/FORMAT.md).
  *
- * A dump is read one tensor at a time, so memory stays near the largest tensor. The HDF5 library is not to be
- * trusted with strangers' files, so a reader process of its own parses them under resource limits; this process
- * only ever sees floats or an error. */
+ * A dump is read one tensor at a time, so memory stays near the largest tensor. The HDF5 library is not
+ * safe on untrusted files, so a separate reader process parses them under resource limits; this process
+ * only receives floats or an error. */
 #ifndef ATOMO_TENSOR_H
 #define ATOMO_TENSOR_H
 
@@ -31,7 +31,8 @@ void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols
 
 typedef enum { KIND_CONV, KIND_FC, KIND_NORM, KIND_BIAS, KIND_EMBEDDING, KIND_OTHER } Kind;
 extern const char *const kind_names[];
-Kind kind_guess(const char *name, const Shape *shape); /* from rank and name, when the file does not say */
+/* From rank and name, for files without the attribute `kind`. */
+Kind kind_guess(const char *name, const Shape *shape);
 
 /* ---- attributes: carried from a dump into a container and back ---- */
 
@@ -64,13 +65,13 @@ typedef struct {
 
 typedef struct Dump Dump;
 
-/* Opens, checks and lists the file. What the format refuses (external links and storage, virtual datasets, filters
- * that need a plug-in, float types beyond 64 bits) is an error; datasets that are not floats are skipped and
- * counted. Everything listed lives in the arena until it is rewound or closed. */
+/* Opens, checks and lists the file. External links and storage, virtual datasets, filters that need a plug-in and
+ * float types beyond 64 bits are errors; datasets that are not floats are skipped and counted. The listing lives in the
+ * arena until that is rewound or closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
-const char *dump_file(const Dump *d); /* as it was named */
+const char *dump_file(const Dump *d); /* the path given to dump_open */
 size_t dump_count(const Dump *d);
 const TensorInfo *dump_tensor(const Dump *d, size_t i); /* in file order */
 size_t dump_skipped(const Dump *d);                     /* datasets that hold no floats */
@@ -93,21 +94,21 @@ typedef struct {
     const char *kind;          /* glob on the kind's name; NULL: all */
 } Selection;
 
-/* Indices into the dump, in file order. No match is ERR_USAGE, naming the nearest names there are. */
+/* Indices into the dump, in file order. A glob that matches nothing is ERR_USAGE, with the nearest name or the first few. */
 Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, size_t *count, Error *err);
 
 /* ---- writing ---- */
 
 typedef struct DumpWriter DumpWriter;
 
-/* Writes to a temporary file beside `path`; nothing of that name exists or changes before dump_commit has flushed,
- * synced and renamed it. Format 1.10 with metadata checksums; same calls, same bytes. */
+/* Writes to a temporary file beside `path`, which dump_commit flushes and renames to `path`; until then `path` is not
+ * touched. Format 1.10 with metadata checksums; the same calls give the same bytes. */
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* makes the groups on the way */
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
                         Error *err);           /* "" is the root */
-Status dump_commit(DumpWriter *w, Error *err); /* closes it, whatever happens */
+Status dump_commit(DumpWriter *w, Error *err); /* closes the writer in any case */
 void dump_abandon(DumpWriter *w);              /* removes the temporary file; NULL is fine */
 
 #endif

@@ -1,9 +1,8 @@
-/* tensor_hdf5.c -- dumps as this process sees them: a reader process lists the file and delivers floats.
+/* tensor_hdf5.c -- reading dumps, on the side of the program: a reader process lists the file and delivers floats.
  *
- * Floats that stand in the file as they are, this side reads itself, from where the reader says they are: any
- * bytes of the file are floats. Others the reader unpacks into memory that both map, made by this side and
- * sealed, so that the other can neither shrink nor move it. All else comes as messages that tensor_stream.c
- * takes apart. */
+ * Plain little-endian float32 data are read from the file here, at the offset that the reader gives: that is safe, as any
+ * bytes are floats. Other tensors the reader unpacks into shared memory, which this side creates and seals, so that the
+ * reader can neither shrink nor grow it. Everything else comes as messages that tensor_stream.c parses. */
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -18,8 +17,8 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE = 60,  /* seconds without a sign of life */
-    KEEP = 1 << 26, /* bytes of shared memory that stay from one reading to the next */
+    PATIENCE = 60,  /* seconds to wait for a message */
+    KEEP = 1 << 26, /* bytes of shared memory that are kept from one tensor to the next */
 };
 
 struct Dump {
@@ -29,9 +28,9 @@ struct Dump {
     int socket, memory, fd; /* fd: the file itself */
     const float *x;         /* shared */
     size_t room;
-    uint8_t *inbox; /* what has come and is not yet taken: [from, to) */
+    uint8_t *inbox; /* bytes received and not yet parsed: [from, to) */
     size_t from, to;
-    Error death; /* what every call says once the reader is gone */
+    Error death; /* the error of every call once the reader is gone */
 };
 
 enum { INBOX = 4 + MESSAGE_MAX };
@@ -45,11 +44,11 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Ends the reader and says why; `died` is false when it only took too long. */
+/* Ends the reader and sets the error; `died` is false when the reader only took too long. */
 static Status reader_lost(Dump *d, bool died, Error *err)
 {
     int state = 0;
-    kill(d->reader, SIGKILL); /* it may live still; one that is dead keeps the status it died with */
+    kill(d->reader, SIGKILL); /* the reader may be alive; a dead one keeps its exit status */
     while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
         ;
     d->reader = 0;
@@ -65,7 +64,8 @@ static Status reader_lost(Dump *d, bool died, Error *err)
     return err->status;
 }
 
-/* Is a whole message in the inbox? Then it is taken out. Too long a one gives size 0, which no parser accepts. */
+/* Takes a whole message out of the inbox; false where there is none. A message that is too long gets size 0, which no parser
+ * accepts. */
 static bool inbox_take(Dump *d, Bytes *message)
 {
     if (d->to - d->from < 4)
@@ -78,7 +78,7 @@ static bool inbox_take(Dump *d, Bytes *message)
     return true;
 }
 
-/* The next message; it lives until the next call. */
+/* Waits for the next message, which is valid until the next call. */
 static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 {
     const double deadline = seconds_now() + patience;
@@ -101,7 +101,7 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* The eight bytes every HDF5 file has at 0, 512, 1024, ...: a plainer word about other files than the library's. */
+/* Looks for the eight bytes that every HDF5 file has at 0, 512, 1024, ..., for a clearer message than the library's. */
 static bool has_signature(int fd, uint64_t size)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -113,7 +113,7 @@ static bool has_signature(int fd, uint64_t size)
     return false;
 }
 
-/* Opens the file and sees that it may be HDF5. */
+/* Opens the file and checks its signature. */
 static Status open_file(const char *path, int *opened, uint64_t *size, Error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -214,7 +214,7 @@ void dump_close(Dump *d)
     *d = (Dump){.socket = -1, .memory = -1, .fd = -1};
 }
 
-/* ---- what it holds ---- */
+/* ---- contents ---- */
 
 const char *dump_file(const Dump *d)
 {
@@ -259,7 +259,7 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs)
 
 /* ---- reading ---- */
 
-/* Memory for the largest tensor that has to be unpacked, at the first reading of one. */
+/* Creates shared memory for the largest tensor that the reader has to unpack. */
 static Status share_memory(Dump *d, Error *err)
 {
     size_t largest = 1;
@@ -313,7 +313,7 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);
     memcpy(x, d->x, bytes);
-    if (d->room > KEEP) /* what the next reading takes again */
+    if (d->room > KEEP) /* frees the pages until the next tensor */
         fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)d->room);
     return OK;
 }
@@ -328,7 +328,7 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
         return err->status;
     }
     const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
-    if (status == OK || !d->reader) /* a dead reader has been named with the file already */
+    if (status == OK || !d->reader) /* a lost reader's error names the file already */
         return status;
     error_at(err, "%s", t->info.path);
     return error_at(err, "%s", d->file);

@@ -1,5 +1,5 @@
-/* tensor_hdf5_attrs.c -- in the reader process: an object's attributes as a message carries them. Attributes
- * that are neither one number nor one text of up to 64 KB are left out. */
+/* tensor_hdf5_attrs.c -- in the reader process: puts an object's attributes into a message. Attributes that are neither
+ * one number nor one text of up to 64 KB are left out. */
 #include "dump/tensor_hdf5.h"
 
 enum { STRING_LIMIT = 1 << 16, CONVERT_ROOM = 64 };
@@ -15,7 +15,7 @@ typedef struct {
     bool full;
 } AttrSink;
 
-/* Is there room for an attribute of this name and so many bytes of value? */
+/* Begins an attribute with a value of `value` bytes; false, and full, where there is no room. */
 static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
 {
     const size_t length = strlen(name);
@@ -29,7 +29,7 @@ static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
     return true;
 }
 
-/* Reads the attribute's one element and converts it to `wanted`; false when the library will not. */
+/* Reads the attribute's one element and converts it to `wanted`; false when the library cannot. */
 static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
 {
     union {
@@ -98,7 +98,7 @@ static herr_t visit(hid_t object, const char *name, const H5A_info_t *info, void
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attr);
-    return 0; /* one that cannot be read costs itself only */
+    return 0; /* an attribute that cannot be read is left out */
 }
 
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err)

@@ -1,7 +1,7 @@
-/* tensor_hdf5_check.c -- in the reader process: whether a dataset is a tensor, and one that may be read.
+/* tensor_hdf5_check.c -- in the reader process: whether a dataset is a tensor that may be read; and why the library failed.
  *
- * Refused is what reaches outside the file (external storage can make any file of the user's a "tensor",
- * virtual datasets likewise), what needs a plug-in, and what claims more elements than the file can hold. */
+ * Refused are datasets stored outside the file (external storage and virtual datasets can present any file of the user as a
+ * tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ static Status check_filters(hid_t creation, Error *err)
     return OK;
 }
 
-/* The bytes that the dataset claims must be allotted in the file; chunks may be packed 1032 to 1. */
+/* The dataset's bytes must be allocated in the file; chunks may be packed 1032 to 1. */
 static Status check_extent(hid_t dataset, hid_t creation, uint64_t file_size, const Shape *shape,
                            size_t bytes, Error *err)
 {
@@ -115,7 +115,7 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
     return check_extent(dataset, creation, file_size, shape, bytes, err);
 }
 
-/* With everything at hand; dataset_check owns the handles. */
+/* The checks themselves; dataset_check owns the handles. */
 static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, uint64_t file_size,
                           Content *content, Shape *shape, size_t *bytes, Error *err)
 {

@@ -1,8 +1,8 @@
-/* tensor_hdf5_write.c -- dumps as this program writes them: the 1.10 file format, whose metadata carry
- * checksums; contiguous float32; order of creation kept; no times, so that the same calls give the same bytes.
+/* tensor_hdf5_write.c -- writes dumps: the 1.10 file format, whose metadata have checksums; contiguous float32; order of
+ * creation recorded; no times, so that the same calls give the same bytes.
  *
- * The library may report success for a file that a full disk cut short, so every call is checked, the first
- * failure is remembered, and only a file without one takes its place. */
+ * On a full disk a later call of the library may report success, so every call is checked, a failure is remembered, and
+ * a file with a failure is not committed. */
 #include "base/outfile.h"
 #include "dump/tensor_hdf5.h"
 
@@ -17,7 +17,7 @@ struct DumpWriter {
 
 /* ---- handles and failures ---- */
 
-/* "PATH: cannot write WHAT: WHY", with the system's reason where the library hands one down. */
+/* "PATH: cannot write WHAT: WHY", with the system's error where the library passes one on. */
 static Status cannot_write(DumpWriter *w, const char *what, Error *err)
 {
     char reason[HDF5_REASON];
@@ -158,7 +158,7 @@ static Status write_attrs(DumpWriter *w, hid_t object, const char *path, const A
 
 /* ---- groups and datasets ---- */
 
-/* Makes the groups of path[0, length) that are not there yet. */
+/* Creates the groups of path[0, length) that do not exist yet. */
 static Status make_groups(DumpWriter *w, const char *path, size_t length, Error *err)
 {
     for (size_t end = 0; end <= length; end++) {

@@ -1,10 +1,10 @@
-/* tensor_select.c -- which tensors of a dump a command's globs mean. */
+/* tensor_select.c -- which tensors of a dump a command's globs select. */
 #include "dump/tensor.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A step or worker group matches by name or by number; what has no group matches "*" only. */
+/* A step or worker group matches by name or by number; a tensor without a group matches "*" only. */
 static bool group_matches(const char *glob, const char *group, int64_t number)
 {
     char text[24];
@@ -34,7 +34,7 @@ static bool any_matches(const TextList *globs, const TensorInfo *t)
     return globs->count == 0;
 }
 
-/* ---- what to say when nothing matches ---- */
+/* ---- the error when nothing matches ---- */
 
 static const char *tensor_name(const void *data, size_t i)
 {
@@ -99,7 +99,7 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
     return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
 }
 
-/* Every glob that was given must match something by itself: a typing error must not shrink the selection silently. */
+/* Each glob must match something by itself, so that a misspelt one is an error and not a smaller selection. */
 static Status check_globs(const Dump *d, const Selection *s, Error *err)
 {
     bool step = false, worker = false, kind = false;

@@ -1,4 +1,4 @@
-/* tensor_stream.c -- the reader's messages, parsed with full distrust (the layout is in tensor_stream.h). */
+/* tensor_stream.c -- parses the reader's messages and trusts no field of them (tensor_stream.h has the layout). */
 #include "dump/tensor_stream.h"
 
 #include <stdio.h>

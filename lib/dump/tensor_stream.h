@@ -1,12 +1,12 @@
-/* tensor_stream.h -- what the reader process tells about a dump, and how it is believed.
+/* tensor_stream.h -- the messages that the reader process sends about a dump, and their checks.
  *
- * The reader runs the HDF5 library on a stranger's file, so what it sends may be anything. It sends messages,
+ * The reader runs the HDF5 library on an untrusted file, so its messages may contain anything:
  *
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
  *     'G' group     path:text attrs            in the order of the walk; the root has the path ""
- *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: where its floats stand in the file
- *                   as float32 one after another, NOWHERE: as something else
+ *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats, if
+ *                   they are contiguous float32; else NOWHERE
  *     'S' skipped   nothing: one dataset that holds no floats
  *     'Z' end       count:u64                 of tensors; closes the listing
  *     'D' done      nothing: the floats asked for are in the shared memory
@@ -14,7 +14,7 @@
  *
  *     str = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
  *
- * and is asked by requests of REQUEST_SIZE bytes: tensor:u64 (its number in order of sending) room:u64. */
+ * Requests to the reader have REQUEST_SIZE bytes: tensor:u64 (its number in order of sending) room:u64. */
 #ifndef ATOMO_TENSOR_STREAM_H
 #define ATOMO_TENSOR_STREAM_H
 
@@ -43,7 +43,7 @@ typedef struct {
 typedef struct {
     Arena *arena;
     uint64_t file_size;
-    uint64_t heard; /* bytes of messages so far */
+    uint64_t heard; /* bytes of messages received so far */
     Listed *tensor;
     size_t tensors, tensor_room;
     ListedGroup *group;
@@ -59,13 +59,13 @@ static inline uint64_t elements_limit(uint64_t file_size)
     return ((uint64_t)1 << 20) + 1032 * (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50);
 }
 
-/* Takes one message (type and body) of the listing. 'E' gives the error it carries. */
+/* Parses one message (type and body) of the listing. For 'E' it returns the error in the message. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
-/* After 'Z': names, steps, workers and kinds; sorted by step, then worker, else as sent. */
+/* After 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then worker, then order of sending. */
 Status listing_finish(Listing *l, Error *err);
 
-/* The error that an 'E' message carries, or that it is none. */
+/* The error in an 'E' message; ERR_CORRUPT where the message is no valid one. */
 Status message_error(Bytes message, Error *err);
 
 /* After listing_finish. NULL: no such group. */

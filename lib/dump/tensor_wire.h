@@ -3,7 +3,7 @@
  *     text = size:u32 bytes                   without a zero byte
  *     attrs = count:u32 { name:text type:u8 (0 whole:u64 | 1 real:f64 | 2 text:text) } x count
  *
- * Everything is taken with distrust: Reader.bad says that it was not so. */
+ * Fields that are missing or invalid set Reader.bad. */
 #ifndef ATOMO_TENSOR_WIRE_H
 #define ATOMO_TENSOR_WIRE_H
 
@@ -15,7 +15,7 @@ enum {
     TEXT_LIMIT = 1 << 20, /* bytes in any other text */
 };
 
-/* Copies in the arena. */
+/* Take from `r`, with copies in the arena. */
 const char *take_text(Reader *r, size_t limit, Arena *a);
 void take_attrs(Reader *r, AttrList *list, Arena *a);
 

@@ -13,7 +13,7 @@
 
 enum {
     STRIP = 1 << 14,    /* floats in a strip of short lines */
-    LEAST = 16,         /* lines in it, so that columns are read by whole cache lines */
+    LEAST = 16,         /* fewest lines in a strip, so that columns are read by whole cache lines */
     SLOTS = 8,          /* strips at work at once */
     CHUNK = ROTOR_CHUNK /* elements of a line between changes of line: a strip's chunk stays in the cache */
 };
@@ -148,7 +148,7 @@ static void unfold_strip(const Strip *s)
 {
     const Pass *p = s->p;
     const size_t n = p->length, end = n / 2 + 1;
-    const double scale = sqrt(0.5 / (double)n); /* FFTW's inverse multiplies by n */
+    const double scale = sqrt(0.5 / (double)n); /* FFTW's inverse is unscaled: n times the inverse */
     RotorChunk f;
     for (size_t at = 0; at < end; at += CHUNK) {
         rotor_chunk(&p->rotor, at, scale, &f);
@@ -166,7 +166,7 @@ static void unfold_strip(const Strip *s)
         v[0] = p->from[(s->line + l) * p->pitch] * (float)sqrt(1 / (double)n);
         v[1] = 0;
         if (n % 2 == 0)
-            v[n + 1] = 0; /* the middle one is real, to rounding */
+            v[n + 1] = 0; /* the middle coefficient is real up to rounding */
     }
 }
 

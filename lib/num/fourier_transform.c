@@ -88,7 +88,8 @@ void fourier_close(Fourier *f)
 
 /* ---- rows of even length ---- */
 
-/* Frequencies k and m - k of a row, for k = at .. end - 1, from those of its pairs; w is for `at` on. */
+/* Frequencies k and m - k of a row, for k = at .. end - 1, from the transform of its pairs; w holds the factors from
+ * `at` on. */
 static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -104,7 +105,7 @@ static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w
     }
 }
 
-/* And back, times 2. */
+/* The inverse of split, times 2. */
 static void join(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -133,7 +134,7 @@ static void ends(float *z, size_t m, FourierWay way)
     }
 }
 
-/* A chunk of every row, then the next: its factors are computed once. */
+/* Chunk by chunk through all rows, so that the factors of a chunk are computed once. */
 static void turn_rows(const Fourier *f, float *data)
 {
     const size_t m = f->cols / 2, room = fourier_room(f->cols), last = m / 2 + 1;

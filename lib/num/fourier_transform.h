@@ -1,14 +1,12 @@
-/* fourier_transform.h -- discrete Fourier transforms of real data, any length, in float32: the one door to FFTW.
+/* fourier_transform.h -- discrete Fourier transforms of real data, any length, in float32, by FFTW.
  *
- * Data and spectrum take turns in the same memory: a matrix stands in rows of fourier_room(cols) floats, cols
- * reals and the rest unused, and each row becomes X[k] = sum x[c] exp(-2 pi i c k / cols), complex numbers as
- * pairs, for k <= cols / 2. FOURIER_MATRIX goes on down the columns of these. Back gives the data times their
- * number. Neither way is scaled.
+ * Transforms are in place: a matrix is stored in rows of fourier_room(cols) floats, of which the first cols are used, and each
+ * row becomes X[k] = sum x[c] exp(-2 pi i c k / cols) for k <= cols / 2, complex numbers as pairs. FOURIER_MATRIX also
+ * transforms the columns. Neither direction is scaled, so forward and back give the data times their number.
  *
  * Rows of even length are transformed as complex numbers of half the length: FFTW plans those in less time and
- * memory than long real ones. Plans are FFTW_ESTIMATE: what comes out depends on the data and the machine alone.
- * FFTW remembers how it planned, which takes milliseconds the first time and does not change a later plan. It
- * plans on one thread at a time: open and close on the thread that was called, run anywhere. */
+ * memory than long real ones. Plans are FFTW_ESTIMATE, so results depend on the data and the machine alone. The first plan
+ * of a size takes milliseconds. FFTW's planner is not thread-safe: open and close on one thread, run on any. */
 #ifndef ATOMO_FOURIER_H
 #define ATOMO_FOURIER_H
 
@@ -51,7 +49,8 @@ static inline size_t fourier_room(size_t cols)
     return 2 * (cols / 2 + 1);
 }
 
-/* `data` is where it will run, or memory as well aligned, and is left alone; `scratch` keeps tables until close. */
+/* `data`: where the transform will run, or memory of the same alignment; it is not changed. Tables stay in `scratch` until
+ * fourier_close. ERR_MEMORY where there is no memory for a plan. */
 Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
                     Arena *scratch, Error *err);
 void fourier_run(const Fourier *f, float *data);

@@ -1,7 +1,7 @@
-/* hadamard_transform.c -- see hadamard.h.
+/* hadamard_transform.c -- see hadamard_transform.h.
  *
- * Pieces of 2^16 elements are done while they are in the cache, all sixteen strides; what is left of a longer
- * block are butterflies between pieces, eight strides in each pass over memory. */
+ * A piece of 2^16 elements gets all its sixteen strides while it is in the cache. A longer block then needs butterflies
+ * between pieces, eight strides in each pass over memory. */
 #include "num/hadamard_transform.h"
 
 #include "vec/kernels.h"
@@ -57,7 +57,7 @@ typedef struct {
     size_t n;
 } Transform;
 
-/* A full piece is one block, or part of one; the last piece has several. */
+/* A full piece is one block, or part of one; the last piece may have several blocks. */
 static void transform_piece(void *data, size_t piece)
 {
     const Transform *t = data;

@@ -27,9 +27,9 @@ size_t count_upto(const float *x, size_t n, double value)
     return low;
 }
 
-/* ---- seeds: each number with a chance that grows with the square of its distance to those chosen ---- */
+/* ---- seeds: each number with a probability in proportion to its squared distance to the nearest seed ---- */
 
-/* Brings the squared distances down to what a new seed leaves, and returns their sum. */
+/* Updates the squared distances to the nearest seed by a new seed, and returns their sum. */
 static double approach(const float *x, size_t n, double seed, double *square)
 {
     double total = 0;
@@ -41,7 +41,7 @@ static double approach(const float *x, size_t n, double seed, double *square)
     return total;
 }
 
-/* The last number before the running sum passes `target`; never one that is a seed already. */
+/* The index at which the running sum passes `target`; never that of a seed, whose distance is 0. */
 static size_t draw(const double *square, size_t n, double target)
 {
     size_t last = 0;
@@ -83,7 +83,7 @@ static void sort_few(double *value, size_t count)
 
 /* ---- Lloyd's iteration ---- */
 
-/* Moves each centre to the mean of its stretch; false when none moved. */
+/* Moves each centre to the mean of its numbers; false when none moved. */
 static bool move_centres(const float *x, size_t n, const double *before, double *centre, size_t k)
 {
     bool moved = false;

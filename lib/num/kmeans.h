@@ -8,16 +8,15 @@
 #include "base/arena.h"
 #include "base/rng.h"
 
-enum { KMEANS_ROUNDS = 100 }; /* at most; as a rule nothing moves after a few tens */
+enum { KMEANS_ROUNDS = 100 }; /* at most; usually the centres stop moving after a few tens */
 
-/* How many of the sorted x (n) are under `value`, or not above it. */
+/* How many of the sorted x (n) are < value; how many are <= value. */
 size_t count_under(const float *x, size_t n, double value);
 size_t count_upto(const float *x, size_t n, double value);
 
-/* Up to k centres, rising, for x (n), which is sorted and has nothing below zero; as many as there are different
- * values where those are fewer. A number belongs to the nearest centre, to the lower one where two are as near.
- * Each centre is the mean of what belongs to it, unless KMEANS_ROUNDS were not enough. Returns how many there are,
- * or SIZE_MAX when scratch has no memory. */
+/* Up to k rising centres of x (n), which is sorted and not negative; where x has fewer different values, one centre for
+ * each. A number belongs to the nearest centre, or to the lower one of two at the same distance. Each centre is the mean of its
+ * numbers, unless KMEANS_ROUNDS were not enough. Returns the number of centres, or SIZE_MAX when scratch has no memory. */
 size_t kmeans_line(const float *x, size_t n, size_t k, const Rng *rng, double *centre, Arena *scratch);
 
 #endif

@@ -34,7 +34,7 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
 
 /* ---- different numbers, in order ---- */
 
-/* As in radix.h; no zero has a sign. */
+/* As in radix.h, but zeros have no sign. */
 static inline uint32_t key_of(float x)
 {
     const uint32_t u = float_bits(x + 0.0f);
@@ -57,7 +57,7 @@ static void insert_all(uint32_t *key, size_t n)
     }
 }
 
-/* Least significant digit first; a digit that all share moves nothing. */
+/* Radix sort, least significant digit first; a digit that all keys share is skipped. */
 static void sort(KnotsRoom *room, const float *x, size_t n)
 {
     uint32_t count[4][VALUES] = {{0}};
@@ -116,7 +116,7 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
         room->b[i - 1] = room->b[i] - ((double)room->rank[i - 1] - below) * (room->x[i] - room->x[i - 1]);
 }
 
-/* The levels whose places are given, the last one as often as is left. */
+/* level (count) = the numbers at the given places, the last one repeated; returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
@@ -155,7 +155,7 @@ typedef struct {
     size_t pair;
 } Split;
 
-/* Puts a pair among the `most` of largest error, earlier ones first where they are equal. */
+/* Keeps a pair if it is among the `most` of largest error; earlier pairs win ties. */
 static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 {
     size_t at = *count;
@@ -168,8 +168,8 @@ static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
     kept[at] = one;
 }
 
-/* Merges neighbours two and two, but for the `apart` pairs that this would cost most; end (s + 1) are the ends of s
- * intervals. Returns how many are left. */
+/* Merges intervals in pairs, except for the `apart` pairs whose merging costs most; end (s + 1) are the ends of s intervals.
+ * Returns how many intervals are left. */
 static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
 {
     Split kept[KNOTS_MOST];
@@ -228,7 +228,7 @@ static inline double cost_of(const KnotsRoom *room, const double *cost, size_t i
     return cost[i] + (room->b[i] * room->x[j] - room->x[i] * room->b[j]);
 }
 
-/* The least costs of row j from columns from .. j - 1 on, where these are less. True: they are. */
+/* Lowers cost[j] to the least cost over columns from .. j - 1 where that is less; true when it was. */
 static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, double *cost, uint16_t *back)
 {
     const double was = cost[j];
@@ -242,8 +242,9 @@ static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, dou
     return cost[j] < was;
 }
 
-/* The cheapest way to the last number, into room->spare; returns its steps. Rows go batch by batch: first from the columns
- * before the batch, then, where that lowers even its last row, from those inside. */
+/* Puts the cheapest way to the last number into room->spare; returns the number of its steps. Rows are handled in
+ * batches: first over the columns before the batch, then, where that lowers the cost of the batch's last row, over
+ * columns inside it. */
 static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 {
     double *cost = room->cost[0];
@@ -263,7 +264,7 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
     for (size_t j = differ - 1; j; j = back[j])
         room->spare[steps++] = (uint32_t)j;
     room->spare[steps] = 0;
-    for (size_t q = 0; 2 * q < steps; q++) { /* the way was walked backwards */
+    for (size_t q = 0; 2 * q < steps; q++) { /* reverses the way, which was found from its end */
         const uint32_t one = room->spare[q];
         room->spare[q] = room->spare[steps - q];
         room->spare[steps - q] = one;
@@ -273,7 +274,7 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 
 /* ---- a good toll ---- */
 
-/* The cube root of v, within 6 %, from a third of its exponent and fraction; the same on every machine. */
+/* The cube root of v, within 6 %: a third of its bits as an integer, plus a constant. The same on every machine. */
 static double rough_cube_root(double v)
 {
     uint64_t bits;
@@ -283,8 +284,9 @@ static double rough_cube_root(double v)
     return v;
 }
 
-/* A step of width w over m numbers leaves m w^2 / 6. Where all of `steps` leave the same, the cube root of m w^2 adds up over them,
- * as it does over any pieces of even density; what one more step saves is about twice what one leaves. */
+/* A step of width w over m numbers leaves a variance of m w^2 / 6. The cube roots of m w^2 add up over pieces of even
+ * density; if all `steps` leave the same variance, each has an equal share of that sum. One more step saves about twice
+ * what a step leaves. */
 static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 {
     const size_t piece = differ / (2 * steps) + 1;
@@ -298,7 +300,7 @@ static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
     return one * one * one / 3;
 }
 
-/* All steps together leave about 1 / k^2, one more saves about 1 / k^3. */
+/* k steps leave a variance in proportion to about 1 / k^2, so one more saves about 1 / k^3. */
 static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
 {
     double toll = good_toll(room, differ, steps);
@@ -317,7 +319,7 @@ typedef struct {
     size_t low[KNOTS_MOST], high[KNOTS_MOST]; /* of each step's end */
 } Windows;
 
-/* From the way of k steps in room->spare. */
+/* Sets the windows from the way of k steps in room->spare. */
 static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t steps, size_t last)
 {
     const uint32_t *way = room->spare;
@@ -331,7 +333,7 @@ static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t ste
     w->low[steps] = last;
 }
 
-/* Layer by layer, from the smallest number, which is 0 from itself. */
+/* The dynamic program, layer by layer, from the smallest number at cost 0. */
 static void cheapest_within(KnotsRoom *room, const Windows *w, size_t steps, uint16_t *place)
 {
     const size_t wide = room->most + ROOM_BEHIND;
@@ -357,7 +359,7 @@ size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level)
     return fill(room, place, steps + 1, level);
 }
 
-/* ---- what levels leave ---- */
+/* ---- the variance that levels leave ---- */
 
 double knots_variance(const float *x, size_t n, const float *level, size_t count)
 {

@@ -53,7 +53,7 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
 
 enum { STRIP = 256 }; /* columns of g that one piece makes */
 
-/* 2 MB or so. */
+/* A panel takes about 2 MB. */
 Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
@@ -145,7 +145,7 @@ static void project_piece(void *data, size_t piece)
     kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, p->count, u);
 }
 
-/* The columns of a turned matrix are contiguous: add v_j times column j, a few rows at a time. */
+/* The columns of a turned matrix are contiguous: adds v_j times column j, SOME rows at a time. */
 static void project_turned_piece(void *data, size_t piece)
 {
     enum { SOME = 256 };
@@ -196,7 +196,7 @@ typedef struct {
     uint8_t *const *u;
 } ManyProjection;
 
-enum { VECTORS = 128 }; /* that one piece projects on */
+enum { VECTORS = 128 }; /* the vectors of one piece */
 
 /* product = v panel' for some vectors, then to float. */
 static void project_strip(void *data, size_t strip)
@@ -299,7 +299,7 @@ static void multiply_panel(void *data, size_t panel)
         p->c + from * p->n + left, blas_int(p->n));
 }
 
-/* Rows enough for a panel are cut into panels; of fewer rows than that, the columns are. */
+/* Cuts the rows into panels, or the columns where there are too few rows for two panels. */
 void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)

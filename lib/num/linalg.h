@@ -1,9 +1,9 @@
 /* linalg.h -- dense linear algebra in our types; OpenBLAS stays behind it.
  *
  * BLAS always runs on one thread here: large products are cut into panels that depend on the data alone and
- * go through parallel_for, so results are the same to the byte for any number of threads. Nothing that is not
- * finite reaches LAPACK, where one infinity can loop for ever. Matrices are float; what is derived from them
- * is double, whose range holds every product of floats, so tiny and huge matrices need no scaling. */
+ * go through parallel_for, so results are the same to the byte for any number of threads. NaN and infinities are refused
+ * before LAPACK, where one infinity can loop for ever. Matrices are float; derived quantities are double, whose range holds
+ * every product of floats, so tiny and huge matrices need no scaling. */
 #ifndef ATOMO_LINALG_H
 #define ATOMO_LINALG_H
 
@@ -18,14 +18,14 @@ typedef struct {
     bool turned;
 } Tall;
 
-/* x holds (rows, cols) row by row; the tall one of it and its transpose. */
+/* x holds (rows, cols) row by row. Returns that matrix or its transpose, whichever is tall. */
 Tall tall_of(const float *x, size_t rows, size_t cols);
 
 /* g (cols, cols) = A'A, exact products summed in double. */
 Status linalg_gram(const Tall *a, int threads, double *g, Arena *scratch, Error *err);
 
-/* u[k], rows floats at any address: A v_k for v (count, cols), summed in double. Beyond float32's range it
- * gives infinities. */
+/* u[k], rows floats at any address: A v_k for v (count, cols), summed in double. Results beyond
+ * float32's range become infinities. */
 Status linalg_project(const Tall *a, const double *v, size_t count, int threads, uint8_t *const *u,
                       Arena *scratch, Error *err);
 
@@ -39,12 +39,13 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
 
 /* ---- symmetric matrices ---- */
 
-/* One orthonormal basis of eigenvectors, of which all or a few are made. Which few are asked for does not
- * change them: unless eigenvalues are well apart, the whole basis is made once and they come from there. */
+/* One orthonormal basis of eigenvectors, of which all or a few are computed. A vector does not depend on which others
+ * are asked for: unless its eigenvalue is well apart from its neighbours, the whole basis is computed once and the
+ * vector taken from it. */
 typedef struct {
     size_t k;
-    double *value;  /* (k), ascending */
-    double *vector; /* (k, k), row i belongs to value[i]; NULL while it has not been made */
+    double *value;                      /* (k), ascending */
+    double *vector;                     /* (k, k), row i belongs to value[i]; NULL until it is computed */
     double *reduced, *tau, *diag, *off; /* the tridiagonal form and the reflectors that lead to it */
 } Eigen;
 
@@ -53,7 +54,7 @@ Status eigen_fits(size_t k, Error *err);
 
 /* g (k, k), symmetric, is overwritten and must outlive e, like the arena. ERR_NUMERIC when g is not finite. */
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err);
-Status eigen_all(Eigen *e, Arena *a, Error *err); /* makes e->vector */
+Status eigen_all(Eigen *e, Arena *a, Error *err); /* computes e->vector */
 
 /* v (count, k): the vectors of the eigenvalues index[0 .. count-1], ascending. */
 Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err);
@@ -76,8 +77,7 @@ Status completion_some(const Completion *c, const size_t *index, size_t count, d
 
 /* ---- products ---- */
 
-/* c (m, n) = scale * A B, onto what is there when `add`. A is (m, k), B is (k, n); the turned one is stored
- * as its transpose. */
+/* c (m, n) = scale * A B, added to c when `add`. A is (m, k), B is (k, n); a turned matrix is stored as its transpose. */
 typedef struct {
     const float *a, *b;
     float *c;

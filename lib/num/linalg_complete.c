@@ -1,7 +1,7 @@
 /* linalg_complete.c -- an orthonormal basis of the whole space that starts with a few given vectors.
  *
- * It is the product of one Householder reflector per given vector, which is all that is stored: a vector of
- * the basis is made by applying them to a unit vector, and A is brought into the basis panel by panel. */
+ * The basis is the product of one Householder reflector per given vector, and only the reflectors are stored. Applied to a unit
+ * vector they give a vector of the basis; applied to A, panel by panel, they give A in that basis. */
 #include "num/linalg_blas.h"
 
 #include <string.h>

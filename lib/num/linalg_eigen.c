@@ -1,8 +1,8 @@
 /* linalg_eigen.c -- eigenvectors of symmetric matrices and singular value decompositions, through LAPACK.
  *
  * Small matrices are decomposed whole.
- * Larger ones are brought to tridiagonal form, which gives all eigenvalues; the few vectors that are wanted
- * come from inverse iteration, at a fraction of the whole basis's price. */
+ * Larger ones are brought to tridiagonal form, which gives all eigenvalues; a few eigenvectors come from inverse
+ * iteration, at a fraction of the cost of the whole basis. */
 #include "num/linalg_blas.h"
 #include "num/finite.h"
 
@@ -12,8 +12,8 @@
 enum { SMALL = 32 };
 enum { NO_MEMORY = INT_MIN }; /* beside the values that LAPACK gives `info` */
 
-/* Under this share of the largest, a distance between two eigenvalues leaves inverse iteration's vectors
- * short of float32's precision: their error is about epsilon over the distance. */
+/* Least distance of an eigenvalue to its neighbours, as a share of the largest eigenvalue, at which inverse iteration
+ * gives vectors to float32's precision: their error is about epsilon over the distance. */
 #define APART 1e-9
 
 static bool all_finite(const double *x, size_t n)
@@ -38,11 +38,11 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
     if (!work || !whole)
         return arena_fail(a, err);
     blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
-    e->vector = g; /* column i is row i of what we call (k, k) */
+    e->vector = g; /* LAPACK's column i is our row i */
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
 
-/* vectors (count, k) of the tridiagonal form become those of the matrix. */
+/* Eigenvectors (count, k) of the tridiagonal form become eigenvectors of the matrix. */
 static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
@@ -208,7 +208,7 @@ static int gesdd(const Svd *p, Arena *a)
     return info;
 }
 
-/* Slower and surer. */
+/* Slower than gesdd, but it converges more often. */
 static int gesvd(const Svd *p, Arena *a)
 {
     const Blas *blas = blas_routines();

@@ -1,4 +1,4 @@
-/* lloyd.h -- the levels that leave the least squared error of a standard normal number (Lloyd 1957, Max 1960). */
+/* lloyd.h -- the levels with the least mean squared error for standard normal numbers (Lloyd 1957, Max 1960). */
 #ifndef ATOMO_LLOYD_H
 #define ATOMO_LLOYD_H
 

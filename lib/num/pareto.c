@@ -1,4 +1,4 @@
-/* pareto.c -- see pareto.h. From the smallest to the largest, a point is on the front where its error is less than all
+/* pareto.c -- see pareto.h. In order of size, a point is on the front where its error is less than that of all points
  * before. */
 #include "num/pareto.h"
 
@@ -18,7 +18,7 @@ static int by_place(const void *x, const void *y)
     return kind ? kind : size ? size : order(p->error, q->error);
 }
 
-/* `best` is the last one that went on the front: of those before, none has less error. */
+/* `best` is the last point put on the front; no point before it has less error. */
 static void mark_sorted(ParetoPoint **point, size_t count)
 {
     const ParetoPoint *best = NULL;

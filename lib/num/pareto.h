@@ -1,17 +1,17 @@
-/* pareto.h -- which points of size and error nobody beats. */
+/* pareto.h -- the Pareto front of points of size and error. */
 #ifndef ATOMO_PARETO_H
 #define ATOMO_PARETO_H
 
 #include "base/arena.h"
 
 typedef struct {
-    double size, error; /* the less, the better; either NaN: on no front, and in nobody's way */
+    double size, error; /* less is better; a point with a NaN is on no front and is ignored */
     int kind;           /* points of one kind compete among themselves */
     bool front;         /* set by pareto_mark */
 } ParetoPoint;
 
-/* On the front of its kind: nobody is smaller without more error, nor has less error without being larger. Equal
- * points share their fate. O(n log n); the arena is as it was afterwards. */
+/* A point is on the front of its kind unless another of that kind is smaller without more error, or has less error
+ * without being larger. Equal points are both on it or both not. O(n log n); the arena is rewound. */
 Status pareto_mark(ParetoPoint *point, size_t count, Arena *a, Error *err);
 
 #endif

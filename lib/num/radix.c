@@ -1,10 +1,9 @@
 /* radix.c -- sorting floats through their bits, most significant digit first, then within the cache.
  *
  * The first pass deals the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction).
- * Each bucket is then small enough for the cache, as a rule, and gets three passes over digits of 7 bits,
- * least significant first; a digit that all its keys share costs nothing, so that the one bucket which holds
- * a sparse vector's zeros, or a ternary vector's three values, is done when it is counted. Pieces of the
- * first pass and buckets of the second run in parallel; the outcome is the sorted order whoever does what. */
+ * Each bucket then usually fits the cache, and gets three passes over digits of 7 bits, least significant first; a digit
+ * that all its keys share is skipped, so a bucket of equal keys, such as a sparse vector's zeros, is only counted. Pieces
+ * of the first pass and buckets of the second run in parallel; the result does not depend on the threads. */
 #include "num/radix.h"
 
 #include "base/bytes.h"
@@ -20,9 +19,9 @@ enum {
     DIGIT = 7,
     DIGITS = LOW / DIGIT,
     VALUES = 1 << DIGIT,
-    PIECE = 1 << 20, /* elements dealt at once, or more, so that there are */
-    PIECES_MAX = 64, /* at most so many pieces */
-    FEW = 48,        /* up to here insertion is fastest */
+    PIECE = 1 << 20, /* elements in a piece, or more, so that there are */
+    PIECES_MAX = 64, /* at most this many pieces */
+    FEW = 48,        /* up to this many keys insertion sort is fastest */
 };
 
 static inline uint32_t key_of(float x)
@@ -100,7 +99,7 @@ static void insertion_sort(uint32_t *key, size_t n)
     }
 }
 
-/* Floats lend their bytes to keys between the passes. */
+/* Keys in memory that may be floats'. */
 static inline uint32_t get(const void *keys, size_t i)
 {
     return load_u32((const uint8_t *)keys + 4 * i);
@@ -262,7 +261,7 @@ double radix_magnitude_quantile(const float *x, size_t n, double q)
     size_t upto;
     const uint32_t low = select_magnitude(x, n, k, &upto);
     uint32_t high = low;
-    if (k + 1 < n && k + 1 >= upto) { /* the next rank has the least magnitude above */
+    if (k + 1 < n && k + 1 >= upto) { /* rank k + 1 has the least magnitude above */
         high = UINT32_MAX;
         for (size_t i = 0; i < n; i++) {
             const uint32_t m = magnitude_bits(x[i]);

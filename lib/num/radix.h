@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-/* Sorts x (n) into out (n), which may be x itself; what `spare` (n) held is lost. */
+/* Sorts x (n) into out (n), which may be x itself; `spare` (n) is overwritten. */
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
                   Error *err);
 
@@ -15,12 +15,12 @@ Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int thr
 Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, double *gap, Arena *scratch,
                       Error *err);
 
-/* W1 between the empirical distributions of x's and y's entries, as scipy.stats.wasserstein_distance has it:
- * the mean gap of what is sorted. n > 0; `work` has room for 2 n floats, and y is sorted in place. */
+/* W1 between the empirical distributions of x's and y's entries, as scipy.stats.wasserstein_distance computes it:
+ * the mean gap of the sorted vectors. n > 0; `work` has room for 2 n floats, and y is sorted in place. */
 Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
-/* The magnitude of rank k < n, from 0 for the smallest; `*upto` is how many are no larger. Reorders nothing. */
+/* The magnitude of rank k < n, where 0 is the smallest; `*upto` is how many are no larger. Reorders nothing. */
 float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
 
 /* The q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. Reorders nothing. */

@@ -5,7 +5,7 @@
 #include "vec/kernels.h"
 #include "num/short_cosine.h"
 
-enum { ROUND_WORDS = 4096 }; /* more than a piece needs, and ROUNDS_MAX of them less than a key has */
+enum { ROUND_WORDS = 4096 }; /* words of a key set apart for a round: more than a piece needs */
 
 size_t rotation_pieces(size_t n)
 {
@@ -43,8 +43,7 @@ static uint32_t first_word(const Rotation *r, int round)
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;
 }
 
-/* The rounds that a block of n has: one more than r->rounds where that is two or more and the block a power of two
- * short of ROTATION_ENOUGH. */
+/* The rounds of a block of n: one more than r->rounds where r->rounds > 1 and n is a power of two below ROTATION_ENOUGH. */
 static int rounds_of(const Rotation *r, size_t n)
 {
     return r->rounds + (r->rounds > 1 && is_power(n) && n < ROTATION_ENOUGH);

@@ -1,5 +1,5 @@
-/* select.c -- the largest k: one pass marks all from a level on that a sample makes almost surely too low, by little;
- * the few that are too many are ranked by themselves. Where the sample misled, ranks come from the whole vector. */
+/* select.c -- the k largest: a sample gives a threshold that is almost surely a little too low, and one pass marks all elements
+ * from it on; the marked ones are then ranked. Where too few are marked, all elements are ranked. */
 #include "num/select.h"
 
 #include "base/bytes.h"
@@ -136,11 +136,11 @@ bool select_list(Picks *s)
     return true;
 }
 
-/* ---- keeping what is above a level, and the first `ties` of what equals it; each sign has its own ---- */
+/* ---- keeping the elements above a level, and the first `ties` that equal it; each sign has its own level ---- */
 
 typedef struct {
-    float least[2];  /* of those above zero, of those below */
-    size_t *ties[2]; /* may be the same */
+    float least[2];  /* of elements above zero, of elements below */
+    size_t *ties[2]; /* both may point to one count */
 } Thin;
 
 static bool stays(const Thin *t, float x)
@@ -222,12 +222,12 @@ bool select_narrow(Picks *s, size_t k)
         const Thin t = thin_alike(least, &ties);
         thin_list(s, &t);
     } else {
-        top_of_all(s, k); /* the same: whatever is left out is smaller */
+        top_of_all(s, k); /* the k largest of all are among the selected ones, as all others are smaller */
     }
     return true;
 }
 
-/* What is looked at of a long vector to guess a level. */
+/* One element, at a pseudo-random place, of each of SAMPLE strides. */
 static void draw_sample(const Picks *s, float sample[SAMPLE])
 {
     const size_t stride = s->n / SAMPLE;
@@ -235,8 +235,8 @@ static void draw_sample(const Picks *s, float sample[SAMPLE])
         sample[i] = s->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* A level that at least k elements reach, of those that `sample` (m) is of, but for a chance under 1e-6 where places
- * and values have nothing to do with one another; 0 where the sample has too few. */
+/* A level that at least k elements reach with probability above 1 - 1e-6, provided that places and values are
+ * independent; 0 where the sample (m) is too small. */
 static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
 {
     const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
@@ -276,7 +276,7 @@ static size_t gather(const float *x, size_t n, int side, float *value)
     return count;
 }
 
-/* A level that k[0] elements above zero reach and k[1] below, but for a chance; 0 where none is found. */
+/* A level that k[0] elements above zero and k[1] below very probably reach; 0 where none is found. */
 static double guess_both(const Picks *s, const size_t k[2])
 {
     float sample[SAMPLE], own[SAMPLE];

@@ -1,6 +1,6 @@
 /* select.h -- the largest magnitudes of a vector, in linear time and without moving an element.
  *
- * What is selected is a bit for each element. Of equal magnitudes the first ones are taken, so a selection depends on
+ * A selection is a bit for each element. Of equal magnitudes the first ones are selected, so a selection depends on
  * the vector alone. Zeros are never selected. */
 #ifndef ATOMO_SELECT_H
 #define ATOMO_SELECT_H
@@ -14,7 +14,7 @@ typedef struct {
     Arena *scratch;
     uint64_t *bits;   /* element i: bit i % 64 of bits[i / 64] */
     size_t *in_block; /* how many bits of each block are set */
-    size_t *place;    /* once there is a list, it and not the bits says what is selected, in order */
+    size_t *place;    /* NULL, or the selected indices in order, which then replace the bits */
     float *value;     /* x at these places */
     double *part;     /* (blocks) room for sums */
 } Picks;
@@ -26,7 +26,7 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
 void select_from(Picks *s, double least);
 float select_level(double least); /* the smallest float above zero that is no smaller */
 
-/* The largest magnitude there is, and the sum of all. */
+/* The largest magnitude of all elements, and the sum of all magnitudes. */
 double select_largest(const Picks *s);
 double select_total(const Picks *s);
 
@@ -36,13 +36,13 @@ bool select_top(Picks *s, size_t k);
 /* The k largest of those selected now. */
 bool select_narrow(Picks *s, size_t k);
 
-/* The k[0] largest of those above zero and the k[1] largest magnitudes below; there are as many. */
+/* The k[0] largest elements above zero and the k[1] of largest magnitude below zero; x has at least as many. */
 bool select_sides(Picks *s, const size_t k[2]);
 
-/* Makes a list where that takes at most a byte and a half for each element there is. */
+/* Makes the list s->place, s->value where at most one element in eight is selected. */
 bool select_list(Picks *s);
 
-/* The places that a block's bits say; returns how many. */
+/* The indices of the bits set in a block; returns how many. */
 size_t select_places(const Picks *s, size_t block, size_t *place);
 
 #endif

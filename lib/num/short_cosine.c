@@ -7,7 +7,7 @@
 
 /* ---- cosines ---- */
 
-/* Powers of -x^2, from the `from`-th factorial's term down: the series of cos (from 0) and sin (from 1). */
+/* The Taylor series of cos (from = 0) or sin (from = 1), summed from its smallest term. */
 static double series(double x, int from)
 {
     double sum = 0;
@@ -27,7 +27,7 @@ static double cosine(size_t j, size_t n)
 
 /* ---- sums of waves ---- */
 
-/* Lane l starts at `now`, came from `before`, and goes on with `twice` the cosine of its step. */
+/* Of wave l: its value now, the one before, and twice the cosine of its step. */
 typedef struct {
     double now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST];
 } Waves;

@@ -1,9 +1,8 @@
 /* solve.c -- see solve.h.
  *
- * In logarithms of argument and value a size is nearly a straight line, so the secant does most of the work.
- * Until two tries lie on both sides of the target, steps go out from the last one: as far as the secant says,
- * or on level ground further each time. Then the bracket shrinks, by the secant, and by halves where that
- * keeps moving the same end or takes long. */
+ * In logarithms of argument and value a size is nearly a straight line, so the secant method works well. Until the
+ * tries bracket the target, each step starts from the last try: by the secant, or, where the function is constant, further each
+ * time. Then the bracket shrinks by the secant, or by halves where the secant keeps moving the same end or takes long. */
 #include "num/solve.h"
 
 #include <math.h>
@@ -13,8 +12,8 @@
 enum { DIGITS_MOST = 7, TRIES_MOST = 30 };
 
 #define REACH log(64)
-#define LEVEL 1e-4 /* slopes under it say nothing of the direction */
-#define STEEP 20   /* slopes above it are steps */
+#define LEVEL 1e-4 /* smaller slopes do not tell the direction */
+#define STEEP 20   /* larger slopes are steps of the function */
 
 typedef struct {
     double at, u, w; /* the argument; logarithms of it and of value over target */
@@ -26,10 +25,10 @@ typedef struct {
     Try first, last, under, over; /* w < 0 and w > 0: the latest of each */
     bool has_under, has_over;
     double direction;             /* of the slope: 1 or -1; 0: not known yet */
-    double presumed;              /* as long as it is not */
+    double presumed;              /* the direction assumed until it is known */
     bool ended;                   /* a try had no value */
-    bool level;                   /* the last step changed nothing */
-    double reach;                 /* how far the next step on level ground goes */
+    bool level;                   /* the last step did not change the value */
+    double reach;                 /* length of the next step where the function is constant */
     int inside, same;             /* tries inside the bracket; how many of the last moved the same end */
     double low_tried, high_tried; /* the outermost tries */
 } Search;
@@ -46,7 +45,7 @@ double solve_decimal(double v, double low, double high)
     return NAN;
 }
 
-/* ---- what a try tells ---- */
+/* ---- after a try ---- */
 
 static void note_nearest(Search *q, double at, double value)
 {
@@ -103,7 +102,7 @@ static Status try_at(Search *q, double at, Error *err)
 
 /* ---- where to next ---- */
 
-/* How far the argument may be off its best before the value is off by most of the tolerance. */
+/* How far the logarithm of the argument may be off while the value stays within most of the tolerance. */
 static double room(const Search *q)
 {
     const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
@@ -122,7 +121,7 @@ static double choose(const Search *q, double u, double low, double high)
     return inside > low && inside < high ? inside : NAN;
 }
 
-/* Within the bracket, until it is so narrow that only a step of the function can lie in it. */
+/* The next try inside the bracket; NaN where it is so narrow that only a step of the function lies in it. */
 static double choose_inside(Search *q)
 {
     const Try a = q->under, b = q->over;
@@ -133,7 +132,7 @@ static double choose_inside(Search *q)
     return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
 }
 
-/* Away from the last try, in the direction that the target lies in. */
+/* The next try outside all tries, in the direction of the target. */
 static double choose_outside(Search *q)
 {
     const Solve *p = q->p;
@@ -148,7 +147,8 @@ static double choose_outside(Search *q)
     if (beyond == limit)
         return NAN;
     const double at = way * to_limit < 1e-12 ? NAN : choose(q, u, fmin(beyond, limit), fmax(beyond, limit));
-    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit : at; /* a limit is tried itself, once */
+    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit
+                                                             : at; /* the limit itself is tried once */
 }
 
 static double choose_next(Search *q)
@@ -158,7 +158,8 @@ static double choose_next(Search *q)
     const double at = choose_outside(q);
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
-    q->presumed = -1; /* level up to the limit: perhaps it falls, on the other side of the first try */
+    q->presumed =
+        -1; /* constant up to the limit: the function may fall, so search on the other side of the first try */
     q->last = q->first;
     q->reach = REACH;
     return choose_outside(q);

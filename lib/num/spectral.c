@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Eigenvalues of A'A under this share of the largest carry no more than two right digits. */
+/* Eigenvalues of A'A under this share of the largest have at most two correct digits. */
 #define DUST 1e-12
 
-/* What stands beside lambda[i]: eigenvalues ascend, atoms descend. */
+/* The eigenvalue of atom i: eigenvalues ascend, atoms descend. */
 static size_t eigen_index(const Spectral *s, size_t i)
 {
     return s->k - 1 - i;
@@ -52,7 +52,7 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
         return arena_fail(arena, err);
     for (size_t q = 0; q < AT_ONCE && q < s->k - first; q++)
         to[q] = (uint8_t *)(u + q * s->a.rows);
-    for (size_t i = first; i < s->k; i += AT_ONCE) { /* rows of the basis from the smallest eigenvalue up */
+    for (size_t i = first; i < s->k; i += AT_ONCE) { /* the basis is in ascending order of eigenvalues */
         const size_t some = s->k - i < AT_ONCE ? s->k - i : AT_ONCE, row = eigen_index(s, i + some - 1);
         TRY(linalg_project(&s->a, s->eigen.vector + row * s->k, some, s->threads, to, arena, err));
         for (size_t q = 0; q < some; q++)
@@ -62,8 +62,8 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
-/* What lies beside a few strong directions has no eigenvectors to speak of, and any orthonormal vectors will
- * do. Leaves `rest` empty where the whole basis of eigenvectors had to be made for the strong ones. */
+/* Orthogonal to a few strong directions A is mostly rounding error, so any orthonormal vectors complete the basis.
+ * Leaves `rest` empty where computing the strong eigenvectors took the whole basis. */
 static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 {
     double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
@@ -84,7 +84,7 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
-    TRY(eigen_fits(s->k, err)); /* before the long way to what would be refused */
+    TRY(eigen_fits(s->k, err)); /* before the expensive Gram matrix */
     double *g = NEW(arena, double, s->k * s->k);
     if (!g)
         return arena_fail(arena, err);
@@ -114,7 +114,7 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
     if (!s->lambda)
         return arena_fail(arena, err);
     TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
-    /* The basis itself is only known to rounding: lengths under that are lengths of nothing. */
+    /* The basis is only exact to rounding, so shorter lengths are not significant. */
     for (size_t i = 1; i < s->k; i++)
         if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
             s->lambda[i] = 0;

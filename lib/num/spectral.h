@@ -1,7 +1,7 @@
 /* spectral.h -- a matrix as atoms of rank one, A = sum (A v_i) v_i', for one orthonormal basis v_1 .. v_k.
  *
  * The sum is exact for any orthonormal basis. From the eigenvectors of A'A it is the singular value
- * decomposition, and only the atoms that are wanted need their vectors made. */
+ * decomposition, and only the requested atoms need their vectors computed. */
 #ifndef ATOMO_SPECTRAL_H
 #define ATOMO_SPECTRAL_H
 
@@ -11,10 +11,11 @@ typedef enum { SPECTRAL_GRAM, SPECTRAL_GESDD } SpectralMethod;
 
 typedef struct {
     Tall a;
-    size_t k;        /* a.cols */
-    double *lambda;  /* (k) |A v_i|, largest first to rounding; 0 for what is rounding error of the largest */
+    size_t k; /* a.cols */
+    double *
+        lambda; /* (k) |A v_i|, in descending order up to rounding; 0 where it is mere rounding error of the largest */
     Eigen eigen;     /* GRAM; of the Gram matrix */
-    Completion rest; /* GRAM; where most of the values are rounding error, all vectors come from here */
+    Completion rest; /* GRAM: where most of the values are rounding error, all vectors come from this basis */
     double *u, *v;   /* GESDD: (k, rows), (k, cols) */
     int threads;
 } Spectral;

@@ -10,7 +10,7 @@ void stats_sort(double *v, size_t n);
 /* The q-quantile (0 <= q <= 1) of sorted values by linear interpolation at (n - 1) q, as numpy's default. */
 double stats_quantile(const double *sorted, size_t n, double q);
 
-/* Sorts v, too. */
+/* Sorts v. */
 double stats_median(double *v, size_t n);
 
 /* Mean and squared deviations by Welford's recurrence. */

@@ -4,17 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- how many in a block ---- */
+/* ---- the number of members of a block ---- */
 
 /* `drawn` elements out of `all`, of which `marked` are marked. */
 typedef struct {
     double all, marked, drawn;
 } Urn;
 
-#define NEGLIGIBLE 0x1p-80 /* of the chance of the likeliest number */
+#define NEGLIGIBLE 0x1p-80 /* relative to the probability of the likeliest number */
 
-/* Chances of j marked ones relative to that of the likeliest number, added up from there downwards, then
- * upwards, until they pass `stop`; returns the j at which they do, `*sum` is what was reached. */
+/* Adds up the probabilities of j marked ones, relative to the likeliest j, from there downwards, then upwards, until the sum
+ * passes `stop`; returns the j at which it does, and the sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;
@@ -60,16 +60,16 @@ bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a)
     return true;
 }
 
-/* ---- which ones ---- */
+/* ---- the members ---- */
 
-/* Uniform in [0, most], to 2^-48 of each chance. */
+/* Uniform in [0, most]; each probability is exact to 2^-48 of itself. */
 static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
 {
     const uint64_t word = (uint64_t)rng_word(key, i) << 32 | rng_word_more(key, i);
     return (uint32_t)((unsigned __int128)word * (most + 1) >> 64);
 }
 
-/* Floyd: the j-th pick is out of 0 .. j, and where it is there already, j itself joins. */
+/* Floyd: picks out of 0 .. j for rising j; where the pick is a member already, j joins instead. */
 static void mark_some(const RngKey *key, uint32_t size, uint32_t count, uint64_t *member)
 {
     for (uint32_t i = 0, j = size - count; i < count; i++, j++) {
@@ -90,7 +90,7 @@ void subset_mark(const Subset *s, size_t block, uint64_t member[BLOCK / 64])
         mark_some(&key, size, count, member);
         return;
     }
-    mark_some(&key, size, size - count, member); /* those that are left out */
+    mark_some(&key, size, size - count, member); /* marks the non-members; the bits are inverted below */
     for (size_t w = 0; w < words; w++)
         member[w] = ~member[w];
     if (size % 64)

@@ -1,7 +1,7 @@
 /* subset.h -- k of n elements, every subset equally likely, from a random address.
  *
- * How many of them a block of 2^16 elements holds is drawn block after block from the hypergeometric
- * distribution; which ones, by Floyd's algorithm within the block. So a block's members follow from the
+ * The number of members in each block of 2^16 elements is drawn, block after block, from the hypergeometric
+ * distribution; the members within a block, by Floyd's algorithm. So a block's members follow from the
  * address, n, k and the counts alone, in any order and on any thread. Only sums, products and quotients of
  * doubles decide: the same on every machine. */
 #ifndef ATOMO_SUBSET_H
@@ -19,7 +19,7 @@ typedef struct {
 /* k <= n. False when the arena has no memory. */
 bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a);
 
-/* Sets bit i % 64 of word i / 64 for each member i of the block, and clears all others of the block. */
+/* Sets bit i % 64 of word i / 64 for each member i of the block, and clears the block's other bits. */
 void subset_mark(const Subset *s, size_t block, uint64_t member[BLOCK / 64]);
 
 #endif

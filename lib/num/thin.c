@@ -50,8 +50,8 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
 
 /* ---- from the left ---- */
 
-/* Columns are cut into strips, so that sums stay in the cache; rows too where that leaves few pieces, each
- * with sums of its own. */
+/* Columns are cut into strips, so that sums stay in the cache; where that leaves few pieces, rows are cut into
+ * stretches, too, each with sums of its own. */
 enum { STRIP = 1024, ENOUGH_STRIPS = 8, STRETCHES = 16, LEAST_ROWS = 256 };
 
 typedef struct {
@@ -124,8 +124,8 @@ static double dot(const double *a, const double *b, size_t n)
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/* Takes the parts along the first k vectors, which are orthonormal, away from the next, and gives what is left
- * of it length 1. Returns how long that was as a share of the whole; 0 leaves nothing. */
+/* Subtracts from vector k its projections on the k vectors before, which are orthonormal, and normalises the rest. Returns the
+ * length of the rest as a share of the vector's length; 0: there was no rest. */
 static double orthogonal(double *w, size_t k, size_t n)
 {
     double *v = w + k * n;
@@ -146,7 +146,7 @@ static double orthogonal(double *w, size_t k, size_t n)
 
 Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng, Arena *scratch, Error *err)
 {
-    const double least = 1e-6; /* float32 rounds off a tenth of that */
+    const double least = 1e-6; /* ten times float32's rounding */
     const ArenaMark mark = arena_mark(scratch);
     double *w = NEW(scratch, double, count *n);
     if (!w)

@@ -1,15 +1,15 @@
 /* thin.h -- a matrix times a few vectors, and a few vectors made orthonormal: what low-rank codecs need.
  *
- * Vectors stand one after another, each contiguous. No BLAS: sums are taken in double in an order that the
- * shape alone decides, so results are the same to the byte for any number of threads and on any machine. */
+ * Vectors are stored one after another. No BLAS: sums are taken in double in an order that depends on the shape alone, so
+ * results are the same to the byte for any number of threads and on any machine. */
 #ifndef ATOMO_THIN_H
 #define ATOMO_THIN_H
 
 #include "base/arena.h"
 #include "base/rng.h"
 
-/* m holds (rows, cols) row by row. p (count, rows): p_k = M q_k, for q (count, cols). What is beyond float32
- * becomes an infinity. */
+/* m holds (rows, cols) row by row. p (count, rows): p_k = M q_k, for q (count, cols). Results beyond
+ * float32 become infinities. */
 void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t count, int threads,
                 float *p);
 
@@ -17,9 +17,9 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
 Status thin_left(const float *m, size_t rows, size_t cols, const float *p, size_t count, int threads,
                  float *q, Arena *scratch, Error *err);
 
-/* Makes v (count, n), count <= n, orthonormal, in place: vector k of what is left of v_k beside those before it
- * (Gram and Schmidt, twice over, in double). Where that is nothing, or less than a millionth of v_k and so
- * mostly rounding, a normal vector drawn at `rng` takes the place of v_k. */
+/* Makes v (count, n), count <= n, orthonormal, in place (Gram-Schmidt, two passes, in double). Where the part of v_k
+ * orthogonal to the vectors before it is less than a millionth of v_k, and so mostly rounding error, a normal vector
+ * drawn at `rng` replaces v_k. */
 Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng, Arena *scratch, Error *err);
 
 /* v_i for i < n: N(0, 1) times `scale`, drawn at `rng` from element `first` on. */

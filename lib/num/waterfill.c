@@ -1,10 +1,10 @@
 /* waterfill.c -- a radix search for the water level.
  *
  * Positive doubles order like integers, so one pass counts and sums the entries by their leading 12 bits and
- * a scan from the largest bin down finds the one bin the level lies in; the next pass looks at that bin's
- * next bits. Floats are done after three passes, doubles after six, whatever the data. With K entries at or
- * above a value v, all of them are heavy iff v (s - K) > sum of the entries under v: products rather than
- * quotients, and tails added up from the small end, so that one entry 1e30 times the rest does no harm. */
+ * a scan from the largest bin down finds the bin that holds the level; the next pass counts that bin's entries by their
+ * next bits. Floats take three passes, doubles six, whatever the data. With K entries at or
+ * above a value v, all of them are heavy iff v (s - K) > sum of the entries under v: products instead
+ * of quotients, and sums from the small end, so that an entry 1e30 times the others does no harm. */
 #include "num/waterfill.h"
 
 #include "base/bytes.h"
@@ -17,7 +17,7 @@ enum {
     DIGIT = 12,
     BINS = 1 << DIGIT,
     SIGNLESS = 63,   /* bits of a double without its sign */
-    FLOAT_ZEROS = 29 /* trailing mantissa bits that a float turned double never sets */
+    FLOAT_ZEROS = 29 /* trailing mantissa bits that are 0 in a float converted to double */
 };
 
 #define BALANCED (1 + 4 * DBL_EPSILON)
@@ -103,13 +103,15 @@ typedef struct {
     double below; /* sum of those known to be light */
 } Search;
 
-/* Walks down from the largest bin while its entries are heavy. Gives the bin that holds the first light one,
- * or -1 when there is none; `under` is the sum of what lies under that bin. */
+/* Walks down from the largest bin while its entries are heavy. Returns the bin that holds the first light entry, or -1
+ * when there is none. */
 static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
-    int used[BINS], many = 0; /* short vectors fill few bins, and their sums are a chain of additions */
+    int used[BINS],
+        many =
+            0; /* the bins that are not empty: few for short vectors, whose sums would otherwise dominate */
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {
         used[many] = d;

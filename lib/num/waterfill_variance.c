@@ -3,12 +3,12 @@
  * At the level t an entry v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2 over the entries up to t
  * (T1 = sum v, T2 = sum v^2): it rises with t, and in one piece between two entries. Floats order like
  * integers: a pass adds up T1 and T2 by the leading bits, a scan from the small end finds the bin in which V
- * reaches what is wanted, and the next pass looks at that bin's next bits. After three the entries up to the
- * level are known, and t = (V + T2) / T1.
+ * reaches the wanted variance, and the next pass splits that bin by its next bits. After three passes the entries up to
+ * the level are known, and t = (V + T2) / T1.
  *
- * Of a large vector a sample says about where the level is. One pass then adds up what is under that range, and
- * keeps the entries in it: they are all that is left to search. Where they are too many, or the level is not
- * there after all, the whole vector is searched. */
+ * For a large vector a sample gives a range that should hold the level. One pass adds up the entries below the range and
+ * keeps those in it, which alone are searched. Where they are too many, or the level is outside the range, the whole
+ * vector is searched. */
 #include "num/waterfill.h"
 
 #include "base/bytes.h"
@@ -63,13 +63,13 @@ static void count_digit(Count *c, int threads)
         }
 }
 
-/* What lies under the bin at hand. */
+/* Sums over the entries below the present bin. */
 typedef struct {
     double sum, squares;
 } Under;
 
-/* Walks up while the variance at a bin's upper edge is within `variance`; returns the first bin where it is
- * not, or how many there are. */
+/* Walks up while the variance at a bin's upper edge is within `variance`; returns the first bin where it is not, or the
+ * number of bins. */
 static uint32_t find_bin(const Count *c, double variance, Under *under)
 {
     const Bins *bins = &c->piece[0];
@@ -84,15 +84,15 @@ static uint32_t find_bin(const Count *c, double variance, Under *under)
     return d;
 }
 
-/* The level at which entries of x add what is left of the variance to those under them all; NaN when scratch has
- * no memory. */
+/* The level at which the entries of x, together with the smaller ones summed in `under`, have the variance; NaN when
+ * scratch has no memory. */
 static double search(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(n);
     Count c = {.x = x, .n = n, .pieces = blocks < PIECES ? blocks : PIECES, .shift = 31};
     uint32_t last = 0;
     const ArenaMark mark = arena_mark(scratch);
-    c.piece = NEW(scratch, Bins, c.pieces + 1); /* one at least, for no entries */
+    c.piece = NEW(scratch, Bins, c.pieces + 1); /* at least one, for n = 0 */
     if (!c.piece)
         return NAN;
     memset(c.piece, 0, sizeof *c.piece);
@@ -117,7 +117,7 @@ enum {
     SAMPLE = 1 << 14,
     SAMPLED_FROM = 8 * SAMPLE,
     WAVE = 16, /* blocks at once */
-    SLACK = 16 /* what sums_around may write behind the last */
+    SLACK = 16 /* sums_around may write this far behind the last entry */
 };
 
 typedef struct {
@@ -127,7 +127,7 @@ typedef struct {
     float *slot[WAVE];
     size_t found[WAVE];
     double sum[WAVE][3];
-    float *between; /* in the range so far */
+    float *between; /* the entries in the range so far */
     size_t count, room;
     Under under;
     double squares; /* of all */
@@ -191,7 +191,7 @@ static double sum_squares(const float *x, size_t n)
     return sum;
 }
 
-/* What the level of a sample is, one entry from each of its strides. */
+/* The level of a sample with one entry from each stride; NaN when scratch has no memory. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);

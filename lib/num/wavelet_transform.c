@@ -37,7 +37,7 @@ WaveletFilter wavelet_filter(int family)
 
 enum { PIECE = BLOCK / 2, EDGE = WAVELET_TAPS / 2 - 1 };
 
-/* `edge` pairs hear of elements beyond the end. */
+/* One level. The last `edge` pairs depend on elements beyond the end, which wrap round. */
 typedef struct {
     WaveletFilter filter;
     size_t pairs, edge;
@@ -101,8 +101,8 @@ static int depth_of(size_t n, int levels)
     return depth;
 }
 
-/* Smooths go to the room and from there to their place, by turns. Details read from y may not be written there
- * yet: they wait behind their smooths. */
+/* Smooths alternate between `room` and y. In place (x == y) details cannot be written to y while it is read, so they
+ * wait in `room` behind their smooths. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch)
 {
     const int depth = depth_of(n, levels);
