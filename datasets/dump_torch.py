@@ -14,7 +14,7 @@ In a training loop, after loss.backward() and before the optimizer's step:
                 dump.write(step, loss=loss.item(), epoch=epoch)
             optimizer.step()
 
-Where workers are kept apart, each has a group of its own; one process writes, and gets the others' gradients by name:
+For several workers each worker has its own group. One process writes the file; it passes the other workers' gradients by name:
 
     dump.write(step, worker=0, loss=loss.item())
     dump.write(step, worker=1, gradients={"conv1.weight": tensor, ...})
@@ -101,7 +101,7 @@ class GradientDump:
         return group
 
     def write(self, step, worker=None, gradients=None, **facts):
-        """Writes the gradients that stand in the model's parameters, or `gradients` (name -> tensor).
+        """Writes the gradients of the model's parameters (p.grad), or `gradients` (name -> tensor).
 
         `facts` (loss, epoch, ...) become attributes of the step's group, or of the worker's where one is named.
         Parameters without a gradient are left out.
@@ -126,7 +126,7 @@ class GradientDump:
         dataset.attrs["kind"] = self.kinds.get(name, "other")
 
     def close(self):
-        """Flushes, syncs and puts the file in its place."""
+        """Flushes the file to the disk and renames it to its final name."""
         if self.file is None:
             return
         self.file.flush()
@@ -140,7 +140,7 @@ class GradientDump:
         os.replace(self.temporary, self.path)
 
     def abandon(self):
-        """Drops what was written; an earlier file of the name stays."""
+        """Discards the new file; an existing file of the same name is kept."""
         if self.file is None:
             return
         try:

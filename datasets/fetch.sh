@@ -1,6 +1,6 @@
 #!/bin/sh
 # fetch.sh -- downloads a data set's published files into datasets/NAME (or DIR), checks and unpacks them.
-# Sums of 64 digits are SHA-256, those of 32 MD5: for these files nothing better was published.
+# Checksums of 64 digits are SHA-256, checksums of 32 digits MD5: for those files no better one was published.
 set -eu
 
 usage() {
@@ -59,7 +59,7 @@ verify() { # FILE SUM NAME
         found=$(sha256sum "$1")
     else
         found=$(md5sum "$1")
-        echo "$3: checked by MD5, which shows damage but not intent: no SHA-256 of it is known to this script"
+        echo "$3: checked by MD5, which finds damage but not forgery: this script knows no SHA-256 of it"
     fi
     [ "${found%% *}" = "$2" ] && return
     echo "$3: its checksum is ${found%% *}, want $2" >&2

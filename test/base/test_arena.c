@@ -1,4 +1,4 @@
-/* test_arena.c -- memory that is given back all at once. */
+/* test_arena.c -- memory that is released all at once. */
 #include "base/arena.h"
 #include "rig/check.h"
 
@@ -126,7 +126,7 @@ static bool space_is_free(void)
 #endif
 }
 
-/* First what was lent, then its own; both again after a rewind, and its own alone once that is given back. */
+/* Takes come from the lent memory first, then from own chunks; the same after a rewind, and from own chunks alone after unlend. */
 static void lent_memory_is_taken_first(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void lent_memory_is_taken_first(void **state)
     free(lent);
 }
 
-/* What is taken survives; what is taken later is as good as ever. */
+/* Taken memory keeps its contents over a trim; later takes work as before. */
 static void trimming_keeps_what_is_taken(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void trimming_keeps_what_is_taken(void **state)
     arena_close(a);
 }
 
-/* Address space only: nothing is touched, so that this takes no memory. */
+/* No page is touched, so that this reserves address space but no memory. */
 static void many_large_takes_find_room(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void running_out_of_chunks_is_said(void **state)
     arena_close(a);
 }
 
-/* With no memory for the arena itself, every use of it is harmless. */
+/* Where there is no memory for the arena itself, every call fails cleanly. */
 static void an_arena_that_could_not_be_had_says_so(void **state)
 {
     (void)state;

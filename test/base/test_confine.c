@@ -1,4 +1,4 @@
-/* test_confine.c -- a confined child ends by its own doing: too much time, too much memory, a file too many. */
+/* test_confine.c -- a confined child cannot use too much time or memory, or open a further file. */
 #include "rig/check.h"
 #include "base/confine.h"
 
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The status that a child ends with which does `work`. */
+/* Runs `work` in a child and returns the child's exit status. */
 static int ended(void (*work)(int tie))
 {
     int state = 0, tie = open("/dev/zero", O_RDONLY);
@@ -67,7 +67,7 @@ static void open_files(int tie)
     char byte = 1;
     const bool kept = read(tie, &byte, 1) == 1 && byte == 0, alone = fcntl(tie + 1, F_GETFD) < 0;
     confine_files();
-    const bool quiet = write(2, "cry\n", 4) == 4; /* to nowhere */
+    const bool quiet = write(2, "cry\n", 4) == 4; /* discarded */
     _exit(kept && alone && quiet && open("/dev/null", O_RDONLY) < 0 ? 7 : 8);
 }
 

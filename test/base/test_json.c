@@ -1,4 +1,4 @@
-/* test_json.c -- what the JSON reader takes, and what it refuses. */
+/* test_json.c -- the JSON that the reader accepts and refuses. */
 #include "rig/check.h"
 #include "base/json.h"
 
@@ -49,7 +49,7 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* What is handed over, as numbers and texts one behind the other. */
+/* The elements handed over, as numbers and texts one behind the other. */
 static char handed[400];
 static const char *handed_text[64];
 static size_t handed_texts;
@@ -95,7 +95,7 @@ static void rows_are_handed_over_one_by_one(void **state)
         assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
 }
 
-/* Where each element's nodes stand. */
+/* The address of each element's nodes. */
 typedef struct {
     const Json *first;
     size_t rows, elsewhere;
@@ -110,7 +110,7 @@ static Status look(void *of, const Json *element)
     return OK;
 }
 
-/* Where a number stands first, its text would have no room for its end. */
+/* A number at the very start would leave no room for its text's NUL. */
 static void rows_are_those_of_an_object(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* Numbers as close as they can stand, over the data. */
+/* Numbers as close together as possible, with their texts written over the data. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

@@ -48,7 +48,7 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
     check(p.bits == 2 && p.levels == PARAM_NONE);
 }
 
-/* Keys that are refused, and a piece of why. */
+/* Keys that are refused, and a part of the message. */
 static void wrong_keys_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void a_key_too_long_is_refused(void **state)
     assert_int_equal(parse(&p, keys), ERR_USAGE);
 }
 
-/* What is written, and how it prints back. */
+/* Keys as written, and as printed back. */
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void a_plus_begins_a_stage_only_before_a_letter(void **state)
     arena_close(a);
 }
 
-/* One spec with alternatives, and all that it stands for. */
+/* A spec with alternatives, and the specs it expands to. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
     (void)state;

@@ -66,7 +66,7 @@ static void words_are_uniform_in_every_byte(void **state)
         check_chi2(count[b], 256, DRAWS, "byte");
 }
 
-/* The top 8 bits of two words that some structure relates, as one of 65,536 cells. */
+/* Counts the top 8 bits of two related words as one of 65,536 cells. */
 static void check_pairs(uint32_t (*pair)(uint64_t i), const char *what)
 {
     enum { DRAWS = 1 << 22 };
@@ -127,7 +127,7 @@ static void related_words_are_independent(void **state)
     check_pairs(two_repeats, "two repeats");
 }
 
-/* Flipping one bit of what is mixed flips each output bit with probability 1/2. */
+/* Flipping one input bit of the mixer flips each output bit with probability 1/2. */
 static void every_input_bit_moves_every_output_bit(void **state)
 {
     (void)state;

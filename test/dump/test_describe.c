@@ -1,6 +1,6 @@
-/* test_describe.c -- what tensors are like, against numpy.
+/* test_describe.c -- statistics of tensors, against numpy.
  *
- * The numbers stand as numpy 1.24 printed them, once, for x = ((37 i mod 23) - 11) / 8, i < 35, x[5] = 0, as
+ * The expected numbers are those of numpy 1.24 for x = ((37 i mod 23) - 11) / 8, i < 35, x[5] = 0, as
  * float32 and summed in float64: x.min(), .max(), .mean(), .std(), abs(x).sum(), np.linalg.norm(x),
  * np.histogram(x, bins)[0], and s = np.linalg.svd(x.reshape(7, 5), compute_uv=False), (s**2).sum() / s[0]**2,
  * s.sum(). */
@@ -116,7 +116,7 @@ static void empty_zero_and_constant_tensors_have_no_wrong_numbers(void **state)
     check(h.bins == 1 && count[0] == 3 && histogram_edge(&h, 0) == 2 && histogram_edge(&h, 1) == 2);
 }
 
-/* A NaN that the description does not know of stands for whatever a decomposition may fail on. */
+/* A NaN that the description does not report makes the decomposition fail. */
 static void a_spectrum_that_fails_costs_its_own_figures_only(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* test_dump_hostile.c -- files made to crash, hang, flood or mislead the reader. Whatever happens in the
- * reader process, this one gets floats or a line of text. */
+ * reader process, the program gets floats or an error. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -243,7 +243,7 @@ static void groups_without_end_are_refused(void **state)
     check_refused("deep.h5", "groups stand more than 64 deep");
 }
 
-/* Each is met once and listed once, and none is left out unsaid. */
+/* Each dataset is listed once or counted as skipped. */
 static void groups_of_several_names_have_an_end(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* test_dump_write.c -- dumps as we write them: they read back, in order, with their attributes, and appear
- * whole or not at all. */
+/* test_dump_write.c -- written dumps read back in order, with their attributes, and appear whole or not at all. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -102,7 +101,7 @@ static void same_calls_write_the_same_bytes(void **state)
     size_t size[2];
     make_sample("b.h5");
     uint8_t *first = file_load(in_scratch("b.h5"), &size[0]);
-    sleep(1); /* were there times in the file, they would differ now */
+    sleep(1); /* times in the file would differ now */
     make_sample("b.h5");
     uint8_t *second = file_load(in_scratch("b.h5"), &size[1]);
     assert_int_equal(size[0], size[1]);
@@ -216,7 +215,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
         assert_int_equal(scratch_files(false), 0);
     }
     scratch_files(true);
-    check_ok(write_under_limit(1 << 20), &err); /* the library is none the worse for it */
+    check_ok(write_under_limit(1 << 20), &err); /* the library still works */
 }
 
 static void the_metadata_carry_checksums(void **state)

@@ -20,7 +20,7 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1000 * group + 100 * t + i);
 }
 
-/* Two steps of two workers; element values say where they stand. `bad` gets a NaN and an infinity. */
+/* Two steps of two workers; element values encode their position. `bad` gets a NaN and an infinity. */
 static void make_dump(const char *bad)
 {
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_2/worker_0",

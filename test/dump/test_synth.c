@@ -85,7 +85,7 @@ static void sparse_has_its_density(void **state)
     check_near(mean_of(squared), 0.1 * 0.25, 5 * 0.25 * sqrt(0.3 / N));
 }
 
-/* Largest of what is left of 40 columns after projecting out the first two, which span a matrix of rank 2. */
+/* The largest rest of 40 columns after projecting out the first two, which span a matrix of rank 2. */
 static double beyond_rank_two(const float *m, size_t rows, size_t cols)
 {
     double q[2][512], worst = 0;

@@ -1,4 +1,4 @@
-/* test_team.c -- who the workers of a merge are, and what those that are missing get. */
+/* test_team.c -- the workers of a merge, and the gradients made up for missing ones. */
 #include "dump/team.h"
 #include "dump/noise.h"
 #include "rig/scratch_dir.h"

@@ -45,7 +45,7 @@ static double distance(const float *x, const float *y, size_t n)
     return sqrt(sum);
 }
 
-/* A transform of n floats is off by some 2^-24 sqrt(log2 n) of the norm, Rader's for primes by a little more. */
+/* The error of a transform of n floats is about 2^-24 sqrt(log2 n) of the norm, a little more for primes (Rader). */
 #define ROUNDING 6e-7
 
 static const struct {
@@ -75,7 +75,7 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
     return sum;
 }
 
-/* All of them where there are few, else some from everywhere. */
+/* All coefficients where there are few, else some from all over. */
 static size_t stride_for(size_t n)
 {
     return n <= 1300 ? 1 : n / 61 | 1;
@@ -239,7 +239,7 @@ static void earlier_plans_change_nothing(void **state)
 
 /* ---- phases ---- */
 
-/* The chance of the first of two corners: where u makes the other one of it. */
+/* The probability of the first of two corners: the u at which the other corner is drawn. */
 static double chance_of_first(float re, float im, float gauge, unsigned first)
 {
     double low = 0, high = 1;

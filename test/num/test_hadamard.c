@@ -91,7 +91,7 @@ static const size_t sizes[] = {0,
                                300000,
                                (1 << 20) + (1 << 17) + 3};
 
-/* Stages by rising stride, and only then a scale: powers of two are exact, so where it stands does not matter. */
+/* Stages by rising stride, then the scale: for a power of two it may come before or after. */
 static void butterflies_ref(float *x, size_t n)
 {
     for (size_t i = 0, start; i < n; i++) {

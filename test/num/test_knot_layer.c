@@ -16,7 +16,7 @@ static double cost_of(const double *x, const double *b, const double *a, size_t 
 
 static Walled walls[5];
 
-/* What the kernel reads, with junk in the places to spare, and behind these no place at all. */
+/* The kernel's input, with junk in the ROOM_BEHIND places and no memory behind these. */
 static const double *spared(Walled w, const double *v, size_t n, double junk)
 {
     double *copy = (double *)(void *)w.end - (n + ROOM_BEHIND);
@@ -47,7 +47,7 @@ static Found layer_of(const Kernels *k, const double *x, const double *b, const 
     return f;
 }
 
-/* Where costs are equal but for rounding, another column may be found than by looking at all, but the same one by all. */
+/* Where costs are equal up to rounding, the kernels may find another column than the plain loop, but all the same one. */
 static void check_layer(const double *x, const double *b, const double *a, size_t low, size_t high,
                         size_t from, size_t to)
 {

@@ -1,5 +1,5 @@
-/* test_knots.c -- the best levels against every choice there is, random ones, and a program without any short cut; the greedy
- * ones against their bound. */
+/* test_knots.c -- the best levels against all level sets, against random ones and against the plain dynamic program; the
+ * greedy levels against their bound. */
 #include "num/knots.h"
 #include "rig/knot_laws.h"
 
@@ -151,7 +151,7 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
         }
 }
 
-/* Few numbers for the levels, so that no toll is a good one and the search has to find its way in wide windows. */
+/* Hardly more numbers than levels, so that no toll is good and the windows are wide. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_
     return s;
 }
 
-/* Of small whole numbers, whose costs are exact, so that equal ones are equal. */
+/* Small whole numbers have exact costs, so that ties are ties. */
 static void greedy_levels_are_those_of_plain_merging(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-/* Merging stops at as many intervals as there can be. */
+/* Merging stops at the largest allowed number of intervals. */
 static void greedy_levels_are_all_used(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_pareto.c -- who is on the front: cases that can be told by looking, and many against the definition. */
+/* test_pareto.c -- the Pareto front of small cases, and of many random ones against the definition. */
 #include "rig/check.h"
 #include "num/pareto.h"
 #include "base/rng.h"
@@ -10,7 +10,7 @@ static void check_front(const ParetoPoint *given, const bool *want, size_t count
     ParetoPoint point[16];
     Arena *a = arena_open(0);
     Error err;
-    for (size_t turn = 0; turn < count; turn++) { /* in every rotation: order says nothing */
+    for (size_t turn = 0; turn < count; turn++) { /* in every rotation, as the order must not matter */
         for (size_t i = 0; i < count; i++)
             point[i] = given[(i + turn) % count];
         check_ok(pareto_mark(point, count, a, &err), &err);

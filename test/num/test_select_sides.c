@@ -13,7 +13,7 @@ static int by_magnitude(const void *a, const void *b)
     return v > w ? -1 : v < w ? 1 : i < j ? -1 : 1;
 }
 
-/* Where the k[0] largest above zero and the k[1] largest below stand, ties to the first. */
+/* The indices of the k[0] largest elements above zero and the k[1] largest below; the first ones of ties. */
 static void sides_ref(const float *x, size_t n, const size_t k[2], size_t *room, bool *in)
 {
     memset(in, 0, n * sizeof *in);
@@ -43,7 +43,7 @@ static void unfold(const Picks *s, size_t *room, bool *in)
     }
 }
 
-/* Laws under which a sample tells much, nothing, or the wrong thing. */
+/* Laws for which a sample is representative, useless, or misleading. */
 static float normal(const Rng *rng, size_t i)
 {
     return (float)rng_normal(rng, USE_TEST, i);

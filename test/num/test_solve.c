@@ -1,5 +1,5 @@
 /* test_solve.c -- the search for an argument, on functions shaped like sizes: powers, straight lines, stairs,
- * level ends, falling ones, noise; and what it says where the target is out of reach. */
+ * constant ends, falling ones, noise; and the result where the target cannot be reached. */
 #include "rig/check.h"
 #include "num/solve.h"
 
@@ -111,7 +111,7 @@ static void arguments_are_short(void **state)
     check(s.reached && strtod(text, NULL) == s.at);
 }
 
-/* Every whole argument is looked at. */
+/* Every whole argument is checked. */
 static void whole_arguments_take_the_nearest(void **state)
 {
     (void)state;

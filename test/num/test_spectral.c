@@ -15,7 +15,7 @@ static void gram_and_gesdd_agree_on_the_spectrum(void **state)
     }
 }
 
-/* Eigenvalues of the Gram matrix lose what is under 1e-8 of the largest; the measured lengths do not. */
+/* Singular values from eigenvalues of the Gram matrix are lost under 1e-8 of the largest; measured lengths are not. */
 static void small_singular_values_survive_the_gram_matrix(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
     }
 }
 
-/* Every atom once, each at its own weight: orthonormal vectors, the lengths that were said, and A in sum. */
+/* Takes every atom once: the vectors are orthonormal, have the announced lengths, and the atoms add up to A. */
 static void check_atoms(Tall a, SpectralMethod method)
 {
     Spectral s;
@@ -111,7 +111,7 @@ static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
             }
 }
 
-/* An infinity inside gesdd can loop for ever; here it costs one look at the matrix. */
+/* gesdd may loop for ever on an infinity, so matrices are checked before. */
 static void nan_and_infinity_are_refused_at_once(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_subset.c -- random subsets against what uniform ones would be.
+/* test_subset.c -- random subsets against the distribution of uniform ones.
  *
  * Chi-square limits are at z = 6.1 of Wilson and Hilferty's normal form: a false alarm under 1e-9 each, seeds fixed. */
 #include "rig/check.h"
@@ -26,7 +26,7 @@ static double log_choose(double n, double k)
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Every subset of a few elements equally often: its bits are its number. */
+/* Every subset of a few elements is equally frequent; a subset's bits are its index. */
 static void all_subsets_are_equally_likely(void **state)
 {
     (void)state;

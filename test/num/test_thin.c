@@ -138,7 +138,7 @@ static void vectors_become_orthonormal_and_span_the_same(void **state)
     for (size_t s = 0; s < countof(scales); s++) {
         fill(v, COUNT * N, 8);
         for (size_t i = 0; i < N; i++)
-            v[N + i] = v[i] + 1e-4f * v[N + i]; /* nearly the first one */
+            v[N + i] = v[i] + 1e-4f * v[N + i]; /* close to the first vector */
         for (size_t i = 0; i < COUNT * N; i++)
             was[i] = v[i] *= scales[s];
         make_orthonormal(v, 1);
@@ -156,10 +156,11 @@ static void missing_directions_are_drawn(void **state)
     (void)state;
     float v[COUNT * N], again[COUNT * N];
     fill(v, COUNT * N, 8);
-    memset(v, 0, N * sizeof *v);                 /* nothing */
-    memcpy(v + 3 * N, v + 2 * N, N * sizeof *v); /* the same again */
+    memset(v, 0, N * sizeof *v);                 /* the zero vector */
+    memcpy(v + 3 * N, v + 2 * N, N * sizeof *v); /* an equal vector */
     for (size_t i = 0; i < N; i++)
-        v[4 * N + i] = -3.3f * v[2 * N + i] + v[N + i]; /* among those before, but for rounding */
+        v[4 * N + i] =
+            -3.3f * v[2 * N + i] + v[N + i]; /* in the span of the vectors before, up to rounding */
     memcpy(again, v, sizeof v);
     make_orthonormal(v, 1);
     make_orthonormal(again, 1);

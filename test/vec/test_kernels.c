@@ -69,7 +69,7 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
     }
 }
 
-/* "Up iff u < frac", written as two steps. */
+/* Rounds up iff u < frac, in two steps. */
 static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
 {
     const Quantiser q = quantiser_make(norm, s);
@@ -131,7 +131,7 @@ static void tossing_equals_the_coin(void **state)
     }
 }
 
-/* Elements made so that the first 30 bits tie: the continuation decides, and must be asked. */
+/* Elements whose first 30 bits tie, so that the continuation decides. */
 static void ties_of_the_coin_go_to_the_continuation(void **state)
 {
     (void)state;
