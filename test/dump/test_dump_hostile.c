@@ -243,7 +243,7 @@ static void groups_without_end_are_refused(void **state)
     check_refused("deep.h5", "groups stand more than 64 deep");
 }
 
-/* Each dataset is listed once or counted as skipped. */
+/* A group with several names is listed once; more than 4,096 such groups are an error. */
 static void groups_of_several_names_have_an_end(void **state)
 {
     (void)state;
