@@ -2,20 +2,21 @@
 #include "bench_commands.h"
 
 static const Subcommand commands[] = {
-    {"doctor", bench_doctor, "what this machine gives, and what to do where something is not right"},
-    {"list", bench_list, "what can be compared, and the keys of each codec"},
-    {"compare", bench_compare, "apply each compressor, report the metrics"},
+    {"doctor", bench_doctor,
+     "check this machine: libraries, CPU, memory, disk, and advice where something is wrong"},
+    {"list", bench_list, "the codecs, and the keys of each"},
+    {"compare", bench_compare, "apply each codec to a gradient dump, report size, time and error"},
     {"sweep", bench_sweep, "vary each codec's rate, report size against error, mark the Pareto front"},
     {"merge", bench_merge, "aggregate many workers' payloads: merge time, decode time, error of the average"},
     {"cost", bench_cost,
-     "iteration time under a network model, and from which bandwidth on compressing pays"},
-    {"inspect", bench_inspect, "what the tensors of a dump are like"},
-    {"encode", bench_encode, "real payloads to disk"},
-    {"decode", bench_decode, "payloads back to a dump"},
-    {"verify", bench_verify, "check the paper's statements on this data"},
-    {"synth", bench_synth, "a gradient dump with known properties"},
-    {"plot", bench_plot, "draw a figure of results"},
-    {"report", bench_report, "one HTML page of a set of results, or a table of one"},
+     "iteration time under a network model, and the bandwidth below which compressing pays"},
+    {"inspect", bench_inspect, "describe the tensors of a dump: norms, zeros, singular values"},
+    {"encode", bench_encode, "write the payloads of a dump to a file"},
+    {"decode", bench_decode, "decode a file of payloads to a dump"},
+    {"verify", bench_verify, "check the statements of the ATOMO paper on a dump"},
+    {"synth", bench_synth, "write a synthetic gradient dump with a known distribution"},
+    {"plot", bench_plot, "draw a figure from results"},
+    {"report", bench_report, "make an HTML page of a folder of results, or a table of one result"},
     {0},
 };
 

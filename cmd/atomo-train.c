@@ -2,9 +2,9 @@
 #include "train_commands.h"
 
 static const Subcommand commands[] = {
-    {"run", train_command_run, "train, with P simulated workers and a compressor between them"},
+    {"run", train_command_run, "train with P simulated workers that exchange compressed gradients"},
     {"eval", train_command_eval, "test the checkpoints of a run"},
-    {"tune", train_command_tune, "the step size for each compressor, by validation loss"},
+    {"tune", train_command_tune, "find the step size for each codec by validation loss"},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* bench_compare.c -- compare FILE.h5 -c SPEC...: apply each compressor, report the metrics. */
+/* bench_compare.c -- compare FILE.h5 -c SPEC...: applies each codec to a gradient dump and reports the metrics. */
 #include "bench_commands.h"
 
 #include "app/compare_job.h"
@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Without -c: what the ATOMO paper compares, and element-wise ATOMO at the size that spectral ATOMO turned
- * out to have. At one size for all, each method once. */
+/* Without -c: the methods of the ATOMO paper, then `entry` at the measured size of svd of rank 3 (set_entry). With
+ * --equal-bits each method once. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
 static const char sized_by[] = "svd"; /* rank 3 is the default, so that is its canonical name */
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
-/* The last codec of the paper's set: its rate is known once the others have run. */
+/* Adds `entry` as the last codec, at the bits per element that svd of rank 3 took. */
 static Status set_entry(CompareJob *j)
 {
     char spec[64] = "entry";
@@ -67,24 +67,21 @@ int bench_compare(int argc, char **argv)
     CompareJob job = {0};
     const Option options[] = {
         OPTION(0, "equal-bits", "B", &job.target_bits,
-               "turn each codec's rate until it sends B bits an element", .low = 1e-6, .high = 64),
+               "set each codec's rate so that it sends B bits per element", .low = 1e-6, .high = 64),
         {0},
     };
     const Command command = {
         .program = "atomo-bench",
         .command = "compare",
         .usage = "FILE.h5 [-c SPEC]...",
-        .brief = "apply each compressor, report the metrics",
-        .details = "Without -c: none, qsgd at 1, 2, 4 and 8 bits, terngrad, svd of rank 1 to 4, and entry "
-                   "with as many "
-                   "bits an element as svd of rank 3 turned out to have on this selection, to three digits.\n"
-                   "--equal-bits solves for each codec's rate (the key that list CODEC marks; qsgd's "
-                   "levels), so that "
-                   "what it sends over everything selected, on these repeats, measures B bits an element "
-                   "within 1 %. The "
-                   "field reached says whether it did: a codec whose sizes come in steps, or end before B, "
-                   "is shown as "
-                   "near as it can come, one without a rate as it is.\n",
+        .brief = "apply each codec to a gradient dump, report size, time and error",
+        .details =
+            "Without -c: none, qsgd at 1, 2, 4 and 8 bits, terngrad, svd of rank 1 to 4, and entry at the bits per "
+            "element that svd of rank 3 took on this selection, to three digits.\n"
+            "--equal-bits solves for each codec's rate (the key that list CODEC marks; for qsgd its levels), so that its "
+            "measured size over the whole selection, on these repeats, is B bits per element within 1 %. The field "
+            "reached says whether the codec gets there: one whose sizes come in steps, or end before B, is shown at the "
+            "nearest size, one without a rate as it is.\n",
         .options = options,
     };
     return compare_job_main(&job, &command, argc, argv, run);

@@ -27,7 +27,7 @@ int bench_cost(int argc, char **argv)
     static const char *usual_link[] = {"lan10g"};
     char names[200], link[300];
     snprintf(link, sizeof link,
-             "alpha=50us,beta=10Gbit, or presets with commas between them, default %s; repeatable: %s",
+             "alpha=50us,beta=10Gbit, or presets separated by commas (default %s); repeatable; presets: %s",
              *usual_link, text_names(names, sizeof names, link_name, NULL));
     CostJob c = {.job = {.keeps_no_journal = true, .sums_up = true, .write = cost_write, .repeats = 5},
                  .workers_text = "2,4,8,16",
@@ -35,15 +35,16 @@ int bench_cost(int argc, char **argv)
                  .link_texts = {usual_link, 1}};
     const Option options[] = {
         OPTION(0, "workers", "LIST", &c.workers_text,
-               "numbers of workers; 2,4,...,64 goes on by the same factor"),
+               "numbers of workers; 2,4,...,64 continues at the same ratio"),
         OPTION(0, "link", "LINK", &c.link_texts, link),
-        OPTION(0, "topology", "LIST", &c.topology_text, "who sends to whom: auto, ps, allgather, ring, tree"),
-        OPTION(0, "compute-ms", "X", &c.compute_ms, "what a worker computes in a step", .low = 0,
+        OPTION(0, "topology", "LIST", &c.topology_text,
+               "how workers exchange payloads: auto, ps, allgather, ring, tree"),
+        OPTION(0, "compute-ms", "X", &c.compute_ms, "time that a worker computes in a step", .low = 0,
                .high = 1e9),
         OPTION(0, "compute-from", "RUN", &c.compute_from,
-               "the same from atomo-train's CSV or JSON: the median step"),
+               "take --compute-ms from a result of atomo-train run: its median step"),
         OPTION(0, "overlap", NULL, &c.overlap, "send each layer while the next ones are computed"),
-        OPTION(0, "sort", "FIELD", &c.sort, "sort the rows by a field; FIELD:desc turns the order round"),
+        OPTION(0, "sort", "FIELD", &c.sort, "sort the rows by a field; FIELD:desc: largest first"),
         {0},
     };
     const Command command = {
@@ -51,35 +52,32 @@ int bench_cost(int argc, char **argv)
         .command = "cost",
         .usage = "FILE.h5 [-c SPEC]...",
         .brief = "iteration time under a network model: compute, encode, communicate, decode",
-        .details = "Encode, decode and bytes are measured; the network is a latency alpha and a bandwidth "
-                   "beta. With payload S, "
-                   "parameters D and P workers a step's exchange takes\n"
-                   "  ps         2 alpha + P (S + D) / beta             a server hears all, and sends the "
-                   "parameters\n"
-                   "  allgather  (P - 1) (alpha + S / beta)             everyone hears everyone\n"
-                   "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  payloads that add; S is the "
-                   "aggregate's size\n"
-                   "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; the same\n"
-                   "auto is a ring for codecs whose payloads add (list CODEC: mergeable), allgather for "
-                   "others. Rounds beyond the "
-                   "first take the latencies again. none and fp16 are always in the table. docs/cost.md has "
-                   "the model in full.\n"
-                   "Fields (--sort takes them):\n"
-                   "  compute_ms           as given, for any number of workers\n"
-                   "  encode_ms            a worker's\n"
-                   "  comm_ms              the exchange\n"
-                   "  decode_ms            one receiver's: P payloads, or the aggregate and the merging\n"
-                   "  total_ms             their sum; with --overlap less\n"
-                   "  break_even_gbps      GB/s (10^9 bytes) at which it costs what plain floats cost, on a "
-                   "ring or by ps or tree\n"
-                   "  pays                 below or above that bandwidth, always, or never\n"
-                   "  speedup              the plain floats' total_ms over its own\n"
-                   "  bytes_up             of a worker's payloads; bytes_merged of the aggregate\n"
-                   "  rounds               exchanges that a step takes\n"
-                   "  alpha_ms, beta_gbps  of the link\n"
-                   "  error                why there are no figures\n"
-                   "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime "
-                   "and break-even draw it.\n",
+        .details =
+            "Encoding, decoding and bytes are measured; the network is a latency alpha and a bandwidth beta. With payloads "
+            "of S bytes, D bytes of parameters and P workers an exchange takes\n"
+            "  ps         2 alpha + P (S + D) / beta             through a server, which returns parameters\n"
+            "  allgather  (P - 1) (alpha + S / beta)             everyone sends to everyone\n"
+            "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  payloads that add; S of the aggregate\n"
+            "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; S of the aggregate\n"
+            "auto is a ring for codecs whose payloads add (list CODEC: mergeable), else allgather. Codecs of several "
+            "rounds pay the latencies in each round. none and fp16 are always in the table. docs/cost.md has the model in "
+            "full.\n"
+            "Fields (--sort takes them):\n"
+            "  compute_ms           as given, for any number of workers\n"
+            "  encode_ms            of one worker\n"
+            "  comm_ms              of the exchange\n"
+            "  decode_ms            of one receiver: P payloads, or merging and decoding the aggregate\n"
+            "  total_ms             sum of the four; with --overlap less\n"
+            "  break_even_gbps      GB/s (10^9 bytes) at which the total equals that of plain floats\n"
+            "                       (floats on a ring, or by ps or tree as the row)\n"
+            "  pays                 below or above that bandwidth, always, or never\n"
+            "  speedup              total_ms of plain floats over total_ms\n"
+            "  bytes_up             payload bytes of one worker; bytes_merged: of the aggregate\n"
+            "  rounds               exchanges per step\n"
+            "  alpha_ms, beta_gbps  of the link\n"
+            "  error                why a row has no figures\n"
+            "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
+            "the results.\n",
         .options = options,
     };
     return compare_job_main(&c.job, &command, argc, argv, run);

@@ -1,4 +1,4 @@
-/* bench_decode.c -- decode FILE.atomo -o FILE.h5: what the receivers of the payloads hold. */
+/* bench_decode.c -- decode FILE.atomo -o FILE.h5: decodes the payloads that encode wrote. */
 #include "bench_commands.h"
 
 #include "measure/archive.h"
@@ -67,8 +67,8 @@ int bench_decode(int argc, char **argv)
         .program = "atomo-bench",
         .command = "decode",
         .usage = "FILE.atomo -o FILE.h5",
-        .brief = "payloads that encode wrote, back to a dump",
-        .details = "Paths, shapes and attributes are those of the dump that was encoded.\n",
+        .brief = "decode a file of payloads, written by encode, to a dump",
+        .details = "Paths, shapes and attributes are those of the encoded dump.\n",
         .common = &o.common,
         .takes = TAKES_THREADS | TAKES_OUTPUT,
         .arguments_min = 1,

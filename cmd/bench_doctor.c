@@ -1,4 +1,4 @@
-/* bench_doctor.c -- doctor: what this machine gives, and what to do where something is not right. */
+/* bench_doctor.c -- doctor: checks libraries, CPU, memory and disk, and gives advice where something is wrong. */
 #include "bench_commands.h"
 
 #include "app/doctor.h"
@@ -49,7 +49,7 @@ int bench_doctor(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "doctor",
-        .brief = "what this machine gives, and what to do where something is not right",
+        .brief = "check this machine: libraries, CPU, memory, disk, and advice where something is wrong",
         .usage = "",
         .common = &common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,

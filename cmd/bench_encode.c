@@ -1,4 +1,4 @@
-/* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: real payloads on the disk. */
+/* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: writes the payloads of a dump to a file. */
 #include "bench_commands.h"
 
 #include "measure/archive.h"
@@ -80,12 +80,14 @@ int bench_encode(int argc, char **argv)
     Options o = {.a = arena_open(0), .err = &err};
     Selection *s = &o.groups.selection;
     const Option options[] = {
-        OPTION_CODEC(&o.specs, "the compressor; atomo-bench list shows them"),
+        OPTION_CODEC(&o.specs, "the codec; atomo-bench list shows all"),
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
         OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
-        OPTION(0, "group", "G", &o.grouping, "what is compressed together", .choices = grouping_names),
-        OPTION(0, "min-elements", "N", &o.min_elements, "send smaller tensors as floats", .high = 1e15),
+        OPTION(0, "group", "G", &o.grouping,
+               "compress each tensor, each kind of tensors, or all as one vector", .choices = grouping_names),
+        OPTION(0, "min-elements", "N", &o.min_elements, "send tensors of fewer elements as floats",
+               .high = 1e15),
         OPTION(0, "skip-nonfinite", NULL, &o.groups.skip_nonfinite, "leave tensors with NaN or Inf out"),
         {0},
     };
@@ -93,10 +95,10 @@ int bench_encode(int argc, char **argv)
         .program = "atomo-bench",
         .command = "encode",
         .usage = "FILE.h5 -c SPEC -o FILE.atomo",
-        .brief = "real payloads to disk; decode reads them back",
+        .brief = "write the payloads of a dump to a file; decode reads them back",
         .details =
-            "Every tensor is sent as repeat 0 of the seed; each worker by itself. A codec that keeps a state "
-            "takes it from step to step in the order of the file.\n",
+            "The payloads are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
+            "state carries it from step to step, in the order of the file.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,

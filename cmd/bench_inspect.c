@@ -1,4 +1,4 @@
-/* bench_inspect.c -- inspect FILE.h5: what the tensors of a dump are like. */
+/* bench_inspect.c -- inspect FILE.h5: describes the tensors of a dump. */
 #include "bench_commands.h"
 
 #include "app/inspect.h"
@@ -13,7 +13,7 @@ typedef struct {
     Error *err;
 } Options;
 
-/* The rows of --histogram and --spectrum name the tensor alone, so several steps or workers look alike there. */
+/* Rows of --histogram and --spectrum name the tensor but not its step and worker. */
 static void note_repeats(const Options *o, const Dump *d, const size_t *index, size_t count)
 {
     const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
@@ -78,7 +78,7 @@ static Status inspect(const Options *o, Dump *d, const char *path, int argc, cha
     TRY(report_close(report, o->err));
     if (lost.status == OK)
         return OK;
-    *o->err = lost; /* the rest stands in the report */
+    *o->err = lost; /* the report holds all other tensors */
     return error_at(o->err, "%s", path);
 }
 
@@ -107,9 +107,9 @@ int bench_inspect(int argc, char **argv)
         OPTION(0, "kind", "GLOB", &o.selection.kind, "only tensors of this kind, such as conv, fc or bias"),
         OPTION('s', "step", "GLOB", &o.selection.step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &o.selection.worker, "only these workers, by group or number"),
-        OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's values"),
-        OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value"),
-        OPTION(0, "bins", "N", &o.bins, "bins of a histogram", .low = 1, .high = 1e6),
+        OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's histogram"),
+        OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value of each tensor"),
+        OPTION(0, "bins", "N", &o.bins, "number of bins of a histogram", .low = 1, .high = 1e6),
         OPTION(0, "reshape", "R", &o.reshape, "how a tensor becomes a matrix", .choices = reshape_names),
         {0},
     };
@@ -117,11 +117,11 @@ int bench_inspect(int argc, char **argv)
         .program = "atomo-bench",
         .command = "inspect",
         .usage = "FILE.h5",
-        .brief = "what each tensor is like: norms, zeros, singular values, and what the theory says of them",
+        .brief = "describe each tensor: norms, zeros, singular values, and the quantities of the ATOMO paper",
         .details =
-            "NaN and infinities are counted and left out of the other numbers; such a tensor has no spectrum.\n"
-            "theorem 6 names the atoms of less variance at equal cost: svd where (rows + cols) nuclear^2 <= l1^2.\n"
-            "qsgd = s and terngrad = s are the budgets at which they equal ATOMO: l1/l2 and l1/linf.\n",
+            "NaN and infinities are counted in nonfinite and ignored elsewhere; such a tensor has no spectrum.\n"
+            "theorem 6 names the atoms with less variance at equal cost: svd if (rows + cols) nuclear^2 <= l1^2.\n"
+            "qsgd = s and terngrad = s are the budgets s at which ATOMO on entries equals them: l1/l2 and l1/linf.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,

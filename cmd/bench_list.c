@@ -1,4 +1,4 @@
-/* bench_list.c -- list [CODEC]: what can be compared, and what its keys are. */
+/* bench_list.c -- list [CODEC]: all codecs, or one with its keys. */
 #include "bench_commands.h"
 
 #include "app/codec_doc.h"
@@ -114,7 +114,7 @@ static Status show_all(List *l)
     return write_rows(l, &spec, rows, count);
 }
 
-/* docs/compressors.md */
+/* The text of docs/compressors.md. */
 static Status show_details(List *l)
 {
     TextBuf out = {.arena = l->a};
@@ -143,7 +143,7 @@ static Status run(List *l, const TextList *arguments)
     if (!l->details)
         return show_all(l);
     if (l->format != FORMAT_TABLE && l->format != FORMAT_MD)
-        return FAIL(l->err, ERR_USAGE, "list: --details is for people: want --format table or md");
+        return FAIL(l->err, ERR_USAGE, "list: --details: want --format table or md");
     return show_details(l);
 }
 
@@ -154,7 +154,7 @@ int bench_list(int argc, char **argv)
     bool helped;
     List l = {.a = arena_open(0), .err = &err};
     const Option options[] = {
-        OPTION(0, "details", NULL, &l.details, "everything about every codec"),
+        OPTION(0, "details", NULL, &l.details, "print the page of every codec"),
         {0},
     };
     const Command command = {
@@ -163,11 +163,9 @@ int bench_list(int argc, char **argv)
         .usage = "[CODEC]",
         .brief = "every codec with one line and its flags; with a name: formula, keys, reference",
         .details =
-            "unbiased: over draws, the mean of what is decoded is the gradient. linear: merged payloads "
-            "decode to "
-            "the sum. mergeable: payloads merge undecoded. stateful: keeps something between steps. wrapper: "
-            "stands before another codec, as in ef+qsgd, whose promises it may change; joint stands alone, "
-            "too.\n",
+            "Flags. unbiased: the mean of the decoded gradients over draws is the gradient. linear: merged payloads decode "
+            "to the sum. mergeable: payloads merge undecoded. stateful: keeps a state between steps. wrapper: is written "
+            "before another codec, as in ef+qsgd, and may change its flags; joint may also be used alone.\n",
         .options = options,
         .common = &l.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,

@@ -1,4 +1,4 @@
-/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: aggregate many workers' payloads. */
+/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: aggregates the payloads of many workers. */
 #include "bench_commands.h"
 
 #include "app/compare_job.h"
@@ -10,7 +10,7 @@
 enum { WORKERS_MOST = 1 << 20 };
 
 typedef struct {
-    CompareJob job; /* stays first: the job's hooks know it as that */
+    CompareJob job; /* stays first: its hooks cast it to Merge */
     const char *text;
     double noise;
     Team team;
@@ -18,11 +18,11 @@ typedef struct {
     Counts workers;
 } Merge;
 
-/* Without -c: what adds undecoded, and what does not. */
+/* Without -c: codecs whose payloads add, and codecs whose payloads do not. */
 static const char *const usual_set[] = {"none", "randk", "sign", "qsgd", "terngrad", "svd", "topk"};
 static const char all_numbers[] = "4,8,...,512";
 
-/* ---- the frame's hooks ---- */
+/* ---- hooks of the comparison ---- */
 
 static Status arrange(CompareJob *j)
 {
@@ -40,7 +40,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((Merge *)data)->team, v, worker, x, err);
 }
 
-/* Every compressor stands once for each number of workers. */
+/* Codec k of the comparison: each spec comes once for each number of workers. */
 static size_t workers_at(const Merge *m, size_t k)
 {
     return m->workers.number[k % m->workers.count];
@@ -93,7 +93,7 @@ static Status run_number(Merge *m, size_t number)
     c.skip = skip;
     c.workers = number;
     c.load_worker = load_worker;
-    c.progress = NULL; /* figures tells */
+    c.progress = NULL; /* `figures` moves the bar */
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
     arena_close(work);
@@ -129,22 +129,22 @@ static Status run(CompareJob *j)
 }
 
 static const char details[] =
-    "Workers are the file's worker groups, step by step; where it has none, its steps stand for workers. "
-    "Where there are fewer gradients than workers, worker p of F real ones gets g + X rms(g) N(0, 1), "
-    "g that of worker p mod F; the field synthetic counts them.\n"
-    "Every worker encodes its gradient with random numbers of its own, beside those that all share, "
-    "from a state of zeros. Errors are those of the average of the estimates against the average gradient; "
-    "the average is the aggregate's where payloads merge.\n"
-    "Fields beside compare's:\n"
-    "  workers              how many\n"
-    "  synthetic            how many of their gradients are made up\n"
+    "Workers are the worker groups of the file, step by step; if it has none, its steps serve as workers. If it has "
+    "only F gradients for P workers, each further worker p gets g + X rms(g) N(0, 1), where g is the gradient of worker "
+    "p mod F and X is --noise; the field synthetic counts these workers.\n"
+    "Every worker encodes its gradient from an empty state, with its own random numbers and those that all workers "
+    "share. Errors are those of the average of the estimates against the average gradient; where payloads merge, the "
+    "average is the decoded aggregate.\n"
+    "Fields beside those of compare:\n"
+    "  workers              number of workers\n"
+    "  synthetic            number of workers whose gradient is made\n"
     "  merge_ms             payloads to one aggregate, undecoded; empty where they do not merge\n"
     "  decode_ms            the aggregate to floats; empty where there is none\n"
-    "  decode_each_ms       every payload decoded, and the average taken\n"
-    "  bytes, bytes_up      of one worker's payloads, on average\n"
+    "  decode_each_ms       decode every payload, and average\n"
+    "  bytes, bytes_up      payload bytes of one worker, on average\n"
     "  bytes_merged         of the aggregate; empty where there is none\n"
-    "encode_ms is a worker's share. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. "
-    "plot merge draws it.\n";
+    "encode_ms is the time of one worker. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. plot merge draws the "
+    "results.\n";
 
 int bench_merge(int argc, char **argv)
 {
@@ -157,8 +157,8 @@ int bench_merge(int argc, char **argv)
                .text = all_numbers,
                .noise = 1};
     const Option options[] = {
-        OPTION(0, "workers", "LIST", &m.text, "numbers of workers; 4,8,...,512 goes on by the same factor"),
-        OPTION(0, "noise", "X", &m.noise, "of made-up gradients, in units of their tensor's rms", .low = 0,
+        OPTION(0, "workers", "LIST", &m.text, "numbers of workers; 4,8,...,512 continues at the same ratio"),
+        OPTION(0, "noise", "X", &m.noise, "noise of made gradients, in units of the tensor's rms", .low = 0,
                .high = 1e6),
         {0},
     };

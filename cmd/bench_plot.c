@@ -1,4 +1,4 @@
-/* bench_plot.c -- plot KIND DATA -o FIGURE: figures of results through gnuplot. */
+/* bench_plot.c -- plot KIND DATA -o FIGURE: draws results through gnuplot. */
 #include "bench_commands.h"
 
 #include "plot/plot.h"
@@ -17,7 +17,7 @@ static Status run(const Common *common, const TextList *arguments, const char *x
     return plot_draw(&job, a, err) == OK ? OK : error_at(err, "plot");
 }
 
-/* The kinds with what each draws, its lines indented behind the name. */
+/* The list of kinds for --help: each name, then its description, indented. */
 static const char *details(Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -33,9 +33,9 @@ static const char *details(Arena *a)
     }
     text_add(
         &out,
-        "\nFIGURE's ending says how it is drawn: .pdf, .svg, .png or .tex. The last is for LaTeX documents that "
-        "load pict2e, xcolor, graphicx and amssymb. Beside it FIGURE's name with .plot.csv holds what was "
-        "drawn.\n");
+        "\nThe ending of FIGURE sets its format: .pdf, .svg, .png or .tex. A .tex figure is for LaTeX documents that load "
+        "pict2e, xcolor, graphicx and amssymb. The numbers of the figure are written beside it; their file has .plot.csv "
+        "in place of that ending.\n");
     return text_done(&out);
 }
 
@@ -48,14 +48,14 @@ int bench_plot(int argc, char **argv)
     Arena *a = arena_open(0);
     const char *x = NULL;
     const Option options[] = {
-        OPTION(0, "x", "WHAT", &x, "what convergence is drawn against: time, step, bytes or wall"),
+        OPTION(0, "x", "WHAT", &x, "x axis of convergence: time, step, bytes or wall"),
         {0},
     };
     const Command command = {
         .program = "atomo-bench",
         .command = "plot",
         .usage = "KIND DATA... -o FIGURE",
-        .brief = "draw a figure of results; needs gnuplot",
+        .brief = "draw a figure from results; needs gnuplot",
         .details = details(a),
         .options = options,
         .common = &common,

@@ -1,4 +1,4 @@
-/* bench_sweep.c -- sweep FILE.h5 -c CODEC...: vary each codec's rate, report size against error, mark the Pareto
+/* bench_sweep.c -- sweep FILE.h5 -c CODEC...: varies each codec's rate, reports size against error, and marks the Pareto
  * front. */
 #include "bench_commands.h"
 
@@ -7,7 +7,7 @@
 #include "compress/rate.h"
 #include "compress/spec.h"
 
-/* Without -c: the ATOMO paper's methods. */
+/* Without -c: the methods of the ATOMO paper. */
 static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
 enum { CODECS_MOST = 4096 };
@@ -18,7 +18,7 @@ static void note_spread(CompareJob *j, const char *spec, size_t left_out, const 
         progress_note(&j->progress, "note: %s: %zu of --rates are left out: want %s", spec, left_out, range);
 }
 
-/* Every codec at every rate. */
+/* Fills `set` with every codec at every rate. */
 static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, size_t count, CodecSet *set)
 {
     char range[96] = "";
@@ -71,7 +71,7 @@ int bench_sweep(int argc, char **argv)
 {
     Sweep s = {.job = {.own = sweep_fields, .fill = fill}};
     const Option options[] = {
-        OPTION(0, "rates", "LIST", &s.rates, "values of each codec's rate, with commas between them"),
+        OPTION(0, "rates", "LIST", &s.rates, "rates to try, separated by commas"),
         {0},
     };
     const Command command = {
@@ -79,18 +79,15 @@ int bench_sweep(int argc, char **argv)
         .command = "sweep",
         .usage = "FILE.h5 [-c CODEC]...",
         .brief = "vary each codec's rate, report size against error, mark the Pareto front",
-        .details = "A codec's rate is the key that list CODEC marks. Where a spec leaves it open it takes "
-                   "the values of "
-                   "--rates, or else usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); "
-                   "where a spec "
-                   "names it (qsgd:bits=2/4), that counts. A codec without a rate runs once; the field rate "
-                   "is empty.\n"
-                   "Without -c: none, qsgd, terngrad, svd, entry.\n"
-                   "front: no other is smaller without more relative error, nor has less of it without being "
-                   "larger. "
-                   "Unbiased codecs (field unbiased) and the others each have their own front; in csv and "
-                   "json (field "
-                   "pareto) so has every tensor. plot pareto draws it.\n",
+        .details =
+            "A codec's rate is the key that list CODEC marks. If a spec does not set it, it takes the values of --rates, "
+            "or else the usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); if a spec sets it "
+            "(qsgd:bits=2/4), only these values are tried. A codec without a rate runs once, and its field rate is "
+            "empty.\n"
+            "Without -c: none, qsgd, terngrad, svd, entry.\n"
+            "front marks the Pareto front: no other codec is at most as large with less relative error, or smaller with "
+            "at most as much. Unbiased codecs (field unbiased) and biased ones have a front each; in csv and json (field "
+            "pareto) every tensor has its own fronts. plot pareto draws them.\n",
         .options = options,
     };
     return compare_job_main(&s.job, &command, argc, argv, run);

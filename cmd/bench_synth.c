@@ -1,4 +1,4 @@
-/* bench_synth.c -- synth -o FILE.h5: a gradient dump with known properties. */
+/* bench_synth.c -- synth -o FILE.h5: writes a synthetic gradient dump. */
 #include "bench_commands.h"
 
 #include "dump/synth.h"
@@ -59,7 +59,7 @@ static const char details[] =
     "normal: scale z, with z ~ N(0, 1). laplace: mean magnitude scale. power: |x| exceeds t with "
     "probability (scale/t)^alpha. lowrank: scale (U V'/sqrt(rank) + noise Z), seen as the paper's "
     "matrix. sparse: scale z with probability density, else 0.\n"
-    "The law and its parameters stand in the file's attributes; the seed fixes every element.\n";
+    "The file's attributes hold the law and its parameters. The same seed gives the same elements.\n";
 
 int bench_synth(int argc, char **argv)
 {
@@ -77,24 +77,23 @@ int bench_synth(int argc, char **argv)
                  .a = arena_open(0),
                  .err = &err};
     const Option options[] = {
-        OPTION(0, "law", "LAW", &o.law, "how the elements are distributed", .choices = law_names),
-        OPTION(0, "shape", "AxBx..", &o.shapes, "a tensor of this shape; repeatable"),
-        OPTION(0, "steps", "N", &o.steps, "steps", .low = 1, .high = 1e6),
-        OPTION(0, "workers", "N", &o.workers, "workers, each with gradients of its own", .low = 1,
+        OPTION(0, "law", "LAW", &o.law, "distribution of the elements", .choices = law_names),
+        OPTION(0, "shape", "AxBx..", &o.shapes, "shape of a tensor; repeatable"),
+        OPTION(0, "steps", "N", &o.steps, "number of steps", .low = 1, .high = 1e6),
+        OPTION(0, "workers", "N", &o.workers, "number of workers, each with its own gradients", .low = 1,
                .high = 1e5),
         OPTION(0, "scale", "X", &o.scale, "typical size of an element", .low = 1e-30, .high = 1e20),
-        OPTION(0, "alpha", "X", &o.alpha, "power: the tail's exponent", .low = 0.5, .high = 100),
+        OPTION(0, "alpha", "X", &o.alpha, "power: exponent of the tail", .low = 0.5, .high = 100),
         OPTION(0, "rank", "N", &o.rank, "lowrank: rank of the signal", .low = 1, .high = 4096),
-        OPTION(0, "noise", "X", &o.noise, "lowrank: noise beside the signal", .low = 0, .high = 1e6),
-        OPTION(0, "density", "P", &o.density, "sparse: share of elements that are not zero", .low = 0,
-               .high = 1),
+        OPTION(0, "noise", "X", &o.noise, "lowrank: size of the noise", .low = 0, .high = 1e6),
+        OPTION(0, "density", "P", &o.density, "sparse: share of non-zero elements", .low = 0, .high = 1),
         {0},
     };
     const Command command = {
         .program = "atomo-bench",
         .command = "synth",
         .usage = "-o FILE.h5 [--law LAW] [--shape AxBx..]...",
-        .brief = "a gradient dump with known properties",
+        .brief = "write a synthetic gradient dump with a known distribution",
         .details = details,
         .options = options,
         .common = &o.common,

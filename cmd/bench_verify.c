@@ -1,4 +1,4 @@
-/* bench_verify.c -- verify FILE.h5: the statements of the paper, checked on this data. */
+/* bench_verify.c -- verify FILE.h5: checks the statements of the ATOMO paper on a dump. */
 #include "bench_commands.h"
 
 #include "app/verify_job.h"
@@ -9,23 +9,17 @@ static const char *details(Arena *a)
     TextBuf text = {.arena = a};
     text_addf(
         &text,
-        "csv, json and --per-tensor have a line for each statement and tensor: left should stand in "
-        "`relation` to "
-        "right, but for `tolerance`. Otherwise the table has a line for each statement, with the tensor that "
-        "comes "
-        "closest to failing. Exit code 1 when any fails.\n"
-        "f(p) = sum lambda_i^2 / p_i and other second moments are in units of |g|^2, levels in units of the "
-        "largest "
-        "|lambda_i|, norms of matrices in units of the Frobenius norm. What is drawn at random may be off by "
-        "Bernstein's bound: a true statement fails one time in 2e9 at most, so a run over 100 tensors raises "
-        "a false "
-        "alarm less than once in a million.\n"
-        "Sums over elements are over all of them. Where only some can be looked at it is %d, one from each "
-        "of as many "
-        "equal stretches, or a submatrix drawn likewise, of a size said below (else at most %d by %d). "
-        "Matrices are "
-        "those of svd:reshape=paper; tensors of rank 1 have none. What a codec sends as plain floats is left "
-        "out.\n"
+        "csv, json and --per-tensor have a row for each statement and tensor; it passes if left and right are in `relation` "
+        "up to `tolerance`. Otherwise the table has a row for each statement, with the tensor that comes closest to "
+        "failing. The exit code is 1 if any check fails.\n"
+        "f(p) = sum lambda_i^2 / p_i and other second moments are in units of |g|^2, water levels in units of the largest "
+        "|lambda_i|, norms of matrices in units of the Frobenius norm. Means over random draws have a tolerance by "
+        "Bernstein's inequality: a true statement fails with probability 5e-10 at most, so a run over 100 tensors raises "
+        "a false alarm less than once in a million.\n"
+        "Sums over elements use all of them. Statements that cannot use all elements use %d, one drawn from each of as many "
+        "equal stretches, or a submatrix drawn likewise, whose size the list below says (otherwise at most %d by %d). "
+        "Matrices are those of svd:reshape=paper; tensors of rank 1 have none. Tensors that a codec sends as plain floats "
+        "are left out.\n"
         "Misprints of the paper are corrected, and named in brackets:\n",
         VERIFY_PART, VERIFY_LONG, VERIFY_SHORT);
     for (size_t i = 0; i < statement_count(); i++)
@@ -49,9 +43,9 @@ int bench_verify(int argc, char **argv)
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
         OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
-        OPTION(0, "group", "G", &o.grouping, "what is taken together as one vector",
+        OPTION(0, "group", "G", &o.grouping, "check each tensor, each kind of tensors, or all as one vector",
                .choices = grouping_names),
-        OPTION(0, "per-tensor", NULL, &o.per_tensor, "a line for each statement and tensor in the table"),
+        OPTION(0, "per-tensor", NULL, &o.per_tensor, "a row for each statement and tensor in the table"),
         OPTION(0, "skip-nonfinite", NULL, &o.groups.skip_nonfinite, "leave tensors with NaN or Inf out"),
         {0},
     };
@@ -59,7 +53,7 @@ int bench_verify(int argc, char **argv)
         .program = "atomo-bench",
         .command = "verify",
         .usage = "FILE.h5",
-        .brief = "check the paper's statements on this data",
+        .brief = "check the statements of the ATOMO paper on a dump",
         .details = details(o.forever),
         .options = options,
         .common = &o.common,

@@ -1,4 +1,4 @@
-/* train_eval.c -- eval: test the checkpoints of a run, also as they come. */
+/* train_eval.c -- eval: tests the checkpoints of a run; --follow tests each as soon as it is written. */
 #include "train_commands.h"
 
 #include "nn/checkpoint.h"
@@ -25,11 +25,11 @@ typedef struct {
     TrainSetup setup;
     const char *dataset;
     Dataset train, test;
-    Trainer *trainer; /* of the first whole checkpoint's setup */
+    Trainer *trainer; /* with the setup of the first complete checkpoint */
     Report *report;
     Progress progress;
-    size_t last;   /* step that was looked at; SIZE_MAX: none yet */
-    Error failure; /* the first checkpoint's that is damaged */
+    size_t last;   /* step of the last checkpoint that was tested; SIZE_MAX: none yet */
+    Error failure; /* of the first damaged checkpoint; OK: none is */
 } Eval;
 
 enum { STEP, EPOCH, COMPRESSOR, TEST_LOSS, TEST_ACCURACY, COLUMNS };
@@ -48,7 +48,7 @@ static Status open_trainer(Eval *e, const char *path)
     TrainSetup *s = &e->setup;
     TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
     TRY(train_job_load(&e->test, e->dataset, e->data_dir, SPLIT_TEST, (int)e->common.threads, e->a, e->err));
-    e->train = e->test; /* of which only what it is and how many count */
+    e->train = e->test; /* the trainer uses only its kind and number of images */
     e->train.split = SPLIT_TRAIN;
     e->train.count = images;
     s->train = &e->train;
@@ -73,7 +73,7 @@ static Status write_row(Eval *e, const MeanScore *tested)
     return report_row(e->report, row, true, e->err);
 }
 
-/* A damaged one is named, and costs itself alone. */
+/* A damaged checkpoint is noted and left out. */
 static Status test_one(Eval *e, size_t step)
 {
     MeanScore tested;
@@ -96,7 +96,7 @@ static Status test_one(Eval *e, size_t step)
     return OK;
 }
 
-/* Those that came since. */
+/* Tests the checkpoints after e->last; *found is their number. */
 static Status test_new(Eval *e, size_t *found)
 {
     Arena *a = arena_open(0);
@@ -112,7 +112,7 @@ static Status test_new(Eval *e, size_t *found)
     return status;
 }
 
-/* A second, but for a signal. */
+/* Waits for a second, or until a signal. */
 static void wait_a_little(void)
 {
     static const struct timespec tenth = {.tv_nsec = 100000000};
@@ -122,8 +122,8 @@ static void wait_a_little(void)
 
 static const char several[] = "a run of several compressors has a folder for each in its --train-dir";
 
-/* While there is nothing to test. */
-static void say_what_is_awaited(Eval *e)
+/* Says what --follow waits for while there is no checkpoint. */
+static void note_waiting(Eval *e)
 {
     if (e->common.quiet || e->last != SIZE_MAX)
         return;
@@ -135,17 +135,17 @@ static void say_what_is_awaited(Eval *e)
         progress_note(&e->progress, "note: %s: no checkpoint there; waiting for a run (%s)", e->dir, several);
 }
 
-/* Until the run has ended. One that has not begun is waited for. */
+/* Tests checkpoints until the run has ended. Waits for a run that has not begun. */
 static Status follow(Eval *e)
 {
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
-        const bool at_work = step_folder_is_locked(e->dir); /* asked first: what it leaves last is seen */
+        const bool at_work = step_folder_is_locked(e->dir); /* before testing, so as to see the last checkpoint */
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)
             break;
         if (!said)
-            say_what_is_awaited(e);
+            note_waiting(e);
         said = true;
     }
     return OK;
@@ -211,10 +211,12 @@ int train_command_eval(int argc, char **argv)
     Eval e = {
         .test_batch = 1000, .argc = argc, .argv = argv, .a = arena_open(0), .err = &err, .last = SIZE_MAX};
     const Option options[] = {
-        OPTION(0, "train-dir", "DIR", &e.dir, "the checkpoints"),
-        OPTION(0, "data-dir", "DIR", &e.data_dir, "the data set's files; datasets/NAME without it"),
-        OPTION(0, "test-batch-size", "B", &e.test_batch, "images to a testing pass", .low = 1, .high = 1e6),
-        OPTION(0, "follow", NULL, &e.follow, "wait for new ones as long as a run is at work there"),
+        OPTION(0, "train-dir", "DIR", &e.dir, "the folder of the checkpoints"),
+        OPTION(0, "data-dir", "DIR", &e.data_dir,
+               "the folder of the data set's files; without it datasets/NAME"),
+        OPTION(0, "test-batch-size", "B", &e.test_batch, "images per pass; changes no result", .low = 1,
+               .high = 1e6),
+        OPTION(0, "follow", NULL, &e.follow, "test new checkpoints until the run that writes them ends"),
         {0},
     };
     const Command command = {
@@ -223,11 +225,10 @@ int train_command_eval(int argc, char **argv)
         .usage = "--train-dir DIR",
         .brief = "test the checkpoints of a run",
         .details =
-            "One record to each checkpoint, in the order of steps: step, epoch, compressor, test_loss, "
-            "test_accuracy. Network and data set are the checkpoint's. A damaged checkpoint is named and "
-            "left out, and the exit code is 1. --follow looks once a second, says on stderr what it finds and what it waits for, "
-            "and ends with the run; it waits for "
-            "one that has not begun.\n",
+            "One record for each checkpoint, in the order of steps: step, epoch, compressor, test_loss, "
+            "test_accuracy. The checkpoint names its network and data set. A damaged checkpoint is noted and left out, "
+            "and the exit code is 1. --follow looks once a second, prints each result on stderr, and ends with the run; "
+            "if the run has not begun, it waits.\n",
         .options = options,
         .common = &e.common,
         .takes = TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,

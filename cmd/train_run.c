@@ -1,4 +1,4 @@
-/* train_run.c -- run: train, a run to each compressor, all from the same weights on the same batches. */
+/* train_run.c -- run: trains once with each codec, from the same weights on the same batches. */
 #include "train_commands.h"
 
 #include "app/train_rates.h"
@@ -8,13 +8,13 @@
 
 #include <math.h>
 
-/* All of them before the first run begins. */
+/* Reads the step sizes of all codecs before the first run begins. */
 static Status take_rates(TrainRun *r)
 {
     TrainJob *j = &r->job;
     if (!r->tuned)
         return OK;
-    j->lr = NAN; /* is no run's */
+    j->lr = NAN; /* each run has its own */
     return train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
 }
 
@@ -23,7 +23,7 @@ static Status check_resume(const TrainRun *r)
 {
     return r->job.common.resume && !r->dir
                ? FAIL(r->job.err, ERR_USAGE,
-                      "--resume: want --train-dir, whose checkpoints the run goes on from")
+                      "--resume: want --train-dir, from whose checkpoints the run continues")
                : OK;
 }
 
@@ -44,7 +44,7 @@ static Status check_dump(const TrainRun *r)
     return OK;
 }
 
-/* Of two outputs in one place the later would be all that is left. */
+/* Two outputs at one path: the later would overwrite the earlier. */
 static Status keep_apart(const TrainRun *r)
 {
     const TrainJob *j = &r->job;
@@ -90,45 +90,45 @@ int train_command_run(int argc, char **argv)
     TrainRun r = {.every = 200};
     train_job_defaults(&r.job, argc, argv);
     const Option options[] = {
-        OPTION(0, "train-dir", "DIR", &r.dir, "checkpoints; with several compressors, a folder each"),
-        OPTION(0, "eval-freq", "N", &r.every, "steps between tests and checkpoints; 0: after the last alone",
-               .low = 0, .high = 1e9),
+        OPTION(0, "train-dir", "DIR", &r.dir,
+               "write checkpoints to DIR; with several codecs, to a folder each in DIR"),
+        OPTION(0, "eval-freq", "N", &r.every,
+               "steps between two tests, each with a checkpoint; 0: only after the last step", .low = 0,
+               .high = 1e9),
         OPTION(0, "lr", "X", &r.job.lr, "step size", .low = 0, .high = 1e38),
         OPTION(0, "lr-from", "FILE", &r.tuned,
-               "in place of --lr what tune chose for each compressor, from its result"),
-        OPTION(0, "target-accuracy", "LIST", &r.targets, "as 0.9,0.98: steps, time and bytes to each"),
-        OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients, as they were before compression"),
-        OPTION(0, "dump-freq", "N", &r.dump_every, "of each N steps the first; 100 without it", .low = 1,
+               "instead of --lr: the step sizes that tune wrote to FILE, one for each codec"),
+        OPTION(0, "target-accuracy", "LIST", &r.targets,
+               "test accuracies, as 0.9,0.98: report steps, time and bytes until each is reached"),
+        OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients before compression"),
+        OPTION(0, "dump-freq", "N", &r.dump_every, "save one step of every N (default 100)", .low = 1,
                .high = 1e9),
-        OPTION(0, "dump-workers", NULL, &r.dump_workers, "each worker's by itself, not their mean"),
+        OPTION(0, "dump-workers", NULL, &r.dump_workers, "save each worker's gradient instead of their mean"),
         {0},
     };
     const Command command = {
         .program = "atomo-train",
         .command = "run",
         .usage = "[-c SPEC]...",
-        .brief = "train, with P simulated workers and a compressor between them",
-        .details = "Several compressors: one run each, from the same weights, on the same batches. One "
-                   "record per step and one "
-                   "summary per run; tables show the steps that were tested.\n"
-                   "Fields:\n"
-                   "  record               step or summary\n"
-                   "  loss, train_accuracy over the step's batch, before its update\n"
-                   "  test_accuracy        where the step was tested; with worker 0's running statistics\n"
-                   "  bytes_up             a worker's payloads, on average; in a summary of the whole run\n"
-                   "  bytes_down           what a worker hears: the parameters (ps) or others' payloads\n"
-                   "  compute_ms encode_ms the slowest worker's\n"
-                   "  comm_ms              of --link and --topology\n"
-                   "  decode_ms            one receiver's\n"
-                   "  sim_seconds          these four added up over the steps so far\n"
-                   "  wall_seconds         what the run took here, tests included\n"
-                   "A checkpoint holds all that a step leaves to the next. After a crash, kill or full disk "
-                   "the same "
-                   "command with --resume "
-                   "goes on from the newest whole one, to the same weights. While it works, each step of "
-                   "--dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges costs itself "
-                   "alone, and the "
-                   "exit code is 1.\n",
+        .brief = "train with P simulated workers that exchange compressed gradients",
+        .details =
+            "With several codecs: one run each, from the same weights on the same batches. The results hold one record "
+            "per step and one summary per run; tables show the steps that were tested.\n"
+            "Fields:\n"
+            "  record                step or summary\n"
+            "  loss, train_accuracy  over the step's batch, before its update\n"
+            "  test_accuracy         where the step was tested; with worker 0's running statistics\n"
+            "  bytes_up              payload bytes of a worker, on average; in a summary of the whole run\n"
+            "  bytes_down            bytes that a worker receives: the parameters (ps) or payloads\n"
+            "  compute_ms encode_ms  of the slowest worker\n"
+            "  comm_ms               of the exchange on --link with --topology\n"
+            "  decode_ms             of one receiver\n"
+            "  sim_seconds           sum of these four times over the steps so far\n"
+            "  wall_seconds          duration of the run here, with its tests\n"
+            "A checkpoint holds the whole state of training. After a crash, a kill or a full disk the same command with "
+            "--resume continues from the newest complete checkpoint and gives the same weights. While the run is going, "
+            "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
+            "other codecs; the exit code is 1 then.\n",
         .options = options,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };

@@ -1,5 +1,5 @@
-/* train_tune.c -- tune: the paper's search for a step size, a logarithmic grid to each compressor, chosen by the loss on
- * training images that were held out. */
+/* train_tune.c -- tune: the ATOMO paper's search for a step size: for each codec the step size of a logarithmic grid with
+ * the least loss on held-out training images. */
 #include "train_commands.h"
 
 #include "app/train_job.h"
@@ -28,7 +28,7 @@ static const Column columns[COLUMNS] = {
     [CHOSEN] = {"chosen", "chosen", 0},
 };
 
-/* One rate's outcome; NaN where the run diverged. */
+/* The result of one step size; losses are NaN if the run diverged. */
 typedef struct {
     double lr, train_loss;
     size_t steps; /* done */
@@ -71,7 +71,7 @@ static Status run_point(Tune *t, const Codec *codec, Point *p)
     return OK;
 }
 
-/* ---- one compressor ---- */
+/* ---- one codec ---- */
 
 static size_t best_of(const Point *p, size_t count)
 {
@@ -82,7 +82,7 @@ static size_t best_of(const Point *p, size_t count)
     return best;
 }
 
-/* The least loss at an end of the grid: a better step size may lie beyond. */
+/* Notes a least loss at an end of the grid: a better step size may lie beyond that end. */
 static void note_end(Tune *t, const char *name, size_t best)
 {
     const size_t last = (size_t)t->points - 1;
@@ -123,9 +123,9 @@ static Status run_codec(Tune *t, const Codec *codec)
     return OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all codecs ---- */
 
-/* The last images are for validation. */
+/* Holds out the last images of the training set for validation. */
 static Status hold_out(Tune *t)
 {
     TrainJob *j = &t->job;
@@ -168,7 +168,7 @@ static Status run_all(Tune *t)
     return OK;
 }
 
-/* Stopped: the compressors that are finished are written. */
+/* After a signal the finished codecs are still written. */
 static Status run(TrainJob *j)
 {
     Tune *t = (Tune *)j;
@@ -176,7 +176,7 @@ static Status run(TrainJob *j)
     if (t->low > t->high)
         return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
     TRY(train_job_open(j));
-    j->lr = NAN; /* is no run's */
+    j->lr = NAN; /* each run has its own */
     TRY(hold_out(t));
     TRY(open_report(t));
     progress_open(&j->progress, "tuning", 1, j->common.quiet);
@@ -198,22 +198,23 @@ int train_command_tune(int argc, char **argv)
     train_job_defaults(&t.job, argc, argv);
     const Option options[] = {
         OPTION(0, "lr-low", "X", &t.low, "the grid's first step size", .low = 1e-12, .high = 1e38),
-        OPTION(0, "lr-high", "X", &t.high, "and its last", .low = 1e-12, .high = 1e38),
-        OPTION(0, "points", "N", &t.points, "step sizes from the first to the last, each by the same factor",
-               .low = 1, .high = 1000),
-        OPTION(0, "validation-share", "P", &t.share, "of the training images held out", .low = 0, .high = 1),
+        OPTION(0, "lr-high", "X", &t.high, "the grid's last step size", .low = 1e-12, .high = 1e38),
+        OPTION(0, "points", "N", &t.points, "number of step sizes, at equal ratios", .low = 1, .high = 1000),
+        OPTION(0, "validation-share", "P", &t.share, "share of the training images that is held out",
+               .low = 0, .high = 1),
         {0},
     };
     const Command command = {
         .program = "atomo-train",
         .command = "tune",
         .usage = "[-c SPEC]...",
-        .brief = "the step size for each compressor, by validation loss",
+        .brief = "find the step size for each codec by validation loss",
         .details =
             "Trains with each step size of a logarithmic grid, from the same weights on the same batches, "
-            "and chooses the one with the least loss on training images that were held out. "
-            "Fields: compressor, lr, steps (fewer where the run diverged), train_loss of the last step, "
-            "validation_loss, validation_accuracy, chosen. A run that diverged has no losses. Where an end of the grid is chosen, a note says so. run --lr-from FILE takes what was chosen.\n",
+            "and chooses the one with the least loss on held-out training images. "
+            "Fields: compressor, lr, steps (fewer if the run diverged), train_loss of the last step, validation_loss, "
+            "validation_accuracy, chosen. A run that diverged has no losses. A note says so when an end of the grid is "
+            "chosen. run --lr-from FILE trains with the chosen step sizes.\n",
         .options = options,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
     };

@@ -14,7 +14,7 @@ typedef struct {
     const Command *command;
     const Option *rows; /* the command's, then the common ones; ends in {0} */
     bool *given;        /* one for each row */
-    size_t room;        /* most items a list can get */
+    size_t room;        /* capacity of each list */
     Arena *a;
     Error *err;
 } Parser;
@@ -135,7 +135,7 @@ static bool is_called(const Option *o, const char *name, size_t length)
            (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
 }
 
-/* "--name", "--name value" or "--name=value"; `next` is the argument behind it and `*used` says it was the value. */
+/* "--name", "--name value" or "--name=value"; `next` is the next argument, `*used` is set if it was the value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");
@@ -188,7 +188,7 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
     return OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all arguments ---- */
 
 static Status count_arguments(Parser *p, const TextList *arguments)
 {
@@ -203,7 +203,7 @@ static Status count_arguments(Parser *p, const TextList *arguments)
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
-/* A result in the place of what it came from would destroy that. */
+/* Refuses an output that would overwrite an input. */
 static Status keep_inputs(Parser *p, const TextList *arguments)
 {
     struct stat in, out;
@@ -217,7 +217,7 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
     return OK;
 }
 
-/* Known before the work begins, not after it. */
+/* Checks before the work begins that -o can be written. */
 static Status check_output(Parser *p)
 {
     const char *output = p->command->common ? p->command->common->output : NULL;
@@ -232,7 +232,7 @@ static void common_defaults(Common *c)
         c->threads = parallel_cores();
 }
 
-/* "table" where the name has no ending; NULL: no format has such an ending. */
+/* The format of a file's ending; "table" without an ending; NULL: no format has this ending. */
 static const char *format_of(const char *path)
 {
     static const struct {
@@ -253,7 +253,7 @@ static bool ends_in(const char *path, const char *ending)
     return length > end && !strcmp(path + length - end, ending);
 }
 
-/* Where results go to a file and nobody says in what format, its ending does. */
+/* Without --format the ending of -o sets the format. */
 static Status choose_format(Parser *p)
 {
     const Command *command = p->command;
@@ -275,7 +275,7 @@ static Status choose_format(Parser *p)
     return OK;
 }
 
-static void say_settings(const Command *command)
+static void print_settings(const Command *command)
 {
     const Common *c = command->common;
     if (!c || !c->verbose)
@@ -320,7 +320,7 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     TRY(choose_format(&p));
     TRY(count_arguments(&p, arguments));
     TRY(keep_inputs(&p, arguments));
-    say_settings(command);
+    print_settings(command);
     return check_output(&p);
 }
 

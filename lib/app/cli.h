@@ -9,8 +9,8 @@
  *     };
  *
  * The target's type chooses the parser: bool a switch, int64_t a whole number in [low, high], double a real
- * in [low, high], const char * text, TextList a repeatable text, int a choice (`choices`), Bytecount a size
- * ("512M"). What stands in a target before parsing is the default that help shows. */
+ * in [low, high], const char * a text, TextList a repeatable text, int a choice (`choices`), Bytecount a size
+ * ("512M"). The target's value before parsing is the default that help shows. */
 #ifndef ATOMO_CLI_H
 #define ATOMO_CLI_H
 
@@ -31,7 +31,7 @@ typedef struct {
     CliType type;
     void *target;
     const char *help;
-    double low, high; /* whole numbers and reals; both 0: any */
+    double low, high; /* of numbers; both 0: any */
     const char *const *choices;
 } Option;
 
@@ -47,34 +47,34 @@ typedef struct {
 /* -c SPEC, by one name in every command of both programs. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
-/* What every command has; cli_parse adds their rows to the command's table. */
+/* The options that all commands share; cli_parse adds their rows to the command's table. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing: seed 1, and the cores this process may use */
-    int format; /* index into report_formats; where --format is not given, what output's ending says */
+    int format;            /* index into report_formats; without --format, by the ending of `output` */
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE, NULL: stdout */
     bool resume;
 } Common;
 
-/* Which of Common's rows a command takes; --quiet, --verbose and --color are everyone's. */
+/* Which of these rows a command takes. All take --quiet, --verbose and --color. */
 enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
 
 typedef struct {
     const char *program, *command;
     const char *usage, *brief; /* usage: "FILE.h5 [-c SPEC]..." */
     const char
-        *details; /* paragraphs, a line each; lines that begin with a space are printed as they stand */
+        *details; /* the end of help: a paragraph per line; lines that begin with a space are not wrapped */
     const Option *options;
     Common *common;
     unsigned takes;
-    const char *page;                 /* an ending that -o takes beside formats': ".html"; NULL: none */
-    int arguments_min, arguments_max; /* what is left beside options; -1: any number */
+    const char *page;                 /* an ending of -o that is no format, as ".html"; NULL: none */
+    int arguments_min, arguments_max; /* number of positional arguments; most -1: any number */
 } Command;
 
-/* Parses argv (argv[0] is the command's name). Positional arguments land in `arguments`. `*helped` is set
- * when help was printed to stdout and there is nothing else to do. A list's default gives way to the first
- * item named. */
+/* Parses argv (argv[0] is the command's name). Positional arguments go to `arguments`. `*helped` is set if help was
+ * printed to stdout and there is nothing else to do. The first item of a list replaces its default. ERR_USAGE for wrong
+ * options, ERR_IO if -o cannot be written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
@@ -84,8 +84,8 @@ bool cli_color(const Common *common);
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* From the call of cli_catch_stop on, which is cli_main's, SIGINT and SIGTERM only make cli_stopped true: the
- * command finishes what it writes, or leaves nothing of it, and the exit code is 130. A second signal kills. */
+/* After cli_catch_stop, which cli_main calls, SIGINT and SIGTERM only make cli_stopped true: the command finishes its
+ * output or removes it, and the exit code is 130. A second signal kills. */
 void cli_catch_stop(void);
 bool cli_stopped(void);
 
@@ -96,12 +96,11 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-
-/* The whole of main: --help, --version, the command or the nearest one's name. Ends with stdout flushed and
- * checked: a full disk or closed pipe there is an error, exit 1. */
+/* The whole of main: --help, --version, or the subcommand. At the end stdout is flushed and checked: a full disk or a
+ * closed pipe is an error, exit code 1. */
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
 
-/* Prints "PROGRAM: text" and the hint line to stderr; the exit code that CLI.md gives the status. */
+/* Prints "PROGRAM: text" and the hint to stderr. Gives the exit code: 2 for ERR_USAGE, 130 for ERR_STOPPED, else 1. */
 int cli_report(const char *program, const Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli_help.c -- --help, from the table that parses. */
+/* cli_help.c -- prints --help from the table of options. */
 #include "app/cli_rows.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { WIDTH = 80, INDENT = 26 };
 
-/* What stands in the target, as text; NULL: nothing worth showing (unset, off, or outside the range). */
+/* The target's value as text; NULL: not worth showing (unset, off, or outside the range). */
 static const char *default_text(const Option *o, Arena *a)
 {
     char out[32];
@@ -42,7 +42,7 @@ static void add_note(TextBuf *out, const char *before, const char *note)
     text_addf(out, "%s%s%s", out->size ? ", " : "", before, note);
 }
 
-/* The help text, then "(range, default D, also --alias)" as far as the option has them. */
+/* The help text, then "(range, default D, also --alias)", each where the option has it. */
 static const char *describe(const Option *o, Arena *a)
 {
     char range[96];
@@ -57,7 +57,7 @@ static const char *describe(const Option *o, Arena *a)
     return notes.size ? text_format(a, "%s (%s)", o->help, text_done(&notes)) : o->help;
 }
 
-/* Prints `text` in lines of WIDTH that begin at column `indent`, the first one being there already. */
+/* Prints `text` in lines of WIDTH that begin at column `indent`; the cursor is there already. */
 static void print_wrapped(FILE *to, const char *text, size_t indent)
 {
     size_t column = indent;

@@ -10,26 +10,27 @@ static const char *const colors[] = {"auto", "always", "never", NULL};
 enum { COMMON_ROWS = 8, EVERYONE = 0 };
 static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
 
-/* The rows that cli.h's `takes` asks for; returns how many. */
+/* Writes the common rows that `takes` names; returns their number. */
 static size_t common_rows(Common *c, unsigned takes, Option *out)
 {
     const struct {
         unsigned takes;
         Option row;
     } all[COMMON_ROWS] = {
-        {TAKES_SEED, OPTION(0, "seed", "N", &c->seed, "same seed, same random numbers", .high = 0x1p63)},
+        {TAKES_SEED, OPTION(0, "seed", "N", &c->seed, "seed of all random numbers", .high = 0x1p63)},
         {TAKES_THREADS, OPTION(0, "threads", "N", &c->threads,
-                               "threads to work with; results do not depend on it", .low = 1, .high = 1024)},
+                               "number of threads; results do not depend on it", .low = 1, .high = 1024)},
         {TAKES_FORMAT,
-         OPTION('f', "format", "NAME", &c->format, "how results are written", .choices = report_formats)},
-        {TAKES_OUTPUT, OPTION('o', "output", "FILE", &c->output,
-                              takes & TAKES_FORMAT ? "write results to FILE, all or nothing; its ending "
-                                                     "(csv, json, md, tex, txt) sets the format"
-                                                   : "write FILE, all or nothing")},
-        {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "take up what an interrupted run finished")},
+         OPTION('f', "format", "NAME", &c->format, "format of the results", .choices = report_formats)},
+        {TAKES_OUTPUT,
+         OPTION('o', "output", "FILE", &c->output,
+                takes & TAKES_FORMAT ? "write results to FILE, completely or not at all; its ending "
+                                       "(csv, json, md, tex, txt) sets the format"
+                                     : "write FILE, completely or not at all")},
+        {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "continue an interrupted run")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,
-         OPTION('v', "verbose", NULL, &c->verbose, "say with what settings it works, and what is finished")},
+         OPTION('v', "verbose", NULL, &c->verbose, "print the settings, and each part that is finished")},
         {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
     };
     size_t count = 0;
@@ -56,7 +57,7 @@ const Option *cli_rows(const Command *command, Arena *a, size_t *count)
     return rows;
 }
 
-/* Whole numbers in full: a double of 2^63 stands for the largest there is. */
+/* Whole numbers without an exponent; 2^63, which int64_t cannot hold, as the largest int64_t. */
 static const char *limit(const Option *o, double v, char out[32])
 {
     if (o->type == CLI_INT)

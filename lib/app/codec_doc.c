@@ -14,7 +14,7 @@ static const struct {
     const char *name;
 } promises[] = {{UNBIASED, "unbiased"}, {LINEAR, "linear"}, {MERGEABLE, "mergeable"}};
 
-/* What stands behind the keys of a wrapper that cannot stand alone. */
+/* The inner codec in the spec of a wrapper that cannot be used alone. */
 static const char *wrapped(const CodecDoc *doc)
 {
     return doc->alone ? "" : "+none";
@@ -50,7 +50,7 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* Says how the promises of `spec` differ from those at the defaults. */
+/* Appends how the promises with p set to `choice` differ from those at the defaults. */
 static void put_difference(TextBuf *out, const CodecDoc *doc, const Param *p, const char *choice, Arena *a)
 {
     Error err;
@@ -79,9 +79,9 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* ---- what repeats can see ---- */
+/* ---- the bias that repeats can detect ---- */
 
-/* Draws `repeat` of the codec on x; the gain lands in *gain. */
+/* Encodes and decodes x once; *gain is <decoded, x> / |x|^2. */
 static Status draw_gain(Call *c, uint64_t repeat, const float *x, Buf *payload, float *decoded, double *gain)
 {
     Message message;
@@ -174,7 +174,7 @@ Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a)
 
 /* ---- the page ---- */
 
-/* Every line of `text` behind `indent`. */
+/* Appends `text`, each line after `indent`. */
 static void put_indented(TextBuf *out, const char *indent, const char *text)
 {
     while (*text) {

@@ -1,5 +1,4 @@
-/* codec_doc.h -- what there is to say about a codec, drawn from the codec itself: for `list` and
- * docs/compressors.md. */
+/* codec_doc.h -- the description of a codec for `list` and docs/compressors.md, made from the codec itself. */
 #ifndef ATOMO_CODEC_DOC_H
 #define ATOMO_CODEC_DOC_H
 
@@ -8,9 +7,10 @@
 
 typedef struct {
     const Compressor *ops;
-    const Codec *codec; /* at its defaults, a wrapper alone if it may be or round `none`; NULL: it cannot */
-    bool alone;         /* needs nothing behind it, so that what it promises depends on nothing else */
-    unsigned promises;  /* of such a codec */
+    const Codec *
+        codec; /* at its defaults; a wrapper around `none`, unless it may be used alone; NULL: cannot be opened */
+    bool alone;        /* needs no inner codec, so that its promises depend on no other codec */
+    unsigned promises; /* 0 unless `alone` */
     bool stateful;
 } CodecDoc;
 
@@ -32,7 +32,7 @@ enum { KEY_COLUMNS = 7 };
 extern const Column codec_doc_columns[KEY_COLUMNS];
 Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a); /* NULL: out of memory */
 
-/* Everything about a codec as a page, for the terminal (FORMAT_TABLE) or in Markdown. NULL: out of memory. */
+/* The codec's page, for the terminal (FORMAT_TABLE) or in Markdown. NULL: out of memory. */
 char *codec_doc_page(const CodecDoc *doc, Format format, Arena *a);
 
 #endif

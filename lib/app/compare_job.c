@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- notes: on stderr, beside the results ---- */
+/* ---- notes on stderr ---- */
 
 static void note_input(CompareJob *j)
 {
@@ -31,7 +31,7 @@ static void note_input(CompareJob *j)
             POOLED_BYTES * j->list.elements);
 }
 
-/* ---- the journal: what the figures depend on ---- */
+/* ---- the journal ---- */
 
 static Value joined(const TextList *list, Arena *a)
 {
@@ -41,6 +41,7 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
+/* The journal begins with all settings that the figures depend on; --resume refuses one with other settings. */
 static Status open_journal(CompareJob *j)
 {
     const GroupSpec *g = &j->groups;
@@ -72,9 +73,10 @@ static Status open_journal(CompareJob *j)
     TRY(journal_open(&j->journal, j->keeps_no_journal ? NULL : j->common.output, j->common.resume, settings,
                      countof(settings), j->a, j->err));
     if (j->journal.replaced)
-        progress_note(&j->progress,
-                      "note: %s: an earlier run's records are gone; --resume would have taken them",
-                      j->journal.path);
+        progress_note(
+            &j->progress,
+            "note: %s: the records of an earlier run are overwritten; --resume would have used them",
+            j->journal.path);
     return OK;
 }
 
@@ -86,7 +88,7 @@ Status compare_job_open(CompareJob *j)
     j->groups.min_elements = (size_t)j->min_elements;
     TRY(view_check(&j->view, j->own, j->err));
     if (j->common.resume && !j->common.output)
-        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run goes on from");
+        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run continues");
     TRY(dump_open(&j->dump, j->file, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
     if (j->arrange)
@@ -199,7 +201,7 @@ Status compare_job_run(CompareJob *j)
 
 /* ---- finishing ---- */
 
-/* Whether a codec's form was larger than floats for every tensor that it was asked to send. */
+/* Whether the codec fell back to plain floats on every tensor. */
 static bool all_raw(const Results *r, size_t codec)
 {
     size_t raw = 0;
@@ -218,11 +220,12 @@ static void note_raw(CompareJob *j)
 {
     for (size_t k = 0; k < j->results.codecs; k++)
         if (all_raw(&j->results, k) &&
-            !(k && j->codec[k - 1] == j->codec[k])) /* once for all workers' numbers */
-            progress_note(&j->progress,
-                          "note: %s: everything went as floats (raw_fallbacks), which are shorter%s",
-                          j->name[k],
-                          j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
+            !(k && j->codec[k - 1] == j->codec[k])) /* once for all numbers of workers */
+            progress_note(
+                &j->progress,
+                "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s",
+                j->name[k],
+                j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
 }
 
 static Status write_results(CompareJob *j, const char *schema)
@@ -259,8 +262,8 @@ static Status say_stopped(CompareJob *j)
         FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
     else
         FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
-    if (j->journal.path) /* without one, what stands at FILE stays */
-        return error_hint(j->err, "the same command with --resume goes on from %s", j->journal.path);
+    if (j->journal.path) /* without a journal, FILE is left as it was */
+        return error_hint(j->err, "the same command with --resume continues from %s", j->journal.path);
     return ERR_STOPPED;
 }
 
@@ -292,31 +295,30 @@ static uint64_t half_of_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
 }
 
-/* What the command says of itself, and the metrics, as --help lists them. */
+/* The end of --help: the command's own details, then the metrics. */
 static const char *details(const CompareJob *j, const char *own)
 {
     TextBuf text = {.arena = j->a};
     text_add(&text, own);
     if (!j->arrange && !j->sums_up)
-        text_add(&text, "Codecs that keep a state take it from step to step, each worker by itself: all "
-                        "repeats of a step start "
-                        "from the same state, and repeat 0 moves it on, so variance and bias are those given "
-                        "that state.\n");
+        text_add(&text,
+                 "Codecs with a state carry it from step to step, each worker by itself: all repeats of "
+                 "a step start from the same state, and repeat 0 updates it, so variance and bias are "
+                 "conditional on that state.\n");
     if (j->sums_up)
         return text_done(&text);
     text_add(
         &text,
-        "The table has a row for each compressor over everything selected; csv and json have a record for "
-        "each step, worker, tensor and compressor, and records \"*\" for what is concatenated.\n"
-        "--metrics and --sort take these (--sort METRIC:desc turns the order round); where none of those "
-        "named is a "
-        "time, nothing is timed, which is faster for small tensors:\n");
+        "The table has a row for each codec over the whole selection; csv and json have a record for each step, worker, "
+        "tensor and codec, and records with tensor \"*\" for all tensors together.\n"
+        "--metrics and --sort take these names (--sort METRIC:desc: largest first); if --metrics names no time, nothing "
+        "is timed, which is faster for small tensors:\n");
     for (const Metric *m = metrics; m->name; m++)
         text_addf(&text, "  %-20s %s\n", m->name, m->brief);
     return text_done(&text);
 }
 
-/* Rows up to {0}, into `all` behind the `count` that it has. */
+/* Appends rows, which end in {0}, to `all`; returns the new count. */
 static size_t add_rows(Option *all, size_t count, const Option *rows)
 {
     for (; rows->type != CLI_END; rows++)
@@ -329,27 +331,30 @@ static const Option *all_options(CompareJob *j, const Option *own)
     enum { SPARE = 32 };
     Selection *s = &j->groups.selection;
     const Option first[] = {
-        OPTION_CODEC(&j->specs, "a compressor; repeatable; atomo-bench list shows them"),
+        OPTION_CODEC(&j->specs, "a codec; repeatable; atomo-bench list shows all"),
         {0},
     };
     const Option selection[] = {
         OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
         OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
-        OPTION(0, "group", "G", &j->grouping, "what is compressed together", .choices = grouping_names),
-        OPTION(0, "repeats", "N", &j->repeats, "independent repeats", .low = 1, .high = 1e6),
+        OPTION(0, "group", "G", &j->grouping,
+               "compress each tensor, each kind of tensors, or all as one vector", .choices = grouping_names),
+        OPTION(0, "repeats", "N", &j->repeats, "independent repeats of each measurement", .low = 1,
+               .high = 1e6),
         {0},
     };
     const Option metric[] = {
-        OPTION(0, "metrics", "LIST", &j->view.metrics, "only these metrics, with commas between them"),
-        OPTION(0, "sort", "KEY", &j->view.sort, "sort the compressors by a metric"),
-        OPTION(0, "per-tensor", NULL, &j->view.per_tensor, "a row for each tensor in the table, too"),
+        OPTION(0, "metrics", "LIST", &j->view.metrics, "only these metrics, separated by commas"),
+        OPTION(0, "sort", "KEY", &j->view.sort, "sort the rows by a metric"),
+        OPTION(0, "per-tensor", NULL, &j->view.per_tensor, "add a row for each tensor to the table"),
         OPTION(0, "memory", "BYTES", &j->memory,
-               "most memory for sorting several tensors as one: 12 bytes an element"),
+               "most memory for metrics that sort all elements of several tensors, 12 bytes per element"),
         {0},
     };
     const Option rest[] = {
-        OPTION(0, "min-elements", "N", &j->min_elements, "send smaller tensors as floats", .high = 1e15),
+        OPTION(0, "min-elements", "N", &j->min_elements, "send tensors of fewer elements as floats",
+               .high = 1e15),
         OPTION(0, "skip-nonfinite", NULL, &j->groups.skip_nonfinite, "leave tensors with NaN or Inf out"),
         {0},
     };
@@ -357,7 +362,7 @@ static const Option *all_options(CompareJob *j, const Option *own)
     size_t count = 0;
     if (!all)
         return NULL;
-    count = add_rows(all, count, first); /* as everywhere */
+    count = add_rows(all, count, first);
     count = add_rows(all, count, own);
     count = add_rows(all, count, selection);
     if (!j->sums_up)

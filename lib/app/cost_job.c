@@ -1,5 +1,5 @@
-/* cost_job.c -- see cost_job.h: what the user asked for, and the measurements. One worker by itself, step after step, as in
- * compare; and for codecs whose payloads add, up to 16 workers together, as in merge. */
+/* cost_job.c -- see cost_job.h. Every codec is measured with one worker, step after step, as compare does; codecs whose
+ * payloads add also with up to 16 workers together, as merge does. */
 #include "app/cost_job.h"
 #include "compress/spec.h"
 
@@ -9,13 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-/* ==== what the user asked for ==== */
+/* ==== options ==== */
 
-/* Without -c; none and fp16 are always there. */
+/* The codecs without -c, and those that are always in the table. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
 static const char *const yardsticks[] = {"none", "fp16"};
 
-/* The text's items with commas between them, each through `take`. */
+/* Calls `take` for each item of a text with commas. */
 static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c, const char *item))
 {
     char *rest = NULL, *copy = text_copy(c->job.a, text);
@@ -54,7 +54,7 @@ static Status take_link(CostJob *c, const char *item)
     return link_read(&c->link[c->links++], item, c->job.a, c->job.err);
 }
 
-/* A link of one's own has commas inside. */
+/* alpha=..,beta=.. is one link, any other text a list of presets. */
 static Status read_links(CostJob *c)
 {
     c->link = NEW(c->job.a, Link, COST_LINKS_MOST);
@@ -123,7 +123,7 @@ Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count)
 
 /* ==== measurements ==== */
 
-/* ---- layers: vectors of one name, whatever their step and worker ---- */
+/* ---- layers: all vectors of one name, over steps and workers ---- */
 
 static size_t find_layer(const CostJob *c, const char *name)
 {
@@ -169,7 +169,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* what vectors do not have of their cell's */
+    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* the cell's encoding less its vectors' */
     if (r->level == LEVEL_CELL)
         return;
     CostLayer *l = &m->layer[find_layer(c, r->vector->name)];
@@ -182,7 +182,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     l->early += t->early;
 }
 
-/* From sums over the steps to a step's. */
+/* Divides sums over the steps by their number. */
 static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
 {
     const double cells = (double)m->cells;
@@ -254,7 +254,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     return OK;
 }
 
-/* As they were asked for up to 16, and 8 and 16 where there are more. */
+/* Measures the numbers asked for up to 16; if some are larger, 8 and 16 to extrapolate from. */
 static void choose_numbers(CostJob *c)
 {
     bool wanted[COST_MEASURED_MOST + 1] = {false};
@@ -281,8 +281,7 @@ static Status measure_together(CostJob *c)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
     c->team.seed = (uint64_t)j->common.seed;
-    c->team.noise =
-        0; /* gradients that are missing repeat those that are there: sizes and times hardly differ */
+    c->team.noise = 0; /* missing gradients repeat the others: noise would hardly change sizes and times */
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);
     progress_open(&j->progress, "merging", adding * c->measured.count * c->team.list.count, j->common.quiet);
@@ -330,7 +329,7 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
             continue;
         }
         layer[i] = c->alone[codec].layer[i];
-        layer[i].merge = added_layer(c, 0, i, workers).merge; /* none's: floats that are added up */
+        layer[i].merge = added_layer(c, 0, i, workers).merge; /* as for none: adding up floats */
     }
     return layer;
 }

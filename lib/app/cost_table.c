@@ -57,7 +57,7 @@ typedef struct {
     const CostJob *cost;
     CostRows out;
 
-    /* The row at work. */
+    /* of the row that is being made */
     const Link *link;
     size_t workers;
     const CostLayer *plain, *layer;
@@ -82,7 +82,7 @@ static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *lay
                        .overlap = c->overlap};
 }
 
-/* What a compressor is held against: floats through the same server, up and down the same tree, round a ring. */
+/* The exchange of plain floats to compare with: by the same topology, or by a ring instead of an all-gather. */
 static Topology plain_topology(Topology t)
 {
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
@@ -104,7 +104,7 @@ static void put_times(const Sheet *s, Topology topology, Value *row)
     if (s->codec == 0 && topology == plain.topology)
         return;
     row[PAYS] = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
-    row[BREAK_EVEN] = value_real(even / 1e9); /* none where it is NaN */
+    row[BREAK_EVEN] = value_real(even / 1e9); /* empty where it is NaN */
 }
 
 static void put_sizes(const Sheet *s, Value *row)
@@ -196,7 +196,7 @@ static Status cost_rows(CostRows *out, const CostJob *c)
     return OK;
 }
 
-/* ---- their order ---- */
+/* ---- the order of rows ---- */
 
 static size_t sort_length(const CostJob *c)
 {
@@ -244,8 +244,8 @@ static double number(const Value *v)
     return v->type == VALUE_INT ? (double)v->whole : v->real;
 }
 
-/* What does not exist comes last, whichever way round. */
-static bool stands_before(const Value *a, const Value *b, bool descending)
+/* Missing values come last in either direction. */
+static bool sorts_before(const Value *a, const Value *b, bool descending)
 {
     if (a->type == VALUE_TEXT && b->type == VALUE_TEXT)
         return (descending ? -1 : 1) * strcmp(a->text, b->text) < 0;
@@ -254,7 +254,7 @@ static bool stands_before(const Value *a, const Value *b, bool descending)
     return (a->type == VALUE_TEXT || is_number(a)) && !(b->type == VALUE_TEXT || is_number(b));
 }
 
-/* By insertion: equal ones keep their order. */
+/* Insertion sort, which is stable. */
 static void sort_rows(const CostJob *c, const CostRows *s, size_t *order)
 {
     const size_t key = c->sort ? sort_column(c) : 0;
@@ -263,7 +263,7 @@ static void sort_rows(const CostJob *c, const CostRows *s, size_t *order)
         for (; c->sort && at; at--) {
             const Value *mine = &s->row[i * COST_FIELDS + key],
                         *before = &s->row[order[at - 1] * COST_FIELDS + key];
-            if (!stands_before(mine, before, strchr(c->sort, ':')))
+            if (!sorts_before(mine, before, strchr(c->sort, ':')))
                 break;
             order[at] = order[at - 1];
         }

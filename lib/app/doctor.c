@@ -1,4 +1,4 @@
-/* doctor.c -- one function per thing to look at; each adds a finding. */
+/* doctor.c -- see doctor.h: one function for each part of the machine, which adds its findings. */
 #include "app/doctor.h"
 #include "base/host.h"
 #include "vec/kernels.h"
@@ -122,7 +122,7 @@ static void look_at_files(Look *l)
     add(l, "blosc", library_blosc(l->a), NULL);
 }
 
-/* Whether `name` stands among the words of `list`. */
+/* Whether `name` is one of the words of `list`. */
 static bool has_word(const char *list, const char *name)
 {
     const size_t length = strlen(name);

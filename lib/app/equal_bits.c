@@ -1,4 +1,4 @@
-/* bench_solve.c -- compare --equal-bits: codecs at rates that bring them to one size. */
+/* equal_bits.c -- compare --equal-bits: finds the rate at which each codec sends a given number of bits per element. */
 #include "app/compare_job.h"
 
 #include "compress/rate.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Vectors are what solving is busy with, so this is where the bar is drawn. */
+/* Redraws the bar at each vector: solving for one codec takes many of them. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     CompareJob *j = data;
@@ -14,7 +14,7 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return compare_job_load(data, v, x, err);
 }
 
-/* The codec with its rate where solving begins, so that specs which differ in nothing else are solved once. */
+/* Sets the codec's rate to the start of the search, so that specs which differ in the rate only are solved once. */
 static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
@@ -32,7 +32,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     return rate_set(codec, *codec, &r, start, j->a, j->err);
 }
 
-/* What an earlier run's journal says of the codec; NULL: nothing. */
+/* The spec that an earlier run found for the codec, from the journal; NULL: none. */
 static const char *solved_before(const CompareJob *j, const char *name)
 {
     for (size_t i = 0; i < j->journal.old_count; i++) {

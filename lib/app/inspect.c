@@ -9,7 +9,7 @@ static Value value_count(size_t n)
     return value_int((int64_t)n);
 }
 
-/* A spectrum that fails costs the tensor its figures, not the others theirs. */
+/* If the spectrum fails, this tensor has no spectral figures; the first failure is kept in t->lost. */
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
@@ -20,7 +20,7 @@ static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
     error_at(t->lost, "%s", t->info->path);
 }
 
-/* ---- one record a tensor ---- */
+/* ---- a record for each tensor ---- */
 
 static const Column record_columns[] = {
     {"step", "step", 0},
@@ -83,7 +83,7 @@ static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error
     return report_row(to, row, true, err);
 }
 
-/* ---- the data of figures ---- */
+/* ---- the data of --histogram and --spectrum ---- */
 
 static const Column histogram_columns[] = {
     {"tensor", "tensor", 0}, {"bin_low", "from", 0}, {"bin_high", "to", 0}, {"count", "count", 0}};

@@ -5,17 +5,17 @@
 #include "dump/describe.h"
 #include "report/report.h"
 
-/* A tensor that has been read, and how to look at it. */
+/* A tensor that has been read, and how to describe it. */
 typedef struct {
     const TensorInfo *info;
     const float *x;
     Description about;
     size_t bins;
     Reshape reshape;
-    Error *lost; /* why the first of all tensors has no spectrum that should have one; OK: each has */
+    Error *lost; /* the first failure of a spectrum, over all tensors; OK: none failed */
 } Inspected;
 
-/* One table: its columns, and what writes a tensor's rows. Scratch is the caller's to rewind. */
+/* A table: its columns, and the function that writes a tensor's rows. The caller rewinds `scratch`. */
 typedef struct {
     Status (*write)(const Inspected *t, Report *to, Arena *scratch, Error *err);
     const Column *columns;

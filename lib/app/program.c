@@ -14,7 +14,7 @@ int cli_report(const char *program, const Error *err)
 {
     static const int codes[] = {[OK] = 0,          [ERR_USAGE] = 2,  [ERR_IO] = 1,       [ERR_CORRUPT] = 1,
                                 [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
-    fflush(stdout); /* what was finished stands before the message */
+    fflush(stdout); /* finished results come before the message */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -23,7 +23,7 @@ int cli_report(const char *program, const Error *err)
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stop_came; /* the one mutable global: a handler can reach nothing else */
+static volatile sig_atomic_t stop_came; /* the only mutable global: a signal handler has no arguments */
 
 static void note_stop(int signal)
 {
@@ -46,8 +46,8 @@ bool cli_stopped(void)
 
 /* ---- streams ---- */
 
-/* A standard stream that the caller closed would be the first file we open: results would land in it. Opened
- * the wrong way round, it fails as a closed one does. */
+/* If the caller closed a standard stream, the next file we open would take its number, and messages would go into that
+ * file. Opens /dev/null in the wrong direction instead, so that using the stream fails as a closed one does. */
 static void fill_standard_streams(void)
 {
     static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -56,13 +56,13 @@ static void fill_standard_streams(void)
             return;
 }
 
-/* The code to exit with, once everything has really been written. */
+/* Flushes stdout; the exit code, 1 if that fails. */
 static int finish(const char *program, int code)
 {
     Error err;
     errno = 0;
     const bool bad = fflush(stdout) || ferror(stdout);
-    if (cli_stopped()) { /* whatever a command made of calls that the signal broke off */
+    if (cli_stopped()) { /* a command may have taken an interrupted call for another error */
         FAIL(&err, ERR_STOPPED, "stopped");
         return code ? 130 : cli_report(program, &err);
     }
@@ -72,14 +72,15 @@ static int finish(const char *program, int code)
     return cli_report(program, &err);
 }
 
-/* ---- the words that are not commands ---- */
+/* ---- --help, --version, unknown commands ---- */
 
 static void print_commands(const char *program, const char *brief, const Subcommand *table, FILE *to)
 {
     fprintf(to, "usage: %s COMMAND [ARGUMENT]...\n\n%s\n\ncommands:\n", program, brief);
     for (; table->name; table++)
         fprintf(to, "  %-10s %s\n", table->name, table->brief);
-    fprintf(to, "\n%s COMMAND --help describes a command; --version says what this is.\n", program);
+    fprintf(to, "\n%s COMMAND --help describes a command; --version prints version and libraries.\n",
+            program);
 }
 
 static int print_version(const char *program)
@@ -128,8 +129,7 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
     fill_standard_streams();
     linalg_choose_kernels();
     cli_catch_stop();
-    signal(SIGPIPE,
-           SIG_IGN); /* a closed pipe and a file size limit are write errors with a line, not deaths */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe or a file size limit then is a write error with a message */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_commands(program, brief, table, stderr);

@@ -43,7 +43,8 @@ static size_t terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
 }
 
-/* "compare [########------------]  12/30  3.4/s  0:05 left", cut to the terminal: a wrapped bar cannot be wiped. */
+/* "comparing [########------------]  12/30  3.4/s  0:05 left", cut to the terminal's width: a wrapped bar cannot be
+ * erased. */
 static void draw(Progress *p, double elapsed)
 {
     char bar[BAR + 1], left[24] = "?", line[LINE];

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Which digits there are does not depend on a run's seed. */
+/* The synthetic digits are the same for every --seed. */
 enum { DATA_SEED = 1 };
 
 void train_job_defaults(TrainJob *j, int argc, char **argv)
@@ -37,37 +37,43 @@ static const char *with_names(const TrainJob *j, const char *what, TextName name
 
 static const Option *all_options(TrainJob *j, const Option *own)
 {
-    const char *network = with_names(j, "what is trained", network_name);
-    const char *dataset = with_names(j, "on what; digits needs no files", dataset_name);
+    const char *network = with_names(j, "the network to train", network_name);
+    const char *dataset = with_names(j, "the data set; digits needs no files", dataset_name);
     const char *link =
-        with_names(j, "the network that comm_ms is for: alpha=50us,beta=10Gbit, or a preset", link_name);
+        with_names(j, "the simulated link of comm_ms: alpha=50us,beta=10Gbit, or a preset", link_name);
     if (!network || !dataset || !link)
         return NULL;
     const Option shared[] = {
         OPTION(0, "network", "NAME", &j->network, network),
         OPTION(0, "dataset", "NAME", &j->dataset, dataset),
-        OPTION(0, "data-dir", "DIR", &j->data_dir, "where its files are; datasets/NAME without it"),
-        OPTION_CODEC(&j->specs, "between the workers; repeatable; none without it"),
-        OPTION(0, "workers", "P", &j->workers, "that share each batch", .low = 1, .high = 4096),
-        OPTION(0, "num-aggregate", "K", &j->aggregate, "of them are heard, chosen by the seed; 0: all",
-               .low = 0, .high = 4096),
-        OPTION(0, "batch-size", "B", &j->batch, "images to a step, of all workers together", .low = 1,
-               .high = 1e6),
-        OPTION(0, "test-batch-size", "B", &j->test_batch, "images to a testing pass", .low = 1, .high = 1e6),
-        OPTION(0, "lr-decay", "X", &j->decay, "what it is multiplied by ...", .low = 0, .high = 1),
-        OPTION(0, "lr-decay-steps", "N", &j->decay_steps, "... after each N steps; 0: never", .low = 0,
-               .high = 1e9),
-        OPTION(0, "momentum", "X", &j->momentum, "of the velocity", .low = 0, .high = 1),
-        OPTION(0, "weight-decay", "X", &j->weight_decay, "share of the weights added to the gradient",
-               .low = 0, .high = 1),
-        OPTION(0, "max-steps", "N", &j->max_steps, "steps; 0: as --epochs says", .low = 0, .high = 99999999),
+        OPTION(0, "data-dir", "DIR", &j->data_dir,
+               "the folder of the data set's files; without it datasets/NAME"),
+        OPTION_CODEC(&j->specs,
+                     "codec of the gradients; repeatable; without it none; atomo-bench list shows all"),
+        OPTION(0, "workers", "P", &j->workers, "number of workers, which share each batch", .low = 1,
+               .high = 4096),
+        OPTION(0, "num-aggregate", "K", &j->aggregate,
+               "use the gradients of K workers per step, drawn at random; 0: of all", .low = 0, .high = 4096),
+        OPTION(0, "batch-size", "B", &j->batch, "images per step, over all workers", .low = 1, .high = 1e6),
+        OPTION(0, "test-batch-size", "B", &j->test_batch, "images per pass when testing; changes no result",
+               .low = 1, .high = 1e6),
+        OPTION(0, "lr-decay", "X", &j->decay, "factor of the step size every --lr-decay-steps", .low = 0,
+               .high = 1),
+        OPTION(0, "lr-decay-steps", "N", &j->decay_steps,
+               "steps between two decays of the step size; 0: never", .low = 0, .high = 1e9),
+        OPTION(0, "momentum", "X", &j->momentum, "momentum of SGD", .low = 0, .high = 1),
+        OPTION(0, "weight-decay", "X", &j->weight_decay,
+               "L2 penalty: X times the weights is added to the gradient", .low = 0, .high = 1),
+        OPTION(0, "max-steps", "N", &j->max_steps, "number of steps; 0: --epochs sets it", .low = 0,
+               .high = 99999999),
         OPTION(0, "epochs", "N", &j->epochs, "passes over the training set", .low = 1, .high = 1e6),
-        OPTION(0, "group", "G", &j->grouping, "what the compressor sees: each tensor, or all as one vector",
+        OPTION(0, "group", "G", &j->grouping, "compress each tensor by itself, or all as one vector",
                .choices = groupings),
-        OPTION(0, "min-elements", "N", &j->min_elements, "smaller tensors travel as floats", .low = 0,
+        OPTION(0, "min-elements", "N", &j->min_elements, "send tensors of fewer elements as floats", .low = 0,
                .high = 1e12),
         OPTION(0, "link", "LINK", &j->link, link),
-        OPTION(0, "topology", "T", &j->topology, "who sends to whom", .choices = topology_names),
+        OPTION(0, "topology", "T", &j->topology, "how workers exchange payloads, for comm_ms",
+               .choices = topology_names),
         {0},
     };
     size_t count = 0;

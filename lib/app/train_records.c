@@ -124,9 +124,10 @@ static Status open_journal(TrainRecords *r)
     fact[count++] = (Fact){"seed", value_int(j->common.seed)};
     TRY(journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err));
     if (r->journal.replaced)
-        progress_note(&r->job->progress,
-                      "note: %s: an earlier run's records are gone; --resume would have taken them",
-                      r->journal.path);
+        progress_note(
+            &r->job->progress,
+            "note: %s: the records of an earlier run are overwritten; --resume would have used them",
+            r->journal.path);
     return OK;
 }
 
@@ -219,7 +220,7 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     return report_row(r->report, row, !isnan(s->test.accuracy), err);
 }
 
-/* ---- taking up ---- */
+/* ---- resuming ---- */
 
 static Status replay_row(TrainRecords *r, const Json *json)
 {
@@ -240,7 +241,7 @@ static Status replay_row(TrainRecords *r, const Json *json)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* A step that was done again after a resumption stands twice; the last counts. */
+/* A step that was repeated after --resume is in the journal twice; its last record counts. */
 Status train_records_replay(TrainRecords *r, size_t step)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
@@ -287,7 +288,7 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* A stopped run without a journal still writes its records; with one they are there, and an earlier FILE stays. */
+/* After a signal: without a journal the records are written; with one they are in the journal, and FILE is left as it was. */
 Status train_records_close(TrainRecords *r, Status status)
 {
     Error *err = r->job->err;
@@ -307,7 +308,7 @@ Status train_records_close(TrainRecords *r, Status status)
         journal_remove(&r->journal);
     }
     if (r->journal.path && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
-        error_hint(err, "records so far: %s; with --train-dir, the same command with --resume goes on",
+        error_hint(err, "records so far: %s; with --train-dir, the same command with --resume continues",
                    r->journal.path);
     journal_close(&r->journal);
     return status;

@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* What a vector's checks cost beside its elements, for the bar. */
+/* Cost of a vector's checks that does not depend on its length, in elements, for the progress bar. */
 enum { OVERHEAD = 1 << 16 };
 
 static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyReport *to)
@@ -73,7 +73,7 @@ static Status open_report(const VerifyJob *o, const char *path, const VectorList
                               first->step != last->step || first->worker != last->worker, o->forever, o->err);
 }
 
-static void say(const VerifyJob *o, Dump *d, const VectorList *list, const VerifyReport *r)
+static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, const VerifyReport *r)
 {
     const char *path = dump_file(d);
     if (o->common.quiet)
@@ -84,8 +84,8 @@ static void say(const VerifyJob *o, Dump *d, const VectorList *list, const Verif
         fprintf(stderr, "note: %s: %zu tensors with NaN or Inf are left out\n", path, list->skipped);
     if (r->each || o->common.output)
         fprintf(stderr,
-                "note: %s: %zu of %zu checks passed; %zu times a statement says nothing of a tensor\n", path,
-                r->all.checked - r->all.failed, r->all.checked, r->all.absent);
+                "note: %s: %zu of %zu checks passed; %zu times a statement does not apply to a tensor\n",
+                path, r->all.checked - r->all.failed, r->all.checked, r->all.absent);
 }
 
 static Status verify(const VerifyJob *o, Dump *d, const char *path)
@@ -101,7 +101,7 @@ static Status verify(const VerifyJob *o, Dump *d, const char *path)
     }
     const Error stopped = *o->err;
     TRY(verify_report_close(&report, o->err));
-    say(o, d, &list, &report);
+    note_result(o, d, &list, &report);
     if (status != OK) {
         *o->err = stopped;
         return status;

@@ -1,13 +1,13 @@
 /* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of numbers.
  *
- * A statement becomes a VerifyVerdict: two figures, how they should relate, and what may lie between them. Second
- * moments are in units of |g|^2, so 1 is g itself; water levels in units of the largest |lambda|; norms of
- * matrices in units of the Frobenius norm. What rests on draws says so by its tolerance: Bernstein's
- * inequality with the closed form's variance gives it, so that a true statement fails one time in 2e9 at most.
+ * A check gives a VerifyVerdict: two figures, the relation they should have, and a tolerance. Second moments are in
+ * units of |g|^2, so that g itself has 1; water levels in units of the largest |lambda|; norms of matrices in units of
+ * the Frobenius norm. Where a figure is a mean over random draws, the tolerance comes from Bernstein's inequality with the
+ * variance of the closed form: a true statement fails with probability 5e-10 at most.
  *
- * What is linear in the number of elements is done on all of them. The rest looks at a part: VERIFY_PART
- * elements, one drawn from each of as many equal stretches, or a submatrix whose rows and columns are drawn
- * so. Parts are scaled by a power of two, which changes no statement and keeps every codec in range. */
+ * Checks whose cost is linear in the number of elements use all elements. The others use a part: VERIFY_PART elements, one
+ * drawn from each of as many equal stretches, or a submatrix whose rows and columns are drawn likewise. Parts are scaled
+ * by a power of two, which changes no statement and keeps every codec in range. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
 
@@ -16,10 +16,10 @@
 #include "num/waterfill.h"
 
 enum {
-    VERIFY_CODED = 1 << 26, /* elements that codecs are given whole, from the first on */
-    VERIFY_PART = 4096,     /* elements */
-    VERIFY_SHORT = 512,     /* rows or columns of a matrix on its shorter side, */
-    VERIFY_LONG = 1 << 18,  /* and on its longer one */
+    VERIFY_CODED = 1 << 26, /* codecs get at most the first so many elements */
+    VERIFY_PART = 4096,     /* elements of a part */
+    VERIFY_SHORT = 512,     /* most rows or columns of a submatrix on its shorter side, */
+    VERIFY_LONG = 1 << 18,  /* and on its longer side */
 };
 
 typedef enum { EQUAL, AT_MOST, AT_LEAST, ABOVE } Relation;
@@ -29,24 +29,25 @@ typedef struct {
     bool applies;
     Relation relation;
     double left, right, tolerance;
-    char note[128]; /* which of several cases this is; why there are no figures */
+    char note[128]; /* the case with the largest strain; or why there are no figures */
 } VerifyVerdict;
 
-/* The share of the tolerance that is used: at most 1 if it holds, infinite where a figure is missing. */
+/* How close a verdict is to failing, as a share of the tolerance: at most 1 if it passes, infinite if a figure is
+ * missing. */
 double verdict_strain(const VerifyVerdict *v);
 static inline bool verdict_holds(const VerifyVerdict *v)
 {
     return verdict_strain(v) <= 1;
 }
 
-/* What is under test, so that tests can break it. */
+/* The methods under test. Unit tests replace one by a faulty one. */
 typedef struct {
     bool (*level)(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
     double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
-    /* One draw of a codec: the payload, and what it decodes to. */
+    /* One draw of a codec: its payload, and the decoded vector y. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
     bool (*keep)(const Rng *rng, uint64_t i, double p); /* t_i of the estimator (2) */
-    /* Lemma 8: from a feasible q, q[0] < 1, lambda descending and s-unbalanced at 0, a p with p[0] = 1. */
+    /* Lemma 8: given a feasible q with q[0] < 1, and lambda descending and s-unbalanced at 0: a p with p[0] = 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);
 } VerifyMethods;
 extern const VerifyMethods verify_methods;
@@ -55,7 +56,7 @@ extern const VerifyMethods verify_methods;
 typedef struct {
     float *x;
     size_t n;
-    double *lambda; /* (count) |x| where it is not 0, largest first */
+    double *lambda; /* (count) non-zero |x|, largest first */
     size_t count;
     double l1, squares, most;
 } VerifyPart;
@@ -70,7 +71,7 @@ typedef struct {
     double nuclear;
 } VerifyMatrix;
 
-/* One vector with what statements share; each thing is made when first asked for. */
+/* A vector, and the intermediate results that several statements use; each is made at first use (NULL before). */
 typedef struct {
     const VerifyMethods *methods;
     const Vector *vector;
@@ -81,30 +82,31 @@ typedef struct {
     int threads;
     VerifyPart part;
     VerifyMatrix *matrix;
-    struct Leading *leading;               /* of Theorem 5 */
-    struct Spendings *spendings;           /* of Algorithm 1 */
-    struct EntrySample *entries;           /* of Lemma 1 */
-    struct AtomSample *spectral, *overlap; /* of Lemma 1 */
-    struct Contest *contest;               /* of Table 1 and Theorem 6 */
+    struct Leading *leading;               /* for Theorem 5 */
+    struct Spendings *spendings;           /* for Algorithm 1 */
+    struct EntrySample *entries;           /* for Lemma 1 */
+    struct AtomSample *spectral, *overlap; /* for Lemma 1 */
+    struct Contest *contest;               /* for Table 1 and Theorem 6 */
     Arena *a;
     Error *err;
 } VerifySubject;
 
 typedef struct {
-    const char *name, *says; /* `says` in one line, in the corrected form where the paper has a misprint */
+    const char *name, *says; /* `says`: the statement in one line, without the paper's misprints */
     Relation relation;
     enum { NEEDS_NOTHING, NEEDS_NONZERO, NEEDS_SEVERAL, NEEDS_MATRIX } needs;
     Status (*check)(VerifySubject *s, VerifyVerdict *v);
 } VerifyStatement;
 
 size_t statement_count(void);
-const VerifyStatement *statement_at(size_t i); /* NULL behind the last */
+const VerifyStatement *statement_at(size_t i); /* NULL: i is statement_count() or more */
 
-/* x (vector->shape.n), finite, and everything made later live in the arena and outlast the subject. */
+/* Takes the finite vector x (vector->shape.n). x must outlive the subject; intermediate results live in the arena. */
 Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
                     uint64_t seed, int threads, Arena *a, Error *err);
 
-/* What cannot be computed for want of range is a verdict without figures; other failures are the Status. */
+/* Checks the statement. ERR_NUMERIC of a computation (overflow, say) becomes a verdict without figures, which fails;
+ * other errors are returned. */
 Status statement_check(const VerifyStatement *statement, VerifySubject *s, VerifyVerdict *v);
 
 #endif

@@ -1,5 +1,4 @@
-/* verify_contest.c -- Table 1 and Theorem 6 measured: the codecs `entry` and `svd` draw one submatrix again
- * and again. */
+/* verify_contest.c -- Table 1 and Theorem 6 measured: the codecs `entry` and `svd` encode one submatrix many times. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -7,8 +6,8 @@
 
 typedef struct {
     double budget, expected;     /* expected: of |estimate|^2 / |X|^2 */
-    double second, sent;         /* means of that and of the numbers sent */
-    double second_off, sent_off; /* what may lie between them and theory */
+    double second, sent;         /* means over the draws, of that and of the numbers sent */
+    double second_off, sent_off; /* their tolerances */
 } Measured;
 
 typedef struct Contest {
@@ -16,7 +15,7 @@ typedef struct Contest {
     MatrixTheory theory;
     size_t draws;
     Measured entry, svd;
-    bool applies;
+    bool applies; /* svd takes the rank, and no draw was sent as plain floats */
 } Contest;
 
 enum { CONTEST_LONG = 1024, CONTEST_SHORT = 24 };
@@ -29,7 +28,7 @@ static double sent_by_entry(const Coded *c)
     return (double)count;
 }
 
-/* kind, a count of one byte, floats. */
+/* The payload is a kind, a count of one byte, and floats. */
 static double sent_by_svd(const Coded *c)
 {
     return (double)(c->payload.size - 2) / 4;
@@ -55,7 +54,8 @@ static Status measure(VerifySubject *s, Contest *t, const char *spec, double (*s
     return OK;
 }
 
-/* `spread`: sum p (1 - p). Each atom kept adds `step` to |estimate|^2 / |X|^2, and sends `numbers`. */
+/* Sets the tolerances. `spread`: sum p (1 - p). Each atom kept adds `step` to |estimate|^2 / |X|^2 and sends `numbers`
+ * numbers. */
 static void allow(const Contest *t, double spread, double step, double numbers, Measured *out)
 {
     const double draws = (double)t->draws, kept = bernstein(spread / draws, 1 / draws, VERIFY_ALARM);
@@ -109,7 +109,6 @@ static Status contest_of(VerifySubject *s, const Contest **out)
     return OK;
 }
 
-/* Draws that travel as floats say nothing of what is sent: a contest with one of them does not apply. */
 typedef void Take(const Contest *t, const Measured *got, VerifyVerdict *v);
 
 static void take_second(const Contest *t, const Measured *got, VerifyVerdict *v)

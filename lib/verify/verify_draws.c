@@ -1,4 +1,4 @@
-/* verify_draws.c -- draws, of codecs and of few atoms, and how far from theory their sums may lie. */
+/* verify_draws.c -- random draws of codecs and of small sets of atoms, and the tolerances of their means. */
 #include "verify/verify_parts.h"
 #include "compress/spec.h"
 
@@ -41,7 +41,7 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
     const Vector *v = c->s->vector;
-    c->call.shape = &c->shape; /* c may have moved */
+    c->call.shape = &c->shape; /* the struct may have been copied since coded_open */
     c->call.rng = rng_open(c->s->seed, repeat, v->worker, v->step, rng_hash(v->name));
     c->call.rng_shared = rng_open(c->s->seed, repeat, RNG_EVERYONE, v->step, rng_hash(v->name));
     return c->s->methods->draw(&c->call, x, &c->payload, c->y);
@@ -65,7 +65,6 @@ Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim)
     return set->atom && set->g ? OK : arena_fail(s->a, s->err);
 }
 
-/* `atom` holds lambda_i a_i: makes their lengths 1, and g and the sums of them. */
 void atomset_settle(AtomSet *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -86,8 +85,8 @@ void atomset_settle(AtomSet *set)
         }
 }
 
-/* Each element is in two of the atoms, half as much again in one, less what is too much in the other; so
- * neighbours are neither equal nor orthogonal, and phi is negative. */
+/* Atom i is 3/2 of piece i of g less half of piece i - 1, so that they add up to g, neighbours are neither equal nor
+ * orthogonal, and phi is negative. */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set)
 {
     enum { DIM = 64 };

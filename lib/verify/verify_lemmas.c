@@ -1,7 +1,7 @@
 /* verify_lemmas.c -- Lemmas 2, 3 and 8 and Theorem 4: which probabilities are best.
  *
- * f(p) = sum lambda_i^2 / p_i. Problem (4) wants the least f over sum p = s, problem (3) over p <= 1 besides.
- * "Any feasible p" is put to the test on many: near the best, far from it, and equal. All figures are over
+ * f(p) = sum lambda_i^2 / p_i. Problem (4) asks for the least f over sum p = s, problem (3) for p <= 1 as well. A
+ * statement on any feasible p is checked on many: near the best p, far from it, and with equal p_i. All figures are over
  * |lambda|^2. */
 #include "verify/verify_parts.h"
 
@@ -15,8 +15,8 @@ static double f_of(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* The best p, times random factors: from nearly 1, over those that make it the same for all elements, to ones
- * that have nothing to do with lambda. */
+/* Weights to make a p from: powers of lambda times random factors, from nearly lambda (the best p) to weights that hardly
+ * depend on it. */
 enum { TRIES = 24 };
 static void random_weights(const VerifySubject *s, size_t try, double *w)
 {
@@ -31,7 +31,7 @@ static void random_weights(const VerifySubject *s, size_t try, double *w)
     }
 }
 
-/* w scaled to a sum of s. */
+/* Scales w to a sum of s. */
 static void relaxed_chances(double *w, size_t n, double s)
 {
     double sum = 0;
@@ -41,7 +41,7 @@ static void relaxed_chances(double *w, size_t n, double s)
         w[i] *= s / sum;
 }
 
-/* min(1, w / level), with the level where these come to a sum of s. */
+/* Replaces w by min(1, w / level), with the level at which the sum is s. */
 static void feasible_chances(double *w, size_t n, double s)
 {
     double low = 0, high = 0, sum = 0;
@@ -58,7 +58,7 @@ static void feasible_chances(double *w, size_t n, double s)
         w[i] = chance_at(high, w[i]);
 }
 
-/* Between the largest balanced budget and that for all elements; 0 where equal magnitudes leave none. */
+/* A budget between the largest balanced one and n; 0 if the magnitudes are so equal that there is none. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
@@ -83,7 +83,7 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* At a balanced budget Algorithm 1 must give the p that the equality names. */
+/* The second moment of Algorithm 1's p at a balanced budget. */
 static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
@@ -133,13 +133,13 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Lemma 8: Appendix A.2's construction ---- */
 
-/* A starts as everything behind 0; its largest leave it, with their q, until it is balanced: A is what lies
- * from the first place on whose element is. */
+/* The set A is first..n-1, where `first` is the least place from which on the elements are balanced at what p_0 = 1 leaves
+ * of the budget. Elements before A keep their q. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0, share = 0;
     size_t first = n;
-    for (size_t i = n; i-- > 1;) { /* from the small end, so that nothing cancels */
+    for (size_t i = n; i-- > 1;) { /* from the smallest, so that nothing cancels */
         sum += q[i];
         l1 += lambda[i];
         if (lambda[i] * (sum + q[0] - 1) <= l1) {
@@ -153,7 +153,7 @@ void verify_raise(const double *lambda, const double *q, size_t n, double *p)
         p[i] = lambda[i] * share;
 }
 
-/* NaN where p is not feasible or leaves the first below 1. */
+/* f(p); NaN if p is not feasible or p_0 is not 1. */
 static double raised_f(const double *lambda, const double *p, size_t n, double budget)
 {
     double sum = 0;
@@ -223,7 +223,7 @@ static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Atoms that are not orthogonal: E |estimate|^2 over all outcomes of their coins. */
+/* Atoms that are not orthogonal: E |estimate|^2 by enumerating all outcomes of their coins. */
 static Status check_cross(VerifySubject *s, VerifyVerdict *v)
 {
     AtomSet set;

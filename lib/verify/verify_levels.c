@@ -1,6 +1,5 @@
-/* verify_levels.c -- the water level by other ways than waterfill.h's: none of them shares a step with it.
- *
- * lambda is largest first, without zeros; 0 is the level of a budget for all of them, NaN means no memory. */
+/* verify_levels.c -- reference solvers of the water level, which share no step with waterfill.h (see verify_parts.h); and
+ * the sums over the probabilities that a level gives. */
 #include "verify/verify_parts.h"
 
 #include "base/parallel.h"
@@ -8,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* tail[i] = lambda_i + ... + lambda_(n-1), added up from the small end. */
+/* tail[i] = lambda_i + ... + lambda_(n-1), added up from the smallest. */
 static double *tails(const double *lambda, size_t n, Arena *scratch)
 {
     double *tail = NEW(scratch, double, n + 1);
@@ -20,7 +19,7 @@ static double *tails(const double *lambda, size_t n, Arena *scratch)
     return tail;
 }
 
-/* Algorithm 1 as the paper has it, its sums over |lambda_j|. */
+/* Algorithm 1 as in the paper, with sums over |lambda_j|. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -35,7 +34,7 @@ double level_sorted(const double *lambda, size_t n, double budget, Arena *scratc
     return level;
 }
 
-/* The level is where sum min(1, lambda / level) meets the budget: halving the interval finds it. */
+/* Bisection for the level at which sum min(1, lambda / level) is the budget. */
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     double low = 0, high = 0;
@@ -53,7 +52,7 @@ double level_bisected(const double *lambda, size_t n, double budget, Arena *scra
     return high;
 }
 
-/* Appendix B's variant in O(sn): the largest left is looked for again and again, nothing is sorted. */
+/* Appendix B's variant in O(sn): selects the largest remaining element again and again instead of sorting. */
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -78,8 +77,8 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
     return level;
 }
 
-/* lambda_k is sure to be kept iff lambda_k (lambda_k + ..) > eps |lambda|^2 + lambda_k^2 + .. over what is
- * from k on; its own square stands on both sides, and is left out of them. */
+/* Element k is always kept iff lambda_k (lambda_k + lambda_(k+1) + ..) > eps |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + ..;
+ * the square of lambda_k is on both sides, and left out of both here. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
@@ -105,8 +104,8 @@ static double second_moment(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* p_i = y_i - t / w_i cut to [low_i, 1], with t such that they add up to the budget: the nearest such point
- * to y where distances are weighted by w. */
+/* The point p nearest to y, in distances weighted by w, with low_i <= p_i <= 1 and sum p = budget: p_i = y_i - t / w_i cut
+ * to [low_i, 1], with t by bisection. */
 static void project(const double *y, const double *w, const double *low, size_t n, double budget, double *p)
 {
     double least = INFINITY, most = -INFINITY;
@@ -125,14 +124,14 @@ static void project(const double *y, const double *w, const double *low, size_t 
         p[i] = fmin(1, fmax(low[i], y[i] - most / w[i]));
 }
 
-/* A step against the gradient, each coordinate measured by its own curvature 2 lambda^2 / p^3. */
+/* A projected Newton step: each coordinate has the curvature 2 lambda^2 / p^3. */
 static void step(const double *lambda, const double *p, const double *low, size_t n, double budget,
                  double *next)
 {
     double y[SMALL_MOST], w[SMALL_MOST];
     for (size_t i = 0; i < n; i++) {
         w[i] = 2 * (lambda[i] / p[i]) * (lambda[i] / p[i]) / p[i];
-        y[i] = p[i] + p[i] / 2; /* minus the gradient -lambda^2 / p^2 over w */
+        y[i] = p[i] + p[i] / 2; /* less the gradient -lambda^2 / p^2 over w */
     }
     project(y, w, low, n, budget, next);
 }
@@ -145,7 +144,7 @@ double least_by_descent(const double *lambda, size_t n, double budget)
         squares += lambda[i] * lambda[i];
     for (size_t i = 0; i < n; i++) {
         p[i] = budget / (double)n;
-        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2; /* Lemma 9, with room to spare */
+        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2; /* half of Lemma 9's bound */
     }
     double best = second_moment(lambda, p, n);
     for (int k = 0; k < STEPS; k++) {
@@ -164,17 +163,18 @@ double least_by_descent(const double *lambda, size_t n, double budget)
     return best;
 }
 
-/* ---- what a level spends on all elements ---- */
+/* ---- sums over the probabilities of a level ---- */
 
-/* waterfill.h counts an element as light up to here. */
+/* waterfill.h counts an element as light up to level * BALANCED. */
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
     const float *x;
     size_t n;
-    double tau, root; /* root: sqrt(mu) by (16), from the heavy ones' number and the others' sum */
-    double bound;     /* Lemma 9's, over lambda^2 */
-    Spent *part;      /* (blocks) */
+    double tau,
+        root; /* root: sqrt(mu) by (16), from the number of heavy elements and the sum of the light ones */
+    double bound; /* Lemma 9's, over lambda^2 */
+    Spent *part;  /* (blocks) */
 } Spending;
 
 static void spend_block(void *data, size_t block)
@@ -220,7 +220,7 @@ Status spend_floats(VerifySubject *subject, double budget, const Level *level, S
     }
     if (!(s.root > 0 && isfinite(s.root)))
         out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* not feasible: nothing that it reaches counts */
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* p is not feasible */
         out->second = out->least = NAN;
     return OK;
 }

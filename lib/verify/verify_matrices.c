@@ -1,8 +1,7 @@
-/* verify_matrices.c -- Lemma 7 (Appendix C's Lemma 11), Table 1 and Theorem 6 on the matrix that a tensor is
- * viewed as.
+/* verify_matrices.c -- Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix that a tensor is reshaped to.
  *
- * Table 1's "Var." is the second moment: the variance is that less |X|_F^2. Appendix C's chain for the left
- * inequality ends in sqrt(nm) |X|_*; the factor is missing in print, the lemma itself is right. */
+ * "Var." in Table 1 is the second moment: the variance is |X|_F^2 less. Appendix C's proof of the left inequality should
+ * end in sqrt(nm) |X|_*; the factor is missing in print, the lemma itself is right. */
 #include "verify/verify_parts.h"
 
 #include "num/spectral.h"
@@ -21,7 +20,7 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     m->k = spectral.k;
     m->sigma = spectral.lambda;
     m->nuclear = 0;
-    stats_sort(m->sigma, m->k); /* it is in order to rounding, largest first */
+    stats_sort(m->sigma, m->k); /* spectral_open sorts only up to rounding */
     for (size_t i = 0; i < m->k; i++)
         m->nuclear += m->sigma[i];
     for (size_t i = 0; i < m->k / 2; i++) {
@@ -32,7 +31,7 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     return OK;
 }
 
-/* Rows and columns drawn from equal stretches, the whole scaled by a power of two. */
+/* Copies rows and columns drawn from equal stretches, scaled by a power of two. */
 static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
     const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
@@ -123,7 +122,7 @@ Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set)
     return OK;
 }
 
-/* ---- what theory says at equal communication ---- */
+/* ---- the theory at equal communication ---- */
 
 MatrixTheory matrix_theory(const VerifyMatrix *m)
 {
@@ -141,7 +140,7 @@ const char *theory_winner(double ratio)
     return ratio <= 1 ? "svd" : "entries";
 }
 
-/* ---- closed forms: what is tested gives the probabilities ---- */
+/* ---- second moments in closed form, with the probabilities of the methods under test ---- */
 
 static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
@@ -207,7 +206,7 @@ static Status check_winner(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- the codecs by what they say of themselves, on the whole ---- */
+/* ---- second moments by the codecs' own closed forms ---- */
 
 static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char *spec, double *second)
 {
@@ -216,7 +215,7 @@ static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char 
     TRY(coded_open(&coded, s, spec, &m->shape));
     coded.call.shape = &coded.shape;
     const double variance = codec_variance(&coded.call, m->x);
-    *second = variance > 0 ? variance / m->squares + 1 : 0; /* none: it would travel as floats */
+    *second = variance > 0 ? variance / m->squares + 1 : 0; /* 0: the codec would send plain floats */
     arena_rewind(s->a, mark);
     return OK;
 }
@@ -234,7 +233,7 @@ static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    const double level = m->l1 / th.entry_budget; /* it travels as float32 */
+    const double level = m->l1 / th.entry_budget; /* sent as float32 */
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)
         verdict_take(v, svd / entries, th.ratio, rounding * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows,
@@ -274,7 +273,7 @@ const VerifyStatement matrix_statements[] = {
      check_svd_second},
     {"Theorem 6", "s' = s / (n + m): E|Xhat|^2 of svd over that of entries = (n + m) |X|_*^2 / |X|_{1,1}^2",
      EQUAL, NEEDS_MATRIX, check_winner},
-    {"Theorem 6: codecs", "the same by the closed forms of the codecs svd and entry", EQUAL, NEEDS_MATRIX,
-     check_winner_codecs},
+    {"Theorem 6: codecs", "as Theorem 6, by the closed forms of the codecs svd and entry", EQUAL,
+     NEEDS_MATRIX, check_winner_codecs},
     {0},
 };

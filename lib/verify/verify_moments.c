@@ -1,8 +1,8 @@
-/* verify_moments.c -- Lemma 1 by drawing: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum over i
- * != j of lambda_i lambda_j <a_i, a_j>.
+/* verify_moments.c -- Lemma 1 by random draws: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum over i != j of
+ * lambda_i lambda_j <a_i, a_j>.
  *
- * The mean is looked at along fixed directions d: <mean, d> is a sum of independent bounded terms, so
- * Bernstein's inequality bounds how far it may lie from <g, d>. Figures along d are over |g| |d|. */
+ * The mean is compared with g along fixed directions d: <mean, d> is a sum of independent bounded terms, so Bernstein's
+ * inequality bounds its distance from <g, d>. These figures are over |g| |d|. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
 
-/* d: g itself, all equal, then g with random signs. */
+/* Element i of direction d: g itself, (1, .., 1), then g with random signs. */
 static double direction(const Rng *signs, size_t which, size_t i, double g)
 {
     if (which == 1)
@@ -33,7 +33,7 @@ typedef struct EntrySample {
     bool applies;
 } EntrySample;
 
-/* x_i^2 (1 / p - 1) */
+/* Variance of the estimate of one entry, x^2 (1 / p - 1), at the level tau. */
 static double entry_variance(double tau, double x)
 {
     return fabs(x) < tau ? fabs(x) * (tau - fabs(x)) : 0;
@@ -71,7 +71,7 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Ten per cent of the entries, but up to half of few; so many draws that a bias of 1 % would be seen. */
+/* Budget: 10 % of the entries, or 100, but at most half. Enough draws to show a bias of 1 %. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
@@ -142,7 +142,7 @@ static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- few atoms, drawn as (2) says ---- */
+/* ---- small sets of atoms, drawn by (2) ---- */
 
 typedef struct AtomSample {
     VerifyMatrix m; /* of singular vectors */
@@ -152,7 +152,8 @@ typedef struct AtomSample {
     double *mean, second;
 } AtomSample;
 
-/* <a_i, d> lambda_i sqrt((1 - p) / p) squared, summed: the variance along d of one draw; and the largest step. */
+/* Variance of one draw along d, the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i; *most: largest distance of a term from
+ * its mean. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;
@@ -193,7 +194,7 @@ static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Half of the atoms, or fewer where that would keep one always. */
+/* Budget: half of the atoms, or less, so that no atom is always kept. */
 static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
@@ -236,7 +237,7 @@ static Status mean_of_atoms(VerifySubject *s, const AtomSample *sample, VerifyVe
     return OK;
 }
 
-/* `cross`: what the atoms' not being orthogonal adds. */
+/* `cross`: phi(g), which is 0 for orthogonal atoms. */
 static Status second_of_atoms(const AtomSample *sample, double cross, VerifyVerdict *v)
 {
     const AtomSet *set = &sample->set;
@@ -280,7 +281,7 @@ static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
     return s->spectral->draws ? second_of_atoms(s->spectral, 0, v) : OK;
 }
 
-/* The codec at half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i. */
+/* The codec svd at a budget of half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));

@@ -1,6 +1,6 @@
 /* verify_quantisers.c -- Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
- * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The print has Q(q) for Q(g), and
- * L_q(v) beside |g|_q: one vector.) */
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The paper prints Q(q) for Q(g), and L_q(v) with
+ * |g|_q for L_q(g).) */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -62,7 +62,7 @@ static Status norms_of(VerifySubject *s, const float *x, size_t n, double most, 
     return OK;
 }
 
-/* The leading elements, nearly always all of them, and their norms. */
+/* The first VERIFY_CODED elements, usually all of them, and their norms. */
 typedef struct Leading {
     size_t n, nonzero;
     double l1, squares, most, norm[POWERS];
@@ -96,7 +96,7 @@ static Status leading(VerifySubject *s, const Leading **out)
     return OK;
 }
 
-/* A scale travels as float32: within its range, and rounded by this share. */
+/* A scale is sent as float32: whether it is in range, and its relative rounding error. */
 static bool in_range(double norm)
 {
     return norm <= (double)FLT_MAX;
@@ -119,7 +119,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         Level level;
         if (!s->methods->level(s->x, l->n, budget, s->threads, s->a, &level))
             return arena_fail(s->a, s->err);
-        /* Where all are kept, p = 1 is |g_i| / |g|_q iff |g|_q is the magnitude of each. */
+        /* tau = 0: all elements are kept. Then p = 1 = |g_i| / |g|_q iff all magnitudes are |g|_q. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;
         verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
@@ -130,7 +130,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- second moments ---- */
 
-/* Whether the codec sends so short a vector as floats. */
+/* Whether the codec sends x as plain floats; only short vectors can be. */
 static Status travels_raw(Coded *c, const float *x, bool *raw)
 {
     *raw = false;
@@ -180,7 +180,7 @@ static Status measure_second(VerifySubject *s, VerifyVerdict *v, double q, doubl
     double sum = 0, spread = 0;
     Coded coded;
     char spec[32];
-    if ((double)draws * budget < 100) /* too few are kept to say anything */
+    if ((double)draws * budget < 100) /* too few elements are kept for a useful tolerance */
         return OK;
     for (size_t i = p->count; i-- > 0;)
         spread += p->lambda[i] / norm * (1 - p->lambda[i] / norm);
@@ -211,9 +211,9 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- the same random numbers, the same vectors ---- */
+/* ---- equal decoded vectors from equal random numbers ---- */
 
-/* Elements that two codecs decode to different values, beyond a rounding of the scale they share. */
+/* Counts elements that `entry` and the codec `spec` decode differently, beyond the rounding of their scale. */
 static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
                               size_t *count, bool *raw)
 {
@@ -243,7 +243,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     TRY(leading(s, &l));
     if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    const ArenaMark mark = arena_mark(s->a); /* behind the norms, which stay */
+    const ArenaMark mark = arena_mark(s->a); /* after `leading`, whose norms stay */
     const size_t draws = l->n < BLOCK ? 4 : 1;
     const double budget = l->l1 / l->norm[k];
     TRY(count_different(s, spec, l->n, budget, draws, &count, &raw));
@@ -281,8 +281,9 @@ const VerifyStatement quantiser_statements[] = {
      check_measured},
     {"Theorem 5: qsgd", "elements where 1-bit QSGD and entry, with the same coins, decode differently: none",
      EQUAL, NEEDS_NONZERO, check_qsgd},
-    {"Theorem 5: terngrad", "elements where TernGrad and entry do: none", EQUAL, NEEDS_NONZERO,
-     check_terngrad},
-    {"Theorem 5: lq", "elements where lq and entry do, for each q: none", EQUAL, NEEDS_NONZERO, check_lq},
+    {"Theorem 5: terngrad", "elements where TernGrad and entry decode differently: none", EQUAL,
+     NEEDS_NONZERO, check_terngrad},
+    {"Theorem 5: lq", "elements where lq and entry decode differently, for each q: none", EQUAL,
+     NEEDS_NONZERO, check_lq},
     {0},
 };

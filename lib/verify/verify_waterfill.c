@@ -1,7 +1,7 @@
-/* verify_waterfill.c -- what Algorithm 1 promises, and Lemma 9.
+/* verify_waterfill.c -- the statements on Algorithm 1, and Lemma 9.
  *
- * The conditions (14) read, once the square and the sign that the print lost are back, 0 <= 1 - p_i
- * perpendicular to lambda_i^2 / p_i^2 - mu >= 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
+ * The conditions (14), with the square and the sign that are missing in print: 0 <= 1 - p_i perpendicular to
+ * lambda_i^2 / p_i^2 - mu >= 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static size_t budgets_of(double l1, double most, size_t count, double budget[BUD
 
 /* ---- on all elements ---- */
 
-/* What Algorithm 1 does at each budget. */
+/* The levels of Algorithm 1 at several budgets. */
 typedef struct Spendings {
     size_t count;
     double budget[BUDGETS];
@@ -49,7 +49,7 @@ static Status make_spendings(VerifySubject *s)
     return OK;
 }
 
-/* Budgets above the number of non-zero elements keep each of them. */
+/* A budget above the number of non-zero elements keeps all of them. */
 static Status check_budget(VerifySubject *s, VerifyVerdict *v)
 {
     const double all = (double)s->nonzero, plenty = 2 * all + 1;
@@ -85,7 +85,7 @@ static Status check_lemma_9(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- on a part, against other ways ---- */
+/* ---- on a part, against reference solvers ---- */
 
 static Status part_level(VerifySubject *s, const float *x, double budget, double *tau)
 {
@@ -96,7 +96,7 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* What a rounding error of the budget moves the level by: much, where little is left for the light ones. */
+/* How far a rounding error of the budget moves the level: far, if little of the budget is left for light elements. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
@@ -138,7 +138,7 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* At the variance that Algorithm 1 reached, gspar's answer to the dual problem has the same level. */
+/* At the variance that Algorithm 1 reaches, gspar's solution of the dual problem has the same level. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -182,7 +182,7 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* The order is turned round and every number made four times as large, or as small. */
+/* Reverses the order, changes signs, and scales by 4 or 1/4: the level must scale with them. */
 static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -203,7 +203,7 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* The same on singular values: the other solver. */
+/* On singular values, which waterfill_level solves. */
 static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));
@@ -232,7 +232,7 @@ const VerifyStatement level_statements[] = {
     {"Algorithm 1: sorted",
      "its level is that of the paper's form, with sums of |lambda_j| (printed |lambda_i|)", EQUAL,
      NEEDS_SEVERAL, check_sorted},
-    {"Algorithm 1: bisection", "its level is where halving finds sum min(1, |lambda_i| / level) = s", EQUAL,
+    {"Algorithm 1: bisection", "its level is where bisection finds sum min(1, |lambda_i| / level) = s", EQUAL,
      NEEDS_SEVERAL, check_bisection},
     {"Algorithm 1: descent", "f(p) is the least that projected descent finds, on 32 elements", EQUAL,
      NEEDS_SEVERAL, check_descent},
@@ -241,8 +241,9 @@ const VerifyStatement level_statements[] = {
      NEEDS_SEVERAL, check_gspar},
     {"Algorithm 1: O(sn)", "its level is that of Appendix B's variant, which selects instead of sorting",
      EQUAL, NEEDS_SEVERAL, check_selection},
-    {"Algorithm 1: invariance", "another order, other signs and another unit: the level goes along", EQUAL,
-     NEEDS_SEVERAL, check_invariance},
+    {"Algorithm 1: invariance",
+     "another order, other signs and another unit: the level only changes its unit", EQUAL, NEEDS_SEVERAL,
+     check_invariance},
     {"Algorithm 1: spectrum", "the level of the singular values is that of the paper's form", EQUAL,
      NEEDS_MATRIX, check_spectrum},
     {"Lemma 9",

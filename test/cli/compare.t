@@ -115,9 +115,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 
 # where all goes as floats a note says so, also with --quiet; where one tensor does not, none
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c powersgd -c none -c qsgd --group all -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -t layer1.weight -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -q --repeats 1
-2> note: powersgd: everything went as floats (raw_fallbacks), which are shorter; a group is one vector, not a matrix
-2> note: svd: everything went as floats (raw_fallbacks), which are shorter
-2> note: lowrank: everything went as floats (raw_fallbacks), which are shorter
+2> note: powersgd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger; a group is one vector, not a matrix
+2> note: svd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
+2> note: lowrank: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
 - note: qsgd*
 - note: none*
 = 0
@@ -138,7 +138,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 > r.csv.journal
 - r.csv
 2> atomo-bench: g.h5: stopped with * of 6 records finished
-2> hint: the same command with --resume goes on from r.csv.journal
+2> hint: the same command with --resume continues from r.csv.journal
 = 0
 
 # a stopped run without a file prints what is finished

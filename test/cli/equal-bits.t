@@ -49,7 +49,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 --equal-bits 1
 > 130
 > entry:ratio=0.123
 > svd:rank=*
-2> hint: the same command with --resume goes on from x.csv.journal
+2> hint: the same command with --resume continues from x.csv.journal
 = 0
 
 # another size is another run

@@ -47,7 +47,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 2> note: d: no checkpoint to resume from: the run starts from the beginning
 = 0
 
-# interrupted: what is finished is there, and --resume goes on
+# interrupted: what is finished is there, and --resume continues
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1000000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && [ ! -e d/step_00000200.h5 ]; do sleep 0.05; done; kill -INT $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
 > it is the last record
 2> atomo-train: stopped after step * of 1000000
@@ -207,7 +207,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 2> atomo-train: d: another run is at work there
 = 1
 
-# gradients saved by a run that is stopped, and goes on: none is lost, whatever was written when
+# gradients saved by a run that is stopped and resumed: none is lost, wherever it stopped
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 5 --train-dir $1 --dump-gradients $1.h5 --dump-freq 3 -q -f csv --max-steps $2 $3 >/dev/null; }; go a 30; go b 10; go b 20 --resume; go b 20 --resume; go b 30 --resume; cmp a.h5 b.h5 && echo same; go b 30 --resume; cmp a.h5 b.h5 && echo unchanged
 > same
 > unchanged
@@ -224,7 +224,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > step_00000004.h5
 > same
 2> atomo-train: b/step_00000008.h5: cannot write weights/linear.weight: File too large
-2> hint: records so far: b.csv.journal; *--resume goes on
+2> hint: records so far: b.csv.journal; *--resume continues
 - .step*
 = 1
 

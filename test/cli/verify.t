@@ -13,7 +13,7 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 
 > Lemma 9 * layer0.weight *>= *yes *
 > Lemma 9 * layer1.weight *>= *yes *
 - *layer1.weight*Lemma 7*
-2> note: g.h5: * of * checks passed; * times a statement says nothing of a tensor
+2> note: g.h5: * of * checks passed; * times a statement does not apply to a tensor
 = 0
 
 # the fields of csv, every one of them passed
