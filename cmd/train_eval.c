@@ -140,7 +140,8 @@ static Status follow(Eval *e)
 {
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
-        const bool at_work = step_folder_is_locked(e->dir); /* before testing, so as to see the last checkpoint */
+        const bool at_work =
+            step_folder_is_locked(e->dir); /* before testing, so as to see the last checkpoint */
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)
             break;

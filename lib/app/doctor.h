@@ -1,4 +1,4 @@
-/* doctor.h -- what this machine gives, and what to do where something is not right. */
+/* doctor.h -- checks this machine: CPU, memory, limits, disk, libraries, gnuplot. */
 #ifndef ATOMO_DOCTOR_H
 #define ATOMO_DOCTOR_H
 
@@ -6,12 +6,13 @@
 
 typedef struct {
     const char *what, *found;
-    const char *advice; /* what mends it; NULL: nothing is wrong */
+    const char *advice; /* how to mend it; NULL: nothing is wrong */
 } Finding;
 
 enum { FINDINGS_MAX = 24 };
 
-/* Fills in `findings`; the count. Texts live in the arena. Once `stopped` says so, what takes long is given up. */
+/* Fills in `findings` (FINDINGS_MAX); returns their number. Texts live in the arena. Once stopped() is true, slow checks
+ * give up. */
 size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a);
 
 #endif

@@ -1,6 +1,6 @@
 /* verify_matrices.c -- Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix that a tensor is reshaped to.
  *
- * "Var." in Table 1 is the second moment: the variance is |X|_F^2 less. Appendix C's proof of the left inequality should
+ * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. Appendix C's proof of the left inequality should
  * end in sqrt(nm) |X|_*; the factor is missing in print, the lemma itself is right. */
 #include "verify/verify_parts.h"
 

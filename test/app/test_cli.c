@@ -1,4 +1,4 @@
-/* test_cli.c -- options from a table, and the help that the same table gives. */
+/* test_cli.c -- parsing of options from a table, and help from the same table. */
 #include "rig/check.h"
 #include "app/cli.h"
 #include "report/report.h"
@@ -125,7 +125,7 @@ static void common_options_have_their_defaults(void **state)
     arena_close(r.a);
 }
 
-/* A folder whose name has an ending, too: where results can be written is looked at when options are read. */
+/* An empty folder to write to, with a folder a.csv in it: the parser checks whether -o can be written. */
 static char folder[] = "/tmp/atomo-cli.XXXXXX";
 
 static int enter_folder(void **state)
@@ -186,7 +186,9 @@ static void wrong_options_say_what_is_wrong(void **state)
     } wrong[] = {
         {{"--repaets", "3"}, "cmd: unknown option --repaets (did you mean --repeats?)", "prog cmd --help"},
         {{"--zzz"}, "cmd: unknown option --zzz", "prog cmd --help"},
-        {{"--rep=3"}, "cmd: unknown option --rep", ""}, /* no abbreviations: they would pin names for ever */
+        {{"--rep=3"},
+         "cmd: unknown option --rep",
+         ""}, /* no abbreviations: a new option could make them ambiguous */
         {{"-z"}, "cmd: unknown option -z", "prog cmd --help"},
         {{"-qz"}, "cmd: unknown option -z", ""},
         {{"--repeats"}, "cmd: --repeats: the value is missing: want N", ""},
@@ -292,7 +294,7 @@ static void a_first_signal_only_notes_that_it_came(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_come_in_every_gnu_form),
-        cmocka_unit_test(an_alias_is_the_same_option),
+    cmocka_unit_test(an_alias_is_the_same_option),
     cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
     cmocka_unit_test(common_options_have_their_defaults),
     cmocka_unit_test_setup_teardown(the_ending_of_a_file_names_the_format_unless_an_option_does, enter_folder,

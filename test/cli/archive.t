@@ -1,4 +1,4 @@
-# a dump made up, encoded and decoded without loss
+# a synthetic dump, encoded and decoded without loss
 $ atomo-bench synth -o a.h5 --shape 4x3x2x2 --shape 6 --steps 2 --workers 2
 > a.h5: 8 normal tensors
 = 0
@@ -13,7 +13,7 @@ $ atomo-bench synth -o a.h5 --steps 2 --workers 2 && atomo-bench encode a.h5 -c 
 > b.h5
 = 0
 
-# what the user forgot or mistyped
+# missing or mistyped arguments
 $ atomo-bench encode a.h5 -c none
 2> atomo-bench: encode: no output file; want -o FILE.atomo
 = 2
@@ -32,7 +32,7 @@ $ atomo-bench synth --seed 9223372036854775808 -o a.h5
 2> atomo-bench: synth: --seed 9223372036854775808: want 0 to 9223372036854775807
 = 2
 
-# files that are not what they should be
+# files of the wrong kind
 $ atomo-bench encode nothing.h5 -c none -o a.atomo
 2> atomo-bench: nothing.h5: cannot be opened: No such file or directory
 = 1
@@ -43,7 +43,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench decode a.h5 -o b.h5
 2> atomo-bench: a.h5: at byte 0: not a payload container
 = 1
 
-# a container cut short, and an earlier result that stays
+# a truncated container is refused, and the earlier result is left as it was
 $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -o a.atomo >/dev/null; head -c 5000 a.atomo >cut.atomo; echo old >b.h5; atomo-bench decode cut.atomo -o b.h5; cat b.h5; ls -A
 > old
 > a.atomo
@@ -54,14 +54,14 @@ $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -o a.ato
 2> atomo-bench: cut.atomo: at byte * the file is cut short*
 = 0
 
-# the input in the place of the output
+# an output that would overwrite the input is refused
 $ atomo-bench synth -o a.h5 >/dev/null; ln a.h5 b.h5; cp a.h5 c.h5; atomo-bench encode a.h5 -c none -o b.h5; cmp a.h5 c.h5 && ls -A
 2> atomo-bench: encode: -o b.h5: is what is read, want another file
 > a.h5
 - *.tmp
 = 0
 
-# the file and the tensor that cannot be sent
+# a tensor that cannot be sent is named with its file
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("a.h5", "w"); f["x"] = [1.0, float("nan")]; f["y"] = [3e38] * 9'; atomo-bench encode a.h5 -c none -o a.atomo; atomo-bench compare a.h5 -c none; atomo-bench encode a.h5 -c qsgd:bucket=0,code=fixed -t y -o a.atomo
 2> atomo-bench: a.h5: x: 1 of 2 elements are NaN or Inf as float32, the first is element 1

@@ -1,4 +1,4 @@
-# a journal that is none
+# a file that is no journal
 $ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench compare a.h5 -c none -o x.csv --resume
 2> atomo-bench: x.csv.journal: line 1: *
 2> hint: leave --resume out to begin afresh
@@ -29,13 +29,13 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 80x30 --shape 50 -q; atomo-b
 > 1 1 1
 = 0
 
-# a rate of the inner codec has nothing to say
+# a rate of the inner codec has no effect
 $ atomo-bench compare g.h5 -c joint+entry:ratio=0.1
 2> atomo-bench: codec joint+entry:ratio=0.1: joint: ratio=0.1 has no effect, the common budget sets every level
 2> hint: write joint:bits=B+entry, with B payload bits an element
 = 2
 
-# a row for each tensor, too
+# --per-tensor adds a row for each tensor
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c none --per-tensor
 > tensor *compressor *
 > layer0.weight *none *
@@ -43,7 +43,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h
 > [*] *none *
 = 0
 
-# one record for each step, worker, tensor and compressor, then those of everything
+# one record for each step, worker, tensor and codec, then those of the whole selection
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; atomo-bench compare g.h5 -c none -c terngrad -f csv --metrics bytes | cut -d, -f 1-3,7 | tr '\n' ' '
 > step,worker,tensor,compressor 1,0,layer0.weight,none 1,0,layer0.weight,terngrad 1,0,layer1.weight,none 1,0,layer1.weight,terngrad 1,0,[*],none 1,0,[*],terngrad 1,1,* 2,1,[*],terngrad [*],[*],[*],none [*],[*],[*],terngrad 
 = 0
@@ -53,7 +53,7 @@ $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f 
 > step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,error
 = 0
 
-# JSON that a strict parser reads, nulls where there is nothing
+# JSON that a strict parser reads; missing values are null
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f json | python3 -c 'import json, sys; d = json.load(sys.stdin, parse_constant=int); print(d["schema"], d["results"][0]["shape"], d["results"][0]["worker"], d["results"][1]["tensor"], d["results"][0]["bias_z"], d["meta"]["repeats"])'
 > atomo-compare/1 [[]6, 5] None [*] None 10
@@ -80,17 +80,17 @@ $ atomo-bench compare g.h5 -c terngrid
 2> hint: atomo-bench list shows them all
 = 2
 
-# a file that is not there
+# a file that does not exist
 $ atomo-bench compare nowhere.h5
 2> atomo-bench: nowhere.h5: *
 = 1
 
-# tensors under --min-elements travel as floats
+# tensors under --min-elements are sent as floats
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --min-elements 31 -f csv --metrics bytes | cut -d, -f 3,9 | tr '\n' ' '
 > tensor,bytes layer0.weight,120 layer1.weight,4* [*],5* 
 = 0
 
-# too little memory to sort everything as one
+# too little memory to sort all elements together
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --memory 1K -f csv --metrics wasserstein | tail -n 1
 > 1,,[*],,,2078,terngrad,10,,
 2> note: wasserstein and percentile classes over several tensors are left out: 2078 elements take 24936 bytes, more than --memory allows
@@ -106,14 +106,14 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for s in 1 2; do atomo-bench compa
 > differ
 = 0
 
-# the journal goes when the results are complete
+# the journal is removed when the results are complete
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o r.csv; ls
 > g.h5
 > r.csv
 - *journal*
 = 0
 
-# where all goes as floats a note says so, also with --quiet; where one tensor does not, none
+# a note if all payloads are plain floats, also with --quiet; none if one tensor's is not
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c powersgd -c none -c qsgd --group all -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -t layer1.weight -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -q --repeats 1
 2> note: powersgd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger; a group is one vector, not a matrix
 2> note: svd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
@@ -125,14 +125,14 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h
 2>
 = 0
 
-# a killed run leaves the earlier results, and is resumed to the same figures
+# a killed run leaves the earlier results, and resumes to the same figures
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 6000 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; "$@" -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 12 ]; do :; done 2>/dev/null; kill -9 $!; wait $!; cat r.csv; truncate -s -5 r.csv.journal; "$@" -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
 > before
 > same
 - *.journal
 = 0
 
-# a stopped run says how to go on
+# a stopped run says how to continue
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; ls
 > 130
 > r.csv.journal
@@ -149,7 +149,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 > *stopped with * of 6 records finished
 = 0
 
-# a journal of other settings is not taken up
+# a journal of other settings is not used
 $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.journal; do sleep 0.01; done; kill -9 $!; wait $!; atomo-bench compare g.h5 -c none --repeats 3 -o r.csv --resume
 2> atomo-bench: r.csv.journal: was begun with another repeats
 2> hint: *
@@ -160,12 +160,12 @@ $ atomo-bench compare g.h5 -c none --resume
 2> atomo-bench: --resume: want -o FILE, *
 = 2
 
-# where no folder is, the run does not begin
+# if the folder of -o does not exist, the run does not begin
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o nowhere/r.csv
 2> atomo-bench: nowhere/r.csv: cannot write: No such file or directory
 = 1
 
-# a codec that fails costs its record
+# a codec that fails loses its record only
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 -c qsgd:bucket=0 -f csv --metrics bytes
 > ,,a,*,qsgd:bucket=0,10,1*,

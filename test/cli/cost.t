@@ -1,4 +1,4 @@
-# a row for each number of workers and compressor; none and fp16 are there unasked, once
+# a row for each number of workers and codec; none and fp16 are always there, once
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250
@@ -8,7 +8,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench c
 2>
 = 0
 
-# csv: the fields, in their order; the sizes are the payloads', merged ones those of P workers
+# csv: the fields in order; sizes of a payload, and of the aggregate of P workers
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2,8,64 -q -f csv | cut -d, -f 1-4,13-17; atomo-bench merge g.h5 -c sign --workers 64 -q -f csv --metrics bytes | tail -n 1 | cut -d, -f 1-8,15
 > compressor,workers,topology,link,bytes_up,bytes_merged,rounds,alpha_ms,beta_gbps
 > none,2,ring,lan10g,8192,*,1,0.05,1.25
@@ -18,7 +18,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 > sign,64,ring,lan10g,257,1794,1,0.05,1.25
 = 0
 
-# what an exchange takes, from sizes that are known: 8192 bytes of floats, 4097 of fp16, at 1 kB/s and 1 s
+# the time of an exchange for known sizes: 8192 bytes of floats, 4097 of fp16, at 1 kB/s and 1 s
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
 > fp16 1 ps 14289 None
@@ -34,7 +34,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c s
 > scaledsign 5 tree None its payloads do not add
 = 0
 
-# an all-gather loses to a ring of floats once its ratio is over 2/P: half of them from 4 workers on, one bit an element from 64 on
+# an all-gather is slower than a ring of floats if its payloads are over 2/P of the floats: halves from 4 workers on, one bit per element from 64 on
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c fp16:rounding=stochastic -c scaledsign --workers 3,5,63,65 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; all = json.load(sys.stdin)["results"]; none = {r["workers"]: r["comm_ms"] for r in all if r["compressor"] == "none"}; [print(r["compressor"], r["workers"], r["comm_ms"] < none[r["workers"]], r["pays"] in ("below", "always"), r["speedup"] > 1) for r in all if r["compressor"] != "none"]'
 > fp16:rounding=stochastic 3 True True True
@@ -51,14 +51,14 @@ $ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c qsgd --
 > below True
 = 0
 
-# rounds wait once each; a server answers those before the last
+# each round pays the latencies; a server answers each round but the last
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology allgather --workers 2 --link wan100m -q -f csv --sort rounds:desc | awk -F, '{ printf "%s %s %d\n", $1, $15, $7 }'
 > terngrad:share=on 2 40
 > powersgd:rank=1 2 40
 > fp16 1 20
 = 0
 
-# with overlap the total is less than the sum of its parts, and never less than what the processor does
+# with overlap the total is less than the sum of its parts, and at least the time of the processor
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 64x32 --shape 64x32 -q; for o in "" --overlap; do atomo-bench cost g.h5 -c qsgd --workers 4 --compute-ms 30 --link alpha=1us,beta=1MB -q $o -f json | python3 -c 'import json, sys; d = json.load(sys.stdin); r = [(r["compute_ms"] + r["encode_ms"] + r["decode_ms"], r["comm_ms"], r["total_ms"]) for r in d["results"]]; print(d["schema"], d["meta"]["overlap"], all(abs(p + c - t) < 1e-9 for p, c, t in r), all(p <= t < p + c for p, c, t in r))'; done
 > atomo-cost/1 False True False
@@ -85,20 +85,20 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 --compute-from 
 2> atomo-bench: --compute-ms and --compute-from: want one of them
 = 2
 
-# without either there is a note
+# without --compute-ms and --compute-from there is a note
 $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 | grep -c sign
 > 1
 2> note: no --compute-ms or --compute-from: times are those of the exchange
 = 0
 
-# several links, presets and one's own; each with its alpha and beta
+# several links, presets and custom ones; each with its alpha and beta
 $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --workers 2 --link lan1g,wan100m --link alpha=2ms,beta=3MB -f csv -q | grep '^sign' | rev | cut -d, -f 2,3 | rev
 > 0.1,0.125
 > 20,0.0125
 > 2,0.003
 = 0
 
-# the rows by a field
+# rows sorted by a field
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology ring --sort total_ms | cut -d, -f 1 | tr '\n' ' '
 > compressor,workers none,4 fp16,4 none,2 sign,4 fp16,2 sign,2 
 > compressor fp16 none topk 
@@ -118,13 +118,13 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> atomo-bench: g.h5: qsgd:bucket=0 on b: *
 = 0
 
-# other formats, and files that are all or nothing
+# other formats; a file is written completely or not at all
 $ atomo-bench synth -o g.h5 --shape 64 -q; for f in csv json md tex; do atomo-bench cost g.h5 -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
 > r.tex
 - *.journal
 = 0
 
-# what cannot be asked for
+# options that are refused
 $ atomo-bench cost g.h5 --workers 4097
 2> atomo-bench: --workers *
 = 2
@@ -177,7 +177,7 @@ $ atomo-bench synth -o g.h5 --shape 2000x640 -q; echo earlier >x.csv; sh $SRC/te
 2> atomo-bench: g.h5: stopped with *
 = 0
 
-# atomo-train takes links of one's own, too
+# atomo-train takes custom links, too
 $ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=1s,beta=1GB --topology allgather -c terngrad:share=on -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm_ms") c = i } $1 == "step" { printf "%d\n", $c }'
 > 2000
 = 0
@@ -186,7 +186,7 @@ $ atomo-train run --link alpha=1s
 2> atomo-train: *link alpha=1s: beta is missing; want *
 = 2
 
-# its figures, from CSV, JSON and by hand
+# its figures, from CSV, from JSON, and by the gnuplot scripts
 ? command -v gnuplot
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -o j.tex && grep -c 'qsgd allgather' j.tex; gnuplot -d -c "$SRC"/plots/$k.gp c.csv f.svg && gnuplot -d -c "$SRC"/plots/$k.gp $k.plot.csv p.svg && grep -c '<text>qsgd' f.svg p.svg; atomo-bench plot $k c.csv -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
 > *3 <text>qsgd
@@ -202,7 +202,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2> hint: break-even draws what atomo-bench cost writes with -o FILE.csv
 = 1
 
-# a server also sends back what the rounds before the last add up to: 64 floats of powersgd, with their number of workers; a scale
+# a server also returns the sum of each round but the last: 64 floats and the number of workers of powersgd; a scale
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology ps --workers 2 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], round(r["comm_ms"] / 2 - r["bytes_up"] - 8192, 6)) for r in json.load(sys.stdin)["results"]]'
 > none 0.0
@@ -211,7 +211,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:
 > terngrad:share=on 5.0
 = 0
 
-# decoding P payloads ends with their average, which takes what adding up floats takes
+# decoding P payloads includes averaging them, which takes as long as adding floats
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:rounding=stochastic --topology allgather --workers 64,1024 -q -f json | python3 -c 'import json, sys; d = {(r["compressor"], r["workers"]): r["decode_ms"] for r in json.load(sys.stdin)["results"]}; slope = lambda c: (d[c, 1024] - d[c, 64]) / 960; adding = 64 * slope("bf16:rounding=stochastic") - d["bf16:rounding=stochastic", 64]; print(slope("none") > 0, abs(adding / slope("none") - 1) < 1e-6)'
 > True True
@@ -222,7 +222,7 @@ $ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --lin
 > 1 1
 = 0
 
-# help names every link that a wrong one is told
+# help and the message for an unknown link name the same links
 $ for c in 'atomo-bench cost' 'atomo-train run'; do $c --help >help; for l in $($c --link lan9 $([ "$c" = 'atomo-train run' ] || echo "$SRC"/datasets/lenet-mnist.h5) 2>&1 | sed -n 's/^hint: .*there are //p' | tr -d ,); do grep -qw -e "$l" help && echo "$l" || echo "not $l"; done; done >links; grep -c -v not links; grep not links; cut -d- -f1 links | sort -u | tr '\n' ' '
 > 16
 > ec2 edge20m lan100g lan10g lan1g lan25g wan100m *

@@ -39,12 +39,12 @@ $ b=$(command -v atomo-bench); PATH=/nonexistent "$b" doctor
 > gnuplot *not found *no *install gnuplot-nox
 = 0
 
-# a temporary directory that is not there
+# a temporary directory that does not exist
 $ TMPDIR=/nonexistent atomo-bench doctor
 > temporary files */nonexistent: cannot be written *no *set TMPDIR*
 = 0
 
-# limits on address space: a result, or one line that names what ran out; never a wait without end
+# limits on address space: a result, or one line that says what ran out; never a hang
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
 $ for v in 45000 70000 100000 150000 220000 300000 400000 700000; do for c in --version 'compare '"$SRC"'/datasets/lenet-mnist.h5 -c svd --repeats 1 --step *200 -q -f csv'; do (ulimit -v $v; timeout -s KILL 30 atomo-bench $c >o 2>e); r=$?; { [ $r = 0 ] || [ $r = 1 ] && [ "$(wc -l <e)" -ge 1 ]; } || echo "$v KiB, $c: code $r"; done; done
 = 0

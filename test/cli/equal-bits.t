@@ -1,4 +1,4 @@
-# each codec at a rate that brings it to the size, marked where none does
+# each codec at the rate that gives the size; marked if no rate does
 $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare g.h5 --equal-bits 1 --repeats 3 --metrics bits_per_element
 > compressor *bits/el *reached
 > none *32.00 *no
@@ -9,13 +9,13 @@ $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare 
 2>
 = 0
 
-# the size is what is measured on the very repeats that are reported, and the spec in the results gives it again
+# the size is measured on the repeats that are reported; the spec in the results gives it again
 $ atomo-bench synth -o g.h5 --shape 640x320 --steps 2 -q; atomo-bench compare g.h5 --equal-bits 0.5 --repeats 3 -c svd -c entry -f csv --metrics bits_per_element >a.csv; atomo-bench compare g.h5 --repeats 3 -c "$(grep ',svd' a.csv | head -n 1 | cut -d, -f 7)" -c "$(grep ',entry' a.csv | head -n 1 | cut -d, -f 7)" -f csv --metrics bits_per_element >b.csv; cut -d, -f 1-10 a.csv | diff - b.csv && tail -n 2 a.csv | awk -F, '{print ($9 / 0.5 > 0.99 && $9 / 0.5 < 1.01), $11, $12}'
 > 1 0.5 true
 - 0 *
 = 0
 
-# one rate in the spec is as good as another, and says so
+# the rate in the spec has no effect, which a note says
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c qsgd:bits=1/2,bucket=64 -c entry:bits=4 -f csv --metrics bytes | cut -d, -f 7 | tr -d '"' | sort -u | sed 's/=.*//'
 > qsgd:levels
 > entry:ratio
@@ -28,7 +28,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-b
 > 1
 = 0
 
-# a wrapper's rate is that of what it wraps, and a state goes its way from step to step
+# a wrapper's rate is that of its inner codec; a state is carried from step to step
 $ atomo-bench synth -o g.h5 --shape 640x320 --steps 3 -q; atomo-bench compare g.h5 --equal-bits 1 --repeats 2 -c ef+entry --metrics bits_per_element
 > ef+entry:ratio=* *yes
 = 0
@@ -38,13 +38,13 @@ $ atomo-bench synth -o g.h5 --shape 640x320 --shape 6400 -q; atomo-bench compare
 > entry:ratio=* 1.[45]* *yes
 = 0
 
-# the two fields, behind those of compare
+# the two fields, after those of compare
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c none -f csv --metrics bytes | cut -d, -f 7-
 > compressor,repeats,bytes,error,target_bits,reached
 > none,2,8192,,2,false
 = 0
 
-# a stopped run has the rates it found in its journal, and takes them up from there
+# a stopped run keeps the rates it found in its journal, and --resume uses them
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 --equal-bits 1 --repeats 10000 -c entry -c svd -o x.csv; atomo-bench "$@" -q & until grep -qs solve x.csv.journal; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; sed -i 's/entry:ratio=[0-9.]*/entry:ratio=0.123/; s/"repeats": 10000/"repeats": 2/' x.csv.journal; atomo-bench "$@" --repeats 2 --resume && cut -d, -f 7 x.csv | sort -u
 > 130
 > entry:ratio=0.123
@@ -57,7 +57,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 --repeats 1000
 2> atomo-bench: x.csv.journal: was begun with another target_bits
 = 2
 
-# sizes that cannot be
+# sizes that are refused
 $ atomo-bench compare g.h5 --equal-bits 0
 2> atomo-bench: compare: --equal-bits 0: *
 = 2

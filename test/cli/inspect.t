@@ -26,13 +26,13 @@ $ atomo-bench synth -o g.h5 --shape 4 >/dev/null && atomo-bench inspect g.h5 --h
 2> atomo-bench: inspect: --histogram and --spectrum are two tables; want one
 = 2
 
-# a file that is not there
+# a file that does not exist
 $ atomo-bench inspect nowhere.h5
 > 
 2> atomo-bench: nowhere.h5: *
 = 1
 
-# a spectrum of several steps says that rows look alike
+# a spectrum of several steps notes that its rows name no step
 $ atomo-bench synth -o g.h5 --shape 3x4 --steps 2 >/dev/null && atomo-bench inspect g.h5 --spectrum >/dev/null
 2> note: several steps or workers*
 = 0

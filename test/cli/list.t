@@ -1,4 +1,4 @@
-# flags are the promises of what can stand alone; a wrapper that cannot says what it is, and no more
+# flags are the promises of codecs that can be used alone; any other wrapper has the flag wrapper only
 $ atomo-bench list
 > codec *flags *rate key *what it is
 > entry *unbiased *ratio *
@@ -7,7 +7,7 @@ $ atomo-bench list
 2>
 = 0
 
-# as fields, what a wrapper leaves to the codec behind it is unknown
+# as fields, promises that depend on the inner codec are unknown
 $ atomo-bench list -f csv
 > randk,"unbiased, linear, mergeable",ratio,*,true,true,false,false
 > joint,"unbiased, wrapper",bits,*,true,false,false,true
@@ -15,7 +15,7 @@ $ atomo-bench list -f csv
 2>
 = 0
 
-# with a name: formula, keys, what repeats can see
+# with a name: formula, keys, the bias that repeats can detect
 $ atomo-bench list joint
 > joint
 > *; unbiased, wrapper
@@ -31,8 +31,8 @@ $ atomo-bench list --details -f md >page; atomo-bench list -f csv | sed 's/,.*//
 - [a-z]*
 = 0
 
-# for people there is a page in plain text, for programs there is not
+# --details is refused for csv and json
 $ atomo-bench list --details | grep -c '^Reference: '; atomo-bench list --details -f csv
 > [1-9][0-9]
-2> atomo-bench: list: --details is for people: want --format table or md
+2> atomo-bench: list: --details: want --format table or md
 = 2

@@ -1,4 +1,4 @@
-# a row for each compressor and number of workers; what does not merge has no aggregate
+# a row for each codec and number of workers; codecs whose payloads do not merge have no aggregate
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench merge g.h5 -c none -c randk -c sign -c topk --workers 2,3,4 --metrics bytes,decode_ms,relative_error
 > compressor *workers *synthetic *bytes *decode ms *rel. error *merge ms *decode-each ms *merged bytes
 > none * 2 * 0 *8.232 kB*
@@ -8,13 +8,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench m
 2> note: g.h5: it has 3 gradients of a tensor; the other workers' are made: g + 1 rms(g) N(0, 1)
 = 0
 
-# nothing to note where there are as many gradients as workers
+# no note if there are as many gradients as workers
 $ atomo-bench synth -o g.h5 --shape 64x32 --steps 3 -q; atomo-bench merge g.h5 -c topk --workers 3 --metrics bytes -q
 > topk * 3 * 0 *
 2>
 = 0
 
-# the fields: compare's and the merge's own, the numbers beside the compressor
+# the fields: those of compare and of merge, the number of workers after the compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
 > step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged
 > 1,,layer0.weight,fc,64x32,2048,sign,2,1,1,257,257,514
@@ -22,13 +22,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c 
 > 1,,[*],,,2048,qsgd,2,1,1,*,
 = 0
 
-# JSON with the merge's schema; what does not exist is null
+# JSON with the schema of merge; missing values are null
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 2,4 -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [(r["compressor"], r["workers"], r["synthetic"], r["merge_ms"] is None, r["decode_ms"] is None, r["bytes_merged"], r["worker"], r["bytes"] == r["bytes_up"]) for r in d["results"] if r["tensor"] == "*"])'
 > atomo-merge/1 [[]('sign', 2, 1, False, False, 514, None, True), ('sign', 4, 3, False, False, 770, None, True), ('qsgd', 2, 1, True, True, None, None, True), ('qsgd', 4, 3, True, True, None, None, True)]
 = 0
 
-# the numbers of workers may go on by a factor
+# numbers of workers as a geometric sequence
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; for w in 4,8,...,64 1,3,...,27,2 5,5; do atomo-bench merge g.h5 -c none --workers $w --metrics bytes -f csv -q | cut -d, -f 3,8 | grep '^\*' | cut -d, -f 2 | tr '\n' ' '; echo; done
 > 4 8 16 32 64 
 > 1 3 9 27 2 
@@ -55,7 +55,7 @@ $ atomo-bench merge g.h5 --noise -1
 2> atomo-bench: merge: --noise -1: want 0 to 1000000
 = 2
 
-# figures do not depend on the number of threads, nor on what else is asked for
+# figures depend neither on the number of threads nor on the other codecs and numbers of workers
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 700x100 --shape 10 --steps 2 -q; for t in 1 2; do atomo-bench merge g.h5 -c qsgd -c svd -c ef+topk -c joint+entry -c terngrad:share=on -c randk --workers 2,5 --repeats 2 --threads $t -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\)_[a-z_]*": [^,]*,//g' >$t; done; cmp 1 2 && atomo-bench merge g.h5 -c randk --workers 5 --repeats 2 --threads 2 -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\)_[a-z_]*": [^,]*,//g; s/,$//' >3; grep -c . 3; grep -cFf 3 1
 > 3
@@ -107,7 +107,7 @@ $ atomo-bench merge --help
 - *--resume*
 = 0
 
-# the figure of it, from CSV, JSON and by hand
+# its figure, from CSV, from JSON, and by the gnuplot script
 ? command -v gnuplot
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|solid: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,5 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*

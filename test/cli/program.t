@@ -5,10 +5,10 @@ $ atomo-bench --help
 2>
 = 0
 
-# so does a command's, from the table that parses
+# so does a command's help
 $ atomo-bench list --help
 > usage: atomo-bench list [[]CODEC] [[]OPTION]...
->   -f, --format NAME *how results are written*
+>   -f, --format NAME *format of the results*
 2>
 = 0
 
@@ -17,7 +17,7 @@ $ atomo-bench help list >a; atomo-bench list --help >b; cmp a b
 >
 = 0
 
-# --help wins over what stands behind it
+# --help takes precedence over the arguments after it
 $ atomo-bench list --help --nonsense
 > usage: *
 = 0
@@ -45,7 +45,7 @@ $ atomo-bench lits
 2> hint: atomo-bench --help lists the commands
 = 2
 
-# one that is like nothing names none
+# an unknown command like no other names none
 $ atomo-bench qqqqqqqq
 2> atomo-bench: unknown command "qqqqqqqq"
 - *did you mean*
@@ -62,7 +62,7 @@ $ atomo-bench list -z
 2> atomo-bench: list: unknown option -z
 = 2
 
-# a value that is missing
+# a missing value
 $ atomo-bench list --format
 2> atomo-bench: list: --format: the value is missing: want NAME
 = 2

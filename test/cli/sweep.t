@@ -14,25 +14,25 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1
 > *1 compressor *6 entry *1 none *6 qsgd *8 svd *1 terngrad *
 = 0
 
-# the fields: compare's, then the sweep's own
+# the fields: those of compare, then those of sweep
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c svd:rank=2 -c lq -f csv --metrics bytes | cut -d, -f 3,7,10- 
 > tensor,compressor,error,rate,pareto,unbiased
 > [*],svd:rank=2,,2,true,true
 > [*],lq,,,false,true
 = 0
 
-# JSON with the sweep's schema, numbers and booleans
+# JSON with the schema of sweep, numbers and booleans
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd -c none -f json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [[(r["rate"], r["pareto"], r["unbiased"]) for r in d["results"]][i] for i in (0, 5, 6)])'
 > atomo-sweep/1 [[](1, True, True), (8, True, True), (None, True, True)]
 = 0
 
-# the user's own rates, and specs that name theirs
+# --rates, and specs that set their own rate
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 --rates 2,5 -c qsgd -c svd -c entry:ratio=0.5 -c qsgd:bits=3 -f csv --metrics bytes | cut -d, -f 3,7,11 | grep '^\*' | tr '\n' ' '
 > [*],qsgd:bits=2,2 [*],qsgd:bits=5,5 [*],svd:rank=2,2 [*],svd:rank=5,5 [*],entry:ratio=0.5,0.5 [*],qsgd:bits=3,3 
 = 0
 
-# rates that a codec cannot have are left out, and a codec that can have none is an error
+# rates out of a codec's range are left out; if all are, it is an error
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 --rates 0.5,2 -c qsgd -c entry --metrics bytes
 > qsgd:bits=2 *
 > entry:ratio=0.5 *
@@ -48,7 +48,7 @@ $ atomo-bench sweep g.h5 --rates 2,x -c qsgd
 2> atomo-bench: --rates: "x" is no number
 = 2
 
-# the figures are compare's
+# the figures equal those of compare
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; m=bytes,bytes_min,mse,variance,bias_z,gain,relative_error,wasserstein,cosine,max_abs_error,density,entropy_bits,peak_scratch_bytes; atomo-bench sweep g.h5 --repeats 3 -c qsgd -c ef+entry -c terngrad -f csv --metrics $m -q >s.csv; atomo-bench compare g.h5 --repeats 3 -c qsgd:bits=1/2/3/4/6/8 -c ef+entry:ratio=0.001/0.003/0.01/0.03/0.1/0.3 -c terngrad -f csv --metrics $m -q >c.csv; cut -d, -f 1-22 s.csv | diff - c.csv && wc -l <c.csv
 > 92
 = 0
@@ -60,7 +60,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 640 -q; atomo-bench sweep g.h5
 > [*] *none *yes *yes
 = 0
 
-# sorted by a field of the sweep's
+# sorted by a field of sweep
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 1 -c qsgd:bits=2/8/4 --sort rate:desc -f csv --metrics bytes | cut -d, -f 11 | tail -n 3 | tr '\n' ' '
 > 8 4 2 
 = 0

@@ -1,4 +1,4 @@
-# a row for each statement, and one of all
+# a row for each statement, and one for all
 $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5
 > statement *checked  failed  n/a  closest call *left  is *right *within
 > Lemma 1: mean of entries *  2       0    0  layer* = *
@@ -24,7 +24,7 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 --workers 2 -q; at
 2>
 = 0
 
-# JSON that a strict parser reads; left, relation, right and tolerance say what passed says
+# JSON that a strict parser reads; passed follows from left, relation, right and tolerance
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 24x10 --shape 40 -q; atomo-bench verify g.h5 -o r.json -q; python3 -c 'import json; d = json.load(open("r.json"), parse_constant=int); ok = {"=": lambda l, r, t: abs(l - r) <= t, "<=": lambda l, r, t: l <= r + t, ">=": lambda l, r, t: l >= r - t, ">": lambda l, r, t: l > r + t}; print(d["schema"], d["meta"]["seed"], d["meta"]["tensors"], d["results"][0]["worker"], all(ok[x["relation"]](x["left"], x["right"], x["tolerance"]) == x["passed"] for x in d["results"]), len({x["statement"] for x in d["results"]}) > 35)'
 > atomo-verify/1 1 2 None True True
@@ -63,12 +63,12 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> note: g.h5: 1 tensors with NaN or Inf are left out
 = 0
 
-# a file that is not there
+# a file that does not exist
 $ atomo-bench verify nowhere.h5
 2> atomo-bench: nowhere.h5: *
 = 1
 
-# a stopped run leaves an earlier result
+# a stopped run leaves an earlier result as it was
 $ atomo-bench synth -o g.h5 --shape 4000x1000 -q; echo before >r.csv; sh $SRC/test/cli/stop.sh TERM atomo-bench verify g.h5 -o r.csv -q; echo $?; cat r.csv
 > 130
 > before

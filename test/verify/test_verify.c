@@ -1,7 +1,7 @@
-/* test_verify.c -- each statement of the paper holds on every source, and what verdicts and bounds mean. */
+/* test_verify.c -- each statement of the paper holds on every source; verdicts and bounds. */
 #include "rig/verify_rig.h"
 
-/* ---- all is well ---- */
+/* ---- correct methods ---- */
 
 static void every_statement_holds_on_every_source(void **state)
 {
@@ -69,7 +69,7 @@ static void what_cannot_be_computed_fails_and_says_why(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* ---- figures that are wrong ---- */
+/* ---- wrong figures ---- */
 
 static const VerifyStatement *find(const char *name)
 {

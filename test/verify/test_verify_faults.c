@@ -1,5 +1,5 @@
-/* test_verify_faults.c -- each statement is seen to fail when what it speaks of is broken on purpose, and no other
- * is. */
+/* test_verify_faults.c -- each statement fails if a method it depends on is replaced by a faulty one, and other statements
+ * do not. */
 #include "rig/verify_rig.h"
 
 static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -14,7 +14,7 @@ static double level_of_too_low(const double *lambda, size_t n, double budget, Ar
     return 0.99 * waterfill_level(lambda, n, budget, a);
 }
 
-/* The smallest of the heavy ones counts as light. */
+/* The smallest heavy element counts as light. */
 static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -30,7 +30,7 @@ static bool heavy_off_by_one(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* The level is right, what is said about it not. */
+/* The level is right, the number of heavy elements is not. */
 static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -38,7 +38,7 @@ static bool heavy_miscounted(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* p = min(1, |x| s / |x|_1), what is cut off is lost. */
+/* p = min(1, |x| s / |x|_1): the budget above 1 is lost. */
 static bool clipped(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     (void)threads, (void)a;
@@ -87,7 +87,7 @@ static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payloa
     return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
 }
 
-/* The signs are forgotten. */
+/* Decodes all signs as +. */
 static Status draw_magnitudes(const Call *c, const float *x, Buf *payload, float *y)
 {
     TRY(verify_methods.draw(c, x, payload, y));
@@ -123,13 +123,13 @@ static bool keep_often(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i, 1.04 * p);
 }
 
-/* One coin for all: right for each atom, wrong for pairs. */
+/* One coin for all atoms: right for each atom, wrong for pairs. */
 static bool keep_together(const Rng *rng, uint64_t i, double p)
 {
     return verify_methods.keep(rng, i / 10, p);
 }
 
-/* With the sign as it is printed. */
+/* Lemma 8 with the sign as printed. */
 static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0;
@@ -142,7 +142,7 @@ static void raise_as_printed(const double *lambda, const double *q, size_t n, do
         p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
 }
 
-/* Feasible, but the first element's share comes from the second alone. */
+/* Feasible, but all that the first element gains is taken from the second. */
 static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
 {
     (void)lambda;
@@ -271,7 +271,7 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
         size_t found = 0;
         for (size_t i = 0; i < statement_count(); i++) {
             const VerifyStatement *st = statement_at(i);
-            /* a whole name alone, where others begin with it */
+            /* a name that is complete excludes longer names that begin with it */
             if (!named(st, names[k]) ||
                 (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
                 continue;
