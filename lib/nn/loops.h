@@ -19,9 +19,8 @@ typedef struct {
     const float *x; /* (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;
     const Reach *row, *column; /* (rows), (columns) */
-    const float
-        *weight; /* (tiles, channels, size, size, width): a tile is `width` outputs, the last one padded */
-    const float *bias; /* (tiles, width); NULL: none */
+    const float *weight; /* (tiles, channels, size, size, width): tiles of `width` outputs, the last padded */
+    const float *bias;   /* (tiles, width); NULL: none */
     size_t size, width;
     float *y; /* (outputs, rows, columns, PIECE) */
     size_t outputs, rows, columns;

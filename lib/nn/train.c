@@ -81,9 +81,8 @@ static Status check_gradient(const Trainer *t, const float *gradient, Error *err
 static Status hint_divergence(Error *err)
 {
     return error_hint(
-        err,
-        "a smaller --lr helps in most cases; with a compressor, compress less (more bits, a higher rank or ratio), or put "
-        "ef+ before a biased compressor");
+        err, "a smaller --lr helps in most cases; with a compressor, compress less (more bits, a higher "
+             "rank or ratio), or put ef+ before a biased compressor");
 }
 
 static Status compute(Trainer *t, size_t step, const Portion *all, size_t w, Score *score, Error *err)

@@ -1,5 +1,5 @@
-/* test_train_digits.c -- LeNet learns to read digits through codecs that keep one element in a hundred, four bits an
- * element, a sign or nothing, or three singular vectors: as well as without one, and it does not forget again. */
+/* test_train_digits.c -- LeNet learns digits as well with a codec as without: 4 bits per element, ternary values, 3 singular
+ * vectors, or 1 % of the elements. */
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
