@@ -1,5 +1,5 @@
-/* codec.c -- runs a compressor's hooks, with the checks that every codec needs, and answers what a codec and the codecs
- * inside it promise together; see codec.h, harness.h, wrapper.h. */
+/* codec.c -- runs a compressor's hooks, with the checks that every codec needs, and answers what a codec and the
+ * codecs inside it promise together; see codec.h, harness.h, wrapper.h. */
 #include "codec/wrapper.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* all.c -- the registry: add a line, get a codec. `list` shows them in this order. */
+/* all.c -- the registry: one line for each codec, in the order in which `list` shows them. */
 #include "compress/spec.h"
 
 /* clang-format off */

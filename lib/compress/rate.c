@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- where it stands ---- */
+/* ---- finding the rate ---- */
 
 static bool find(Rate *r, const Codec *codec, const Param *(*key_of)(const Param *schema))
 {
@@ -27,7 +27,7 @@ bool rate_find_fine(Rate *r, const Codec *codec)
     return find(r, codec, param_fine);
 }
 
-/* The key itself, and those that exclude it. */
+/* p is the key itself or another key of its group: only one of a group can be set. */
 static bool stands_for(const Param *p, const Param *key)
 {
     return p == key || (key->group && p->group == key->group);
@@ -62,9 +62,9 @@ void rate_range(const Rate *r, double *low, double *high, double *start)
     *start = fmin(fmax(*start, *low), *high);
 }
 
-/* ---- the same spec with another ---- */
+/* ---- replacing the rate ---- */
 
-/* The chain down to the stage anew, what it wraps as it was. */
+/* Copies the stages from `codec` to `stage`; inner codecs below `stage` are shared. */
 static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
 {
     Codec *first = NEW(a, Codec, 1);
@@ -91,7 +91,7 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     stage->named |= UINT64_C(1) << (r->key - ops->params);
     const bool whole = r->key->type == PARAM_INT && value == floor(value) && fabs(value) < 1e15;
     if (whole)
-        snprintf(text, sizeof text, "%.0f", value); /* never with an exponent */
+        snprintf(text, sizeof text, "%.0f", value); /* integer keys accept no exponent */
     else
         text_double(text, value);
     TRY(param_set(ops->params, params, ops->name, r->key->key, text, err));
@@ -102,12 +102,12 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     return OK;
 }
 
-/* ---- several ---- */
+/* ---- several rates ---- */
 
-/* By what a key counts: bits and ranks, levels, shares, and real-valued bits and ranks. */
+/* In this order: bits and ranks, levels, shares, real-valued bits and ranks. */
 static const struct {
     ParamType type;
-    double usual, high; /* for defaults and upper ends up to these */
+    double usual, high; /* largest default, largest upper end of the range */
     const char *values;
 } grids[] = {
     {PARAM_INT, 8, INFINITY, "1,2,3,4,6,8"},

@@ -27,7 +27,7 @@ static const char *stage_end(const char *s)
 
 enum { STAGES_MAX = 8 };
 
-/* Cuts the key that holds a spec off `keys`; what it holds, or NULL where the keys do not name it. */
+/* Removes the key that holds a spec from `keys` and returns its value; NULL: the keys do not name it. */
 static char *cut_spec(char *keys, const Param *p)
 {
     const size_t length = strlen(p->key);
@@ -39,7 +39,7 @@ static char *cut_spec(char *keys, const Param *p)
     return NULL;
 }
 
-/* What stands in `text` before the first of `stops`, if it is a wrapper's name. */
+/* The wrapper whose name is the text before the first of `stops`; NULL: it is no wrapper. */
 static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
 {
     const char *name = text_slice(a, text, strcspn(text, stops));
@@ -47,7 +47,7 @@ static const Compressor *wrapper_at(const char *text, const char *stops, Arena *
     return ops && ops->wraps ? ops : NULL;
 }
 
-/* The codec that a key names, in canonical form. */
+/* Opens the codec that a key names, and sets the key to its canonical spec. */
 static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
 {
     const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
@@ -156,14 +156,14 @@ char *codec_text(const Codec *codec, Arena *a)
 
 /* ---- alternatives: "qsgd:bits=1/2,bucket=64/128" is four specs ---- */
 
-/* Whether a new stage of the spec begins at s. */
+/* True if a stage of the spec begins at s. */
 static bool stage_begins(const char *spec, const char *s)
 {
     return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
 }
 
-/* The slash-separated text around the first '/' of spec: the codec's names up to the ':', or a key's value,
- * which may hold ':' itself. */
+/* Finds the slash-separated alternatives around the first '/' of spec: the names of codecs, up to the ':', or the
+ * values of a key, which may contain ':'. */
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');

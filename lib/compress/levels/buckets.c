@@ -95,7 +95,7 @@ static void quantise(const void *data, size_t block, void *code)
         }
         char *own_code = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
-        if (scale == 0 || !isfinite(scale)) /* not finite: buckets_encode fails in the end */
+        if (scale == 0 || !isfinite(scale)) /* buckets_encode refuses the tensor if it is not finite */
             memset(own_code, 0, (end - i) * width);
         else
             b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK), own_code);

@@ -1,4 +1,4 @@
-/* codes.c -- quantise, pack; unpack, dequantise: block by block, in any order. */
+/* codes.c -- see codes.h. Blocks are quantised and packed, or unpacked and dequantised, in any order. */
 #include "compress/levels/codes.h"
 #include "coder/planes.h"
 
@@ -198,7 +198,7 @@ static Symbols symbols_of(const CodesJob *job)
                      .take = dequantise_symbols};
 }
 
-/* OK where it is a block that is refused: then codes_get says why. */
+/* Returns OK if the quantiser refused a block: codes_get then reports the reason. */
 static Status get_symbols(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
@@ -267,7 +267,7 @@ Status codes_report(const Codes *codes)
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
-    if (is_symbols(codes)) /* codes_put did */
+    if (is_symbols(codes)) /* codes_put reported them */
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);

@@ -1,11 +1,12 @@
-/* codes.h -- the part of a payload that holds signed levels, for every quantiser that sends some.
+/* codes.h -- the part of a payload that holds a level and a sign for each element.
  *
  *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
- *     elias-sparse|-dense  that stream
+ *     elias-sparse|-dense  that stream of levels.h
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
  *     huffman, rans        levels and signs as one symbol (symbols.h)
  *
- * The quantiser gives two functions that work on a block of 2^16 elements; everything else is here. */
+ * A quantiser supplies two functions that work on a block of 2^16 elements. A code is the level, with the sign in
+ * the bit above the level's bits. */
 #ifndef ATOMO_CODES_H
 #define ATOMO_CODES_H
 
@@ -20,26 +21,26 @@ typedef struct {
     CodeKind kind;
     bool unsigned_levels; /* no signs, and no sign plane; not with Elias codes */
     uint32_t s;           /* the highest level */
-    size_t run;           /* elements that share a scale: the sparse stream's runs */
+    size_t run;           /* elements that share a scale: runs of the sparse stream */
     const void *data;
     void (*quantise)(const void *data, size_t block, void *code);
     /* NULL, or why an encoder cannot have written these codes. */
     const char *(*dequantise)(const void *data, size_t block, const void *code);
 } Codes;
 
-/* Whether codes are 32-bit words rather than bytes. */
+/* True: codes are 32-bit words; false: bytes. */
 bool codes_wide(const Codes *codes);
 
-/* The end of the run that holds i, or `to`. */
+/* The end of the run that contains element i, but at most `to`. */
 size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 
-/* The most bytes that codes_put writes, whatever the levels are. */
+/* Most bytes that codes_put writes for any levels. */
 size_t codes_most(const Codes *codes);
 
 Status codes_put(const Codes *codes, Buf *out);
-Status codes_get(const Codes *codes, Reader *r); /* takes all that is left */
+Status codes_get(const Codes *codes, Reader *r); /* reads the rest of the payload */
 
-/* Tells c->streams about levels and signs, where codes_put has not (symbols); quantises again. */
+/* Reports levels and signs to c->streams by quantising again; symbols were reported by codes_put. */
 Status codes_report(const Codes *codes);
 
 #endif

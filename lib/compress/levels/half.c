@@ -2,13 +2,12 @@
  *
  *     kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
  *
- * Nearest rounds to even; stochastic takes one of the two neighbours so that the mean is kept, denormals
- * included. Magnitudes beyond the largest finite half (65504, or 2^127 (2 - 2^-7)) become it, with either
- * rounding.
+ * nearest rounds to even. stochastic takes one of the two neighbours without bias, denormals included. Both
+ * saturate: magnitudes beyond the largest finite half (65504, or 2^127 (2 - 2^-7)) become that half.
  *
- * Payloads that were rounded to nearest merge, as an all-reduce of halves adds them: to halves of the mean, which
- * none of its parts can overflow, rounded once more for each merge on the way. Decoded, that is the mean times the
- * workers. Stochastic ones do not: who rounds a sum would have to draw. */
+ * Payloads of rounding=nearest merge as an all-reduce of halves adds them: to halves of the mean, which cannot
+ * overflow. Each merge rounds once more. A merged payload decodes to the mean times the number of workers.
+ * Payloads of rounding=stochastic do not merge: rounding a sum without bias would need random numbers in merge. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
@@ -30,7 +29,7 @@ static const Param schema[] = {
 extern const Compressor compressor_fp16, compressor_bf16;
 
 typedef struct {
-    int lowest, fraction; /* the exponent under which the quantum stays, and bits behind the point */
+    int lowest, fraction; /* smallest exponent of a normal number; bits of the fraction */
     double most;
 } Format;
 static const Format fp16 = {-14, 10, 65504}, bf16 = {-126, 7, 0x1.fep127};
@@ -112,7 +111,7 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
     return OK;
 }
 
-/* False when one is not finite. */
+/* Elements [from, from + n) as floats; false if one is not finite. */
 static bool floats_of(const HalfJob *job, const Halves *h, size_t from, size_t n, float *x)
 {
     const Kernels *k = kernels();
@@ -159,9 +158,9 @@ static Status decode(const Call *c, Bytes in, float *x)
     return run(&job, decode_block);
 }
 
-enum { STRIP = 2048 }; /* sums of them stay in the first cache */
+enum { STRIP = 2048 }; /* elements whose sums fit the L1 cache */
 
-/* Means lie between their parts and so are finite halves. */
+/* A mean of finite halves is within their range, so it rounds to a finite half. */
 static void merge_block(void *data, size_t block)
 {
     const HalfJob *job = data;
@@ -205,8 +204,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return run(&job, merge_block);
 }
 
-/* Stochastic: sum of (up - |x|)(|x| - down) over the neighbours; unknown once a value is beyond the largest.
- */
+/* Stochastic: sum of (up - |x|)(|x| - down), where up and down are the neighbours; NaN if a value saturates. */
 static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;

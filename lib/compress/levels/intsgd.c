@@ -1,8 +1,8 @@
-/* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): whole numbers, rounded stochastically at a scale that
- * all workers share, so that they add up as they travel. The payload is sums.h's with one scale.
+/* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): integers, rounded stochastically at a scale that
+ * all workers share, so that payloads add undecoded. The payload is that of sums.h with one scale.
  *
- * The scale is the largest magnitude of any worker, which becomes the largest number: nothing is clipped, and the
- * mean is kept. A level is rounded as quantise.h has it, and its code is the level above the lowest. */
+ * The scale is the largest magnitude over all workers and becomes the largest integer, so nothing is clipped and the
+ * estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -87,7 +87,7 @@ static void find_block(void *data, size_t block)
     l->most[block] = kernels()->abs_max(l->x + block * BLOCK, block_size(l->n, block));
 }
 
-/* The largest number's value must be a float32, too. */
+/* Fails if the largest integer would decode to a value beyond float32. */
 static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 {
     const Call *c = job->c;
@@ -107,7 +107,7 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 
 /* ---- a block ---- */
 
-/* Level and sign to the level above -s. */
+/* A level with its sign, k in -s .. s, becomes the code k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
     static void above_lowest_##TYPE(TYPE *code, size_t n, uint32_t s, int sign)                              \
     {                                                                                                        \
@@ -142,7 +142,7 @@ static void quantise(const void *data, size_t block, void *code)
 
 enum { PIECE = 4096 };
 
-/* A zero scale allows no number but zero. */
+/* False: a sum out of range, or not 0 at scale 0. */
 static bool values(const IntsgdJob *job, size_t from, size_t n, float *x)
 {
     const Dequantiser d = dequantiser_make(job->scale, job->s);
@@ -229,7 +229,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return sums_merge(&job.sums, in, count, out);
 }
 
-/* (M/s)^2 sum f (1 - f), f = frac(s |x| / M), for the own scale or the one that was heard. */
+/* (M/s)^2 sum f (1 - f), f = frac(s |x| / M); M is the shared scale once it is known, else this worker's own. */
 static double variance(const Call *c, const float *x)
 {
     IntsgdJob job;

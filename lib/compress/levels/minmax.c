@@ -1,5 +1,5 @@
-/* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level
- * quantiser of Suresh, Yu, Kumar, McMahan 2017, and CGX's. The payload is buckets.h's with planes of `bits` bits; a
+/* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level quantiser
+ * of Suresh, Yu, Kumar, McMahan 2017 and of CGX. The payload is that of buckets.h with planes of `bits` bits; a
  * head is
  *
  *     low:32  high:32 */
@@ -53,7 +53,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
     store_f32(head + 4, high);
 }
 
-/* What an encoder writes: finite numbers in order, zeros without a sign, a width that is a float32. */
+/* Finite, low <= high, no negative zeros, and a width within float32. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
     const MinmaxRange r = range_load(head);

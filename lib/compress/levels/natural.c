@@ -1,12 +1,12 @@
-/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element becomes
- * one of the two powers of two round it, so that its mean is kept.
+/* natural.c -- natural compression (Horvath, Ho, Horvath, Sahu, Canini, Richtarik 2019): each element becomes one
+ * of the two neighbouring powers of two, without bias.
  *
  *     code=fixed   kind:8  { exponent:8 } x n  signs, planes of width 1 (planes.h)
  *     code=rans    kind:8  symbols of 9 bits: exponent, sign above it (symbols.h)
  *
- * A float's mantissa is the probability of the next power: it is carried into the exponent field by adding 23
- * random bits. Below 2^-126, where the field is 0, the same addition tosses between 0 and 2^-126. With code=rans
- * raw floats travel where the shape alone allows a payload that is no smaller. */
+ * The fraction of a float is the probability of the upper power: adding 23 random bits to the fraction carries
+ * into the exponent field with that probability. Below 2^-126, where the field is 0, the same addition chooses
+ * between 0 and 2^-126. With code=rans the tensor is sent raw if the longest payload of its shape is no shorter. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "coder/planes.h"
@@ -75,7 +75,7 @@ static void decode_block(void *data, size_t block)
                       !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
 }
 
-/* A block's exponents and signs as symbols, and back. */
+/* A block's exponents and signs as symbols of 9 bits; take_symbols is the inverse. */
 static void make_symbols(const void *data, size_t block, void *code)
 {
     const NaturalJob *job = data;
@@ -195,7 +195,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* Sum of (up - |x|)(|x| - down) over the powers on either side, 0 and 2^-126 being the lowest. */
+/* Sum of (up - |x|)(|x| - down), up and down the neighbouring powers; the lowest are 0 and 2^-126. */
 static double variance(const Call *c, const float *x)
 {
     double sum = 0;

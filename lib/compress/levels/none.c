@@ -1,4 +1,4 @@
-/* none.c -- the gradient as it is: float32, little-endian, no kind byte. The yardstick of every comparison. */
+/* none.c -- the gradient uncompressed: float32, little-endian, no kind byte. The baseline of every comparison. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
 #include "num/finite.h"
@@ -53,7 +53,7 @@ const Compressor compressor_none = {
     .brief = "raw float32",
     .bare = true,
     .formula = "g as it is, 32 bits an element; merging adds",
-    .paper = "the yardstick",
+    .paper = "the baseline",
     .promises = UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES,
     .bound = bound,
     .encode = encode,

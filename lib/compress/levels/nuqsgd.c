@@ -1,6 +1,6 @@
 /* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a norm for each bucket, and
- * for each element a sign and a level of those that double, rounded stochastically (ladder.h). The payload is
- * buckets.h's with planes of bits + 1 bits, the sign last; a head is
+ * for each element a sign and one of s levels that double, rounded stochastically (ladder.h). The payload is that of
+ * buckets.h with planes of bits + 1 bits, the sign last; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -52,7 +52,7 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return kernels()->descend(code, n, ladder_make(load_f32(head), bits_of(b)), x) ? NULL : BAD_LEVEL;
 }
 
-/* Sum of (up - |x|)(|x| - low) over the neighbouring levels, with the float32 norm that travels. */
+/* Sum of (up - |x|)(|x| - low), up and low the neighbouring levels under the float32 norm of the payload. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head), lowest = ldexp(norm, 1 - (int)b->s);

@@ -1,5 +1,5 @@
 /* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): a norm for each bucket, a sign and one of s
- * levels, rounded stochastically, for each element. The payload is buckets.h's; a head is
+ * levels, rounded stochastically, for each element. The payload is that of buckets.h; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -34,7 +34,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
     store_f32(head, largest ? kernels()->abs_max(x, n) : buckets_norm(x, n));
 }
 
-/* The norm and the highest level's value are float32 numbers. */
+/* The norm and the value of the highest level are finite. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
     const float norm = load_f32(head);
@@ -62,7 +62,7 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return good ? NULL : BAD_LEVEL;
 }
 
-/* (N/s)^2 sum f (1 - f), f = frac(s |x| / N), with the float32 N that travels. */
+/* (N/s)^2 sum f (1 - f), f = frac(s |x| / N), N the float32 norm of the payload. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head);

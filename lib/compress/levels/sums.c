@@ -34,7 +34,7 @@ static Status scales_check(const Sums *s, const uint8_t *scale)
     return OK;
 }
 
-/* A payload of round 0, merged or not. */
+/* Reads a payload of round 0, of one worker or merged. */
 static Status scales_get(const Sums *s, Bytes in, uint64_t *workers, const uint8_t **scale)
 {
     Reader r = reader_open(in);
@@ -150,7 +150,7 @@ typedef struct {
     size_t n, count;
     const SumsTotal *in;
     int width;
-    PlaneSet *part; /* the planes of each */
+    PlaneSet *part; /* (count) */
     uint8_t *out;
     bool *bad;
 } SumsJob;

@@ -1,11 +1,11 @@
-/* sums.h -- payloads of integers that add up undecoded, because all workers round at the same scales.
+/* sums.h -- payloads of integers that add undecoded, because all workers round at the same scales.
  *
  *     round 0   kind:8=1  { scale:f32 } x scales    merged by maximum: kind:8=2  workers:varint  { scale:f32 } x scales
  *     round 1   kind:8=1  codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
  *               merged: kind:8=2  workers:varint  sums of codes        planes, bits + ceil(log2 workers) wide
  *
- * Where the shape sends floats, round 0 is empty, and floats merge to  kind:8=2  workers:varint  { sum:f32 } x n.
- * Without sharing there is one round, kind:8=1 { scale:f32 } x scales codes, and nothing merges. */
+ * If the shape is sent raw, round 0 is empty, and raw floats merge to  kind:8=2  workers:varint  { sum:f32 } x n.
+ * Without shared scales there is one round, kind:8=1 { scale:f32 } x scales codes, and payloads do not merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 
@@ -36,20 +36,20 @@ static inline bool sums_scale_round(const Sums *s)
 }
 
 size_t sums_codes_size(const Sums *s); /* bytes of one worker's codes */
-size_t sums_bound(const Sums *s);      /* of the round that the Call is in */
+size_t sums_bound(const Sums *s);      /* most bytes of the Call's round */
 
-/* The scales heard in round 0, finite and not below zero. */
+/* The merged scales of round 0: finite and not negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
-/* The last round's payload, of kind 1 or 2: its codes and, where they are not shared, its scales, else those that
- * were heard. `scale` becomes NULL where floats are what is merged. */
+/* Opens a payload of the last round, of one worker or merged: *t gets its codes, *scale its scales or, if they are
+ * shared, those of round 0. *scale is NULL if the payload has raw floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
-/* Codes of n elements from `from` on, a multiple of 64; n is one, too, or ends the tensor. False when one is
- * larger than it can be, or padding is set. */
+/* The codes of elements [from, from + n); both are multiples of 64, unless the tensor ends there. False if a code
+ * is out of range or padding bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
-/* What a merged payload of floats holds, which sums_open has found. */
+/* The values of a payload with raw floats, opened by sums_open. */
 Status sums_floats(const Sums *s, const SumsTotal *t, float *x);
 
 Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out);

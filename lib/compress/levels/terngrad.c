@@ -6,8 +6,8 @@
  *
  *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
  *
- * The coin is coin.h's. Raw floats travel where the shape alone allows a payload that is no smaller; then
- * round 0 of share=on is empty. */
+ * Coins are those of coin.h. The tensor is sent raw if the longest payload of its shape is no shorter; round 0 of
+ * share=on is then empty. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -72,7 +72,7 @@ static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
     }
 }
 
-/* A zero scale allows no element but zero. */
+/* False: a sign of 0, or an element other than 0 at scale 0. */
 static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
 {
     uint8_t any = 0;
@@ -96,7 +96,7 @@ static const char *dequantise(const void *data, size_t block, const void *code)
                : "a sign of 0, or an element at scale 0";
 }
 
-/* Trits are cut at their own groups. */
+/* Elements that one thread packs: whole groups of trits. */
 enum { PIECE = 64 * TRIT_GROUP };
 
 static size_t pieces_of(size_t n)
@@ -125,7 +125,7 @@ static void get_trits(void *data, size_t piece)
 
 static void open_job(TerngradJob *job, const Call *c)
 {
-    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* in codes_report alone */
+    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* used by codes_report only */
                                      [TWO_BIT] = CODE_FIXED,
                                      [RANS] = CODE_RANS,
                                      [ELIAS] = CODE_ELIAS};
@@ -185,8 +185,8 @@ static void stats_block(void *data, size_t block)
         kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
 }
 
-/* Standard deviations from one pass: what is left of cancelled sums below 2^-40 is rounding, not spread, and
- * a vector without spread is not clipped. */
+/* min(clip * standard deviation, most). In one pass, a variance below 2^-40 of the mean square is rounding error:
+ * such a vector counts as constant and is not clipped. */
 static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;
@@ -221,7 +221,7 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-/* Scales travel and merge as those of sums.h do; the codes do not. */
+/* Scales are sent and merged as in sums.h; codes do not merge. */
 static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
@@ -327,7 +327,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     return get_codes(&job, &r);
 }
 
-/* Sum of |x| (s - |x|) = s |x|_1 - |x|^2, for the own scale or the shared one that was heard. */
+/* Sum of |x| (s - |x|) = s |x|_1 - |x|^2; s is the shared scale once it is known, else this worker's own. */
 static double variance(const Call *c, const float *x)
 {
     TerngradJob job;

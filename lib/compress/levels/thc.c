@@ -1,9 +1,9 @@
 /* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu
- * 2024): a rotation that all workers share, then levels between ends that they share, too, so that levels add up as
- * they travel. The payload is sums.h's with a scale for each block (blocks.h): the largest norm of any worker's.
+ * 2024): all workers rotate alike and use the same range of levels, so that levels add undecoded. The payload is that
+ * of sums.h with a scale for each block (blocks.h): the largest norm over all workers.
  *
- * After the rotation coordinates are close to normal, so the ends are a multiple of the norm; what lies beyond is
- * clipped, which is the bias of the method. */
+ * Rotated coordinates are nearly normal, so the range is a multiple of the norm. Coordinates outside it are clipped,
+ * which makes the method biased. */
 #include "vec/kernels.h"
 #include "compress/rotated/blocks.h"
 #include "compress/levels/sums.h"
@@ -23,8 +23,8 @@ static const Param schema[] = {
     {0},
 };
 
-/* Where a standard normal number is beyond with probability 1/32, as in the paper, and from five bits on with a
- * quarter of that for each bit: the error of clipping falls as that of rounding does. */
+/* t with P(|Z| > t) = 1/32 for a standard normal Z, as in the paper, up to 4 bits. From 5 bits on each bit
+ * divides that probability by 4, so that the error of clipping falls as fast as that of rounding. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
 
@@ -46,7 +46,7 @@ static int rounds(const Codec *codec)
 typedef struct {
     int bits;
     uint32_t steps;
-    const uint8_t *norm; /* of each block: the largest */
+    const uint8_t *norm; /* (blocks) the largest over all workers, float32 */
     SumsTotal total;
 } ThcJob;
 
@@ -99,7 +99,7 @@ static size_t level_bytes(const void *data, size_t n)
     return planes_size(n, job->total.width);
 }
 
-/* Half the width of the range, times the lift. */
+/* Half the width of the range, times the scale factor *lift of the block. */
 static float end_of(const ThcJob *job, const RotatedBlock *b, float *lift)
 {
     const double norm = (double)load_f32(job->norm + 4 * b->index);
@@ -129,10 +129,10 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
     return 0;
 }
 
-/* A sum k of W levels is (2 k - W steps) times half a step. RotatedBlocks without a norm have but the lowest. */
+/* A sum k of W workers' levels decodes to (2 k - W steps) half steps. In a block of norm 0 all levels must be 0. */
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
-    (void)in; /* they stand in job->total */
+    (void)in; /* the codes are read from job->total */
     const ThcJob *job = s->data;
     uint32_t sum[BLOCK_MOST], any = 0;
     float lift;

@@ -78,7 +78,7 @@ static void add_block(void *data, size_t block)
                                          job->part_most, job->most, job->out);
 }
 
-/* Why the values did not add up. */
+/* Finds the first value or sum that is out of range. */
 static Status refuse(const Call *c, const AddendsJob *job, const char *what)
 {
     for (size_t i = 0; i < job->count; i++) {

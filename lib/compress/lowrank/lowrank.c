@@ -1,10 +1,10 @@
-/* lowrank.c -- a matrix M as M Q Q', Q drawn once for all workers: unbiased and linear (Vogels, Karimireddy,
+/* lowrank.c -- a matrix M as M Q Q', Q random and the same for all workers: unbiased and linear (Vogels, Karimireddy,
  * Jaggi 2019, who compare PowerSGD with it).
  *
- *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, vector after vector; merged as addends.h has it
+ *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, column by column; merged as in addends.h
  *
  * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' = 1, and follows from the random
- * address: only P travels. Tensors of rank 0 and 1 go as floats, as do those that would be no shorter. */
+ * address: only P is sent. Tensors of rank 0 and 1 are sent raw, and matrices whose P would be no shorter. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -58,7 +58,7 @@ static float *draw(const Call *c, const LowrankView *v)
     return q;
 }
 
-/* No element of P Q' is above the sum over k of |P_k| |Q_k|, in their largest elements. */
+/* No element of P Q' exceeds the sum over k of max |P_k| max |Q_k|, P_k and Q_k the columns. */
 static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
@@ -102,7 +102,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* Sums are checked against the largest number that Q could have: 9 standard deviations are beyond 53 bits. */
+/* merge does not draw Q: it bounds the elements of Q by 9 standard deviations, which normal numbers of 53 bits
+ * cannot reach. */
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const LowrankView v = view_of(c);
@@ -126,8 +127,8 @@ static double variance(const Call *c, const float *x)
 }
 
 /* Rows share Q. With K = M M', elements (i, j) and (i', j') of the error have the covariance
- * (K_ii' [j = j'] + M_ij' M_i'j) / rank: what the moments stand for are tr C^2 = ((cols + 2) |K|^2 + |M|^4) /
- * rank^2 and x' C x = 2 |K|^2 / rank. */
+ * (K_ii' [j = j'] + M_ij' M_i'j) / rank. The moments are those of this covariance C: squares = tr C^2 =
+ * ((cols + 2) |K|^2 + |M|^4) / rank^2, weighted = x' C x = 2 |K|^2 / rank. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const LowrankView v = view_of(c);

@@ -1,16 +1,17 @@
-/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): a matrix as P Q', from one step of a power iteration
- * that goes on from gradient step to gradient step.
+/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): a matrix as P Q', from a power iteration that
+ * continues from step to step.
  *
  *     round 0    P = M orth(Q of the step before)        kind:8  { p:f32 } x rank rows
  *     round 1    Q = M' orth(P heard)                    kind:8  { q:f32 } x rank cols
  *
- * and so on, two rounds for each of `iters` iterations, each from the Q heard in the round before; vector stands
- * after vector. M ~ orth(P) Q' with the last ones. Every round is linear in M, so payloads add (addends.h), and
- * what all workers hear is what one would have had with the sum of their matrices.
+ * Each of `iters` iterations has these two rounds and starts from the Q of the round before. Factors are sent
+ * column by column. The estimate is orth(P) Q' with the last P and Q. Every round is linear in M, so payloads add
+ * (addends.h), and the merged factors are those of the workers' summed matrices.
  *
- * State: the Q heard last, 0 before the first step. Directions that it does not have, then or where M has less
- * than `rank`, are drawn, the same for all workers (thin.h). Tensors of rank 0 and 1, and those whose rounds
- * together would be no shorter, travel as floats in the last round; the others are then empty. */
+ * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
+ * first step, the missing directions are random, the same for all workers (thin.h). Tensors of rank 0 and 1, and
+ * matrices whose rounds together would be no shorter, are sent raw in the last round; the earlier rounds are then
+ * empty. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -87,7 +88,7 @@ static size_t bound(const Call *c)
 
 /* ---- factors ---- */
 
-/* The factor heard in a round, which ends up in scratch. */
+/* The merged factor of an earlier round, in scratch. */
 static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
@@ -107,7 +108,7 @@ static Status first_factor(const Call *c, const PowersgdView *v, float **x)
     return OK;
 }
 
-/* The orthonormal vectors that a round multiplies M by. */
+/* The orthonormal columns by which a round multiplies M. */
 static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
 {
     const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
@@ -115,7 +116,7 @@ static Status basis_for(const Call *c, const PowersgdView *v, int round, float *
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* No element of orth(P) is above 1, so no element of orth(P) Q' is above this. */
+/* Elements of orth(P) are at most 1, so those of orth(P) Q' are at most the sum of max |Q_k|. */
 static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;
@@ -150,7 +151,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-/* Of the earlier rounds only the last P counts, but what no encoder writes is refused in each. */
+/* Only the last P enters the estimate; the payloads of all earlier rounds are checked as well. */
 static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, float *x)
 {
     const int last = rounds(c->self) - 1;

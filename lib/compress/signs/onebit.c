@@ -1,10 +1,10 @@
-/* onebit.c -- 1-bit SGD: elements from zero on decode to their mean, those under zero to theirs, of each column
- * or of the whole tensor (Seide, Fu, Droppo, Li, Yu 2014).
+/* onebit.c -- 1-bit SGD: non-negative elements decode to their mean, negative elements to theirs. The means are those
+ * of a column or of the whole tensor (Seide, Fu, Droppo, Li, Yu 2014).
  *
  *     kind:8  { plus:f32  minus:f32 } x columns  signs     signs.h: bit set where x < 0
  *
  * Both means are magnitudes, 0 for a side without elements. A tensor of two dimensions or more is a matrix of
- * dim[0] rows; any other is one column. */
+ * dim[0] rows; other tensors are one column. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -46,14 +46,14 @@ static size_t bound(const Call *c)
     return goes_raw(c) ? raw_size(c) : own_size(c);
 }
 
-/* ---- sides: what is known of the elements of one column, or of one block of the only column ---- */
+/* ---- the two sides of a column, or of one block if there is one column ---- */
 
 typedef struct {
-    double sum[2]; /* of |x|: from zero on, under zero */
+    double sum[2]; /* of |x|: non-negative elements, negative elements */
     size_t count[2];
 } OnebitSides;
 
-/* The means of a side in float32 are 0 without elements, and also where they are too small. */
+/* A side without elements has the mean 0; a mean may also underflow to 0. */
 static void put_means(const OnebitSides *s, uint8_t *out)
 {
     for (int side = 0; side < 2; side++)
@@ -76,7 +76,7 @@ typedef struct {
     float *decoded;
     uint8_t *sign;
     const uint8_t *sign_in, *means_in;
-    OnebitSides *sides; /* (columns), or (blocks) of the only one */
+    OnebitSides *sides; /* (columns); (blocks) if there is one column */
 } OnebitJob;
 
 /* ---- one column: blocks ---- */
@@ -110,7 +110,7 @@ static void value_block(void *data, size_t block)
     s->count[0] = n - s->count[1];
 }
 
-/* Adds the blocks up in the first one's place. */
+/* Adds all blocks to the first. */
 static void join_blocks(const OnebitJob *job)
 {
     for (size_t b = 1; b < blocks_of(job->n); b++)
@@ -120,7 +120,7 @@ static void join_blocks(const OnebitJob *job)
         }
 }
 
-/* ---- many columns: strips of them, each through all rows in order ---- */
+/* ---- several columns: a thread takes a strip of columns through all rows ---- */
 
 enum { STRIP = 256 };
 

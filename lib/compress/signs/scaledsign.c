@@ -1,4 +1,4 @@
-/* scaledsign.c -- every element as its sign at the mean magnitude, of the tensor or of its bucket (Karimireddy,
+/* scaledsign.c -- every element as its sign times the mean magnitude of the tensor or of its bucket (Karimireddy,
  * Rebjock, Stich, Jaggi 2019).
  *
  *     kind:8  { scale:f32 } x (1 or buckets)  signs        signs.h: bit set where x < 0

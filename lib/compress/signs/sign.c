@@ -2,10 +2,10 @@
  * Azizzadenesheli, Anandkumar 2018).
  *
  *     kind:8 = 1  signs                                   signs.h: bit set where x < 0
- *     merged: kind:8 = 2  workers:varint  votes           how many of them said minus, planes as wide as `workers`
+ *     merged: kind:8 = 2  workers:varint  votes           how many workers sent minus, planes of the width of `workers`
  *
- * There is no third level: zero is plus, alone and in a tied vote. A merged payload decodes to
- * workers * sgn(vote), so that the mean over workers is the vote. */
+ * Zero counts as plus, and so does a tied vote. A merged payload decodes to workers * sgn(vote), so that the mean
+ * over workers is the vote. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
@@ -64,7 +64,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
 
-/* A payload of any kind. */
+/* A payload of one worker or merged. */
 typedef struct {
     uint64_t voters;
     int width;           /* of a vote */
@@ -79,7 +79,7 @@ static int width_of(uint64_t voters)
     return width;
 }
 
-/* Lengths, number of voters and padding are right; each vote is looked at as it is read. */
+/* Checks length, number of workers and the padding of signs; get_votes checks the votes. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;
@@ -99,7 +99,8 @@ static Status ballot_open(const Call *c, Bytes in, Ballot *b)
     return OK;
 }
 
-/* The votes of elements [from, from + n), where `from` is a multiple of 64 and n = 64 but at the end. */
+/* The votes of elements [from, from + n): `from` is a multiple of 64, and n = 64 unless the tensor ends. False if
+ * a vote exceeds the number of workers or padding bits are set. */
 static bool get_votes(const Ballot *b, size_t from, size_t n, uint32_t *vote)
 {
     uint8_t narrow[PLANE_GROUP];

@@ -1,6 +1,6 @@
-/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): of the positive and of the negative
- * elements the same share of largest ones, each side at its own mean. The payload is signed_set.h's with two
- * magnitudes. */
+/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): the same share of the positive and of
+ * the negative elements, the largest of each, sent at the mean of their side. The payload is that of signed_set.h
+ * with two magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"
@@ -75,7 +75,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return signed_set_put(&s, mean, SIDES, out);
 }
 
-/* Each side has at most ratio times its elements and one more. */
+/* Each side sends at most ratio times its elements, rounded up. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;

@@ -1,11 +1,11 @@
-/* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018): momentum and what was not sent add up on the
- * worker, and a sampled threshold picks what goes. The payload is sparse.h's.
+/* dgc.c -- Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018): each worker accumulates momentum and
+ * unsent values, and sends those above a sampled threshold. The payload is that of sparse.h.
  *
- *     u = momentum u + x       v = v + u       what goes: |v_i| >= t       then v_i = 0, and with mask u_i = 0
+ *     u = momentum u + x       v = v + u       sent: |v_i| >= t       then v_i = 0, and with mask u_i = 0
  *
- * State: u (n floats), then v. A sample of `sample` n elements, one drawn from each of as many runs, gives t. Where
- * that takes more than 1.3 k, they are narrowed to the k largest; where fewer than 0.8 k, t falls by 0.8 until it does
- * not, ten times at most. */
+ * State: u (n floats), then v. The threshold t comes from a sample of `sample` n elements, one from each of as
+ * many runs. If t selects more than 1.3 k elements, only the k largest are sent. If it selects fewer than 0.8 k,
+ * t is multiplied by 0.8 until enough are selected, at most ten times. */
 #include "num/radix.h"
 #include "compress/sparse/sparse.h"
 #include "num/finite.h"
@@ -29,7 +29,7 @@ enum { ADAPTATIONS = 10 };
 #define MOST_OF_WANTED  1.3
 #define LEAST_OF_WANTED 0.8
 
-/* ---- what accumulates ---- */
+/* ---- accumulated values ---- */
 
 static float velocity(const Call *c, const float *x, size_t i)
 {

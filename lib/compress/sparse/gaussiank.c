@@ -1,5 +1,5 @@
-/* gaussiank.c -- the threshold of a fitted normal distribution (Shi, Chu, Cheung, See 2019). The payload is sparse.h's.
- */
+/* gaussiank.c -- elements above the threshold of a fitted normal distribution (Shi, Chu, Cheung, See 2019). The
+ * payload is that of sparse.h. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"

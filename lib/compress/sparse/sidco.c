@@ -1,7 +1,7 @@
-/* sidco.c -- the threshold of exponential tails, fitted to what passed the one before (Abdelmoniem et al. 2021). The
- * payload is sparse.h's.
+/* sidco.c -- a threshold in stages, each from an exponential fitted to the magnitudes above the stage before
+ * (Abdelmoniem et al. 2021). The payload is that of sparse.h.
  *
- * The paper counts how many elements went in past steps and adds or drops a stage; here each number of stages is
+ * The paper changes the number of stages by how many elements past steps sent. Here every number of stages is
  * tried on the tensor itself, so there is no state. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -19,16 +19,16 @@ static const Param schema[] = {
 };
 
 enum { STAGES = 4 };
-#define FIRST_SHARE 0.25 /* of all elements, meant to pass the first of several stages */
+#define FIRST_SHARE 0.25 /* of all elements: the target of the first of several stages */
 
-/* Magnitudes of a level or more, block by block; every later stage looks at these alone. */
+/* The magnitudes above the level of the first stage, block by block: all that later stages need. */
 typedef struct {
     const Picks *s;
     float level;
     float *value;      /* (BLOCK + ROOM_BEHIND) of each block */
-    size_t *listed;    /* how many of them there are */
-    size_t *count;     /* of those that reach `level` now */
-    double *magnitude; /* their sum */
+    size_t *listed;    /* (blocks) how many magnitudes */
+    size_t *count;     /* (blocks) how many reach `level` */
+    double *magnitude; /* (blocks) the sum of these */
 } Tail;
 
 static float *listed_of(const Tail *t, size_t block)
@@ -68,7 +68,7 @@ static bool tail_open(Tail *t, const Picks *s, double level)
     return true;
 }
 
-/* How many reach the level, and their mean. */
+/* How many magnitudes reach the level; *mean is their mean. */
 static size_t reach(Tail *t, double level, double *mean)
 {
     const size_t blocks = blocks_of(t->s->n);
@@ -84,8 +84,9 @@ static size_t reach(Tail *t, double level, double *mean)
     return count;
 }
 
-/* The level of the last stage, whose share of those above the one before is what an exponential tail has; none
- * follows a stage that nothing passes. `first` is the level of the first, `*count` how many reach the last. */
+/* The level of the last stage. Each stage aims at the same share of the magnitudes above the stage before, by an
+ * exponential fitted to them; stages end early if no magnitude reaches one. `first` is the first stage's level,
+ * *count how many reach the last. */
 static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
@@ -98,13 +99,13 @@ static double run_stages(Tail *t, double first, double ratio, int stages, size_t
     return level;
 }
 
-/* How far from k, as a factor. */
+/* By which factor `count` misses k. */
 static double miss(size_t count, double k)
 {
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* NaN when scratch has no memory. */
+/* The level whose count is nearest to k, over all numbers of stages; NaN: out of memory. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

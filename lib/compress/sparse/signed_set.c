@@ -1,4 +1,4 @@
-/* signed_set.c -- counts a selection's signs, writes it, reads it back. */
+/* signed_set.c -- see signed_set.h. */
 #include "compress/sparse/signed_set.h"
 
 #include "coder/indices.h"
@@ -60,7 +60,7 @@ static void count_block(void *data, size_t block)
     job->part[block] = part;
 }
 
-/* Sums go block by block, listed or not. */
+/* Adds block by block, as count_block does, so that both give the same sums. */
 static void count_list(SignedSet *s)
 {
     const Picks *p = &s->picks;
@@ -137,7 +137,6 @@ typedef struct {
     float *x;
 } SetFill;
 
-/* A block is cleared and filled while it is in the cache. */
 static void fill_block(void *data, size_t block)
 {
     const SetFill *f = data;
@@ -147,7 +146,7 @@ static void fill_block(void *data, size_t block)
         x[f->set.at[k]] = f->value[signs_bit(f->sign, k)];
 }
 
-/* Above zero for a side with elements, else zero. One magnitude is that of both sides. */
+/* A magnitude must be positive, or 0 for a side without elements. A single magnitude serves both sides. */
 static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
 {
     const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};

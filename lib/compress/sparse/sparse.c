@@ -1,4 +1,4 @@
-/* sparse.c -- a selection as bytes, and back. */
+/* sparse.c -- see sparse.h. */
 #include "compress/sparse/sparse.h"
 
 #include "coder/indices.h"

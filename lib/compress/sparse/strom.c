@@ -1,9 +1,9 @@
-/* strom.c -- threshold quantisation (Strom 2015): what has gathered in an element is sent as plus or minus tau once
- * it is that large, and the rest stays for later steps.
+/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as plus
+ * or minus tau; the rest is carried over to later steps.
  *
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
- * The payload is signed_set.h's with one magnitude, tau, since it may depend on t. State: r (n floats). */
+ * The payload is that of signed_set.h with one magnitude: tau, which may depend on t. State: r (n floats). */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
@@ -23,7 +23,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* NaN: it follows from t. */
+/* NaN: tau is computed from t. */
 static double tau_of(const Call *c)
 {
     return ((const Strom *)c->self->params)->tau;
@@ -35,14 +35,14 @@ static float threshold(double tau)
     return nearest > 0 ? nearest : FLT_TRUE_MIN;
 }
 
-/* ---- what there is to send ---- */
+/* ---- accumulated values ---- */
 
 static size_t state_size(const Call *c)
 {
     return sizeof(float) * c->shape->n;
 }
 
-/* x + r in scratch; x itself without a state. NULL with the reason recorded. */
+/* t = x + r in scratch; x itself without a state. NULL: failed, c->err says why. */
 static const float *gathered(const Call *c, const float *x)
 {
     const size_t n = c->shape->n;

@@ -1,5 +1,5 @@
-/* threshold.c -- every element of a magnitude from a threshold on (Strom 2015 in its plain form; Dutta et al. 2020).
- * The payload is sparse.h's. */
+/* threshold.c -- every element whose magnitude reaches a threshold (Strom 2015 without accumulation; Dutta et al.
+ * 2020). The payload is that of sparse.h. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {
@@ -29,7 +29,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return picks_put(c, &s, out);
 }
 
-/* The largest is always there, so that the receiver knows what all must reach. */
+/* The largest magnitude is always sent, so the receiver knows the threshold. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read;

@@ -1,5 +1,5 @@
 /* topk.c -- the k largest magnitudes (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018). The payload is
- * sparse.h's; of equal magnitudes the first ones go. */
+ * that of sparse.h; of equal magnitudes those with the lowest indices are sent. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* blosc.c -- Blosc behind any codec: bytes or bits of four-byte words sorted by significance, then BloscLZ, on one
- * thread. */
+/* blosc.c -- Blosc after any codec: sorts the bytes or bits of four-byte words by significance, then runs BloscLZ, on
+ * one thread. */
 #include "compress/wrap/packed.h"
 
 #include <blosc.h>
@@ -14,7 +14,7 @@ static const int modes[] = {BLOSC_SHUFFLE, BLOSC_BITSHUFFLE, BLOSC_NOSHUFFLE};
 
 static const Param schema[] = {
     PARAM(Blosc, level, "5", 1, 9, "effort: 1 is fastest, 9 packs best"),
-    PARAM_OF(Blosc, shuffle, "byte", shuffles, "what of the words is put side by side"),
+    PARAM_OF(Blosc, shuffle, "byte", shuffles, "whether bytes or bits of equal significance are grouped"),
     {0},
 };
 
@@ -25,7 +25,7 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     const Blosc *p = c->self->params;
     *size = 0;
     if (in.size > BLOSC_MAX_BUFFERSIZE)
-        return OK; /* the library counts in ints: such payloads go as they are */
+        return OK; /* the library counts in ints: longer payloads are stored unpacked */
     const int packed = blosc_compress_ctx((int)p->level, modes[p->shuffle], WORD, in.size, in.data, out, cap,
                                           BLOSC_BLOSCLZ_COMPNAME, OWN_BLOCKS, THREADS);
     if (packed < 0)
@@ -34,7 +34,7 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A chunk's head: version, version of the format behind, flags (the upper three bits name it), word, sizes. */
+/* A chunk's head: version, version of the format, flags (the upper three bits are the format), word size, sizes. */
 enum { VERSION = 0, FLAGS = 2, TYPESIZE = 3, FORMAT_SHIFT = 5 };
 
 static size_t claims(Bytes in)
@@ -53,11 +53,11 @@ static bool unpack(Bytes in, uint8_t *out, size_t size)
 
 const Compressor compressor_blosc = {
     .name = "blosc",
-    .brief = "Blosc (shuffle and BloscLZ) behind any codec, lossless",
+    .brief = "Blosc (shuffle and BloscLZ) after any codec, lossless",
     .formula =
         "What the inner codec sends, as one Blosc chunk of four-byte words where that is shorter, else as it\n"
         "is. Bytes depend on the library's version (doctor names it), decoded values do not. For floats as\n"
-        "they are write blosc+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind it.",
+        "they are write blosc+none. It cannot wrap powersgd, which needs the sum of all workers' payloads.",
     .paper = "Alted: Why Modern CPUs Are Starving and What Can Be Done about It, Computing in Science &\n"
              "Engineering 12(2), 2010",
     .params = schema,

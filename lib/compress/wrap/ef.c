@@ -1,8 +1,8 @@
-/* ef.c -- error feedback round any codec: what was not sent is added to the next gradient.
+/* ef.c -- error feedback for any codec: the error of a step is added to the next gradient.
  *
- *     t = x + decay e        encode(t) by the inner codec        e = t - decode(what was sent)
+ *     t = x + decay e        encode(t) by the inner codec        e = t - decoded
  *
- * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove it for contractive
+ * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove convergence for contractive
  * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
 #include "codec/wrapper.h"
 
@@ -76,10 +76,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* A step whose values are gradients plus residuals. */
+/* A step whose values are gradients plus residuals, for the plan of the inner codec. */
 typedef struct {
     const Step *step;
-    float *t; /* room for the largest */
+    float *t; /* (largest tensor) */
 } EfStep;
 
 static const float *load_sum(void *data, size_t j, Error *err)
@@ -137,7 +137,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     const Call inner = call_inner(c, own_state(c));
     const size_t n = c->shape->n;
     void *behind = (char *)state + state_round(own_state(c));
-    if (!x) /* a receiver has no residual, only what the inner codec's decoder reads */
+    if (!x) /* a receiver has no residual: it only updates the state that the inner codec's decoder reads */
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t = with_residual(c, x);
     float *e = state, *decoded = NEW(c->scratch, float, n);
@@ -161,7 +161,7 @@ static double residual(const Call *c)
     return sqrt(sum);
 }
 
-/* Contraction needs E|C(x) - x|^2 < |x|^2; an unbiased codec only has that at high rates. */
+/* Convergence needs a contraction, E|C(x) - x|^2 < |x|^2; unbiased codecs are contractions at high rates only. */
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM
@@ -171,7 +171,7 @@ static const char *caution(const Codec *codec)
 
 const Compressor compressor_ef = {
     .name = "ef",
-    .brief = "error feedback round any codec",
+    .brief = "error feedback for any codec",
     .formula = "t = g + decay e is encoded by the inner codec; then e = t - decode(sent).\n"
                "The state e starts at zero, one per worker and tensor.",
     .paper = "Seide et al., Interspeech 2014; Karimireddy et al., ICML 2019",

@@ -1,9 +1,9 @@
-/* induced.c -- a biased codec made unbiased: C(x), and an unbiased codec's draw of what C left.
+/* induced.c -- a biased codec made unbiased: C(x), plus an unbiased codec's estimate of the error of C.
  *
- *     decoded = C(x) + Q(x - C(x))          C is what is wrapped, Q the key `with`
+ *     decoded = C(x) + Q(x - C(x))          C is the inner codec, Q the key `with`
  *
  * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
- * Horvath and Richtarik, ICLR 2021. Rounds before the last are C's. */
+ * Horvath and Richtarik, ICLR 2021. Earlier rounds are those of C. */
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
 
@@ -21,7 +21,7 @@ static bool is_last(const Call *c)
     return c->round == codec_rounds(c->self) - 1;
 }
 
-/* Its random words are not C's. */
+/* The Call of Q; its random numbers are independent of those of C. */
 static Call call_with(const Call *c)
 {
     Call with = *c;
@@ -49,7 +49,7 @@ static Status put_first(const Call *c, const float *x, Buf *first)
     return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
 }
 
-/* What C decodes to, and what it left, both in scratch. */
+/* The estimate of C, and its error x - C(x); both in scratch. */
 static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
 {
     const Call inner = call_inner(c, 0);
@@ -86,7 +86,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     buf_copy(out, first.data, first.size);
     TRY(codec_encode(&with, rest, out));
     if (c->streams)
-        c->streams->raw = raw; /* a part of it may be, which says nothing of the whole */
+        c->streams->raw = raw; /* a raw part does not make the whole payload raw */
     if (!sum_is_safe(y, n) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;
@@ -113,14 +113,15 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-/* C's state moves as if C stood alone: its payload is made once more, as what was sent may be the sum. */
+/* C settles as if C had been used alone. Its payload is encoded again, because the payload sent may be
+ * raw floats of both parts' sum. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;
-    (void)agreed; /* is both parts' */
+    (void)agreed; /* is the mean of C + Q, and C needs its own estimate */
     if (!codec_state_size(&inner))
         return OK;
     TRY(put_first(c, x, &first));
@@ -140,7 +141,7 @@ static unsigned traits(const Codec *codec)
     return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
 }
 
-/* The rest of a C that draws nothing; NULL where it does, or fails. */
+/* x - C(x) if C is deterministic; NULL: C is random, or encoding failed. */
 static const float *fixed_rest(const Call *c, const float *x)
 {
     Call last = *c;
@@ -157,13 +158,13 @@ static double variance(const Call *c, const float *x)
 {
     Call with = call_with(c), quiet = *c;
     if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
-        return NAN; /* of the mean of all, where every worker left another rest */
+        return NAN; /* Q would compress the mean error of all workers, which one worker does not know */
     quiet.streams = with.streams = NULL;
     const float *rest = fixed_rest(&quiet, x);
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* The atoms are those of the rest; what they say about x is not known. */
+/* The atoms are those of x - C(x). Their part along x is unknown, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);

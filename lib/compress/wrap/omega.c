@@ -1,8 +1,8 @@
 /* omega.c -- see omega.h.
  *
- * What is hard: noise, for bases; a vector all of one size, for few levels and for norms that grow with n; one
- * large element over many of 1/sqrt(n) of it, for scales by the largest; a spike up and one down in every 256,
- * for levels between extremes and for rotated bases. */
+ * The hard vectors: noise, for codecs in a basis; elements of one magnitude, for few levels and for norms that
+ * grow with n; one large element among elements 1/sqrt(n) as large, for scales by the largest magnitude; a
+ * positive and a negative spike in every 256 elements, for levels between extremes and for rotations. */
 #include "compress/wrap/omega.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static float spikes(const Rng *rng, size_t n, size_t i)
 
 static float (*const hard[])(const Rng *, size_t, size_t) = {noise, level, peak, spikes};
 
-/* Where there is no closed form: the mean of a few draws. */
+/* For codecs without a closed form: the mean of a few draws. */
 static Status measure(const Call *c, const float *x, double *variance)
 {
     const size_t n = c->shape->n;

@@ -48,11 +48,11 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
     out->size = start + 1;
     buf_copy(out, packed, size);
     if (c->streams)
-        c->streams->entropy_bits = NAN; /* of what the library sends nothing is known */
+        c->streams->entropy_bits = NAN; /* the entropy of the library's output is unknown */
     return OK;
 }
 
-/* The inner codec's payload, where it stands or in scratch. */
+/* The inner codec's payload: a slice of `in`, or unpacked in scratch. */
 static Status open_payload(const Call *c, Bytes in, Bytes *plain)
 {
     const Packer *packer = packer_of(c);

@@ -1,21 +1,21 @@
-/* packed.h -- lossless back ends: what a codec sends, once more through a general compressor.
+/* packed.h -- lossless back ends: a general compressor packs the inner codec's payload.
  *
- * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | it, packed (shorter than that)
+ * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | that payload, packed and shorter
  *
- * Rounds before the last are passed on as they are, so that what is agreed in them can be. Packed bytes are never
- * merged undecoded. They depend on the library's version, what they unpack to does not. */
+ * Earlier rounds are passed on unpacked, so that they can merge. Packed payloads do not merge. Packed bytes depend on
+ * the library's version; decoded values do not. */
 #ifndef ATOMO_PACKED_H
 #define ATOMO_PACKED_H
 
 #include "codec/wrapper.h"
 
-/* A library's part; each wrapper has one. */
+/* The functions of a library; `family` of the Compressor points to them. */
 typedef struct Packer {
-    /* Bytes written, at most `cap`; 0: it would not fit. ERR_MEMORY where the library has none. */
+    /* *size: bytes written, at most `cap`; 0: they would not fit. ERR_MEMORY: the library is out of memory. */
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
-    /* What the bytes claim to unpack to; 0: they are nothing that pack writes. */
+    /* The unpacked size that the bytes state; 0: pack did not write them. */
     size_t (*claims)(Bytes in);
-    /* Unpacks exactly `size` bytes, or says false. */
+    /* Unpacks to exactly `size` bytes; false: it cannot. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
 } Packer;
 

@@ -1,13 +1,15 @@
-/* shift.c -- ef21 and diana: the difference to a learned shift is sent, and shrinks as the shift learns.
+/* shift.c -- ef21 and diana: send the difference from a learned shift, which approaches the gradient over the
+ * steps.
  *
  *     t = x - h        encode(t) by the inner codec, which decodes to q        h' = h + alpha q
  *
- * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al. 2019)
- * to h + q, for unbiased ones. Sender and receivers keep the same h, so decoding reads the state: alpha, this
- * worker's h and the mean of all workers' (n floats each), then the inner codec's own.
+ * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al.
+ * 2019) to h + q, for unbiased ones. Sender and receivers keep the same h, so decoding reads the state: a head,
+ * this worker's h and the mean of all workers' h (n floats each), then the inner codec's state.
  *
- * Payload: the inner codec's, behind a kind of 0 where that has none. Merged, where that is linear: kind:8 = 2,
- * workers:varint, the inner codec's merged, to which the shifts' mean adds what makes it the sum of all estimates. */
+ * Payload: the inner codec's, after a kind byte 0 if that has none. Merged, if the inner codec is linear: kind:8
+ * = 2, workers:varint, the inner codec's merged payload. It decodes to the sum of all estimates: the mean shift
+ * times the workers is added. */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
@@ -37,8 +39,8 @@ static bool wraps_unbiased(const Codec *codec)
 /* ---- the state ---- */
 
 typedef struct {
-    double alpha; /* diana's; 0: not known yet */
-    double left;  /* |x - h'|, at the sender */
+    double alpha; /* of diana; 0: not computed yet */
+    double left;  /* |x - h'|, known to the sender only */
 } ShiftHead;
 
 static size_t own_state(const Call *c)
@@ -52,13 +54,13 @@ static size_t state_size(const Call *c)
     return state_round(own_state(c)) + codec_state_size(&inner);
 }
 
-/* This worker's shift; behind it stands the mean. NULL before the first step. */
+/* This worker's shift (n), followed by the mean shift (n); NULL before the first step. */
 static const float *shift_of(const Call *c)
 {
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
 }
 
-/* Which needs to be known before anything is decoded in ef21 alone, and there it is in the spec. */
+/* The alpha of the spec, 1 if it is auto. ef21 decodes with it; diana decodes without alpha. */
 static double spec_alpha(const Call *c)
 {
     const double alpha = ((const Shift *)c->self->params)->alpha;
@@ -100,7 +102,7 @@ static Status subtract(const Call *c, const float *x, float *t, Error *err)
                            c->self->ops->name, bad);
 }
 
-/* t: x itself before the first step, else in scratch. */
+/* t = x - h, in scratch; x itself before the first step. */
 static Status difference(const Call *c, const float *x, const float **t)
 {
     *t = x;
@@ -119,10 +121,10 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* A step whose values are gradients less shifts. */
+/* A step whose values are gradients minus shifts, for the plan of the inner codec. */
 typedef struct {
     const Step *step;
-    float *t; /* room for the largest */
+    float *t; /* (largest tensor) */
 } Differences;
 
 static const float *load_difference(void *data, size_t j, Error *err)
@@ -159,7 +161,7 @@ static bool is_merged(Bytes in)
     return in.size && in.data[0] == PAYLOAD_MERGED;
 }
 
-/* Where payloads have no kind byte, one is put before them. */
+/* Payloads of the last round get a kind byte if the inner codec writes none. */
 static Status take_kind(const Call *c, Bytes *in)
 {
     if (!adds_kind(c))
@@ -170,7 +172,7 @@ static Status take_kind(const Call *c, Bytes *in)
     return OK;
 }
 
-/* Cuts a merged payload's head off. */
+/* Reads a merged payload's head; *in becomes the rest. */
 static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
 {
     Reader r = reader_open(*in);
@@ -220,7 +222,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&inner, t, out));
     if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
         return OK;
-    float *y = NEW(c->scratch, float, n); /* what is decoded may be beyond float32 */
+    float *y =
+        NEW(c->scratch, float, n); /* decodes the payload to see whether the estimate is within float32 */
     if (!y)
         return arena_fail(c->scratch, c->err);
     if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
@@ -252,7 +255,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- learning ---- */
 
-/* What the inner codec's state learns from: its own differences, and the mean of all that were decoded. */
+/* Settles the inner codec: its input was t, and its agreed estimate is the mean of all q. */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
@@ -293,7 +296,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     TRY(take_kind(c, &last));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
-    TRY(settle_inner(c, x, sent, agreed, state)); /* with the shifts as they were */
+    TRY(settle_inner(c, x, sent, agreed, state)); /* needs the shifts of this step */
     const double toward = is_diana(c->self) ? alpha : 1;
     for (size_t i = 0; i < n; i++) {
         own[i] = (float)((double)own[i] + alpha * (double)q[i]);
@@ -312,7 +315,8 @@ static double residual(const Call *c)
 
 /* ---- promises ---- */
 
-/* Votes, and what else does not add, give no mean of shifts, so such payloads are decoded before they are summed. */
+/* Payloads merge only if the inner codec is linear: merged votes, for example, do not decode to a sum of
+ * differences. */
 static unsigned traits(const Codec *codec)
 {
     const double alpha = ((const Shift *)codec->params)->alpha;
@@ -336,7 +340,7 @@ static double variance(const Call *c, const float *x)
     return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
 }
 
-/* The atoms are those of t; what they say about x is not known. */
+/* The atoms are those of t. Their part along x is unknown, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call inner = call_inner(c, own_state(c));

@@ -1,5 +1,5 @@
-/* zstd.c -- Zstandard behind any codec (RFC 8878): one frame with its content's size, no checksum, no dictionary,
- * made on one thread. */
+/* zstd.c -- Zstandard after any codec (RFC 8878): one frame that states its content size, without checksum or
+ * dictionary, made on one thread. */
 #include "compress/wrap/packed.h"
 
 #include <zstd.h>
@@ -26,7 +26,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A frame's head is its magic, then a byte of which these bits are a dictionary, a checksum and nothing. */
+/* A frame begins with its magic number and a byte of flags; FOREIGN are those for a dictionary, a checksum, and
+ * unused. */
 enum { MAGIC = 4, FOREIGN = 0x1f };
 
 static size_t claims(Bytes in)
@@ -45,11 +46,11 @@ static bool unpack(Bytes in, uint8_t *out, size_t size)
 
 const Compressor compressor_zstd = {
     .name = "zstd",
-    .brief = "Zstandard behind any codec, lossless",
+    .brief = "Zstandard after any codec, lossless",
     .formula =
-        "What the inner codec sends, as one Zstandard frame where that is shorter, else as it is.\n"
+        "The inner codec's payload as one Zstandard frame if that is shorter, else unchanged.\n"
         "Bytes depend on the library's version (doctor names it), decoded values do not. For floats as they\n"
-        "are write zstd+none. powersgd, which needs the sum of all workers' payloads, cannot stand behind it.",
+        "are write zstd+none. It cannot wrap powersgd, which needs the sum of all workers' payloads.",
     .paper = "Collet, Kucherawy, RFC 8878",
     .params = schema,
     .params_size = sizeof(Zstd),
