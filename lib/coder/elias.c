@@ -1,15 +1,10 @@
-/* elias.c -- gamma, delta and omega codes. Decoding is bounded: a length beyond 64 bits is refused, not
+/* elias.c -- gamma and omega codes. Decoding is bounded: a length beyond 64 bits is refused, not
  * followed. */
 #include "coder/elias.h"
 
 unsigned gamma_bits(uint64_t v)
 {
     return 2 * log2_floor(v) + 1;
-}
-
-unsigned delta_bits(uint64_t v)
-{
-    return gamma_bits(log2_floor(v) + 1) + log2_floor(v);
 }
 
 unsigned omega_bits(uint64_t v)
@@ -42,12 +37,6 @@ void gamma_put(BitWriter *w, uint64_t v)
     put_long(w, v, log2_floor(v) + 1);
 }
 
-void delta_put(BitWriter *w, uint64_t v)
-{
-    gamma_put(w, log2_floor(v) + 1);
-    put_long(w, v, log2_floor(v));
-}
-
 static void put_groups(BitWriter *w, uint64_t v)
 {
     if (v == 1)
@@ -75,15 +64,6 @@ uint64_t gamma_get(BitReader *r)
         if (++zeros > 63)
             return refuse(r);
     const uint64_t v = UINT64_C(1) << zeros | get_long(r, zeros);
-    return r->bad ? 0 : v;
-}
-
-uint64_t delta_get(BitReader *r)
-{
-    const uint64_t length = gamma_get(r);
-    if (length == 0 || length > 64)
-        return refuse(r);
-    const uint64_t v = UINT64_C(1) << (length - 1) | get_long(r, (unsigned)length - 1);
     return r->bad ? 0 : v;
 }
 

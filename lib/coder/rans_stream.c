@@ -1,10 +1,10 @@
-/* rans_stream.c -- rANS streams from end to end; whole rows of sixteen lanes are in vec/rans.c. */
+/* rans_stream.c -- rANS streams; whole rows of sixteen lanes go through the kernels (vec/rans_vec.c). */
 #include "vec/kernels.h"
 #include "coder/rans.h"
 
 #include <stddef.h>
 
-/* ---- what is looked up ---- */
+/* ---- look-up tables ---- */
 
 static void fill_slices(const Rans *r, uint32_t *slice)
 {
@@ -52,7 +52,7 @@ size_t rans_reader_size(const Rans *r)
 
 static const uint32_t FIRST_STATE = 1u << 16;
 
-/* One symbol into a lane's state; returns where the words begin now. */
+/* Puts a symbol into a lane's state; returns the new start of the words. */
 static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
 {
     const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
@@ -98,7 +98,7 @@ bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
     return good && !in->bad;
 }
 
-/* The next symbol of a lane; false when a word is wanted and none is left. */
+/* Reads the next symbol of a lane; false when a word is due and none is left. */
 static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
 {
     const int precision = r->rans->precision;
@@ -122,7 +122,7 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     return true;
 }
 
-/* Rows of all lanes, as many as can be read at once. */
+/* Reads rows of all lanes while words for a whole row are left; returns the rows. */
 static size_t pull_rows(const RansReader *r, RansLanes *l, Reader *in, size_t rows, uint8_t *byte)
 {
     const int precision = r->rans->precision;

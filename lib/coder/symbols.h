@@ -1,29 +1,29 @@
-/* symbols.h -- how an array of codes travels as Huffman (huffman.h) or rANS (rans.h) symbols, block by block.
+/* symbols.h -- an array of codes as Huffman (huffman.h) or rANS (rans.h) symbols, block by block.
  *
- * Codes are bytes while width <= 8, else 32-bit words. The symbol of a code is what stands above its `shift`
- * low bits, which travel as they are; Huffman's alphabet is 2^(width - shift), and so is rANS's.
+ * Codes are bytes while width <= 8, else 32-bit words. Blocks have 2^16 codes. A code is split into a symbol, which
+ * goes through the table, and low bits, which are sent as they are.
  *
- *     form:8 = kind + 4 lanes + 16 shift         lanes 0, 1, 2: 1, 4, 16
- *     kind 0     bit planes of all codes, `width` wide (planes.h), and no more in form
- *     kind 1     table  { length:32 } x blocks  { low stream } x blocks
- *     kind 2            { length:32 } x blocks  { table low stream } x blocks
+ *     form:8 = kind + 4 lanes + 16 shift         lanes 0, 1, 2: 1, 4, 16 rANS lanes; Huffman: 0
+ *     kind 0   bit planes of all codes, `width` wide (planes.h); lanes and shift are 0
+ *     kind 1   table  { length:32 } x blocks  { low stream } x blocks
+ *     kind 2          { length:32 } x blocks  { table low stream } x blocks
+ *     kind 3   classes: as kind 1 with shift = lead, as kind 2 with shift = 8 + lead
  *
- * A table ends on a whole byte, padded with zeros; `low` is bit planes `shift` wide; there are lengths only
- * where n > 2^16. Huffman has no lanes. Where rANS leaves some bytes of a block, lanes is 3: all codes are one block
- * with 4 lanes, whatever n. The writer takes what is shortest by the costs of huffman.h and
- * rans.h: the shift, a table of each block's own, and kind 0 where symbols would not be shorter.
+ * Kinds 1 and 2: the symbol is code >> shift, `low` the bit planes of the shift bits below it. A table ends on a whole
+ * byte, padded with zeros. There are lengths (of what follows for a block, in bytes) only where n > 2^16.
  *
- * rANS has 256 symbols at most, too few for codes of 9 bits and more that spread over decades, so that these
- * may go by classes instead: a class has the magnitudes (all bits but the highest) that share their place and
- * their `lead` bits behind the first, the symbol is 2 class + the code's highest bit, and what the class leaves
- * open stands in `low`, behind its length:32. Then `lead` + 8 (tables of the blocks' own) is where shift is,
- * and the kind is 3. Huffman has no such limit and no classes.
+ * Kind 3 is for rANS and codes of 9 bits or more. Its table has 256 symbols at most: too few where codes of 9 bits
+ * and more spread over decades. All magnitudes (a code without its highest bit) that share the position of their
+ * highest bit and the `lead` bits behind that are one class; the symbol is 2 class + the code's highest bit, and
+ * `low` is length:32 and the remaining bits of all magnitudes.
  *
- * Codes three quarters of which, or more, are one go as the gaps between the others and the others, where that is
- * shorter: symbols rarer than any table's shares.
+ * Sparse: where three quarters of the codes or more are one code, the common one, the positions of the other codes go as
+ * an index set (indices.h) and the other codes as an array of symbols, where that is shorter. No share of a table is as
+ * small as the share of a code can be.
  *
- *     sparse     form:8 = 4 + 16 (gap bits - 8)  common:varint  count:varint  size:varint
- *                { symbols of the gaps }  { symbols of the others } */
+ *     sparse   form:8 = 4  common:varint  set  { symbols of the other codes, in a form above }
+ *
+ * The writer takes the shortest form by the costs of huffman.h and rans.h. */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 
@@ -39,17 +39,21 @@ typedef struct {
     size_t n;
     int width, threads;
     const void *data;
-    void (*make)(const void *data, size_t block, void *code); /* the codes of a block; may be asked again */
-    bool (*take)(const void *data, size_t block, const void *code); /* false: no encoder's codes */
-    double *entropy; /* where not NULL, symbols_put says here what its form cannot be shorter than, in bits */
+    /* Writes a block's codes; may be called several times for a block, from several threads. */
+    void (*make)(const void *data, size_t block, void *code);
+    /* Takes a block's codes; false for codes that no encoder makes. */
+    bool (*take)(const void *data, size_t block, const void *code);
+    double
+        *entropy; /* NULL, or where symbols_put stores the order-0 bound of the streams it sends, in bits */
 } Symbols;
 
-/* The most bytes of any codes. */
+/* The most bytes that symbols_put writes. */
 size_t symbols_most(size_t n, int width);
 
+/* ERR_MEMORY alone. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
-/* ERR_CORRUPT for anything that symbols_put does not write, and where `take` refuses; `why` then says what. */
+/* ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put does not write and for codes that `take` refuses. */
 Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 
 #endif

@@ -1,9 +1,206 @@
-/* symbols_coders.c -- tables of either coder, on whole bytes. */
+/* symbols_coders.c -- Huffman and rANS behind one interface, with tables on whole bytes. */
 #include "coder/symbols_parts.h"
+
+/* ---- Huffman ---- */
+
+enum { LOOK_FROM = 2048 }; /* fewer symbols do not pay for a look-up table */
+
+static bool open_huffman(Table *t, uint32_t alphabet, Arena *scratch)
+{
+    return huffman_open(&t->huffman, alphabet, scratch);
+}
+
+static uint64_t build_huffman(Table *t, uint32_t alphabet, const uint64_t *count)
+{
+    t->huffman.alphabet = alphabet;
+    if (huffman_build(&t->huffman, count))
+        return huffman_bits(&t->huffman, count);
+    t->starved = true;
+    return UINT64_MAX;
+}
+
+static uint64_t table_bits_huffman(const Table *t)
+{
+    return huffman_table_bits(&t->huffman);
+}
+
+static void table_put_huffman(const Table *t, BitWriter *w)
+{
+    huffman_table_put(&t->huffman, w);
+}
+
+static bool table_get_huffman(Table *t, uint32_t alphabet, BitReader *r)
+{
+    t->huffman.alphabet = alphabet;
+    return huffman_table_get(&t->huffman, r);
+}
+
+static size_t stream_most_huffman(const Table *t, size_t n)
+{
+    return (huffman_longest(&t->huffman) * n + 7) / 8;
+}
+
+static size_t stream_put_huffman(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n,
+                                 uint8_t *end)
+{
+    (void)lanes;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < n; i++)
+        bits += t->huffman.length[symbol[i]];
+    const size_t size = (size_t)((bits + 7) / 8);
+    BitWriter w = bits_writer(end - size, size);
+    huffman_put(&t->huffman, symbol, n, &w);
+    bits_close(&w);
+    return size;
+}
+
+static bool ready_huffman(Table *t, size_t n, Arena *scratch)
+{
+    (void)scratch; /* the table keeps its own */
+    return n < LOOK_FROM || huffman_ready(&t->huffman);
+}
+
+static bool stream_open_huffman(Stream *s, const Table *t, unsigned lanes, Bytes in)
+{
+    (void)lanes;
+    *s = (Stream){.table = t, .bits = bits_reader(in)};
+    return true;
+}
+
+static bool stream_get_huffman(Stream *s, size_t n, uint16_t *symbol)
+{
+    return huffman_get(&s->table->huffman, &s->bits, n, symbol);
+}
+
+static bool stream_end_huffman(const Stream *s)
+{
+    return bits_finish(&s->bits);
+}
+
+static const Coder huffman_coder = {
+    .open = open_huffman,
+    .build = build_huffman,
+    .table_bits = table_bits_huffman,
+    .table_put = table_put_huffman,
+    .table_get = table_get_huffman,
+    .stream_most = stream_most_huffman,
+    .stream_put = stream_put_huffman,
+    .ready = ready_huffman,
+    .stream_open = stream_open_huffman,
+    .stream_get = stream_get_huffman,
+    .stream_end = stream_end_huffman,
+};
+
+/* ---- rANS ---- */
+
+static bool open_rans(Table *t, uint32_t alphabet, Arena *scratch)
+{
+    (void)t, (void)alphabet, (void)scratch;
+    return true;
+}
+
+static uint64_t build_rans(Table *t, uint32_t alphabet, const uint64_t *count)
+{
+    return rans_build(&t->rans, alphabet, count) ? rans_bits(&t->rans, count, 0) : UINT64_MAX;
+}
+
+static uint64_t table_bits_rans(const Table *t)
+{
+    return rans_table_bits(&t->rans);
+}
+
+static void table_put_rans(const Table *t, BitWriter *w)
+{
+    rans_table_put(&t->rans, w);
+}
+
+static bool table_get_rans(Table *t, uint32_t alphabet, BitReader *r)
+{
+    return rans_table_get(&t->rans, alphabet, r);
+}
+
+static size_t stream_most_rans(const Table *t, size_t n)
+{
+    (void)t;
+    return rans_most(n, RANS_LANES);
+}
+
+/* Symbols as the bytes of a rANS stream. */
+static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
+{
+    uint8_t rank[RANS_ALPHABET];
+    for (uint32_t k = 0; k < t->rans.present; k++)
+        rank[t->rans.symbol[k]] = (uint8_t)rans_byte(&t->rans, k);
+    for (size_t i = 0; i < n; i++)
+        byte[i] = rank[symbol[i]];
+}
+
+static size_t stream_put_rans(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end)
+{
+    uint8_t byte[BLOCK];
+    RansWriter w;
+    rans_writer(&w, &t->rans);
+    symbols_to_bytes(t, symbol, n, byte);
+    return rans_put(&w, lanes, byte, n, end);
+}
+
+static bool ready_rans(Table *t, size_t n, Arena *scratch)
+{
+    (void)n;
+    t->reader = arena_take(scratch, 1, rans_reader_size(&t->rans));
+    if (t->reader)
+        rans_reader(t->reader, &t->rans);
+    return t->reader;
+}
+
+static bool stream_open_rans(Stream *s, const Table *t, unsigned lanes, Bytes in)
+{
+    *s = (Stream){.table = t, .words = reader_open(in)};
+    return rans_open(t->reader, &s->lanes, lanes, &s->words);
+}
+
+static bool stream_bytes_rans(Stream *s, size_t n, uint8_t *symbol)
+{
+    return rans_pull(s->table->reader, &s->lanes, &s->words, n, symbol);
+}
+
+static bool stream_get_rans(Stream *s, size_t n, uint16_t *symbol)
+{
+    const Rans *rans = &s->table->rans;
+    uint8_t byte[STRETCH];
+    if (!stream_bytes_rans(s, n, byte))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        symbol[i] = rans_ranks(rans) ? rans->symbol[byte[i]] : byte[i];
+    return true;
+}
+
+static bool stream_end_rans(const Stream *s)
+{
+    return rans_ended(s->table->reader, &s->lanes, &s->words);
+}
+
+static const Coder rans_coder = {
+    .is_rans = true,
+    .open = open_rans,
+    .build = build_rans,
+    .table_bits = table_bits_rans,
+    .table_put = table_put_rans,
+    .table_get = table_get_rans,
+    .stream_most = stream_most_rans,
+    .stream_put = stream_put_rans,
+    .ready = ready_rans,
+    .stream_open = stream_open_rans,
+    .stream_get = stream_get_rans,
+    .stream_bytes = stream_bytes_rans,
+    .stream_end = stream_end_rans,
+};
+
+/* ---- either ---- */
 
 const Coder *symbols_coder(const Symbols *s)
 {
-    static const Coder *const coders[] = {[CODER_HUFFMAN] = &symbols_huffman, [CODER_RANS] = &symbols_rans};
+    static const Coder *const coders[] = {[CODER_HUFFMAN] = &huffman_coder, [CODER_RANS] = &rans_coder};
     return coders[s->coder];
 }
 

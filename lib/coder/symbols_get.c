@@ -1,4 +1,4 @@
-/* symbols_get.c -- the reading half of symbols.h. */
+/* symbols_get.c -- reads the dense forms, block by block. */
 #include "coder/symbols_parts.h"
 
 typedef struct {
@@ -6,8 +6,8 @@ typedef struct {
     const Coder *coder;
     Form form;
     Table *table;     /* one, or one for each block */
-    Bytes *body;      /* (bodies) low bits and stream */
-    const char **why; /* (blocks) NULL: good */
+    Bytes *body;      /* (blocks) low bits and stream */
+    const char **why; /* (blocks) why it is refused, or NULL */
     const uint8_t *planes;
 } Job;
 
@@ -16,48 +16,35 @@ static size_t tables(const Job *job)
     return job->form.kind == KIND_OWN_TABLES ? blocks_of(job->s->n) : 1;
 }
 
-/* Blocks that have lengths and streams of their own: all, or one of all codes. */
-static size_t bodies(const Job *job)
-{
-    return job->form.whole ? 1 : blocks_of(job->s->n);
-}
-
 /* ---- heads ---- */
-
-static bool lanes_get(Job *job, unsigned lanes)
-{
-    job->form.whole = lanes == LANES_WHOLE;
-    job->form.lanes_log4 = job->form.whole ? 0 : lanes;
-    if (!job->coder->many)
-        return lanes == 0;
-    return !job->form.whole || (blocks_of(job->s->n) > 1 && job->form.kind == KIND_ONE_TABLE);
-}
 
 static bool form_get(Job *job, unsigned byte)
 {
     const Symbols *s = job->s;
-    job->form = (Form){.kind = byte & 3, .shift = (int)(byte >> 4)};
+    const unsigned lanes = byte >> 2 & 3;
+    job->form = (Form){.kind = byte & 3, .shift = (int)(byte >> 4), .lanes_log4 = lanes};
     if (job->form.kind == KIND_PLANES)
         return byte == KIND_PLANES;
     if (job->form.kind == KIND_CLASSES) {
         job->form.classes = true;
-        job->form.kind = job->form.shift & CLASS_OWN ? KIND_OWN_TABLES : KIND_ONE_TABLE;
-        job->form.shift &= CLASS_MOST;
+        job->form.kind = job->form.shift & CLASS_OWN_TABLES ? KIND_OWN_TABLES : KIND_ONE_TABLE;
+        job->form.shift &= CLASS_LEAD_MOST;
     }
-    const bool good = job->form.classes ? symbols_wide(s) && job->coder->many
+    const bool good = job->form.classes ? symbols_wide(s) && job->coder->is_rans
                                         : job->form.shift >= shift_least(s) && job->form.shift < s->width;
-    return good && lanes_get(job, byte >> 2 & 3) && (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
+    return good && lanes <= (job->coder->is_rans ? 2 : 0) &&
+           (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
-/* Where each body stands; false when their lengths do not add up to what is there. */
+/* Finds each block's body; false when the lengths do not add up to the bytes that are there. */
 static bool find_bodies(Job *job, Bytes in)
 {
-    const size_t count = bodies(job);
-    uint64_t at = count > 1 ? 4 * (uint64_t)count : 0;
+    const size_t blocks = blocks_of(job->s->n);
+    uint64_t at = blocks > 1 ? 4 * (uint64_t)blocks : 0;
     if (in.size < at)
         return false;
-    for (size_t b = 0; b < count; b++) {
-        const size_t size = count > 1 ? load_u32(in.data + 4 * b) : in.size;
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t size = blocks > 1 ? load_u32(in.data + 4 * b) : in.size;
         if (size > in.size - at)
             return false;
         job->body[b] = (Bytes){in.data + at, size};
@@ -92,25 +79,25 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
 
 /* ---- bodies ---- */
 
-/* What a body says, on the way from block to block. */
+/* A block's body, while it is read. */
 typedef struct {
     Stream stream;
     BitReader open; /* of classes */
-    Bytes low;      /* planes */
+    Bytes low;      /* bit planes */
 } Body;
 
 static bool open_body(const Job *job, size_t b, Body *body)
 {
     const Bytes in = job->body[b];
-    const size_t n = job->form.whole ? job->s->n : block_size(job->s->n, b);
     Reader r = reader_open(in);
-    const size_t low = job->form.classes ? take_u32(&r) : planes_size(n, job->form.shift);
+    const size_t low =
+        job->form.classes ? take_u32(&r) : planes_size(block_size(job->s->n, b), job->form.shift);
     const uint8_t *data = take_bytes(&r, low);
     if (r.bad)
         return false;
     body->low = (Bytes){data, low};
     body->open = bits_reader(body->low);
-    return job->coder->stream_open(&body->stream, &job->table[job->form.kind == KIND_OWN_TABLES ? b : 0],
+    return job->coder->stream_open(&body->stream, &job->table[tables(job) > 1 ? b : 0],
                                    form_lanes(&job->form), (Bytes){r.at, reader_left(&r)});
 }
 
@@ -119,8 +106,21 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Symbols above the low bits that stand in the codes. */
-static void join(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
+/* Makes codes of classes' symbols and the next open bits. */
+static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
+{
+    const int lead = job->form.shift;
+    BitReader r = *open;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t least = class_least(symbol[i] / 2u, lead);
+        code[i] = least | (symbol[i] & 1u) << (job->s->width - 1);
+        code[i] |= (uint32_t)bits_get(&r, class_open(least, lead));
+    }
+    *open = r;
+}
+
+/* Puts symbols above the low bits, which the codes already have. */
+static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
 {
     const int shift = job->form.shift;
     if (symbols_wide(job->s)) {
@@ -134,8 +134,7 @@ static void join(const Job *job, const uint16_t *symbol, size_t n, size_t from, 
     }
 }
 
-/* The next n symbols become codes. */
-static bool body_symbols(const Job *job, Body *body, size_t n, void *code)
+static bool get_symbols(const Job *job, Body *body, size_t n, void *code)
 {
     uint16_t symbol[STRETCH + HUFFMAN_SLACK];
     for (size_t i = 0, some; i < n; i += some) {
@@ -143,15 +142,14 @@ static bool body_symbols(const Job *job, Body *body, size_t n, void *code)
         if (!job->coder->stream_get(&body->stream, some, symbol))
             return false;
         if (job->form.classes)
-            classes_join(job->s, job->form.shift, symbol, some, &body->open, (uint32_t *)code + i);
+            join_classes(job, symbol, some, &body->open, (uint32_t *)code + i);
         else
-            join(job, symbol, some, i, code);
+            join_shift(job, symbol, some, i, code);
     }
     return true;
 }
 
-/* Planes of a block's low bits, off the front of the body's. */
-static bool body_planes(const Job *job, Body *body, size_t n, void *code)
+static bool get_low_planes(const Job *job, const Body *body, size_t n, void *code)
 {
     const int shift = job->form.shift;
     const uint8_t *in = body->low.data;
@@ -159,17 +157,16 @@ static bool body_planes(const Job *job, Body *body, size_t n, void *code)
         memset(code, 0, symbols_wide(job->s) ? n * sizeof(uint32_t) : n);
         return true;
     }
-    body->low.data += planes_size(n, shift);
     return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
 }
 
-/* The next n codes, bytes or words; false for a damaged stream. */
-static bool body_codes(const Job *job, Body *body, size_t n, void *code)
+/* Reads a block's codes, bytes or words; false for a damaged stream. */
+static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
     const bool bytes = !symbols_wide(job->s) && job->form.shift == 0;
     if (bytes && job->coder->stream_bytes)
         return job->coder->stream_bytes(&body->stream, n, code);
-    return (job->form.classes || body_planes(job, body, n, code)) && body_symbols(job, body, n, code);
+    return (job->form.classes || get_low_planes(job, body, n, code)) && get_symbols(job, body, n, code);
 }
 
 static const char *take(const Job *job, bool good, size_t block, const void *code)
@@ -185,7 +182,7 @@ static void get_block(void *data, size_t block)
     uint32_t code[BLOCK];
     Body body;
     const bool good = open_body(job, block, &body) &&
-                      body_codes(job, &body, block_size(job->s->n, block), code) && end_body(job, &body);
+                      get_codes(job, &body, block_size(job->s->n, block), code) && end_body(job, &body);
     job->why[block] = take(job, good, block, code);
 }
 
@@ -201,28 +198,11 @@ static void get_planes(void *data, size_t block)
     job->why[block] = take(job, good, block, code);
 }
 
-/* All blocks, one after the other. */
-static void get_whole(const Job *job)
-{
-    const size_t blocks = blocks_of(job->s->n);
-    uint32_t code[BLOCK];
-    Body body;
-    bool good = open_body(job, 0, &body);
-    for (size_t b = 0; b < blocks; b++) {
-        good = good && body_codes(job, &body, block_size(job->s->n, b), code);
-        if (b + 1 == blocks)
-            good = good && end_body(job, &body);
-        job->why[b] = take(job, good, b, code);
-    }
-}
-
 /* ---- all ---- */
 
-Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
+Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {
     const size_t blocks = blocks_of(s->n);
-    if (in.size > 0 && is_sparse(in.data[0]))
-        return symbols_get_sparse(s, in, scratch, err, why);
     Job job = {.s = s, .coder = symbols_coder(s)};
     job.body = NEW(scratch, Bytes, blocks);
     job.why = NEW(scratch, const char *, blocks);
@@ -243,10 +223,7 @@ Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const
         const Status status = job.table ? get_tables(&job, rest, scratch, why) : ERR_MEMORY;
         if (status != OK)
             return status == ERR_MEMORY ? arena_fail(scratch, err) : status;
-        if (job.form.whole)
-            get_whole(&job);
-        else
-            parallel_for(s->threads, blocks, get_block, &job);
+        parallel_for(s->threads, blocks, get_block, &job);
     }
     for (size_t b = 0; b < blocks; b++)
         if ((*why = job.why[b]))

@@ -61,10 +61,6 @@ static Cost gamma_cost(void)
 {
     return each_number(gamma_bits, gamma_put);
 }
-static Cost delta_cost(void)
-{
-    return each_number(delta_bits, delta_put);
-}
 static Cost omega_cost(void)
 {
     return each_number(omega_bits, omega_put);
@@ -170,9 +166,9 @@ static void every_stream_coder_writes_what_its_cost_function_says(void **state)
         const char *name;
         Cost (*cost)(void);
     } coders[] = {
-        {"gamma", gamma_cost},     {"delta", delta_cost},   {"omega", omega_cost},
-        {"golomb", golomb_cost},   {"sparse", sparse_cost}, {"dense", dense_cost},
-        {"huffman", huffman_cost}, {"rans", rans_cost},     {"bit planes", planes_cost},
+        {"gamma", gamma_cost},   {"omega", omega_cost},       {"golomb", golomb_cost},
+        {"sparse", sparse_cost}, {"dense", dense_cost},       {"huffman", huffman_cost},
+        {"rans", rans_cost},     {"bit planes", planes_cost},
     };
     for (size_t i = 0; i < countof(coders); i++) {
         const Cost c = coders[i].cost();

@@ -51,70 +51,15 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
 
 typedef struct {
     int precision;
-    size_t present;
-    uint64_t skipped[4];
-    uint32_t frequency[4];
-    bool good;
-} Table;
-
-static void tables_whose_frequencies_do_not_fit_are_refused(void **state)
-{
-    (void)state;
-    static const Table tables[] = {
-        {4, 2, {1, 1}, {15}, true},
-        {4, 2, {1, 1}, {16}, false}, /* nothing is left for the last */
-        {4, 2, {1, 1}, {17}, false},
-        {4, 3, {1, 1, 1}, {8, 7}, true},
-        {4, 3, {1, 1, 1}, {8, 8}, false},
-        {12, 2, {1, 1}, {4095}, true},
-        {12, 2, {1, 1}, {4096}, false},
-        {3, 2, {1, 1}, {5}, false}, /* precisions that are not */
-        {15, 2, {1, 1}, {5}, true},
-        {15, 2, {1, 1}, {32767}, true},
-        {15, 2, {1, 1}, {32768}, false},
-        {4, 2, {1, 6}, {5}, true},
-        {4, 2, {1, 7}, {5}, false}, /* a symbol beyond the alphabet */
-        {4, 2, {8, 1}, {5}, false},
-        {12, 1, {7}, {0}, true},
-        {11, 1, {7}, {0}, false}, /* an only symbol has one precision */
-        {12, 1, {8}, {0}, false},
-        {12, 0, {0}, {0}, true},
-        {4, 17, {1, 1, 1, 1}, {1, 1, 1, 1}, false}, /* more symbols than the sum has room for */
-        {12, 257, {1, 1, 1, 1}, {1, 1, 1, 1}, false},
-    };
-    for (size_t t = 0; t < countof(tables); t++) {
-        uint8_t data[64] = {0};
-        BitWriter w = bits_writer(data, sizeof data);
-        unsigned before = 6;
-        bits_put(&w, (uint64_t)tables[t].precision, 4);
-        gamma_put(&w, tables[t].present + 1);
-        for (size_t k = 0; k < tables[t].present && k < 4; k++) {
-            gamma_put(&w, tables[t].skipped[k]);
-            if (k + 1 == tables[t].present)
-                break;
-            const unsigned below = log2_floor(tables[t].frequency[k]);
-            gamma_put(&w, below >= before ? 1 + 2 * (below - before) : 2 * (before - below));
-            bits_put(&w, tables[t].frequency[k] & ((1u << below) - 1), below);
-            before = below;
-        }
-        bits_close(&w);
-        BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
-        Rans r;
-        check(rans_table_get(&r, 7, &in) == tables[t].good);
-    }
-}
-
-typedef struct {
-    int precision;
     size_t runs, present; /* symbols that have a weight behind the runs */
     uint64_t run[6];      /* left out (1 more before the first), listed, ... */
     bool good;
-} Coarse;
+} Table;
 
-static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
+static void tables_whose_runs_do_not_fit_are_refused(void **state)
 {
     (void)state;
-    static const Coarse tables[] = {
+    static const Table tables[] = {
         {8, 1, 7, {1, 7}, true},
         {8, 1, 6, {2, 6}, true},
         {8, 1, 7, {2, 7}, false}, /* beyond the alphabet */
@@ -125,7 +70,7 @@ static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 11, 1}, false},
         {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
         {8, 1, 2, {1, 2}, true},
-        {8, 1, 1, {1, 1}, false}, /* an only symbol needs no weight */
+        {8, 1, 1, {1, 1}, false}, /* an only symbol has precision 12 and detail 0 */
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
         {3, 1, 7, {1, 7}, false}, /* no precision of a table */
@@ -133,13 +78,12 @@ static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
         {15, 1, 7, {1, 7}, true},
     };
     for (size_t t = 0; t < countof(tables); t++) {
-        const Coarse *c = &tables[t];
+        const Table *c = &tables[t];
         uint8_t data[64] = {0};
         BitWriter w = bits_writer(data, sizeof data);
-        bits_put(&w, 0, 4);
         bits_put(&w, (uint64_t)c->precision, 4);
-        bits_put(&w, 2, 2);
-        gamma_put(&w, c->runs);
+        bits_put(&w, 2, 4);
+        gamma_put(&w, 1 + c->runs);
         for (size_t k = 0; k < 2 * c->runs; k++)
             gamma_put(&w, c->run[k]);
         for (size_t k = 0; k < c->present; k++) { /* weights of 96, 64, 64, ... */
@@ -157,24 +101,23 @@ static void coarse_tables_whose_runs_do_not_fit_are_refused(void **state)
             uint32_t sum = 0;
             for (uint32_t k = 0; k < r.present; k++)
                 sum += r.frequency[k];
-            check(r.present == c->present && r.coarse == 3 && sum == 1u << c->precision);
+            check(r.present == c->present && r.detail == 2 && sum == 1u << c->precision);
             check(r.weight[0] == 96 && r.weight[1] == 64 && r.frequency[0] > r.frequency[1]);
         }
     }
 }
 
 /* Seventeen symbols have no place in sixteen slots; weights of seventeen bits are none. */
-static void coarse_tables_beyond_their_precision_are_refused(void **state)
+static void tables_beyond_their_precision_are_refused(void **state)
 {
     (void)state;
     for (uint64_t listed = 15; listed < 19; listed++)
         for (uint64_t first = 18; first < 24; first++) {
             uint8_t data[64] = {0};
             BitWriter w = bits_writer(data, sizeof data);
-            bits_put(&w, 0, 4);
             bits_put(&w, 4, 4);
-            bits_put(&w, 0, 2);
-            gamma_put(&w, 1);
+            bits_put(&w, 0, 4);
+            gamma_put(&w, 2);
             gamma_put(&w, 1);
             gamma_put(&w, listed);
             gamma_put(&w, 1 + 2 * (first - 6 - 6));
@@ -187,14 +130,13 @@ static void coarse_tables_beyond_their_precision_are_refused(void **state)
         }
 }
 
-static bool coarse_runs_are_read(int precision, uint64_t first, uint64_t second)
+static bool runs_are_read(int precision, uint64_t first, uint64_t second)
 {
     uint8_t data[128] = {0};
     BitWriter w = bits_writer(data, sizeof data);
-    bits_put(&w, 0, 4);
     bits_put(&w, (uint64_t)precision, 4);
-    bits_put(&w, 0, 2);
-    gamma_put(&w, 2);
+    bits_put(&w, 0, 4);
+    gamma_put(&w, 3);
     gamma_put(&w, 1);
     gamma_put(&w, first);
     gamma_put(&w, 1);
@@ -216,9 +158,9 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++) {
         const uint64_t most = p < 8 ? 1u << p : RANS_BYTES;
         for (uint64_t first = 1; first < most; first += 1 + most / 7) {
-            check(coarse_runs_are_read(p, first, most - first));
-            check(!coarse_runs_are_read(p, first, most - first + 1));
-            check(!coarse_runs_are_read(p, most, first) && !coarse_runs_are_read(p, most + 1, first));
+            check(runs_are_read(p, first, most - first));
+            check(!runs_are_read(p, first, most - first + 1));
+            check(!runs_are_read(p, most, first) && !runs_are_read(p, most + 1, first));
         }
     }
 }
@@ -254,7 +196,7 @@ static void alphabets_of_one_symbol_or_none_take_no_bytes(void **state)
     check(rans_build(&r, 9, count));
     rans_reader(&reader, &r);
     assert_int_equal(rans_bits(&r, count, 16), 0);
-    assert_int_equal(rans_table_bits(&r), 4 + gamma_bits(2) + gamma_bits(8));
+    assert_int_equal(rans_table_bits(&r), 8 + gamma_bits(2) + gamma_bits(8) + gamma_bits(1));
     check(rans_get(&reader, 16, (Bytes){back, 0}, 100, back));
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(back[i], 7);
@@ -283,9 +225,8 @@ static void no_bytes_make_reading_run_away(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
-    cmocka_unit_test(tables_whose_frequencies_do_not_fit_are_refused),
-    cmocka_unit_test(coarse_tables_whose_runs_do_not_fit_are_refused),
-    cmocka_unit_test(coarse_tables_beyond_their_precision_are_refused),
+    cmocka_unit_test(tables_whose_runs_do_not_fit_are_refused),
+    cmocka_unit_test(tables_beyond_their_precision_are_refused),
     cmocka_unit_test(tables_list_no_more_symbols_than_there_are_slots_or_bytes),
     cmocka_unit_test(streams_that_begin_too_low_are_refused),
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bytes),

@@ -134,44 +134,6 @@ static void damaged_open_bits_are_refused(void **state)
     }
 }
 
-/* Codes that are nearly all 0: a block takes some bytes, and so do lengths and states of its own. */
-static void all_blocks_share_a_stream_where_each_has_little(void **state)
-{
-    (void)state;
-    static uint32_t word[N];
-    for (int width = 2; width <= SYMBOLS_WIDTH; width += 3) {
-        const ArenaMark mark = arena_mark(arena);
-        double entropy = 0, rare = 0;
-        for (size_t i = 0; i < N; i++) {
-            const uint64_t r = rng_u64(&rng, USE_TEST, i);
-            const bool hit = r % 1000 == 0;
-            word[i] = hit ? (uint32_t)exp2((width - 1) * rng_unit(&rng, USE_DATA, i)) : 0;
-            codes[i] = (uint8_t)word[i];
-            rare += hit;
-            entropy += hit ? width : 0;
-        }
-        entropy += rare * log2(N / rare) + (N - rare) * log2(N / (N - rare));
-        Carrier c = {.byte = codes, .word = width > 8 ? word : NULL, .n = N};
-        const Buf b = both_ways(CODER_RANS, width, &c);
-        check((b.data[0] >> 2 & 3) == (width == 8 ? 1 : 3)); /* 1: sparse, as 256 symbols at such shares */
-        check(8 * (double)b.size < 1.15 * entropy + 300);
-        const Symbols s = {.coder = CODER_RANS,
-                           .n = N,
-                           .width = width,
-                           .threads = 1,
-                           .data = &c,
-                           .make = make,
-                           .take = take};
-        for (unsigned form = 0; form < 256; form++) {
-            const uint8_t was = b.data[0];
-            b.data[0] = (uint8_t)form;
-            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
-            b.data[0] = was;
-        }
-        arena_rewind(arena, mark);
-    }
-}
-
 static double bound_of(SymbolCoder coder, int width, Carrier *c, Buf *out)
 {
     Error err;
@@ -239,7 +201,6 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_blocks_share_a_stream_where_each_has_little),
     cmocka_unit_test(the_bound_is_that_of_the_streams_that_are_sent),
     cmocka_unit_test(codes_spread_over_decades_go_by_classes),
     cmocka_unit_test(damaged_open_bits_are_refused),

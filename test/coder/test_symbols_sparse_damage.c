@@ -1,57 +1,41 @@
-/* test_symbols_sparse_damage.c -- codes most of which are one, as gaps and others made by hand: what no writer writes
- * is refused, before memory is asked for it. */
+/* test_symbols_sparse_damage.c -- sparse symbols made by hand: bytes that no writer writes are refused, before memory is
+ * allocated for them. */
 #include "rig/symbols_rig.h"
 
-enum { SPARSE = 4, LONG_GAP = 1 << 16, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
+#include "coder/indices.h"
+
+enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
 
 static uint8_t byte[SMALL];
 
 typedef struct {
-    unsigned gap_bits;
-    uint64_t common, count, size; /* size: 0 for the right one */
-    const uint32_t *gap, *other;
-    size_t gaps, others;
+    uint64_t common;
+    const size_t *index;
+    const uint8_t *other;
+    size_t count, others;
 } Parts;
 
-static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100}, good_others[] = {1, 31, 4};
-static const Parts good = {.gap_bits = 16,
-                           .common = COMMON,
-                           .count = 4,
-                           .gap = good_gaps,
-                           .other = good_others,
-                           .gaps = 4,
-                           .others = 3};
-
-static void put_codes(Buf *out, const uint32_t *code, size_t n, int width)
-{
-    Error err;
-    uint8_t *narrow = NEW(arena, uint8_t, n);
-    for (size_t i = 0; i < n; i++)
-        narrow[i] = (uint8_t)code[i];
-    Carrier c = {.byte = narrow, .word = width > 8 ? code : NULL, .n = n};
-    const Symbols s = symbols_of(CODER_RANS, width, &c);
-    *out = (Buf){.cap = symbols_most(n, width)};
-    out->data = NEW(arena, uint8_t, out->cap);
-    check_ok(symbols_put(&s, out, arena, &err), &err);
-}
+static const size_t good_index[] = {5, 6, BLOCK + 107};
+static const uint8_t good_others[] = {1, 31, 4};
+static const Parts good = {
+    .common = COMMON, .index = good_index, .other = good_others, .count = 3, .others = 3};
 
 static Buf assemble(const Parts *p)
 {
-    Buf gaps, others;
-    put_codes(&gaps, p->gap, p->gaps, (int)p->gap_bits + 1);
-    put_codes(&others, p->other, p->others, WIDTH);
-    Buf b = {.cap = 1 + 3 * VARINT_MAX + gaps.size + others.size};
+    Error err;
+    Carrier c = {.byte = p->other, .n = p->others};
+    const Symbols s = symbols_of(CODER_RANS, WIDTH, &c);
+    const Indices set = indices_list(p->index, p->count);
+    Buf b = {.cap = 1 + VARINT_MAX + indices_bound(SMALL) + symbols_most(p->others, WIDTH)};
     b.data = NEW(arena, uint8_t, b.cap + 1);
-    buf_u8(&b, (uint8_t)(SPARSE | (p->gap_bits - 8) << 4));
+    buf_u8(&b, SPARSE);
     buf_varint(&b, p->common);
-    buf_varint(&b, p->count);
-    buf_varint(&b, p->size ? p->size : gaps.size);
-    buf_copy(&b, gaps.data, gaps.size);
-    buf_copy(&b, others.data, others.size);
+    indices_put(&set, SMALL, &b);
+    check_ok(symbols_put(&s, &b, arena, &err), &err);
     return b;
 }
 
-/* Whether it is read, and as the codes in `byte`. */
+/* Whether the bytes are read, and as the codes in `byte`. */
 static bool reads(Bytes in)
 {
     Carrier c = {.byte = byte, .n = SMALL};
@@ -70,9 +54,8 @@ static bool parts_read(Parts p)
 static void fill_good(void)
 {
     memset(byte, COMMON, sizeof byte);
-    byte[5] = 1;
-    byte[6] = 31;
-    byte[7 + LONG_GAP + 100] = 4;
+    for (size_t k = 0; k < countof(good_index); k++)
+        byte[good_index[k]] = good_others[k];
 }
 
 static void damaged_heads_are_refused(void **state)
@@ -85,42 +68,14 @@ static void damaged_heads_are_refused(void **state)
     check(!parts_read(p));
     p.common = UINT64_C(1) << 32 | COMMON;
     check(!parts_read(p));
-    for (uint64_t count = 0; count < 9; count++) {
+    for (size_t count = 0; count <= 3; count++) {
         p = good;
         p.count = count;
-        check(parts_read(p) == (count == 4));
-    }
-    for (uint64_t size = 1; size < 40; size++) {
+        check(parts_read(p) == (count == 3));
         p = good;
-        p.size = size;
-        const Buf b = assemble(&good);
-        check(parts_read(p) == (size == b.data[3]));
+        p.others = count ? count : 1;
+        check(parts_read(p) == (count == 3));
     }
-    p = good;
-    p.size = UINT64_MAX;
-    check(!parts_read(p));
-}
-
-/* Nothing of a gap says how wide its code is where it may be wider, so that the longest has to. */
-static void gaps_are_as_wide_as_the_longest(void **state)
-{
-    (void)state;
-    static const uint32_t longest[] = {0, 255, 256, 511, 512, 32767, 32768, 65535, LONG_GAP};
-    static const unsigned bits[] = {8, 8, 9, 9, 10, 15, 16, 16, 16};
-    for (size_t k = 0; k < countof(longest); k++)
-        for (unsigned wide = 8; wide <= 16; wide++) {
-            const uint32_t gaps[] = {5, 0, longest[k], longest[k] == LONG_GAP ? 7 : 0};
-            Parts p = good;
-            p.gap_bits = wide;
-            p.gap = gaps;
-            p.count = p.gaps = longest[k] == LONG_GAP ? 4 : 3;
-            memset(byte, COMMON, sizeof byte);
-            byte[5] = 1;
-            byte[6] = 31;
-            byte[7 + longest[k] + gaps[3]] = 4;
-            if (longest[k] >> (wide + 1) == 0)
-                check(parts_read(p) == (wide == bits[k]));
-        }
 }
 
 static void another_form_reads_nothing_else(void **state)
@@ -128,51 +83,16 @@ static void another_form_reads_nothing_else(void **state)
     (void)state;
     fill_good();
     const Buf b = assemble(&good);
-    const uint8_t was = b.data[0];
     for (unsigned form = 0; form < 256; form++) {
         b.data[0] = (uint8_t)form;
-        check(reads(buf_bytes(&b)) == (form == was));
+        check(reads(buf_bytes(&b)) == (form == SPARSE));
     }
-}
-
-static bool gaps_read(const uint32_t *gap, size_t gaps, size_t others)
-{
-    Parts p = good;
-    p.gap = gap;
-    p.count = p.gaps = gaps;
-    p.others = others;
-    return parts_read(p);
-}
-
-static void damaged_gaps_are_refused(void **state)
-{
-    (void)state;
-    enum { LAST = SMALL - 2 * LONG_GAP - 7 };
-    static const uint32_t above[] = {5, 0, LONG_GAP + 1}, last[] = {5, LONG_GAP, LONG_GAP, LAST},
-                          beyond[] = {5, LONG_GAP, LONG_GAP, LAST + 1},
-                          far[] = {5, LONG_GAP, LONG_GAP, LONG_GAP},
-                          goes_on[] = {5, 0, LONG_GAP, 100, LONG_GAP};
-    fill_good();
-    check(gaps_read(good_gaps, 4, 3));
-    check(!gaps_read(goes_on, 5, 3));
-    check(!gaps_read(good_gaps, 4, 2) && !gaps_read(good_gaps, 4, 1));
-    memset(byte, COMMON, sizeof byte);
-    byte[5] = 1;
-    byte[SMALL - 1] = 31;
-    check(gaps_read(last, 4, 2));
-    byte[SMALL - 1] = COMMON;
-    check(!gaps_read(beyond, 4, 2));
-    check(!gaps_read(far, 4, 1));
-    fill_good();
-    byte[7 + LONG_GAP + 100] = COMMON;
-    byte[7 + LONG_GAP + 1] = 4;
-    check(!gaps_read(above, 3, 3));
 }
 
 static void a_common_code_among_the_others_is_refused(void **state)
 {
     (void)state;
-    static const uint32_t others[] = {1, COMMON, 4};
+    static const uint8_t others[] = {1, COMMON, 4};
     fill_good();
     byte[6] = COMMON;
     Parts p = good;
@@ -180,12 +100,27 @@ static void a_common_code_among_the_others_is_refused(void **state)
     check(!parts_read(p));
 }
 
-static void no_others_are_refused(void **state)
+static void the_others_are_not_sparse_themselves(void **state)
 {
     (void)state;
-    static const uint8_t none[] = {SPARSE, COMMON, 0, 1, 0, 0}; /* no gaps, as no planes, and no others */
-    memset(byte, COMMON, sizeof byte);
-    check(!reads((Bytes){none, sizeof none}));
+    static size_t index[SMALL / 8];
+    static uint8_t others[SMALL / 8];
+    for (size_t i = 0; i < countof(index); i++) {
+        index[i] = i;
+        others[i] = i % 1000 ? 1 : 2;
+    }
+    Parts p = good;
+    p.index = index;
+    p.other = others;
+    p.count = p.others = countof(index);
+    memset(byte, COMMON, SMALL);
+    memcpy(byte, others, sizeof others);
+    const Buf b = assemble(&p);
+    Reader r = reader_open((Bytes){b.data + 1, b.size - 1});
+    Places places;
+    take_varint(&r);
+    check(indices_get(&r, SMALL, arena, &places));
+    check(reads(buf_bytes(&b)) == (*r.at != SPARSE));
 }
 
 static void every_prefix_and_flipped_bit_is_refused(void **state)
@@ -205,38 +140,30 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
     check(reads(buf_bytes(&b)));
 }
 
-/* A quarter of the codes may be others, and more gaps are not even asked memory for. */
+/* Up to a quarter of the codes may differ from the common one. */
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;
-    static uint32_t none[SMALL / 4 + 2], ones[SMALL / 4 + 2];
-    for (size_t i = 0; i < countof(ones); i++)
+    static size_t index[SMALL / 4 + 2];
+    static uint8_t ones[SMALL / 4 + 2];
+    for (size_t i = 0; i < countof(index); i++) {
+        index[i] = i;
         ones[i] = 1;
-    Parts p = {.gap_bits = 8, .common = COMMON, .gap = none, .other = ones};
+    }
+    Parts p = {.common = COMMON, .index = index, .other = ones};
     for (size_t over = 0; over <= 2; over++) {
-        p.count = p.gaps = p.others = SMALL / 4 + over;
+        p.count = p.others = SMALL / 4 + over;
         memset(byte, COMMON, SMALL);
-        memset(byte, 1, p.gaps);
+        memset(byte, 1, p.count);
         check(parts_read(p) == (over == 0));
     }
-    const ArenaMark mark = arena_mark(arena);
-    p.gaps = p.others = 1; /* an only symbol, which takes no bits */
-    p.count = SMALL / 2;
-    const Buf b = assemble(&p);
-    const size_t before = arena_used(arena);
-    arena_reset_peak(arena);
-    check(!reads(buf_bytes(&b)));
-    check(arena_peak(arena) < before + 6 * SMALL); /* 5: what would come back */
-    arena_rewind(arena, mark);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(damaged_heads_are_refused),
-    cmocka_unit_test(gaps_are_as_wide_as_the_longest),
     cmocka_unit_test(another_form_reads_nothing_else),
-    cmocka_unit_test(damaged_gaps_are_refused),
-    cmocka_unit_test(no_others_are_refused),
     cmocka_unit_test(a_common_code_among_the_others_is_refused),
+    cmocka_unit_test(the_others_are_not_sparse_themselves),
     cmocka_unit_test(every_prefix_and_flipped_bit_is_refused),
     cmocka_unit_test(more_others_than_a_quarter_are_refused),
 };

@@ -95,7 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t n = ns[data[0] % countof(ns)];
     const Bytes in = {data + 4, size - 4};
     read_numbers(in, gamma_get, gamma_put, gamma_bits);
-    read_numbers(in, delta_get, delta_put, delta_bits);
     read_numbers(in, omega_get, omega_put, omega_bits);
     read_levels(in, n, runs[data[1] % countof(runs)], levels[data[2] % countof(levels)],
                 data[3] & 1 ? LEVELS_DENSE : LEVELS_SPARSE);

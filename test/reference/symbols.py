@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """symbols.py -- Huffman and rANS symbols, one after another as docs/FORMAT.md has them."""
+import math
 import struct
 from fractions import Fraction
 
@@ -68,18 +69,20 @@ def shares(weights, precision):
     return found
 
 
-def coarse_table(bits, alphabet):
-    """Runs of symbols and weights, from which the frequencies follow."""
-    precision, detail, listed, following = bits.number(4), bits.number(2), [], 0
+def rans_table(bits, alphabet):
+    """(precision, {symbol: frequency}): runs of symbols, and weights from which the frequencies follow."""
+    precision, detail, listed, following = bits.number(4), bits.number(4), [], 0
     need(4 <= precision <= 15, "precision")
-    for run in range(bits.gamma()):
+    for run in range(bits.gamma() - 1):
         following += bits.gamma() - (run == 0)
         count = bits.gamma()
         need(following + count <= alphabet, "a symbol beyond the alphabet")
+        need(len(listed) + count <= min(256, 1 << precision), "too many symbols")
         listed += range(following, following + count)
         following += count
-        need(len(listed) <= min(256, 1 << precision), "too many symbols")
-    need(len(listed) > 1, "an only symbol")
+    if len(listed) < 2:
+        need(precision == 12 and detail == 0, "precision of an only symbol")
+        return precision, dict.fromkeys(listed, 0)
     weights, below = [], 6
     for _ in listed:
         below = bits.step(below)
@@ -87,29 +90,6 @@ def coarse_table(bits, alphabet):
         sent = min(below, detail)
         weights.append((1 << sent | bits.number(sent)) << (below - sent))
     return precision, dict(zip(listed, shares(weights, precision)))
-
-
-def rans_table(bits, alphabet):
-    """(precision, {symbol: frequency})"""
-    precision = bits.number(4)
-    if precision == 0:
-        return coarse_table(bits, alphabet)
-    need(4 <= precision <= 15, "precision")
-    left, below = [1 << precision], [6]
-
-    def frequency(k, count):
-        need(count <= min(256, 1 << precision), "too many symbols")
-        if k + 1 == count:
-            return left[0]
-        below[0] = bits.step(below[0])
-        need(0 <= below[0] < 15, "frequency")
-        f = 1 << below[0] | bits.number(below[0])
-        need(f < left[0], "frequencies beyond their sum")
-        left[0] -= f
-        return f
-    found = present_symbols(bits, alphabet, frequency)
-    need(len(found) > 1 or precision == 12, "precision of an only symbol")
-    return precision, found
 
 
 def rans_stream(table, data, n, lanes):
@@ -173,34 +153,33 @@ def bound(data, n, width, coder):
     return read_bound(data, n, width, coder)[1]
 
 
+def log2_sets(n, k):
+    """log2 of the number of sets of k out of n."""
+    return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)
+
+
 def sparse(data, n, width, coder):
-    """The common code, but for others behind gaps."""
+    """The common code, but other codes at the positions of a set."""
     source = codes.Bytes(data)
-    bits = 8 + (source.byte() >> 4)
-    common, count, size = source.varint(), source.varint(), source.varint()
-    need(bits <= 16, "bits of a gap")
+    source.byte()
+    common, start = source.varint(), source.at
     need(common < 1 << width, "a common code that is too wide")
-    need(0 < count <= n // 4 + n // BLOCK, "number of gaps")
-    gaps, gap_bound = read_bound(source.take(size), count, bits + 1, coder)
-    ended = gaps < BLOCK
-    places = (np.cumsum(gaps.astype(np.int64) + ended) - 1)[ended]
-    need((gaps < 1 << bits).all() or bits == 16 and gaps.max() == BLOCK, "a gap of more bits")
-    need(ended[-1], "a gap that goes on behind the last")
-    longest = int(np.diff(places, prepend=-1).max()) - 1
-    need(bits == min(max(longest.bit_length(), 8), 16), "bits that the longest gap does not need")
-    need(places[-1] < n and len(places) <= n // 4, "places beyond the codes, or too many")
+    places = codes.index_set(source, n)
+    need(0 < len(places) <= n // 4, "number of other codes")
+    set_bits = 8 * (source.at - start)
+    need(data[source.at:source.at + 1] != b"\x04", "sparse codes among the other codes")
     others, other_bound = read_bound(data[source.at:], len(places), width, coder)
     need((others != common).all(), "a common code among the others")
     out = np.full(n, common, np.uint32)
     out[places] = others
-    return out, gap_bound + other_bound
+    return out, min(float(set_bits), log2_sets(n, len(places))) + other_bound
 
 
 def read_bound(data, n, width, coder):
     source = codes.Bytes(data)
     form = source.byte()
     kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
-    if form & 15 == 4:
+    if form == 4:
         return sparse(data, n, width, coder)
     if form == 0:
         return codes.planes(data[1:], n, width), float(width * n)
@@ -214,9 +193,7 @@ def read_bound(data, n, width, coder):
         need(max(width - 16, 0) <= shift < width, "form of symbols")
     need(kind in (1, 2) and (kind == 1 or n > BLOCK), "kind of symbols")
     need(lanes == 1 or coder == "rans", "lanes")
-    if lanes == 64:
-        need(n > BLOCK and kind == 1, "one stream of all blocks")
-        each, lanes = n, 4
+    need(lanes < 64, "lanes")
     blocks = -(-n // each)
     get_table, get_stream = {"huffman": (huffman_table, huffman_stream), "rans": (rans_table, rans_stream)}[coder]
 

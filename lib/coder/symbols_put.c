@@ -1,0 +1,380 @@
+/* symbols_put.c -- writes the dense forms: counts codes, chooses the shortest form, writes it block by block. */
+#include "coder/symbols_parts.h"
+
+#include <math.h>
+
+size_t symbols_most(size_t n, int width)
+{
+    return 1 + planes_size(n, width);
+}
+
+static size_t tables_of(const DensePlan *p)
+{
+    return p->form.kind == KIND_OWN_TABLES ? blocks_of(p->s->n) : 1;
+}
+
+/* ---- counts ---- */
+
+enum { CLASS_SYMBOLS = 1 << 12 }; /* no fewer than the classes with the longest lead, at any width */
+
+static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
+{
+    uint32_t turn[4][1 << BYTE_WIDTH] = {
+        {0}}; /* neighbours are often equal: separate counters avoid a stall */
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            turn[k][code[i + (size_t)k]]++;
+    for (; i < n; i++)
+        turn[0][code[i]]++;
+    for (size_t c = 0; c < cells; c++)
+        count[c] = turn[0][c] + turn[1][c] + turn[2][c] + turn[3][c];
+}
+
+static void count_block(void *data, size_t block)
+{
+    const DensePlan *p = data;
+    const Symbols *s = p->s;
+    const size_t n = block_size(s->n, block);
+    uint32_t *count = p->count + block * p->cells, *class = p->class + block * p->finest;
+    if (!symbols_wide(s)) {
+        s->make(s->data, block, p->code + block * BLOCK);
+        count_bytes(p->code + block * BLOCK, n, count, p->cells);
+        return;
+    }
+    uint32_t code[BLOCK];
+    s->make(s->data, block, code);
+    memset(count, 0, p->cells * sizeof *count);
+    for (size_t i = 0; i < n; i++)
+        count[code[i] >> shift_least(s)]++;
+    memset(class, 0, p->finest * sizeof *class);
+    for (size_t i = 0; i < n && p->finest; i++)
+        class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
+}
+
+/* Merges counts of the classes with the longest lead into those with `lead`; returns the bits that these leave open. */
+static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
+{
+    uint64_t open = 0;
+    memset(count, 0, class_alphabet(p->s, lead) * sizeof *count);
+    for (uint32_t symbol = 0; symbol < p->finest; symbol++) {
+        const uint32_t least = class_least(symbol / 2, CLASS_LEAD_MOST);
+        count[2 * class_of(least, lead) + (symbol & 1)] += finest[symbol];
+        open += finest[symbol] * class_open(least, lead);
+    }
+    return open;
+}
+
+uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count)
+{
+    const bool all = block == ALL_BLOCKS;
+    if (f->classes) {
+        uint64_t finest[CLASS_SYMBOLS];
+        for (size_t c = 0; c < p->finest; c++)
+            finest[c] = all ? p->class_total[c] : p->class[block * p->finest + c];
+        return merge_classes(p, finest, f->shift, count);
+    }
+    size_t cells = p->cells;
+    for (size_t c = 0; c < cells; c++)
+        count[c] = all ? p->total[c] : p->count[block * p->cells + c];
+    for (int k = shift_least(p->s); k < f->shift; k++, cells /= 2)
+        for (size_t c = 0; c < cells / 2; c++)
+            count[c] = count[2 * c] + count[2 * c + 1];
+    return (uint64_t)f->shift * (all ? p->s->n : block_size(p->s->n, block));
+}
+
+static Status count_codes(DensePlan *p, Arena *scratch)
+{
+    const Symbols *s = p->s;
+    const size_t blocks = blocks_of(s->n);
+    p->cells = (size_t)1 << (s->width - shift_least(s));
+    p->finest = symbols_coder(s)->is_rans && symbols_wide(s) ? class_alphabet(s, CLASS_LEAD_MOST) : 0;
+    p->code = NEW(scratch, uint8_t, symbols_wide(s) ? 0 : s->n);
+    p->count = NEW(scratch, uint32_t, blocks * p->cells);
+    p->total = NEW_ZERO(scratch, uint64_t, p->cells);
+    p->class = NEW(scratch, uint32_t, blocks * p->finest);
+    p->class_total = NEW_ZERO(scratch, uint64_t, p->finest);
+    p->spare = NEW(scratch, uint64_t, p->cells > p->finest ? p->cells : p->finest);
+    p->size = NEW(scratch, size_t, blocks);
+    if (!p->code || !p->count || !p->total || !p->class || !p->class_total || !p->spare || !p->size)
+        return ERR_MEMORY;
+    parallel_for(s->threads, blocks, count_block, p);
+    for (size_t b = 0; b < blocks; b++) {
+        for (size_t c = 0; c < p->cells; c++)
+            p->total[c] += p->count[b * p->cells + c];
+        for (size_t c = 0; c < p->finest; c++)
+            p->class_total[c] += p->class[b * p->finest + c];
+    }
+    return OK;
+}
+
+/* ---- the shortest form ---- */
+
+/* A block whose stream has this many bytes is worth the states of more lanes. */
+enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
+enum {
+    PATIENCE = 2
+}; /* forms that are tried behind the best: the costs of rounded tables are a little bumpy */
+enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
+
+/* Sets a form's lanes for symbols of so many bits; returns the bits of states and lengths in each block. */
+static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
+{
+    const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;
+    const bool rans = symbols_coder(p->s)->is_rans;
+    f->lanes_log4 = !rans ? 0 : each >= LANES_16_FROM ? 2 : each >= LANES_4_FROM ? 1 : 0;
+    return (rans ? STATE_BITS * form_lanes(f) : 0) + (blocks > 1 ? LENGTH_BITS : 0) +
+           (f->classes ? LENGTH_BITS : 0);
+}
+
+/* Forms of one family, tried in turn. */
+typedef struct {
+    uint64_t best;
+    int worse; /* forms since the best one */
+} Search;
+
+/* Tries a form with one table, and keeps it where it is shorter than the plan's; false: the family has no better
+ * forms to try. */
+static bool try_form(DensePlan *p, Form form, Search *family)
+{
+    const uint64_t low = symbols_counts(p, &form, ALL_BLOCKS, p->spare),
+                   symbols = table_cost(p->s, form_alphabet(p->s, &form), p->spare, &p->trial);
+    if (symbols == UINT64_MAX)
+        return family->best == UINT64_MAX;
+    const uint64_t bits = symbols + low + blocks_of(p->s->n) * choose_lanes(p, symbols, &form);
+    if (bits < p->bits) {
+        p->bits = bits;
+        p->form = form;
+    }
+    if (bits >= family->best)
+        return ++family->worse <= PATIENCE;
+    *family = (Search){.best = bits};
+    return true;
+}
+
+/* Larger shifts as long as they gain, and longer leads of classes. */
+static void choose_symbols(DensePlan *p)
+{
+    const Symbols *s = p->s;
+    Search shifts = {.best = UINT64_MAX}, classes = shifts;
+    for (int shift = shift_least(s); shift < s->width && shift <= SHIFT_MOST; shift++)
+        if (!try_form(p, (Form){.kind = KIND_ONE_TABLE, .shift = shift}, &shifts))
+            break;
+    for (int lead = 0; lead <= CLASS_LEAD_MOST && p->finest; lead++)
+        if (!try_form(p, (Form){.kind = KIND_ONE_TABLE, .shift = lead, .classes = true}, &classes))
+            break;
+}
+
+/* Takes a table for each block where all of them are shorter than one table. */
+static void choose_tables(DensePlan *p)
+{
+    const size_t blocks = blocks_of(p->s->n);
+    const bool rans = symbols_coder(p->s)->is_rans;
+    const Form *f = &p->form;
+    uint64_t own = blocks * (PADDING_BITS + LENGTH_BITS * (uint64_t)(f->classes ? 2 : 1) +
+                             (rans ? STATE_BITS * form_lanes(f) : 0));
+    for (size_t b = 0; b < blocks && own < p->bits; b++) {
+        const uint64_t low = symbols_counts(p, f, b, p->spare),
+                       cost = table_cost(p->s, form_alphabet(p->s, f), p->spare, &p->trial);
+        own = cost == UINT64_MAX ? cost : own + cost + low;
+    }
+    if (blocks == 1 || own >= p->bits)
+        return;
+    p->form.kind = KIND_OWN_TABLES;
+    p->bits = own;
+}
+
+Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
+{
+    *p = (DensePlan){.s = s, .bits = UINT64_MAX};
+    TRY(count_codes(p, scratch));
+    if (!symbols_coder(s)->open(&p->trial, (uint32_t)p->cells, scratch))
+        return ERR_MEMORY;
+    p->trial.starved = false;
+    choose_symbols(p);
+    if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK) /* where it is close, the bytes written decide */
+        p->form = (Form){.kind = KIND_PLANES};
+    else if (!p->trial.starved)
+        choose_tables(p);
+    return p->trial.starved ? ERR_MEMORY : OK;
+}
+
+static Status make_tables(DensePlan *p, Arena *scratch)
+{
+    const Symbols *s = p->s;
+    const uint32_t alphabet = form_alphabet(s, &p->form);
+    p->table = NEW(scratch, Table, tables_of(p));
+    if (!p->table)
+        return ERR_MEMORY;
+    for (size_t t = 0; t < tables_of(p); t++) {
+        if (!symbols_coder(s)->open(&p->table[t], alphabet, scratch))
+            return ERR_MEMORY;
+        symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
+        if (table_cost(s, alphabet, p->spare, &p->table[t]) == UINT64_MAX)
+            return ERR_MEMORY;
+    }
+    return OK;
+}
+
+/* ---- blocks ---- */
+
+/* Splits codes into classes' symbols and open bits, behind their length; returns the bytes of these. */
+static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
+                            uint8_t *low)
+{
+    const uint32_t magnitudes = (UINT32_C(1) << (s->width - 1)) - 1;
+    BitWriter w = bits_writer(low + 4, planes_size(n, s->width) + 8);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned bits = class_open(code[i] & magnitudes, lead);
+        symbol[i] = (uint16_t)class_symbol(s, code[i], lead);
+        bits_put(&w, code[i] & ((UINT32_C(1) << bits) - 1), bits);
+    }
+    bits_close(&w);
+    assert(!w.full);
+    store_u32(low, (uint32_t)(w.at - low - 4));
+    return (size_t)(w.at - low);
+}
+
+/* Splits a block's codes into symbols and low bits; returns the bytes of the low bits. */
+static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, uint8_t *low)
+{
+    const Symbols *s = p->s;
+    const size_t n = block_size(s->n, block);
+    const int shift = p->form.shift;
+    uint32_t code[BLOCK];
+    if (!symbols_wide(s)) {
+        const uint8_t *byte = p->code + block * BLOCK;
+        for (size_t i = 0; i < n; i++)
+            symbol[i] = (uint16_t)(byte[i] >> shift);
+        if (shift)
+            planes_put8(byte, n, shift, low);
+        return planes_size(n, shift);
+    }
+    s->make(s->data, block, code);
+    if (p->form.classes)
+        return split_classes(s, shift, code, n, symbol, low);
+    for (size_t i = 0; i < n; i++)
+        symbol[i] = (uint16_t)(code[i] >> shift);
+    if (shift)
+        planes_put32(code, n, shift, low);
+    return planes_size(n, shift);
+}
+
+/* Fills a block's room from the end: the stream, the low bits, the block's own table. */
+static void put_block(void *data, size_t block)
+{
+    DensePlan *p = data;
+    const Symbols *s = p->s;
+    const size_t n = block_size(s->n, block);
+    const Table *table = &p->table[tables_of(p) > 1 ? block : 0];
+    uint8_t *start = p->room + block * p->room_size, *end = start + p->room_size, *at = end;
+    uint16_t symbol[BLOCK];
+    const size_t low = split_block(p, block, symbol, start);
+    at -= symbols_coder(s)->stream_put(table, form_lanes(&p->form), symbol, n, at);
+    at -= low;
+    memmove(at, start, low);
+    if (p->form.kind == KIND_OWN_TABLES) {
+        at -= table_size(s, table);
+        table_put(s, table, at);
+    }
+    p->size[block] = (size_t)(end - at);
+}
+
+/* The most bytes of a block of n codes, and room to split it in. */
+static size_t room_most(const DensePlan *p, size_t n)
+{
+    const Symbols *s = p->s;
+    const size_t low = p->form.classes ? 4 + planes_size(n, s->width) + 8 : planes_size(n, p->form.shift);
+    size_t most = 0;
+    for (size_t t = 0; t < tables_of(p); t++) {
+        const size_t own = p->form.kind == KIND_OWN_TABLES ? table_size(s, &p->table[t]) : 0,
+                     size = own + symbols_coder(s)->stream_most(&p->table[t], n);
+        most = size > most ? size : most;
+    }
+    return most + 2 * low;
+}
+
+/* Writes all blocks into their rooms; *total: the bytes of the form. */
+static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
+{
+    const size_t n = p->s->n, blocks = blocks_of(n);
+    TRY(make_tables(p, scratch));
+    p->room_size = room_most(p, n < BLOCK ? n : BLOCK);
+    p->room = NEW(scratch, uint8_t, blocks * p->room_size);
+    if (!p->room)
+        return ERR_MEMORY;
+    parallel_for(p->s->threads, blocks, put_block, p);
+    *total = 1 + (p->form.kind == KIND_ONE_TABLE ? table_size(p->s, &p->table[0]) : 0) +
+             (blocks > 1 ? 4 * blocks : 0);
+    for (size_t b = 0; b < blocks; b++)
+        *total += p->size[b];
+    return OK;
+}
+
+static void join_blocks(const DensePlan *p, Buf *out)
+{
+    const size_t blocks = blocks_of(p->s->n);
+    const Form *f = &p->form;
+    const unsigned own = f->classes && f->kind == KIND_OWN_TABLES ? CLASS_OWN_TABLES : 0,
+                   kind = f->classes ? KIND_CLASSES : (unsigned)f->kind;
+    buf_u8(out, (uint8_t)(kind | f->lanes_log4 << 2 | ((unsigned)f->shift | own) << 4));
+    if (f->kind == KIND_ONE_TABLE)
+        table_put(p->s, &p->table[0], buf_room(out, table_size(p->s, &p->table[0])));
+    for (size_t b = 0; b < blocks && blocks > 1; b++)
+        buf_u32(out, (uint32_t)p->size[b]);
+    for (size_t b = 0; b < blocks; b++)
+        buf_copy(out, p->room + (b + 1) * p->room_size - p->size[b], p->size[b]);
+}
+
+static void put_planes(void *data, size_t block)
+{
+    const DensePlan *p = data;
+    const Symbols *s = p->s;
+    const size_t n = block_size(s->n, block);
+    uint8_t *out = p->out + planes_size(block * BLOCK, s->width);
+    if (!symbols_wide(s)) {
+        planes_put8(p->code + block * BLOCK, n, s->width, out);
+        return;
+    }
+    uint32_t code[BLOCK];
+    s->make(s->data, block, code);
+    planes_put32(code, n, s->width, out);
+}
+
+/* The order-0 bound: symbols that share a table by their counts, low bits and planes one bit each. */
+static double bound_of(const DensePlan *p)
+{
+    double bits = 0;
+    if (p->form.kind == KIND_PLANES)
+        return (double)p->s->width * (double)p->s->n;
+    for (size_t t = 0; t < tables_of(p); t++) {
+        bits += (double)symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
+        double total = 0, sum = 0; /* n H = n log2 n - sum c log2 c */
+        for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++)
+            if (p->spare[k]) {
+                total += (double)p->spare[k];
+                sum += (double)p->spare[k] * log2((double)p->spare[k]);
+            }
+        bits += total > 0 ? total * log2(total) - sum : 0;
+    }
+    return bits;
+}
+
+Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch)
+{
+    const Symbols *s = p->s;
+    size_t size = SIZE_MAX;
+    if (p->form.kind != KIND_PLANES)
+        TRY(write_blocks(p, scratch, &size));
+    if (size < symbols_most(s->n, s->width)) {
+        join_blocks(p, out);
+    } else {
+        p->form = (Form){.kind = KIND_PLANES};
+        buf_u8(out, KIND_PLANES);
+        p->out = buf_room(out, planes_size(s->n, s->width));
+        parallel_for(s->threads, blocks_of(s->n), put_planes, p);
+    }
+    if (s->entropy)
+        *s->entropy = bound_of(p);
+    return OK;
+}
