@@ -12,7 +12,7 @@
 #include "app/compare_job.h"
 #include "base/counts.h"
 #include "dump/team.h"
-#include "measure/cost.h"
+#include "network/cost.h"
 
 enum {
     COST_WORKERS_MOST = 4096,

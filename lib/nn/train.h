@@ -8,7 +8,7 @@
 #include "codec/codec.h"
 #include "data/dataset.h"
 #include "dump/groups.h"
-#include "measure/netcost.h"
+#include "network/netcost.h"
 #include "nn/optim.h"
 
 typedef struct {

@@ -13,7 +13,7 @@
 
 #include "codec/harness.h"
 #include "dump/groups.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 enum {
     VERIFY_CODED = 1 << 26, /* codecs get at most the first so many elements */

@@ -7,7 +7,7 @@
 #include "rig/draws.h"
 #include "num/hadamard_transform.h"
 #include "rig/sources.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 #include "num/wavelet_transform.h"
 
 static Arena *forever;

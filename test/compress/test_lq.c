@@ -4,7 +4,7 @@
 #include "num/finite.h"
 #include "rig/draws.h"
 #include "rig/sources.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 static Arena *forever;
 

@@ -4,7 +4,7 @@
 
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 static Arena *forever;
 

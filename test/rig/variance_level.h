@@ -3,7 +3,7 @@
 #define ATOMO_VARIANCE_LEVEL_H
 
 #include "rig/check.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 static Arena *scratch;
 

@@ -10,7 +10,7 @@
 
 #include "vec/kernels.h"
 #include "base/parallel.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 #include <float.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  * each atom's own w the variance on gradients of ResNet-18 is lower by one part in 10^4 at 2 bits, and by less at more
  * bits; but then all vectors would have to be computed, not only those sent. */
 #include "compress/atoms/svd_plan.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 #include <math.h>
 

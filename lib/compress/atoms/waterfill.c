@@ -5,7 +5,7 @@
  * next bits. Floats take three passes, doubles six, whatever the data. With K entries at or
  * above a value v, all of them are heavy iff v (s - K) > sum of the entries under v: products instead
  * of quotients, and sums from the small end, so that an entry 1e30 times the others does no harm. */
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
 #include "base/parallel.h"

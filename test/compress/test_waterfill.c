@@ -1,7 +1,7 @@
 /* test_waterfill.c -- Algorithm 1 against its optimality conditions and against the paper's own two forms of it. */
 #include "rig/check.h"
 #include "base/rng.h"
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 static Arena *scratch;
 

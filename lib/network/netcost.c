@@ -1,5 +1,5 @@
 /* netcost.c -- see netcost.h. */
-#include "measure/netcost.h"
+#include "network/netcost.h"
 
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 #ifndef ATOMO_COST_H
 #define ATOMO_COST_H
 
-#include "measure/netcost.h"
+#include "network/netcost.h"
 
 /* Measurements of a codec on one layer of P workers. Its payloads either merge undecoded, or each is decoded and the
  * decoded vectors are added. */

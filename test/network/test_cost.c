@@ -1,6 +1,6 @@
 /* test_cost.c -- links, traffic and iteration times, against numbers worked out by hand. */
 #include "rig/check.h"
-#include "measure/cost.h"
+#include "network/cost.h"
 
 static Arena *a;
 static Error err;

@@ -9,7 +9,7 @@
  * For a large vector a sample gives a range that should hold the level. One pass adds up the entries below the range and
  * keeps those in it, which alone are searched. Where they are too many, or the level is outside the range, the whole
  * vector is searched. */
-#include "num/waterfill.h"
+#include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
 #include "vec/kernels.h"

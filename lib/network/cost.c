@@ -4,7 +4,7 @@
  * pass takes a third of compute and the backward pass two thirds, each layer its share by elements, the last layer first.
  * The processor encodes each layer as soon as it has the layer's gradient. The link carries the layers in that order at
  * the same time. The processor decodes them in that order after it has encoded the last. */
-#include "measure/cost.h"
+#include "network/cost.h"
 
 #include <math.h>
 
