@@ -270,8 +270,9 @@ cli-tests: $(PROGRAMS)
 DOCS_FIGURES := spectrum sweep errors histogram-conv histogram-fc convergence
 
 # What the codecs say of themselves; a release holds the committed page to it.
-docs: $(PROGRAMS)
+docs: $(PROGRAMS) $(B)/test/report/test_fields
 	@mkdir -p docs
+	ATOMO_WRITE_DOCS=1 $(B)/test/report/test_fields >$(B)/docs.log 2>&1
 	$(B)/bin/atomo-bench list --details --format md -o docs/compressors.md
 	@mkdir -p docs/figures $(B)/docs
 	$(B)/bin/atomo-bench inspect datasets/lenet-mnist.h5 --step '*1000' --spectrum -o $(B)/docs/spectrum.csv

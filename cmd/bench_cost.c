@@ -62,23 +62,13 @@ int bench_cost(int argc, char **argv)
             "auto is a ring for codecs whose payloads add (list CODEC: mergeable), else allgather. Codecs of several "
             "rounds pay the latencies in each round. none and fp16 are always in the table. docs/cost.md has the model in "
             "full.\n"
-            "Fields (--sort takes them):\n"
-            "  compute_ms           as given, for any number of workers\n"
-            "  encode_ms            of one worker\n"
-            "  comm_ms              of the exchange\n"
-            "  decode_ms            of one receiver: P payloads, or merging and decoding the aggregate\n"
-            "  total_ms             sum of the four; with --overlap less\n"
-            "  break_even_gbps      GB/s (10^9 bytes) at which the total equals that of plain floats\n"
-            "                       (floats on a ring, or by ps or tree as the row)\n"
-            "  pays                 below or above that bandwidth, always, or never\n"
-            "  speedup              total_ms of plain floats over total_ms\n"
-            "  bytes_up             payload bytes of one worker; bytes_merged: of the aggregate\n"
-            "  rounds               exchanges per step\n"
-            "  alpha_ms, beta_gbps  of the link\n"
-            "  error                why a row has no figures\n"
+            "--sort takes the fields below, and FIELD:desc. With --overlap total_ms is less than the sum of its parts.\n"
             "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
             "the results.\n",
         .options = options,
+        .fields =
+            "compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,speedup,bytes_up,bytes_merged,rounds,"
+            "alpha_ms,beta_gbps,error,",
     };
     return compare_job_main(&c.job, &command, argc, argv, run);
 }

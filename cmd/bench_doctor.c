@@ -6,8 +6,7 @@
 
 static Status run(const Common *common, int argc, char **argv, Arena *a, Error *err)
 {
-    static const Column columns[] = {
-        {"what", "what", 0}, {"found", "found", 0}, {"ok", "ok", 0}, {"advice", "what to do", 0}};
+    static const Column columns[] = {{"what", true}, {"found", true}, {"ok", true}, {"advice", true}};
     Finding finding[FINDINGS_MAX];
     Fact *facts;
     size_t fact_count;

@@ -85,8 +85,8 @@ static Status show_all(List *l)
 {
     enum { COLUMNS = 8 };
     static const Column columns[COLUMNS] = {
-        {"codec", "codec", 0}, {"flags", "flags", 0}, {"rate", "rate key", 0}, {"brief", "what it is", 0},
-        {"unbiased", NULL, 0}, {"linear", NULL, 0},   {"stateful", NULL, 0},   {"wrapper", NULL, 0},
+        {"codec", true},     {"flags", true},   {"rate", true},      {"brief", true},
+        {"unbiased", false}, {"linear", false}, {"stateful", false}, {"wrapper", false},
     };
     size_t count = 0;
     while (compressors[count])

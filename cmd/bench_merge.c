@@ -135,15 +135,7 @@ static const char details[] =
     "Every worker encodes its gradient from an empty state, with its own random numbers and those that all workers "
     "share. Errors are those of the average of the estimates against the average gradient; where payloads merge, the "
     "average is the decoded aggregate.\n"
-    "Fields beside those of compare:\n"
-    "  workers              number of workers\n"
-    "  synthetic            number of workers whose gradient is made\n"
-    "  merge_ms             payloads to one aggregate, undecoded; empty where they do not merge\n"
-    "  decode_ms            the aggregate to floats; empty where there is none\n"
-    "  decode_each_ms       decode every payload, and average\n"
-    "  bytes, bytes_up      payload bytes of one worker, on average\n"
-    "  bytes_merged         of the aggregate; empty where there is none\n"
-    "encode_ms is the time of one worker. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. plot merge draws the "
+    "bytes and encode_ms are those of one worker. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. plot merge draws the "
     "results.\n";
 
 int bench_merge(int argc, char **argv)

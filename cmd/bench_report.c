@@ -1,12 +1,24 @@
 /* bench_report.c -- report DIR: one HTML page of a set of results; report RESULT: a table of one. */
 #include "bench_commands.h"
 
-#include "bench_report.h"
-
+#include "app/cli.h"
 #include "page/report_page.h"
+#include "report/fields.h"
+#include "report/report_query.h"
+#include "report/report_sheet.h"
+#include "report/report_speedup.h"
 
 #include <string.h>
 #include <sys/stat.h>
+
+typedef struct {
+    Common common;
+    Query query;
+    const char *title, *baseline;
+    bool speedup;
+    Arena *a;
+    Error *err;
+} ReportOptions;
 
 static const char page[] = ".html";
 
@@ -22,7 +34,7 @@ static bool asks_for_table(const ReportOptions *o)
 {
     const Query *q = &o->query;
     return o->common.format != FORMAT_TABLE || o->speedup || q->columns || q->where.count || q->sort ||
-           q->across || q->all || o->baseline || o->beside || o->on;
+           q->all || o->baseline;
 }
 
 static Status write_page(ReportOptions *o, const char *folder)
@@ -32,7 +44,7 @@ static Status write_page(ReportOptions *o, const char *folder)
         return arena_fail(o->a, o->err);
     if (asks_for_table(o)) {
         FAIL(o->err, ERR_USAGE, "%s: a directory makes a page of HTML, not a table", folder);
-        return error_hint(o->err, "name a result, or leave out what is about tables");
+        return error_hint(o->err, "name a result, or leave out the options for tables");
     }
     const PageSpec spec = {.folder = folder,
                            .path = path,
@@ -43,11 +55,96 @@ static Status write_page(ReportOptions *o, const char *folder)
     return page_write(&spec, o->a, o->err);
 }
 
+/* ---- one result ---- */
+
+/* Whether some column is a field of ours: then a CSV of no command is a table, too. */
+static bool has_field(const Csv *t)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        if (field_of_column(t->name[i], NULL))
+            return true;
+    return false;
+}
+
+/* `kind` NULL: a CSV of our fields that no command wrote. */
+static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
+{
+    const char *why;
+    TRY(stored_load(from, path, o->a, o->err));
+    *kind = from->whole ? result_kind(from, &why) : NULL;
+    const bool ours = *kind || (from->whole && !from->schema && has_field(&from->table));
+    if (ours && !from->table.rows)
+        return FAIL(o->err, ERR_CORRUPT, "%s: the result has no rows", path);
+    if (ours)
+        return OK;
+    FAIL(o->err, ERR_CORRUPT, "%s: %s", path, from->whole ? why : "it has no list of \"results\"");
+    return error_hint(o->err, "want a result that a command of atomo-bench or atomo-train wrote with -o");
+}
+
+/* An accuracy that no run reached has its column, too. */
+static const char *every_column(const Csv *rows, Arena *a)
+{
+    TextBuf all = {.arena = a};
+    for (size_t i = 0; i < rows->columns; i++)
+        text_addf(&all, "%s%s", i ? "," : "", rows->name[i]);
+    return text_done(&all);
+}
+
+static Status put_speedups(const ReportOptions *o, Query *query, Csv *rows)
+{
+    const Csv run = *rows;
+    TRY(speedup_rows(rows, &run, o->baseline ? o->baseline : "none", o->a, o->err));
+    query->columns = query->columns ? query->columns : every_column(rows, o->a);
+    return query->columns ? OK : arena_fail(o->a, o->err);
+}
+
+static Status check_options(const ReportOptions *o)
+{
+    const char *output = o->common.output;
+    if (output && text_glob("*.html", output)) {
+        FAIL(o->err, ERR_USAGE, "a result makes a table; want a directory for a page");
+        return error_hint(o->err, "name the directory, or -o TABLE.tex (or .md, .csv, .json, .txt)");
+    }
+    if (o->title)
+        return FAIL(o->err, ERR_USAGE, "--title: a table has none; want a directory for a page");
+    return o->baseline && !o->speedup
+               ? FAIL(o->err, ERR_USAGE, "--baseline: want --speedup, whose baseline it is")
+               : OK;
+}
+
+static Status choose(const ReportOptions *o, const Stored *from, const ResultKind *kind, Csv *shown)
+{
+    Query query = o->query;
+    Csv rows = from->table;
+    TRY(check_options(o));
+    if (o->speedup)
+        TRY(put_speedups(o, &query, &rows));
+    return query_run(shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
+}
+
+static Status write_table(const ReportOptions *o, const char *path)
+{
+    const Common *c = &o->common;
+    const ResultKind *kind;
+    Stored from;
+    Csv shown;
+    TRY(load(o, path, &from, &kind));
+    if (choose(o, &from, kind, &shown) != OK)
+        return error_at(o->err, "%s", path);
+    ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
+                       .format = (Format)c->format,
+                       .path = c->output,
+                       .absent = o->speedup ? "N/A" : NULL,
+                       .color = !c->output && cli_color(c)};
+    TRY(sheet_facts(&spec, from.meta, o->a, o->err));
+    return sheet_write(&shown, spec, o->a, o->err);
+}
+
 static Status run(ReportOptions *o, const char *path)
 {
     struct stat now;
     const bool folder = stat(path, &now) == 0 && S_ISDIR(now.st_mode);
-    const Status status = folder ? write_page(o, path) : report_table_write(o, path);
+    const Status status = folder ? write_page(o, path) : write_table(o, path);
     return status == OK ? OK : error_at(o->err, "report");
 }
 
@@ -65,11 +162,8 @@ static const char details[] =
     "--format csv or "
     "json what was asked for and no more.\n"
     "  atomo-bench report compare.json -f latex --columns compressor,bytes,relative_error\n"
-    "  atomo-bench report compare.csv --all --columns tensor,bytes,second_moment --across compressor\n"
     "  atomo-bench report tune.csv --where chosen=true --columns compressor,lr\n"
-    "  atomo-bench report run.csv --speedup -f latex\n"
-    "  atomo-bench report new.json --beside old.json --on compressor,tensor,step \\\n"
-    "      --columns 'compressor,bytes,other bytes'\n";
+    "  atomo-bench report run.csv --speedup -f latex\n";
 
 int bench_report(int argc, char **argv)
 {
@@ -85,11 +179,6 @@ int bench_report(int argc, char **argv)
                "only such rows, of all there are, or with != the others; repeatable"),
         OPTION(0, "all", NULL, &o.query.all, "every row: single tensors, steps and workers, too"),
         OPTION(0, "sort", "FIELD", &o.query.sort, "or FIELD:desc; what does not exist comes last"),
-        OPTION(0, "across", "FIELD", &o.query.across,
-               "a row to each value of the first column, the others once for each value of FIELD"),
-        OPTION(0, "beside", "RESULT", &o.beside,
-               "each row with those of another result that agree in the fields of --on"),
-        OPTION(0, "on", "LIST", &o.on, "fields of both; in the other's a text with a * is a pattern"),
         OPTION(0, "speedup", NULL, &o.speedup,
                "of a training run: to each target accuracy, the baseline's time over each compressor's"),
         OPTION(0, "baseline", "SPEC", &o.baseline, "whose time that is (default none)"),

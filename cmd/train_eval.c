@@ -35,11 +35,11 @@ typedef struct {
 enum { STEP, EPOCH, COMPRESSOR, TEST_LOSS, TEST_ACCURACY, COLUMNS };
 
 static const Column columns[COLUMNS] = {
-    [STEP] = {"step", "step", 0},
-    [EPOCH] = {"epoch", "epoch", 0},
-    [COMPRESSOR] = {"compressor", "compressor", 0},
-    [TEST_LOSS] = {"test_loss", "test loss", 0},
-    [TEST_ACCURACY] = {"test_accuracy", "test acc.", 0},
+    [STEP] = {"step", true},
+    [EPOCH] = {"epoch", true},
+    [COMPRESSOR] = {"compressor", true},
+    [TEST_LOSS] = {"test_loss", true},
+    [TEST_ACCURACY] = {"test_accuracy", true},
 };
 
 static Status open_trainer(Eval *e, const char *path)

@@ -114,22 +114,15 @@ int train_command_run(int argc, char **argv)
         .details =
             "With several codecs: one run each, from the same weights on the same batches. The results hold one record "
             "per step and one summary per run; tables show the steps that were tested.\n"
-            "Fields:\n"
-            "  record                step or summary\n"
-            "  loss, train_accuracy  over the step's batch, before its update\n"
-            "  test_accuracy         where the step was tested; with worker 0's running statistics\n"
-            "  bytes_up              payload bytes of a worker, on average; in a summary of the whole run\n"
-            "  bytes_down            bytes that a worker receives: the parameters (ps) or payloads\n"
-            "  compute_ms encode_ms  of the slowest worker\n"
-            "  comm_ms               of the exchange on --link with --topology\n"
-            "  decode_ms             of one receiver\n"
-            "  sim_seconds           sum of these four times over the steps so far\n"
-            "  wall_seconds          duration of the run here, with its tests\n"
+            "Times are those of the slowest worker, decode_ms of one receiver. Tests use worker 0's running statistics.\n"
             "A checkpoint holds the whole state of training. After a crash, a kill or a full disk the same command with "
             "--resume continues from the newest complete checkpoint and gives the same weights. While the run is going, "
             "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
             "other codecs; the exit code is 1 then.\n",
         .options = options,
+        .fields =
+            "record,loss,train_accuracy,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
+            "sim_seconds,wall_seconds",
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };
     return train_job_main(&r.job, &command, run);

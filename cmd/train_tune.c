@@ -19,13 +19,10 @@ typedef struct {
 enum { COMPRESSOR, RATE, STEPS, TRAIN_LOSS, LOSS, ACCURACY, CHOSEN, COLUMNS };
 
 static const Column columns[COLUMNS] = {
-    [COMPRESSOR] = {"compressor", "compressor", 0},
-    [RATE] = {"lr", "lr", 0},
-    [STEPS] = {"steps", "steps", 0},
-    [TRAIN_LOSS] = {"train_loss", "train loss", 0},
-    [LOSS] = {"validation_loss", "validation loss", 0},
-    [ACCURACY] = {"validation_accuracy", "validation acc.", 0},
-    [CHOSEN] = {"chosen", "chosen", 0},
+    [COMPRESSOR] = {"compressor", true}, [RATE] = {"lr", true},
+    [STEPS] = {"steps", true},           [TRAIN_LOSS] = {"train_loss", true},
+    [LOSS] = {"validation_loss", true},  [ACCURACY] = {"validation_accuracy", true},
+    [CHOSEN] = {"chosen", true},
 };
 
 /* The result of one step size; losses are NaN if the run diverged. */

@@ -21,7 +21,7 @@ esac
 
 # ---- what the list's words stand for ----
 
-bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} published=$(dirname "$0")/published
+bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} plots=$(dirname "$0") published=$(dirname "$0")/published
 if [ -n "${PAPER_QUICK:-}" ]; then
     repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     steps=4 eval=2 tune_steps=1 points=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
@@ -126,21 +126,29 @@ tables() { # RESULT OPTIONS
     done
 }
 
-# A table of the result $1, which is about what others printed: it has a place on the page.
-printed() { # RESULT OPTIONS
-    tables "$1" "$2"
-    each "${name%-published}-published.json" "$bench report $1 $2 -o $data/${name%-published}-published.json"
-}
-
-line_beside() {
+line_across() { # FIELD COLUMNS [OPTION]
     rest=${1#* }
     case $rest in *' '*) more_options=${rest#* } ;; *) more_options= ;; esac
-    printed "$data/$source.json" "--beside $published/${1%% *} --on ${rest%% *} $more_options"
+    files="$files $name.csv $name.tex"
+    each "$name.csv" "sh $plots/tables.sh across $bench $data/$source.json ${1%% *} $out/$name.csv --columns ${rest%% *} $more_options"
+    each "$name.tex" "$bench report $out/$name.csv -o $out/$name.tex"
+}
+
+# Published values have a place on the page: the JSON is among its data.
+line_beside() { # FILE ON COLUMNS [OPTION]
+    rest=${1#* } joined=$data/${name%-published}-published.json
+    on=${rest%% *} rest=${rest#* }
+    columns=${rest#\'} more_options=
+    columns=${columns%%\'*}
+    case $rest in *"' "*) more_options=${rest#*"' "} ;; esac
+    each "${name%-published}-published.json" \
+        "sh $plots/tables.sh beside $bench $data/$source.json $published/${1%% *} $on '$columns' $joined $more_options"
+    tables "$joined" "--columns '$columns'"
 }
 
 line_published() {
-    case $1 in *' '*) more_options=${1#* } ;; *) more_options= ;; esac
-    printed "$published/${1%% *}" "$more_options"
+    each "${name%-published}-published.json" "$bench report $published/$1 -o $data/${name%-published}-published.json"
+    tables "$published/$1" ''
 }
 
 line_figure() {

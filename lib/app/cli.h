@@ -68,6 +68,7 @@ typedef struct {
     const Option *options;
     Common *common;
     unsigned takes;
+    const char *fields;               /* names with commas between them: --help explains them; NULL: none */
     const char *page;                 /* an ending of -o that is no format, as ".html"; NULL: none */
     int arguments_min, arguments_max; /* number of positional arguments; most -1: any number */
 } Command;

@@ -1,6 +1,8 @@
 /* cli_help.c -- prints --help from the table of options. */
 #include "app/cli_rows.h"
 
+#include "report/fields.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -115,5 +117,11 @@ void cli_help(const Command *c, FILE *to, Arena *a)
     if (c->details && *c->details) {
         fputc('\n', to);
         print_details(to, c->details, a);
+    }
+    if (c->fields) {
+        TextBuf text = {.arena = a};
+        fields_explain(&text, c->fields);
+        const char *lines = text_done(&text);
+        fprintf(to, "\nfields:\n%s", lines ? lines : "");
     }
 }

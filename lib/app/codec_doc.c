@@ -133,8 +133,8 @@ double codec_doc_gain_variance(const CodecDoc *doc, Arena *a)
 /* ---- keys ---- */
 
 const Column codec_doc_columns[KEY_COLUMNS] = {
-    {"key", "key", 0},   {"type", "type", 0},         {"range", "range", 0},     {"default", "default", 0},
-    {"rate", "rate", 0}, {"excludes", "excludes", 0}, {"meaning", "meaning", 0},
+    {"key", true},  {"type", true},     {"range", true},   {"default", true},
+    {"rate", true}, {"excludes", true}, {"meaning", true},
 };
 
 static char *excludes_of(const Param *schema, const Param *p, Arena *a)

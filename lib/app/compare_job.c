@@ -295,7 +295,18 @@ static uint64_t half_of_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
 }
 
-/* The end of --help: the command's own details, then the metrics. */
+/* The fields that --help explains: the command's own, then the metrics. */
+static const char *field_names(const CompareJob *j, const char *own)
+{
+    TextBuf text = {.arena = j->a};
+    text_add(&text, own);
+    for (size_t i = 0; i < j->own.count; i++)
+        text_addf(&text, "%s,", j->own.column[i].name);
+    for (const Metric *m = metrics; m->name && !j->sums_up; m++)
+        text_addf(&text, "%s,", m->name);
+    return text_done(&text);
+}
+
 static const char *details(const CompareJob *j, const char *own)
 {
     TextBuf text = {.arena = j->a};
@@ -311,10 +322,8 @@ static const char *details(const CompareJob *j, const char *own)
         &text,
         "The table has a row for each codec over the whole selection; csv and json have a record for each step, worker, "
         "tensor and codec, and records with tensor \"*\" for all tensors together.\n"
-        "--metrics and --sort take these names (--sort METRIC:desc: largest first); if --metrics names no time, nothing "
-        "is timed, which is faster for small tensors:\n");
-    for (const Metric *m = metrics; m->name; m++)
-        text_addf(&text, "  %-20s %s\n", m->name, m->brief);
+        "--metrics and --sort take the fields below; --sort FIELD:desc reverses the order. Where none of the named fields is a "
+        "time, nothing is timed, which is faster for small tensors.\n");
     return text_done(&text);
 }
 
@@ -388,11 +397,12 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     j->memory.bytes = j->sums_up ? 0 : half_of_memory();
     c.options = all_options(j, command->options);
     c.details = details(j, command->details);
+    c.fields = field_names(j, command->fields ? command->fields : "");
     c.common = &j->common;
     c.takes =
         TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | (j->keeps_no_journal ? 0 : TAKES_RESUME);
     c.arguments_min = c.arguments_max = 1;
-    Status status = c.options && c.details ? OK : arena_fail(j->a, &err);
+    Status status = c.options && c.details && c.fields ? OK : arena_fail(j->a, &err);
     if (status == OK)
         status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
     if (status == OK && !helped) {

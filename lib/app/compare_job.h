@@ -10,7 +10,7 @@
 
 #include "app/cli.h"
 #include "app/progress.h"
-#include "report/report_fields.h"
+#include "report/report_compare.h"
 
 typedef struct CompareJob CompareJob;
 struct CompareJob {
@@ -29,7 +29,7 @@ struct CompareJob {
     Error *err;
 
     /* set by the command before compare_job_main */
-    Fields own;                    /* fields that the command adds to records */
+    OwnFields own;                 /* fields that the command adds to records */
     Status (*fill)(CompareJob *j); /* sets them after all codecs have run; NULL: none */
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keeps the list */

@@ -27,24 +27,24 @@ enum {
 };
 
 static const Column cost_columns[COST_FIELDS] = {
-    [COMPRESSOR] = {"compressor", "compressor", 0},
-    [WORKERS] = {"workers", "workers", 0},
-    [TOPOLOGY] = {"topology", "topology", 0},
-    [LINK] = {"link", "link", 0},
-    [COMPUTE] = {"compute_ms", "compute ms", 0},
-    [ENCODE] = {"encode_ms", "encode ms", 0},
-    [COMM] = {"comm_ms", "comm ms", 0},
-    [DECODE] = {"decode_ms", "decode ms", 0},
-    [TOTAL] = {"total_ms", "total ms", 0},
-    [BREAK_EVEN] = {"break_even_gbps", "break-even GB/s", 0},
-    [PAYS] = {"pays", "pays", 0},
-    [SPEEDUP] = {"speedup", "speed-up", 0},
-    [BYTES_UP] = {"bytes_up", NULL, 0},
-    [BYTES_MERGED] = {"bytes_merged", NULL, 0},
-    [ROUNDS] = {"rounds", NULL, 0},
-    [ALPHA] = {"alpha_ms", "alpha ms", 0},
-    [BETA] = {"beta_gbps", "beta GB/s", 0},
-    [ERROR_TEXT] = {"error", "error", 0},
+    [COMPRESSOR] = {"compressor", true},
+    [WORKERS] = {"workers", true},
+    [TOPOLOGY] = {"topology", true},
+    [LINK] = {"link", true},
+    [COMPUTE] = {"compute_ms", true},
+    [ENCODE] = {"encode_ms", true},
+    [COMM] = {"comm_ms", true},
+    [DECODE] = {"decode_ms", true},
+    [TOTAL] = {"total_ms", true},
+    [BREAK_EVEN] = {"break_even_gbps", true},
+    [PAYS] = {"pays", true},
+    [SPEEDUP] = {"speedup", true},
+    [BYTES_UP] = {"bytes_up", false},
+    [BYTES_MERGED] = {"bytes_merged", false},
+    [ROUNDS] = {"rounds", false},
+    [ALPHA] = {"alpha_ms", true},
+    [BETA] = {"beta_gbps", true},
+    [ERROR_TEXT] = {"error", true},
 };
 
 typedef struct {
@@ -198,16 +198,10 @@ static Status cost_rows(CostRows *out, const CostJob *c)
 
 /* ---- the order of rows ---- */
 
-static size_t sort_length(const CostJob *c)
-{
-    return strcspn(c->sort, ":");
-}
-
 static size_t sort_column(const CostJob *c)
 {
     size_t i = 0;
-    while (i < COST_FIELDS && (strncmp(cost_columns[i].name, c->sort, sort_length(c)) != 0 ||
-                               cost_columns[i].name[sort_length(c)]))
+    while (i < COST_FIELDS && !sort_is_by(c->sort, cost_columns[i].name))
         i++;
     return i;
 }
@@ -222,61 +216,31 @@ Status cost_check_sort(const CostJob *c)
 {
     if (!c->sort)
         return OK;
-    const char *rest = c->sort + sort_length(c);
-    if (*rest && strcmp(rest, ":desc") != 0)
-        return FAIL(c->job.err, ERR_USAGE, "--sort %.60s: want FIELD or FIELD:desc", c->sort);
+    TRY(sort_check(c->sort, c->job.err));
     if (sort_column(c) < COST_FIELDS)
         return OK;
-    const char *name = text_slice(c->job.a, c->sort, sort_length(c));
+    const char *name = text_slice(c->job.a, c->sort, strcspn(c->sort, ":"));
     if (!name)
         return arena_fail(c->job.a, c->job.err);
     text_unknown(c->job.err, name, column_name, NULL, "--sort: no field is called \"%.60s\"", name);
     return error_hint(c->job.err, "--help lists them");
 }
 
-static bool is_number(const Value *v)
-{
-    return v->type == VALUE_INT || (v->type == VALUE_REAL && isfinite(v->real));
-}
-
-static double number(const Value *v)
-{
-    return v->type == VALUE_INT ? (double)v->whole : v->real;
-}
-
-/* Missing values come last in either direction. */
-static bool sorts_before(const Value *a, const Value *b, bool descending)
-{
-    if (a->type == VALUE_TEXT && b->type == VALUE_TEXT)
-        return (descending ? -1 : 1) * strcmp(a->text, b->text) < 0;
-    if (is_number(a) && is_number(b))
-        return descending ? number(a) > number(b) : number(a) < number(b);
-    return (a->type == VALUE_TEXT || is_number(a)) && !(b->type == VALUE_TEXT || is_number(b));
-}
-
-/* Insertion sort, which is stable. */
-static void sort_rows(const CostJob *c, const CostRows *s, size_t *order)
+static void order_rows(const CostJob *c, const CostRows *s, SortKey *order)
 {
     const size_t key = c->sort ? sort_column(c) : 0;
-    for (size_t i = 0; i < s->rows; i++) {
-        size_t at = i;
-        for (; c->sort && at; at--) {
-            const Value *mine = &s->row[i * COST_FIELDS + key],
-                        *before = &s->row[order[at - 1] * COST_FIELDS + key];
-            if (!sorts_before(mine, before, strchr(c->sort, ':')))
-                break;
-            order[at] = order[at - 1];
-        }
-        order[at] = i;
-    }
+    for (size_t i = 0; i < s->rows; i++)
+        order[i] = (SortKey){s->row[i * COST_FIELDS + key], i};
+    if (c->sort)
+        sort_keys(order, s->rows, c->sort);
 }
 
-static Status write_rows(const CompareJob *j, const CostRows *s, const ReportSpec *spec, const size_t *order)
+static Status write_rows(const CompareJob *j, const CostRows *s, const ReportSpec *spec, const SortKey *order)
 {
     Report *report;
     TRY(report_open(&report, spec, j->a, j->err));
     for (size_t i = 0; i < s->rows; i++)
-        if (report_row(report, s->row + order[i] * COST_FIELDS, true, j->err) != OK) {
+        if (report_row(report, s->row + order[i].row * COST_FIELDS, true, j->err) != OK) {
             report_abandon(report);
             return j->err->status;
         }
@@ -289,13 +253,13 @@ Status cost_write(CompareJob *j, ReportSpec spec)
     Column column[COST_FIELDS];
     CostRows s = {0};
     TRY(cost_rows(&s, c));
-    size_t *order = NEW(j->a, size_t, s.rows);
+    SortKey *order = NEW(j->a, SortKey, s.rows);
     if (!order)
         return arena_fail(j->a, j->err);
-    sort_rows(c, &s, order);
+    order_rows(c, &s, order);
     memcpy(column, cost_columns, sizeof column);
     if (!s.errors)
-        column[COST_FIELDS - 1].title = NULL;
+        column[COST_FIELDS - 1].shown = false;
     spec.columns = column;
     spec.column_count = COST_FIELDS;
     j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};

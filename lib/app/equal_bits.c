@@ -46,7 +46,7 @@ static const char *solved_before(const CompareJob *j, const char *name)
 
 static Status keep_solved(CompareJob *j, const char *name, const char *as)
 {
-    static const Column columns[] = {{"solve", NULL, 0}, {"compressor", NULL, 0}};
+    static const Column columns[] = {{"solve", false}, {"compressor", false}};
     const Value row[] = {value_text(name), value_text(as)};
     const char *line = report_json_row(columns, countof(columns), row, j->a);
     return line ? journal_add(&j->journal, line, j->a, j->err) : arena_fail(j->a, j->err);

@@ -23,28 +23,28 @@ static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 /* ---- a record for each tensor ---- */
 
 static const Column record_columns[] = {
-    {"step", "step", 0},
-    {"worker", "worker", 0},
-    {"tensor", "tensor", 0},
-    {"kind", "kind", 0},
-    {"shape", "shape", 0},
-    {"n", "n", 0},
-    {"min", NULL, 0},
-    {"max", NULL, 0},
-    {"mean", "mean", 3},
-    {"std", "std", 3},
-    {"l1", "l1", 4},
-    {"l2", "l2", 4},
-    {"linf", "linf", 4},
-    {"zeros", "zeros", 0},
-    {"nonfinite", "nonfinite", 0},
-    {"stable_rank", "stable rank", 4},
-    {"nuclear_norm", "nuclear", 4},
-    {"theorem6_left", NULL, 0},
-    {"theorem6_right", NULL, 0},
-    {"theorem6_winner", "theorem 6", 0},
-    {"qsgd_budget", "qsgd = s", 4},
-    {"terngrad_budget", "terngrad = s", 4},
+    {"step", true},
+    {"worker", true},
+    {"tensor", true},
+    {"kind", true},
+    {"shape", true},
+    {"n", true},
+    {"min", false},
+    {"max", false},
+    {"mean", true},
+    {"std", true},
+    {"l1", true},
+    {"l2", true},
+    {"linf", true},
+    {"zeros", true},
+    {"nonfinite", true},
+    {"stable_rank", true},
+    {"nuclear_norm", true},
+    {"theorem6_left", false},
+    {"theorem6_right", false},
+    {"theorem6_winner", true},
+    {"qsgd_budget", true},
+    {"terngrad_budget", true},
 };
 
 static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error *err)
@@ -86,7 +86,7 @@ static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error
 /* ---- the data of --histogram and --spectrum ---- */
 
 static const Column histogram_columns[] = {
-    {"tensor", "tensor", 0}, {"bin_low", "from", 0}, {"bin_high", "to", 0}, {"count", "count", 0}};
+    {"tensor", true}, {"bin_low", true}, {"bin_high", true}, {"count", true}};
 
 static Status write_histogram(const Inspected *t, Report *to, Arena *scratch, Error *err)
 {
@@ -102,8 +102,7 @@ static Status write_histogram(const Inspected *t, Report *to, Arena *scratch, Er
     return OK;
 }
 
-static const Column spectrum_columns[] = {
-    {"tensor", "tensor", 0}, {"index", "index", 0}, {"value", "singular value", 6}};
+static const Column spectrum_columns[] = {{"tensor", true}, {"index", true}, {"value", true}};
 
 static Status write_spectrum(const Inspected *t, Report *to, Arena *scratch, Error *err)
 {

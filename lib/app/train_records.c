@@ -26,22 +26,22 @@ enum {
 };
 
 static const Column usual[STEP_COLUMNS] = {
-    [RECORD] = {"record", "record", 0},
-    [COMPRESSOR] = {"compressor", "compressor", 0},
-    [STEP] = {"step", "step", 0},
-    [EPOCH] = {"epoch", "epoch", 0},
-    [LOSS] = {"loss", "loss", 0},
-    [TRAIN_ACCURACY] = {"train_accuracy", "train acc.", 0},
-    [TEST_ACCURACY] = {"test_accuracy", "test acc.", 0},
-    [BYTES_UP] = {"bytes_up", "bytes up", 0},
-    [BYTES_DOWN] = {"bytes_down", NULL, 0},
-    [COMPUTE] = {"compute_ms", "compute ms", 0},
-    [ENCODE] = {"encode_ms", "encode ms", 0},
-    [COMM] = {"comm_ms", "comm ms", 0},
-    [DECODE] = {"decode_ms", "decode ms", 0},
-    [SIM] = {"sim_seconds", "sim. s", 0},
-    [WALL] = {"wall_seconds", "wall s", 0},
-    [RATE] = {"lr", NULL, 0},
+    [RECORD] = {"record", true},
+    [COMPRESSOR] = {"compressor", true},
+    [STEP] = {"step", true},
+    [EPOCH] = {"epoch", true},
+    [LOSS] = {"loss", true},
+    [TRAIN_ACCURACY] = {"train_accuracy", true},
+    [TEST_ACCURACY] = {"test_accuracy", true},
+    [BYTES_UP] = {"bytes_up", true},
+    [BYTES_DOWN] = {"bytes_down", false},
+    [COMPUTE] = {"compute_ms", true},
+    [ENCODE] = {"encode_ms", true},
+    [COMM] = {"comm_ms", true},
+    [DECODE] = {"decode_ms", true},
+    [SIM] = {"sim_seconds", true},
+    [WALL] = {"wall_seconds", true},
+    [RATE] = {"lr", false},
 };
 
 /* ---- accuracies to reach ---- */
@@ -79,7 +79,7 @@ static Status targets_columns(TrainRecords *r)
                 text_format(r->job->a, "%s%s", forms[k], text_double(number, r->target[i].accuracy));
             if (!name)
                 return arena_fail(r->job->a, r->job->err);
-            r->column[r->columns++] = (Column){name, name, 0};
+            r->column[r->columns++] = (Column){name, true};
         }
     return OK;
 }

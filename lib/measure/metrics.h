@@ -77,9 +77,7 @@ typedef enum {
 } MetricForm;
 
 typedef struct {
-    const char *name;  /* field name */
-    const char *title; /* heading in human tables; NULL: too special for them */
-    const char *brief;
+    const char *name; /* of the field; report/fields.h has its heading and its meaning */
     MetricForm form;
     double (*of)(const Tally *t); /* NaN: the value does not exist */
 } Metric;

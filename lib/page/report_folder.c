@@ -18,7 +18,7 @@ static bool ends_in(const char *name, const char *ending)
     return length > end && !strcmp(name + length - end, ending);
 }
 
-/* Whether both are one file that is there. */
+/* Both paths lead to the same existing file. */
 static bool same_file(const char *path, const char *other)
 {
     struct stat one, two;
@@ -76,25 +76,27 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
 
 /* ---- one file ---- */
 
-static Status look_at_result(Entry *e, Arena *a, Error *err)
+static Status put_damage(Entry *e, Arena *a, Error *err)
 {
+    const size_t path = strlen(e->path); /* the message may begin with it; the page names the file itself */
+    const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
+    e->type = ENTRY_DAMAGED;
+    e->why = text_copy(a, named ? err->text + path + 2 : err->text);
+    return e->why ? OK : arena_fail(a, err);
+}
+
+static Status look_at_result(Folder *f, size_t number, const FolderVisitor *visitor, Arena *a, Error *err)
+{
+    Entry *e = &f->entry[number];
     Stored s;
     const char *why;
     const Status status = stored_load(&s, e->path, a, err);
-    if (status == ERR_MEMORY)
-        return status;
-    if (status != OK) {
-        const size_t path = strlen(e->path); /* the message begins with it, and the page has it already */
-        const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
-        const char *text = named ? err->text + path + 2 : err->text;
-        e->type = ENTRY_DAMAGED;
-        e->why = text_copy(a, text);
-        return e->why ? OK : arena_fail(a, err);
-    }
+    if (status != OK)
+        return status == ERR_MEMORY ? status : put_damage(e, a, err);
     e->kind = s.whole ? result_kind(&s, &why) : NULL;
     e->type = e->kind ? ENTRY_RESULT : ENTRY_OTHER;
     e->why = e->kind ? NULL : s.whole ? why : "it has no list of \"results\"";
-    return OK;
+    return e->kind ? visitor->result(visitor->data, e, number, &s, err) : OK;
 }
 
 static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
@@ -110,8 +112,8 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
     return good || e->why ? OK : arena_fail(a, err);
 }
 
-/* By its name; NULL: that says it may be a result or a figure. */
-static const char *what_else(const Entry *e, const struct stat *now)
+/* NULL: may be a result or a figure. */
+static const char *other_kind(const Entry *e, const struct stat *now)
 {
     return S_ISDIR(now->st_mode)           ? "a directory"
            : !S_ISREG(now->st_mode)        ? "no regular file"
@@ -120,18 +122,19 @@ static const char *what_else(const Entry *e, const struct stat *now)
                                            : NULL;
 }
 
-static Status look_at(Entry *e, Arena *a, Error *err)
+static Status look_at(Folder *f, size_t number, const FolderVisitor *visitor, Arena *a, Error *err)
 {
     static const struct {
         const char *ending, *media, *head;
     } pictures[] = {{".svg", "image/svg+xml", "<svg"}, {".png", "image/png", "\x89PNG"}};
+    Entry *e = &f->entry[number];
     struct stat now;
     e->type = ENTRY_OTHER;
-    e->why = stat(e->path, &now) ? "a link that leads nowhere" : what_else(e, &now);
+    e->why = stat(e->path, &now) ? "a link that leads nowhere" : other_kind(e, &now);
     if (e->why)
         return OK;
     if (ends_in(e->name, ".csv") || ends_in(e->name, ".json"))
-        return look_at_result(e, a, err);
+        return look_at_result(f, number, visitor, a, err);
     for (size_t i = 0; i < countof(pictures); i++)
         if (ends_in(e->name, pictures[i].ending)) {
             e->media = pictures[i].media;
@@ -141,7 +144,7 @@ static Status look_at(Entry *e, Arena *a, Error *err)
     return OK;
 }
 
-Status folder_read(Folder *out, const char *path, const char *without, bool (*stopped)(void), Arena *a,
+Status folder_read(Folder *out, const char *path, const char *without, const FolderVisitor *visitor, Arena *a,
                    Error *err)
 {
     *out = (Folder){0};
@@ -149,11 +152,11 @@ Status folder_read(Folder *out, const char *path, const char *without, bool (*st
     for (size_t i = 0; i < out->count; i++) {
         Entry *e = &out->entry[i];
         Arena *room = arena_open(0);
-        if (stopped && stopped()) {
+        if (visitor->stopped && visitor->stopped()) {
             arena_close(room);
             return FAIL(err, ERR_STOPPED, "stopped");
         }
-        const Status status = look_at(e, room, err);
+        const Status status = look_at(out, i, visitor, room, err);
         if (status == OK && e->why)
             e->why = text_copy(a, e->why);
         arena_close(room);

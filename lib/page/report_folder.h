@@ -1,14 +1,14 @@
-/* report_folder.h -- what a folder holds for a page: results, figures, and what is neither, each with the reason. */
+/* report_folder.h -- the files of a folder, sorted into results, figures and others, each of these with the reason. */
 #ifndef ATOMO_REPORT_FOLDER_H
 #define ATOMO_REPORT_FOLDER_H
 
 #include "report/report_kinds.h"
 
 typedef enum {
-    ENTRY_RESULT,  /* of a command of ours */
+    ENTRY_RESULT,  /* written by a command of ours */
     ENTRY_FIGURE,  /* svg or png */
-    ENTRY_OTHER,   /* `why`: what it is instead */
-    ENTRY_DAMAGED, /* `why`: where it breaks off */
+    ENTRY_OTHER,   /* `why`: what kind of file it is */
+    ENTRY_DAMAGED, /* `why`: what is wrong with it */
 } EntryType;
 
 typedef struct {
@@ -17,16 +17,24 @@ typedef struct {
     const char *why;
     const ResultKind *kind; /* ENTRY_RESULT */
     const char *media;      /* ENTRY_FIGURE: "image/png" */
+    const char *article;    /* ENTRY_RESULT: for the caller, NULL at first */
 } Entry;
 
 typedef struct {
-    Entry *entry; /* by name */
+    Entry *entry; /* sorted by name */
     size_t count, results, figures, damaged;
 } Folder;
 
-/* Files in `path` itself; hidden ones and `without` (NULL: none), where the page is to go, are passed over. Stops where
- * `stopped` says so. */
-Status folder_read(Folder *out, const char *path, const char *without, bool (*stopped)(void), Arena *a,
+/* What the caller does with each result while it is in memory; `number` is the entry's index. */
+typedef struct {
+    Status (*result)(void *data, Entry *e, size_t number, const Stored *s, Error *err);
+    bool (*stopped)(void); /* asked before each file; NULL: never */
+    void *data;
+} FolderVisitor;
+
+/* Reads the files in `path`, without subfolders, hidden files and the file `without` (NULL: none), to which the page goes.
+ * ERR_STOPPED when `stopped` returns true. A damaged file is no error. */
+Status folder_read(Folder *out, const char *path, const char *without, const FolderVisitor *visitor, Arena *a,
                    Error *err);
 
 enum { PICTURE_MOST = 16 << 20 };

@@ -4,8 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- text ---- */
-
 static const char *entity(char c)
 {
     return c == '&'    ? "&amp;"
@@ -16,7 +14,7 @@ static const char *entity(char c)
                        : NULL;
 }
 
-/* C1 controls, which are c2 80 to c2 9f, are none of a text either. */
+/* A C0 or C1 control character; the latter are c2 80 to c2 9f. */
 static bool is_control(const char *s)
 {
     const unsigned char c = (unsigned char)s[0];
@@ -37,7 +35,8 @@ void html_text(TextBuf *out, const char *s)
     }
 }
 
-void html_data_uri(TextBuf *out, const char *type, const char *data, size_t size)
+/* data:TYPE;base64,... */
+static void put_data_uri(TextBuf *out, const char *type, const char *data, size_t size)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *b = (const unsigned char *)data;
@@ -51,138 +50,14 @@ void html_data_uri(TextBuf *out, const char *type, const char *data, size_t size
     }
 }
 
-/* ---- drawings ---- */
-
-static const char *const drawing[] = {
-    "svg",     "g",      "defs",     "desc",     "title",          "path",
-    "rect",    "circle", "ellipse",  "line",     "polyline",       "polygon",
-    "use",     "text",   "tspan",    "filter",   "feFlood",        "feComposite",
-    "pattern", "marker", "clipPath", "textPath", "radialGradient", "linearGradient",
-    "stop"};
-
-static bool is_drawing(const char *name, size_t length)
+void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
+                  const char *caption)
 {
-    for (size_t i = 0; i < countof(drawing); i++)
-        if (strlen(drawing[i]) == length && !memcmp(drawing[i], name, length))
-            return true;
-    return false;
-}
-
-typedef struct {
-    TextBuf *out;
-    const char *prefix;
-} Svg;
-
-static bool is_name(const char *name, size_t length, const char *wanted)
-{
-    return strlen(wanted) == length && !memcmp(name, wanted, length);
-}
-
-/* The value with the prefix behind every '#' of a reference; false where it refers to something else. */
-static bool put_references(Svg *s, const char *value, size_t length)
-{
-    static const char url[] = "url(";
-    for (size_t i = 0; i < length; i++) {
-        text_add_bytes(s->out, value + i, 1);
-        if (length - i >= 4 && !strncasecmp(value + i, url, 4)) {
-            if (i + 4 == length || value[i + 4] != '#')
-                return false;
-            text_addf(s->out, "%.4s%s", value + i + 1, s->prefix);
-            i += 4;
-        }
-    }
-    return true;
-}
-
-/* name='value', of which the name has been read; `value` without its quotes. */
-static bool put_attribute(Svg *s, const char *name, size_t length, const char *value, size_t size)
-{
-    const bool event = length >= 2 && !strncasecmp(name, "on", 2);
-    const bool reference = is_name(name, length, "href") || is_name(name, length, "xlink:href");
-    if (event || is_name(name, length, "style") || memchr(value, '\\', size))
-        return false;
-    text_addf(s->out, " %.*s=\"", (int)length, name);
-    if (is_name(name, length, "id")) {
-        text_addf(s->out, "%s%.*s", s->prefix, (int)size, value);
-    } else if (reference) {
-        if (size == 0 || *value != '#')
-            return false;
-        text_addf(s->out, "#%s%.*s", s->prefix, (int)size - 1, value + 1);
-    } else if (!put_references(s, value, size)) {
-        return false;
-    }
-    text_add(s->out, "\"");
-    return true;
-}
-
-static const char space[] = " \t\r\n";
-
-/* What stands between an element's name and its '>'; NULL: no plain drawing. A value with the other quote in it would
- * end the quotes that are written. */
-static const char *put_attributes(Svg *s, const char *at)
-{
-    for (;;) {
-        at += strspn(at, space);
-        if (*at == '>' || !strncmp(at, "/>", 2))
-            return at;
-        const size_t length = strcspn(at, " \t\r\n=<>\"'/");
-        const char *quote = at + length;
-        if (length == 0 || quote[0] != '=' || (quote[1] != '"' && quote[1] != '\''))
-            return NULL;
-        const char *value = quote + 2, *end = strchr(value, quote[1]);
-        if (!end || memchr(value, '"', (size_t)(end - value)) || memchr(value, '<', (size_t)(end - value)) ||
-            !put_attribute(s, at, length, value, (size_t)(end - value)))
-            return NULL;
-        at = end + 1;
-    }
-}
-
-/* One tag, from its '<' to behind its '>'. */
-static const char *put_tag(Svg *s, const char *at)
-{
-    const bool closes = at[1] == '/';
-    const char *name = at + 1 + closes;
-    const size_t length = strcspn(name, " \t\r\n/>");
-    if (!is_drawing(name, length))
-        return NULL;
-    text_addf(s->out, "<%s%.*s", closes ? "/" : "", (int)length, name);
-    at = put_attributes(s, name + length);
-    if (!at)
-        return NULL;
-    const size_t tail = *at == '/' ? 2 : 1;
-    text_add_bytes(s->out, at, tail);
-    return at + tail;
-}
-
-static bool put_elements(Svg *s, const char *at, const char *end)
-{
-    while (at < end) {
-        const size_t text = strcspn(at, "<");
-        text_add_bytes(s->out, at, text);
-        at += text;
-        if (at < end)
-            at = put_tag(s, at);
-        if (!at)
-            return false;
-    }
-    return true;
-}
-
-bool html_svg(TextBuf *out, const char *svg, size_t size, const char *prefix, const char *label)
-{
-    const size_t before = out->size;
-    const char *start = memmem(svg, size, "<svg", 4), *end = svg + size;
-    Svg s = {.out = out, .prefix = prefix};
-    while (end > svg && strchr(space, end[-1]))
-        end--;
-    if (!start || strlen(svg) != size)
-        return false;
-    text_add(out, "<svg role=\"img\" aria-label=\"");
+    text_add(out, "<figure><img alt=\"");
     html_text(out, label);
-    text_add(out, "\"");
-    const char *at = put_attributes(&s, start + 4);
-    if (at && *at == '>' && put_elements(&s, at, end))
-        return true;
-    out->size = before;
-    return false;
+    text_add(out, "\" src=\"");
+    put_data_uri(out, type, data, size);
+    text_add(out, "\"><figcaption>");
+    html_text(out, caption);
+    text_add(out, "</figcaption></figure>\n");
 }

@@ -1,18 +1,15 @@
-/* report_html.h -- what comes from files, as parts of a page that it cannot break out of. */
+/* report_html.h -- text and pictures from untrusted files as HTML. */
 #ifndef ATOMO_REPORT_HTML_H
 #define ATOMO_REPORT_HTML_H
 
 #include "base/text.h"
 
-/* As text or in a quoted attribute. Bytes that are no UTF-8, and control characters, become U+FFFD. */
+/* Escapes s for text and for quoted attributes. Bytes that are no UTF-8, and control characters, become U+FFFD. */
 void html_text(TextBuf *out, const char *s);
 
-/* data:TYPE;base64,... */
-void html_data_uri(TextBuf *out, const char *type, const char *data, size_t size);
-
-/* A figure's <svg> element with `prefix` before every id, so that figures on one page do not clash. False, with
- * nothing added, when it is no plain drawing: an element beyond shapes, text and filters, an event's attribute, or a
- * reference to anything but its own parts. `size` bytes and a NUL. */
-bool html_svg(TextBuf *out, const char *svg, size_t size, const char *prefix, const char *label);
+/* A <figure> with the file's bytes as a data: URI in an <img>, where no script of the file runs and nothing is fetched. `type`:
+ * its media type, "image/svg+xml"; `label`: its alternative text. */
+void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
+                  const char *caption);
 
 #endif

@@ -1,22 +1,225 @@
-/* report_page.c -- see report_page.h: the frame of the page, and what stands in it from top to bottom. */
+/* report_page.c -- see report_page.h. Each result becomes an article while it is in memory (folder_read); the page is then
+ * written from the articles, in the order of result_kinds. */
 #include "page/report_page.h"
 
 #include "base/file.h"
 #include "base/outfile.h"
-#include "plot/plot.h"
 #include "page/report_html.h"
-#include "page/report_page_result.h"
+#include "page/report_page_table.h"
+#include "plot/plot.h"
+#include "report/report_speedup.h"
 
 #include <string.h>
 
 typedef struct {
     const PageSpec *spec;
     Folder folder;
-    PageState state;
+    bool *used;    /* per field: some column on the page has it */
+    bool asked;    /* for gnuplot */
+    Error gnuplot; /* OK: figures can be drawn */
     OutFile out;
-    Arena *a; /* rewound after each part */
+    Arena *a;
     Error *err;
 } Page;
+
+/* One result of the page. */
+typedef struct {
+    Page *page;
+    TextBuf *out;
+    const Entry *e;
+    const Stored *stored;
+    const char *id; /* anchor */
+    Arena *a;       /* freed after the result */
+} Part;
+
+/* ---- how it was made ---- */
+
+static const char *fact_text(const Json *v, Arena *a)
+{
+    char number[32];
+    switch (v->type) {
+    case JSON_TEXT:
+        return v->text;
+    case JSON_NUMBER:
+        return text_copy(a, text_double(number, v->number));
+    case JSON_BOOL:
+        return v->on ? "yes" : "no";
+    default:
+        return NULL;
+    }
+}
+
+static void put_facts(Part *p)
+{
+    const Json *command = json_member(p->stored->meta, "command");
+    if (command && command->type == JSON_TEXT) {
+        text_add(p->out, "<p class=\"command\">");
+        html_text(p->out, command->text);
+        text_add(p->out, "</p>\n");
+    }
+    if (!p->stored->meta) {
+        text_add(p->out, "<p class=\"soft\">CSV does not say how it was made; a JSON result does.</p>\n");
+        return;
+    }
+    text_add(p->out, "<details><summary>How it was made</summary><dl>\n");
+    for (const Json *v = p->stored->meta->first; v; v = v->next) {
+        const char *text = v == command ? NULL : fact_text(v, p->a);
+        if (!text)
+            continue;
+        text_add(p->out, "<dt>");
+        html_text(p->out, v->name);
+        text_add(p->out, "</dt><dd>");
+        html_text(p->out, text);
+        text_add(p->out, "</dd>\n");
+    }
+    text_add(p->out, "</dl></details>\n");
+}
+
+/* ---- figures ---- */
+
+static void put_reason(Part *p, const char *kind, const char *why)
+{
+    text_addf(p->out, "<p class=\"soft\">No %s figure: ", kind);
+    html_text(p->out, why);
+    text_add(p->out, "</p>\n");
+}
+
+/* Asks for gnuplot before the first figure; without it a note is written once. */
+static Status ask_gnuplot(Page *p)
+{
+    char *version, *terminals;
+    Error *why = &p->gnuplot;
+    const bool asked = p->asked;
+    p->asked = true;
+    if (asked || gnuplot_ask(&version, &terminals, p->spec->stopped, p->a, why) == OK)
+        return OK;
+    if (why->status == ERR_STOPPED || why->status == ERR_MEMORY) {
+        *p->err = *why;
+        return why->status;
+    }
+    const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
+                                   *why->hint ? ")" : "");
+    if (!text)
+        return arena_fail(p->a, p->err);
+    p->spec->note(p->spec->data, text);
+    return OK;
+}
+
+/* A figure that cannot be drawn is replaced by the reason. */
+static Status put_drawing(Part *p, const char *kind)
+{
+    Drawing d;
+    TRY(ask_gnuplot(p->page));
+    Error why = p->page->gnuplot;
+    if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
+        const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
+        if (!label)
+            return arena_fail(p->a, p->page->err);
+        html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
+        return OK;
+    }
+    if (why.status == ERR_STOPPED || why.status == ERR_MEMORY) {
+        *p->page->err = why;
+        return why.status;
+    }
+    put_reason(p, kind, why.text);
+    return OK;
+}
+
+static Status put_drawn(Part *p)
+{
+    text_add(p->out, "<div class=\"figures\">\n");
+    for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
+        if (text_listed(p->e->kind->figures, (*kind)->name))
+            TRY(put_drawing(p, (*kind)->name));
+    text_add(p->out, "</div>\n");
+    return OK;
+}
+
+/* ---- what only some kinds have ---- */
+
+static Status put_speedups(Part *p, const PageTable *like)
+{
+    static const char baseline[] = "none";
+    Csv times;
+    if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
+        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY
+                                                  : OK; /* no targets, or nothing to compare with */
+    RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
+    if (!rank)
+        return arena_fail(p->a, p->page->err);
+    const PageTable t = {
+        .id = like->id, .file = like->file, .rows = &times, .rank = rank, .used = like->used};
+    text_addf(p->out, "<h4>Speed-up over %s to each test accuracy, in simulated time</h4>\n", baseline);
+    page_table(p->out, &t, p->a);
+    return OK;
+}
+
+static Status put_verdict(Part *p, const PageTable *t)
+{
+    const size_t failed = page_count(t, ROW_LEAD);
+    text_addf(p->out, "<p%s>%zu checks, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "",
+              t->rows->rows, failed);
+    return OK;
+}
+
+static const struct {
+    const char *kind;
+    Status (*put)(Part *p, const PageTable *t);
+} extras[] = {{"run", put_speedups}, {"verify", put_verdict}};
+
+static Status put_extras(Part *p, const PageTable *t)
+{
+    for (size_t i = 0; i < countof(extras); i++)
+        if (!strcmp(extras[i].kind, p->e->kind->name))
+            TRY(extras[i].put(p, t));
+    return OK;
+}
+
+/* ---- one result ---- */
+
+static Status put_records(Part *p)
+{
+    const Csv *rows = &p->stored->table;
+    RowRank *rank = NEW(p->a, RowRank, rows->rows);
+    if (!rank)
+        return arena_fail(p->a, p->page->err);
+    if (rows->rows == 0) {
+        text_add(p->out, "<p class=\"soft\">It has no records.</p>\n");
+        return OK;
+    }
+    p->e->kind->rank(rows, rank);
+    const PageTable t = {.id = p->id,
+                         .file = p->e->name,
+                         .rows = rows,
+                         .rank = rank,
+                         .usual = p->e->kind->usual,
+                         .used = p->page->used};
+    TRY(put_drawn(p));
+    TRY(put_extras(p, &t));
+    page_table(p->out, &t, p->a);
+    return OK;
+}
+
+static Status put_result(void *page, Entry *e, size_t number, const Stored *s, Error *err)
+{
+    Page *p = page;
+    TextBuf out = {.arena = p->a};
+    Part part = {.page = p, .out = &out, .e = e, .stored = s, .id = text_format(p->a, "r%zu", number)};
+    if (!part.id)
+        return arena_fail(p->a, err);
+    text_addf(&out, "<article id=\"%s\">\n<h3>", part.id);
+    html_text(&out, e->name);
+    text_add(&out, "</h3>\n");
+    part.a = arena_open(0);
+    put_facts(&part);
+    const Status status = put_records(&part);
+    arena_close(part.a);
+    TRY(status);
+    text_add(&out, "</article>\n");
+    e->article = text_done(&out);
+    return e->article ? OK : arena_fail(p->a, err);
+}
 
 static Status put_out(Page *p, TextBuf *text)
 {
@@ -28,7 +231,7 @@ static Status put_out(Page *p, TextBuf *text)
 
 /* ---- head and contents ---- */
 
-/* Only what the hashes name runs; pictures are in the page; nothing is fetched. */
+/* The policy allows the script and the style of these hashes, and pictures within the page; nothing is fetched. */
 static void put_head(TextBuf *t, const PageSpec *spec)
 {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -45,7 +248,7 @@ static void put_head(TextBuf *t, const PageSpec *spec)
     text_add(t, "</h1></header>\n");
 }
 
-/* A result's anchor is its place in the folder. */
+/* A result's anchor is its index in the folder. */
 static void put_link(TextBuf *t, const Folder *f, size_t i)
 {
     text_addf(t, "<li><a href=\"#r%zu\">", i);
@@ -77,37 +280,23 @@ static Status put_front(Page *p)
 
 /* ---- results ---- */
 
-static bool has_kind(const Folder *f, const ResultKind *kind)
-{
-    for (size_t i = 0; i < f->count; i++)
-        if (f->entry[i].type == ENTRY_RESULT && f->entry[i].kind == kind)
-            return true;
-    return false;
-}
-
-static Status put_section(Page *p, const ResultKind *kind)
+static void put_section(Page *p, const ResultKind *kind)
 {
     const Folder *f = &p->folder;
-    if (!has_kind(f, kind))
-        return OK;
-    fprintf(p->out.to, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name,
-            kind->heading, kind->says);
+    bool any = false;
     for (size_t i = 0; i < f->count; i++) {
         if (f->entry[i].type != ENTRY_RESULT || f->entry[i].kind != kind)
             continue;
-        TextBuf t = {.arena = p->a};
-        const ArenaMark mark = arena_mark(p->a);
-        Status status = page_result(&t, &f->entry[i], i, &p->state, p->a, p->err);
-        if (status == OK)
-            status = put_out(p, &t);
-        arena_rewind(p->a, mark);
-        TRY(status);
+        if (!any)
+            fprintf(p->out.to, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name,
+                    kind->heading, kind->says);
+        any = true;
+        fputs(f->entry[i].article, p->out.to); /* a failure shows at commit */
     }
-    fputs("</section>\n", p->out.to);
-    return OK;
+    fputs(any ? "</section>\n" : "", p->out.to);
 }
 
-/* ---- figures that were there ---- */
+/* ---- pictures of the folder ---- */
 
 static Status put_figure(Page *p, const Entry *e)
 {
@@ -116,13 +305,7 @@ static Status put_figure(Page *p, const Entry *e)
     size_t size;
     if (file_load(&data, &size, e->path, PICTURE_MOST, p->a, p->err) != OK)
         return error_at(p->err, "%s", e->path);
-    text_add(&t, "<figure><img alt=\"");
-    html_text(&t, e->name);
-    text_add(&t, "\" src=\"");
-    html_data_uri(&t, e->media, data, size);
-    text_add(&t, "\"><figcaption>");
-    html_text(&t, e->name);
-    text_add(&t, "</figcaption></figure>\n");
+    html_picture(&t, e->media, data, size, e->name, e->name);
     return put_out(p, &t);
 }
 
@@ -166,20 +349,19 @@ static void put_left_out(TextBuf *t, const Folder *f)
     text_add(t, "</dl>\n</section>\n");
 }
 
-static void put_terms(TextBuf *t, const bool *used)
+static void put_glossary(TextBuf *t, const bool *used)
 {
     text_add(t,
              "<section id=\"terms\">\n<h2>What the columns mean</h2>\n<details><summary>Definitions</summary>"
              "<dl>\n");
-    for (size_t i = 0; terms[i].name; i++) {
+    for (size_t i = 0; fields[i].name; i++) {
+        const Field *f = &fields[i];
         if (!used[i])
             continue;
-        text_add(t, "<dt>");
-        html_text(t, terms[i].title);
-        text_addf(t, "%s%s%s</dt><dd>", terms[i].unit ? " (" : "", terms[i].unit ? terms[i].unit : "",
-                  terms[i].unit ? ")" : "");
-        html_text(t, terms[i].says);
-        text_addf(t, " <code>%s</code></dd>\n", terms[i].name);
+        text_addf(t, "<dt>%s%s%s%s</dt><dd>", f->heading, f->unit ? " (" : "", f->unit ? f->unit : "",
+                  f->unit ? ")" : "");
+        html_text(t, f->meaning);
+        text_addf(t, " <code>%s</code></dd>\n", f->name);
     }
     text_add(t, "</dl></details>\n</section>\n");
 }
@@ -189,7 +371,7 @@ static Status put_back(Page *p)
     TextBuf t = {.arena = p->a};
     put_left_out(&t, &p->folder);
     if (p->folder.results)
-        put_terms(&t, p->state.used);
+        put_glossary(&t, p->used);
     text_add(&t,
              "</main>\n<footer>Made by atomo-bench report. Sizes are decimal: 1 kB is 1000 bytes.</footer>\n"
              "<script>");
@@ -202,7 +384,7 @@ static Status put_page(Page *p)
 {
     TRY(put_front(p));
     for (const ResultKind *k = result_kinds; k->name; k++)
-        TRY(put_section(p, k));
+        put_section(p, k);
     TRY(put_figures(p));
     return put_back(p);
 }
@@ -212,7 +394,8 @@ static Status put_page(Page *p)
 static Status open_folder(Page *p)
 {
     const PageSpec *s = p->spec;
-    TRY(folder_read(&p->folder, s->folder, s->path, s->stopped, p->a, p->err));
+    const FolderVisitor visitor = {.result = put_result, .stopped = s->stopped, .data = p};
+    TRY(folder_read(&p->folder, s->folder, s->path, &visitor, p->a, p->err));
     if (p->folder.results + p->folder.figures + p->folder.damaged)
         return OK;
     FAIL(p->err, ERR_IO, "%s: no result there", s->folder);
@@ -220,29 +403,7 @@ static Status open_folder(Page *p)
         p->err, "results come with -o, as in: atomo-bench compare FILE.h5 -o %.80s/compare.json", s->folder);
 }
 
-/* A page without figures is a page; that is said once. */
-static Status ask_gnuplot(Page *p)
-{
-    char *version, *terminals;
-    Error *why = &p->state.gnuplot;
-    bool wanted = false;
-    for (size_t i = 0; i < p->folder.count; i++)
-        wanted = wanted || (p->folder.entry[i].kind && p->folder.entry[i].kind->figures);
-    if (!wanted || gnuplot_ask(&version, &terminals, p->spec->stopped, p->a, why) == OK)
-        return OK;
-    if (why->status == ERR_STOPPED || why->status == ERR_MEMORY) {
-        *p->err = *why;
-        return why->status;
-    }
-    const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
-                                   *why->hint ? ")" : "");
-    if (!text)
-        return arena_fail(p->a, p->err);
-    p->spec->note(p->spec->data, text);
-    return OK;
-}
-
-/* Damage is the first file's that has it. */
+/* Names the first damaged file. */
 static Status tell_damage(const Page *p)
 {
     for (size_t i = 0; i < p->folder.count; i++)
@@ -254,14 +415,12 @@ static Status tell_damage(const Page *p)
 Status page_write(const PageSpec *spec, Arena *a, Error *err)
 {
     size_t count = 0;
-    while (terms[count].name)
+    while (fields[count].name)
         count++;
-    Page p = {.spec = spec, .a = a, .err = err};
-    p.state = (PageState){.stopped = spec->stopped, .used = NEW_ZERO(a, bool, count)};
-    if (!p.state.used)
+    Page p = {.spec = spec, .used = NEW_ZERO(a, bool, count), .a = a, .err = err};
+    if (!p.used)
         return arena_fail(a, err);
     TRY(open_folder(&p));
-    TRY(ask_gnuplot(&p));
     TRY(outfile_open(&p.out, spec->path, a, err));
     const Status status = put_page(&p);
     if (status != OK) {

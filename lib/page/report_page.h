@@ -1,24 +1,25 @@
-/* report_page.h -- a set of results as one HTML page that needs nothing else: no network, no file beside it.
+/* report_page.h -- a folder of results as one HTML page that needs no network and no other file.
  *
- * What comes from files is escaped (report_html.h), and the page's policy lets no script and no style run but its own,
- * whose hashes it names. Same files, same bytes. */
+ * Texts from files are escaped (report_html.h). The page's Content-Security-Policy allows only the page's own script and style,
+ * by their hashes. Same files, same bytes. */
 #ifndef ATOMO_REPORT_PAGE_H
 #define ATOMO_REPORT_PAGE_H
 
 #include "page/report_folder.h"
 
 typedef struct {
-    const char *folder, *path; /* what is read, and the page */
+    const char *folder, *path; /* the results; the page */
     const char *title;
     bool (*stopped)(void);
     void *data;
-    void (*note)(void *data, const char *text); /* what people should know beside the page */
+    void (*note)(void *data, const char *text); /* called with a note for the user */
 } PageSpec;
 
-/* ERR_CORRUPT, with the page written, where a file in the folder is damaged. */
+/* ERR_IO where the folder has neither result nor figure. ERR_CORRUPT where a file in it is damaged; the page is written all the
+ * same. */
 Status page_write(const PageSpec *spec, Arena *a, Error *err);
 
-/* The parts of a page that do not change, built in from page/. The hashes are their SHA-256 as a policy wants them. */
+/* page.css and page.js, built in, and their SHA-256 in base64 as the policy wants them. */
 extern const char page_css[], page_js[], page_css_hash[], page_js_hash[];
 
 #endif

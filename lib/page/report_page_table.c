@@ -7,11 +7,11 @@
 #include <string.h>
 
 typedef struct {
-    const Term *term;           /* NULL: a field that nobody here writes */
-    const char *before, *field; /* the column's name: "svd ", "bytes" */
-    Column as;                  /* how numbers print */
-    bool numbers;               /* nothing but */
-    bool shown, rare;           /* rare: it comes when all columns are asked for */
+    const Field *field;       /* NULL: no command writes such a field */
+    const char *name;         /* the column's: "published bytes" */
+    const char *before, *own; /* its parts: "published ", "bytes" */
+    bool numbers;             /* every value is a number */
+    bool shown, rare;         /* rare: shown when all columns are asked for */
 } PageColumn;
 
 /* ---- columns ---- */
@@ -23,10 +23,10 @@ static const char *cell_at(const PageTable *t, size_t row, size_t column)
 
 static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_t column)
 {
-    return stored_value(cell_at(t, row, column), c->term && c->term->text);
+    return stored_value(cell_at(t, row, column), c->field && c->field->text);
 }
 
-/* Columns with nothing in the rows of that rank are not shown, those with nothing but "*" not at first. */
+/* Over the rows of that rank: a column without any value is not shown; one with only "*" is rare. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
     bool stars = true;
@@ -49,37 +49,36 @@ static PageColumn *columns_of(const PageTable *t, RowRank rank, Arena *a)
         PageColumn *c = &columns[i];
         const char *name = t->rows->name[i];
         size_t before;
-        c->term = term_of_column(name, &before);
+        c->field = field_of_column(name, &before);
+        c->name = name;
         c->before = text_slice(a, name, before);
-        c->field = name + before;
+        c->own = name + before;
         if (!c->before)
             return NULL;
-        c->as = (Column){name, name, 0};
         c->rare = t->usual && !text_listed(t->usual, name);
         look_at(c, t, i, rank);
-        if (c->term && c->shown)
-            t->used[c->term - terms] = true;
+        if (c->field && c->shown)
+            t->used[c->field - fields] = true;
     }
     return columns;
 }
 
 static void put_heading(TextBuf *out, const PageColumn *c)
 {
-    const char *rest = c->term ? term_rest(c->term, c->field) : "";
+    const Field *f = c->field;
+    const char *number = f ? field_number(f, c->own) : "";
     text_addf(out, "<th scope=\"col\" class=\"%s%s\"", c->numbers ? "n" : "t", c->rare ? " more" : "");
     text_add(out, " title=\"");
-    html_text(out, c->as.name);
-    if (c->term) {
-        text_add(out, ": ");
-        html_text(out, c->term->says);
-    }
+    html_text(out, c->name);
+    text_add(out, f ? ": " : "");
+    html_text(out, f ? f->meaning : "");
     text_add(out, "\">");
     html_text(out, c->before);
-    html_text(out, c->term ? c->term->title : c->field);
-    text_add(out, *rest ? " " : "");
-    html_text(out, rest);
-    if (c->term && c->term->unit)
-        text_addf(out, " <span class=\"unit\">%s</span>", c->term->unit);
+    html_text(out, f ? f->heading : c->own);
+    text_add(out, *number ? " " : "");
+    html_text(out, number);
+    if (f && f->unit && !field_counts_bytes(c->own))
+        text_addf(out, " <span class=\"unit\">%s</span>", f->unit);
     text_add(out, "</th>");
 }
 
@@ -90,7 +89,7 @@ enum { LONG = 48 };
 static void put_number(TextBuf *out, const PageColumn *c, const Value *v, Arena *a)
 {
     char exact[32];
-    const char *shown = report_cell(&c->as, v, a);
+    const char *shown = report_cell(c->name, v, a);
     text_addf(out, " data-v=\"%s\">", text_double(exact, v->type == VALUE_INT ? (double)v->whole : v->real));
     text_add(out, shown ? shown : "");
     out->failed |= !shown;
@@ -159,7 +158,7 @@ size_t page_count(const PageTable *t, RowRank rank)
     return count;
 }
 
-/* Rows that a table leaves out, and where they are. */
+/* Names the file that holds the rows left out. */
 static void put_first(TextBuf *out, const PageTable *t, size_t all)
 {
     if (all <= ROWS_MOST)
@@ -185,8 +184,8 @@ void page_table(TextBuf *out, const PageTable *t, Arena *a)
         text_add(out, "</details>\n");
     }
     if (rest) {
-        text_addf(out, "<p class=\"soft\">%zu rows, of steps without a test, are in ", rest);
+        text_addf(out, "<p class=\"soft\">%zu more rows, of steps without a test, are only in ", rest);
         html_text(out, t->file);
-        text_add(out, " alone.</p>\n");
+        text_add(out, ".</p>\n");
     }
 }

@@ -10,11 +10,11 @@
 #include <string.h>
 
 static const Column columns[] = {
-    {"step", NULL, 0},          {"sim_seconds", NULL, 0},
-    {"wall_seconds", NULL, 0},  {"bytes_sent", NULL, 0},
-    {"test_accuracy", NULL, 0}, {"low", NULL, 0},
-    {"high", NULL, 0},          {"runs", NULL, 0},
-    {"compressor", NULL, 0},    {0},
+    {"step", false},          {"sim_seconds", false},
+    {"wall_seconds", false},  {"bytes_sent", false},
+    {"test_accuracy", false}, {"low", false},
+    {"high", false},          {"runs", false},
+    {"compressor", false},    {0},
 };
 enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, NAME, COLUMNS };
 _Static_assert(COLUMNS == countof(columns) - 1, "a name for each column");

@@ -6,18 +6,18 @@
 #include <string.h>
 
 static const Column columns[] = {
-    {"workers", NULL, 0},
-    {"compute_ms", NULL, 0},
-    {"encode_ms", NULL, 0},
-    {"comm_ms", NULL, 0},
-    {"decode_ms", NULL, 0},
-    {"total_ms", NULL, 0},
-    {"bytes_up", NULL, 0},
-    {"beta_gbps", NULL, 0},
-    {"alpha_ms", NULL, 0},
-    {"break_even_gbps", NULL, 0},
-    {"pays", NULL, 0},
-    {"compressor", NULL, 0},
+    {"workers", false},
+    {"compute_ms", false},
+    {"encode_ms", false},
+    {"comm_ms", false},
+    {"decode_ms", false},
+    {"total_ms", false},
+    {"bytes_up", false},
+    {"beta_gbps", false},
+    {"alpha_ms", false},
+    {"break_even_gbps", false},
+    {"pays", false},
+    {"compressor", false},
     {0},
 };
 enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };

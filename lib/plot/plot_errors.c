@@ -3,12 +3,12 @@
 #include "plot/plot.h"
 
 static const Column columns[] = {
-    {"elem_error", NULL, 0},
-    {"elem_error_big", NULL, 0},
-    {"elem_error_small", NULL, 0},
-    {"elem_error_pos", NULL, 0},
-    {"elem_error_neg", NULL, 0},
-    {"compressor", NULL, 0},
+    {"elem_error", false},
+    {"elem_error_big", false},
+    {"elem_error_small", false},
+    {"elem_error_pos", false},
+    {"elem_error_neg", false},
+    {"compressor", false},
     {0},
 };
 enum { NAME = countof(columns) - 2 };

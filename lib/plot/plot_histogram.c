@@ -10,8 +10,8 @@
 #include <math.h>
 
 static const Column columns[] = {
-    {"role", NULL, 0}, {"bin_low", NULL, 0}, {"bin_high", NULL, 0}, {"count", NULL, 0},
-    {"low", NULL, 0},  {"high", NULL, 0},    {"tensor", NULL, 0},   {0},
+    {"role", false}, {"bin_low", false}, {"bin_high", false}, {"count", false},
+    {"low", false},  {"high", false},    {"tensor", false},   {0},
 };
 enum { COLUMNS = countof(columns) - 1 };
 

@@ -4,9 +4,9 @@
 
 enum { WORKERS, MERGE, DECODE, DECODE_EACH, NAME };
 static const Column columns[] = {
-    [WORKERS] = {"workers", NULL, 0},  [MERGE] = {"merge_ms", NULL, 0},
-    [DECODE] = {"decode_ms", NULL, 0}, [DECODE_EACH] = {"decode_each_ms", NULL, 0},
-    [NAME] = {"compressor", NULL, 0},  [NAME + 1] = {0},
+    [WORKERS] = {"workers", false},  [MERGE] = {"merge_ms", false},
+    [DECODE] = {"decode_ms", false}, [DECODE_EACH] = {"decode_each_ms", false},
+    [NAME] = {"compressor", false},  [NAME + 1] = {0},
 };
 static const char *const needs[] = {"compressor", "workers", "merge_ms", "decode_ms", "decode_each_ms", NULL};
 static const char *const numbers[] = {"workers", "merge_ms", "decode_ms", "decode_each_ms", NULL};

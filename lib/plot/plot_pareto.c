@@ -9,12 +9,12 @@
 #include <string.h>
 
 static const Column columns[] = {
-    {"series", NULL, 0},
-    {"bits_per_element", NULL, 0},
-    {"relative_error", NULL, 0},
-    {"unbiased", NULL, 0},
-    {"pareto", NULL, 0},
-    {"compressor", NULL, 0},
+    {"series", false},
+    {"bits_per_element", false},
+    {"relative_error", false},
+    {"unbiased", false},
+    {"pareto", false},
+    {"compressor", false},
     {0},
 };
 enum { COLUMNS = countof(columns) - 1 };

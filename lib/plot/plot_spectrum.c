@@ -9,12 +9,12 @@
 #include <math.h>
 
 static const Column columns[] = {
-    {"role", NULL, 0},
-    {"index", NULL, 0},
-    {"value", NULL, 0},
-    {"low", NULL, 0},
-    {"high", NULL, 0},
-    {"tensor", NULL, 0},
+    {"role", false},
+    {"index", false},
+    {"value", false},
+    {"low", false},
+    {"high", false},
+    {"tensor", false},
     {0},
 };
 enum { COLUMNS = countof(columns) - 1 };

@@ -1,8 +1,8 @@
 /* report.c -- rows in, a file or stdout out, whole or not at all (report.h). */
+#include "report/fields.h"
 #include "report/report_writer.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
@@ -14,31 +14,6 @@ static const ReportWriter *writer_of(Format format)
         [FORMAT_MD] = &report_md,       [FORMAT_LATEX] = &report_latex,
     };
     return writers[format];
-}
-
-void report_put_value(TextBuf *out, const ValueForm *form, const Value *v)
-{
-    char number[32];
-    switch (v->type) {
-    case VALUE_NONE:
-        text_add(out, form->none);
-        break;
-    case VALUE_TEXT:
-        form->text(out, v->text);
-        break;
-    case VALUE_INT:
-        text_addf(out, "%lld", (long long)v->whole);
-        break;
-    case VALUE_REAL:
-        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
-        break;
-    case VALUE_BOOL:
-        text_add(out, v->on ? "true" : "false");
-        break;
-    case VALUE_SHAPE:
-        form->shape(out, v->shape);
-        break;
-    }
 }
 
 static Status cannot_write(const Report *r, Error *err)
@@ -55,6 +30,22 @@ static Status put_out(Report *r, TextBuf *text, Error *err)
     return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
 }
 
+/* Heads the columns that people see; tables alone need it. False: out of memory. */
+static bool head_columns(Report *r)
+{
+    const size_t columns = r->spec.column_count;
+    if (writer_of(r->spec.format)->row)
+        return true;
+    r->title = NEW_ZERO(r->a, const char *, columns + 1);
+    for (size_t i = 0; r->title && i < columns; i++)
+        if (r->spec.columns[i].shown) {
+            r->title[i] = field_heading(r->spec.columns[i].name, r->spec.format != FORMAT_LATEX, r->a);
+            if (!r->title[i])
+                return false;
+        }
+    return r->title;
+}
+
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
 {
     Report *r = NEW_ZERO(a, Report, 1);
@@ -62,6 +53,8 @@ Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
         return arena_fail(a, err);
     r->spec = *spec;
     r->a = a;
+    if (!head_columns(r))
+        return arena_fail(a, err);
     if (spec->path)
         TRY(outfile_open(&r->out, spec->path, a, err));
     else
@@ -117,6 +110,8 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
     const ReportWriter *writer = writer_of(spec->format);
     Report r = {.spec = *spec, .a = a};
     TextBuf text = {.arena = a};
+    if (!head_columns(&r))
+        return NULL;
     writer->begin(&r, &text);
     for (; r.rows < count; r.rows++) {
         const Value *row = rows + r.rows * spec->column_count;

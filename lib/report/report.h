@@ -1,8 +1,8 @@
 /* report.h -- results as rows of typed columns, written as table, csv, json, md or latex.
  *
- * Columns are declared once; a row is an array of Values in column order. A value that does not exist is
- * VALUE_NONE: null in JSON, empty in CSV, "-" in tables; never 0 or NaN. Numbers print with enough digits to
- * read back. CSV, JSON stream as rows come; a table is aligned at the end. */
+ * A row is an array of Values in column order. A value that does not exist is VALUE_NONE: null in JSON, empty in CSV, "-" in
+ * tables; never 0 or NaN. CSV and JSON print numbers with enough digits to read the same value back, and are written row by
+ * row; the other formats are written when the report is closed. */
 #ifndef ATOMO_REPORT_H
 #define ATOMO_REPORT_H
 
@@ -47,16 +47,15 @@ static inline Value value_shape(const Shape *s)
 }
 
 typedef struct {
-    const char *name;  /* field name: JSON key, CSV header */
-    const char *title; /* heading of the human table; NULL: only in csv and json */
-    int digits;        /* significant digits in human tables; 0: 4 */
+    const char *name; /* of the field: JSON key, CSV header; fields.h has its heading and digits */
+    bool shown;       /* in tables for people: table, md, latex; false: in csv and json only */
 } Column;
 
 typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MD, FORMAT_LATEX } Format;
 
 extern const char *const report_formats[]; /* names of Format's values in its order; ends in NULL */
 
-/* One fact about the run: meta is a list of them. */
+/* One fact about the run; `meta` is a list of facts. */
 typedef struct {
     const char *name;
     Value value;
@@ -70,39 +69,36 @@ typedef struct {
     size_t column_count;
     Format format;
     const char *path;   /* NULL: stdout; else a temporary file beside it, renamed at close */
-    const char *absent; /* what human tables say where a value does not exist; NULL: "-" */
+    const char *absent; /* stands in tables for a value that does not exist; NULL: "-" */
     bool color;
 } ReportSpec;
 
 typedef struct Report Report;
 
 /* The arena must not be rewound before the report is closed or abandoned. A path that is no regular file,
- * such as /dev/stdout, is written in place. */
+ * such as /dev/stdout, is written in place. ERR_IO where the file cannot be created. */
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
 
-/* `shown`: whether human tables (table, md, latex) show the row; csv and json hold every row. After a failure
- * the report is to be abandoned. */
+/* `shown`: table, md and latex show the row; csv and json hold every row. After a failure the caller abandons
+ * the report. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
-/* Ends and checks the output and renames it into place. The report is gone whatever happens. */
+/* Ends and checks the output and renames it into place. The report is freed, also on failure. */
 Status report_close(Report *r, Error *err);
 void report_abandon(Report *r); /* removes the temporary file; NULL is fine */
 
-/* A small report as text: `rows` rows of column_count values. The spec's path is not looked at.
- * NULL: out of memory. */
+/* A report of `count` rows as text; ignores the spec's path. NULL: out of memory. */
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);
 
-/* A row as one JSON object without newline, as in the journal. */
+/* A row as one JSON object without newline, as in the journal. NULL: out of memory. */
 char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
 
-/* What the program is and runs on: version, revision, CPU model, instruction set, OS, library versions, BLAS
- * kernels. */
+/* Version, revision, CPU model, instruction set, OS, library versions, BLAS kernels. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 
-enum { FACTS_SPARE = 16 }; /* so many facts more fit behind the count that report_meta gives */
+enum { FACTS_SPARE = 16 }; /* free places behind the `count` facts of report_about and report_meta */
 
-/* What `meta` records of every run: version, git revision, command line, seed, threads, CPU model,
- * instruction set, OS, library versions, BLAS kernels, start time. argv[0] is the command's name. */
+/* The facts of report_about, then command line, seed, threads and start time. argv[0] is the command's name. */
 Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
                    Arena *a, Error *err);
 

@@ -1,6 +1,9 @@
 /* report_compare.c -- see report_compare.h. */
 #include "report/report_compare.h"
 
+#include "compress/rate.h"
+#include "num/pareto.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,14 +12,14 @@
 enum { STEP, WORKER, TENSOR, KIND, SHAPE, N, COMPRESSOR, REPEATS, IDENTITY };
 
 static const Column identity[IDENTITY] = {
-    [STEP] = {"step", "step", 0},
-    [WORKER] = {"worker", "worker", 0},
-    [TENSOR] = {"tensor", "tensor", 0},
-    [KIND] = {"kind", NULL, 0},
-    [SHAPE] = {"shape", "shape", 0},
-    [N] = {"n", NULL, 0},
-    [COMPRESSOR] = {"compressor", "compressor", 0},
-    [REPEATS] = {"repeats", NULL, 0},
+    [STEP] = {"step", true},
+    [WORKER] = {"worker", true},
+    [TENSOR] = {"tensor", true},
+    [KIND] = {"kind", false},
+    [SHAPE] = {"shape", true},
+    [N] = {"n", false},
+    [COMPRESSOR] = {"compressor", true},
+    [REPEATS] = {"repeats", false},
 };
 
 static size_t count_metrics(void)
@@ -39,7 +42,7 @@ static Value *row_at(const Results *r, size_t place, size_t codec)
     return r->rows + row_index(r, place, codec) * r->column_count;
 }
 
-/* Which record stands where. */
+/* Sets the level and the first vector of each place. */
 static void map_places(Results *r)
 {
     const Vector *v = r->vectors->item;
@@ -62,7 +65,7 @@ static void map_places(Results *r)
 }
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
-                    size_t repeats, Fields own, Arena *a, Error *err)
+                    size_t repeats, OwnFields own, Arena *a, Error *err)
 {
     const size_t metric_count = count_metrics(), places = compare_places(vectors);
     *r = (Results){.vectors = vectors,
@@ -82,19 +85,19 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->level = NEW(a, RecordLevel, places);
     if (!columns || !r->rows || !r->have || !r->first || !r->level)
         return arena_fail(a, err);
-    columns->name = "place"; /* the journal's own column, in front of the results' */
+    columns->name = "place"; /* the journal's column, in front of those of the results */
     r->columns = ++columns;
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
-        columns[IDENTITY + m] = (Column){metrics[m].name, metrics[m].title, 0};
-    columns[r->error] = (Column){"error", "error", 0};
+        columns[IDENTITY + m] = (Column){metrics[m].name, true};
+    columns[r->error] = (Column){"error", true};
     for (size_t i = 0; i < own.count; i++)
         columns[r->error + 1 + i] = own.column[i];
     map_places(r);
     return OK;
 }
 
-/* Who the row is about. */
+/* Fills in the fields that say what the row is about. */
 static void put_identity(const Results *r, size_t place, size_t codec, Value *row)
 {
     const Vector *v = r->first[place];
@@ -143,7 +146,7 @@ Status results_put(Results *r, const Record *record, Error *err)
     return OK;
 }
 
-/* ---- fields by themselves ---- */
+/* ---- single fields ---- */
 
 bool results_have(const Results *r, size_t place, size_t codec)
 {
@@ -166,7 +169,8 @@ bool results_failed(const Results *r, size_t place, size_t codec)
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
+/* One of the command's own fields. */
+static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;
 }
@@ -183,15 +187,15 @@ char *results_line(const Results *r, const Record *record, Arena *a)
     return report_json_row(r->columns - 1, 1 + r->error + 1, row, a);
 }
 
-/* Places a journal's record among the rows; lines of codecs that this run does not have are passed over. */
+/* Puts a journal's record into its row; ignores records of codecs that this run does not have. */
 static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
     const Json *place = json_member(record, "place"), *name = json_member(record, "compressor");
-    if (json_member(record, "solve")) /* no record, but how a compressor's rate was found */
+    if (json_member(record, "solve")) /* the line of a solved rate, no record */
         return OK;
     if (!place || !name || place->type != JSON_NUMBER || !place->is_whole || name->type != JSON_TEXT ||
         place->whole < 0 || (uint64_t)place->whole >= r->places)
-        return FAIL(err, ERR_CORRUPT, "a record of nothing that is compared here");
+        return FAIL(err, ERR_CORRUPT, "its place or compressor is none of this comparison");
     for (size_t k = 0; k < r->codecs; k++)
         if (!done[k] && r->codec[k] && !strcmp(r->codec[k], name->text)) {
             const size_t at = (size_t)place->whole;
@@ -240,4 +244,114 @@ size_t results_finished(const Results *r)
     for (size_t i = 0; i < r->places * r->codecs; i++)
         finished += r->have[i];
     return finished;
+}
+
+/* ---- sweep ---- */
+
+enum { RATE, PARETO, IS_UNBIASED, SWEEP_FIELDS };
+
+static const Column sweep_columns[SWEEP_FIELDS] = {
+    [RATE] = {"rate", false},
+    [PARETO] = {"pareto", true},
+    [IS_UNBIASED] = {"unbiased", true},
+};
+const OwnFields sweep_fields = {.column = sweep_columns, .count = SWEEP_FIELDS};
+
+static bool is_unbiased(const Codec *codec)
+{
+    return codec_traits(codec) & UNBIASED;
+}
+
+static Value rate_of(const Codec *codec)
+{
+    Rate r;
+    if (!rate_find(&r, codec) || isnan(rate_value(&r)))
+        return value_none();
+    const double v = rate_value(&r);
+    return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
+}
+
+static Status mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point, Error *err)
+{
+    for (size_t k = 0; k < r->codecs; k++) {
+        const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
+        point[k] = (ParetoPoint){
+            .size = whole ? results_number(r, place, k, "bits_per_element") : NAN,
+            .error = whole ? results_number(r, place, k, "relative_error") : NAN,
+            .kind = whole && is_unbiased(codec[k]),
+        };
+    }
+    TRY(pareto_mark(point, r->codecs, r->a, err));
+    for (size_t k = 0; k < r->codecs; k++)
+        if (results_have(r, place, k)) {
+            results_set(r, place, k, RATE, rate_of(codec[k]));
+            results_set(r, place, k, PARETO, value_bool(point[k].front));
+            results_set(r, place, k, IS_UNBIASED, value_bool(is_unbiased(codec[k])));
+        }
+    return OK;
+}
+
+Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
+{
+    ParetoPoint *point = NEW(r->a, ParetoPoint, r->codecs);
+    if (!point)
+        return arena_fail(r->a, err);
+    for (size_t place = 0; place < r->places; place++)
+        TRY(mark_place(r, codec, place, point, err));
+    return OK;
+}
+
+/* ---- compare --equal-bits ---- */
+
+enum { TARGET_BITS, REACHED, TARGET_FIELDS };
+
+static const Column target_columns[TARGET_FIELDS] = {
+    [TARGET_BITS] = {"target_bits", false},
+    [REACHED] = {"reached", true},
+};
+const OwnFields target_fields = {.column = target_columns, .count = TARGET_FIELDS};
+
+void target_fill(Results *r, double bits)
+{
+    for (size_t k = 0; k < r->codecs; k++) {
+        const double whole = results_number(r, r->places - 1, k, "bits_per_element");
+        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && /* false for NaN */
+                             !results_failed(r, r->places - 1, k);
+        for (size_t place = 0; place < r->places; place++)
+            if (results_have(r, place, k)) {
+                results_set(r, place, k, TARGET_BITS, value_real(bits));
+                results_set(r, place, k, REACHED, value_bool(reached));
+            }
+    }
+}
+
+/* ---- merge ---- */
+
+enum { WORKERS, SYNTHETIC, MERGE_MS, DECODE_EACH_MS, BYTES_UP, BYTES_MERGED, MERGE_FIELDS };
+
+static const Column merge_columns[MERGE_FIELDS] = {
+    [WORKERS] = {"workers", true},    [SYNTHETIC] = {"synthetic", true},
+    [MERGE_MS] = {"merge_ms", true},  [DECODE_EACH_MS] = {"decode_each_ms", true},
+    [BYTES_UP] = {"bytes_up", false}, [BYTES_MERGED] = {"bytes_merged", true},
+};
+const OwnFields merge_fields = {
+    .column = merge_columns, .count = MERGE_FIELDS, .leading = SYNTHETIC + 1, .timed = true};
+
+static Value size_value(double bytes)
+{
+    return bytes == floor(bytes) ? value_int((int64_t)bytes) : value_real(bytes);
+}
+
+void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic)
+{
+    const size_t place = record->place, k = record->codec;
+    const Tally *t = &record->tally;
+    results_set(r, place, k, WORKERS, value_int((int64_t)workers));
+    results_set(r, place, k, SYNTHETIC, value_int((int64_t)synthetic));
+    if (!record->vectors)
+        return;
+    results_set(r, place, k, MERGE_MS, value_real(1e3 * t->merge / t->cells));
+    results_set(r, place, k, DECODE_EACH_MS, value_real(1e3 * t->each / t->cells));
+    results_set(r, place, k, BYTES_UP, size_value(t->bytes / t->cells));
+    results_set(r, place, k, BYTES_MERGED, size_value(t->merged / t->cells));
 }

@@ -1,7 +1,7 @@
-/* report_compare.h -- a comparison's records as rows: which columns there are, which of them people see, in
- * what order.
+/* report_compare.h -- a comparison's records as rows: their columns, the fields that commands add, the choice of rows and
+ * columns that tables show.
  *
- * Rows stand by place, then by codec; places as compare.h has them. A row may also come out of a journal. */
+ * Rows are ordered by place (compare.h), then by codec. A row is filled from a Record, or from a line of a journal. */
 #ifndef ATOMO_REPORT_COMPARE_H
 #define ATOMO_REPORT_COMPARE_H
 
@@ -13,62 +13,78 @@ typedef struct {
     const char *const *codec; /* canonical specs */
     size_t codecs, places;
     size_t repeats;
-    const Column *columns; /* all fields: identity, metrics, error, then the command's own */
+    const Column *columns; /* identity, metrics, error, then the command's own fields */
     size_t column_count, compressor, error, leading;
     Value *rows;          /* [places][codecs][column_count] */
     bool *have;           /* [places][codecs] */
-    const Vector **first; /* per place: its vector, or the first of several */
-    RecordLevel *level;         /* per place */
+    const Vector **first; /* per place: its first vector */
+    RecordLevel *level;   /* per place */
     Arena *a;
 } Results;
 
-/* Fields that a command adds to every record. They follow from codecs and figures, so that no journal needs
- * them: they are set when everything has run. */
+/* Fields that a command adds to every record. They are set when all codecs have run, and the journal does not hold them. */
 typedef struct {
     const Column *column;
     size_t count;
-    size_t leading; /* so many of the first are written beside the compressor: they say what a record is of */
-    bool timed;     /* a clock must have run for some of them */
-} Fields;
+    size_t
+        leading; /* the number of fields, from the first, that are written beside the compressor: they identify a record */
+    bool timed; /* some of them are times */
+} OwnFields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
-                    size_t repeats, Fields own, Arena *a, Error *err);
+                    size_t repeats, OwnFields own, Arena *a, Error *err);
 
 bool results_have(const Results *r, size_t place, size_t codec);
 double results_number(const Results *r, size_t place, size_t codec, const char *field); /* NaN: no number */
-bool results_failed(const Results *r, size_t place, size_t codec); /* partly counts, too */
-void results_set(Results *r, size_t place, size_t codec, size_t field,
-                 Value v); /* one of the command's own */
+bool results_failed(const Results *r, size_t place, size_t codec); /* also where only some vectors failed */
 
 Status results_put(Results *r, const Record *record, Error *err);
 
 /* The record's line for the journal. */
 char *results_line(const Results *r, const Record *record, Arena *a); /* NULL: out of memory */
 
-/* Takes over every codec that is not done yet and whose records are all in the journal, and marks it done.
- * Codecs without a name yet are passed over. */
+/* Takes the rows of each codec whose records are all in the journal, and marks it done. Ignores codecs that are done already or
+ * have no name yet. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
 
-/* What failed, in words: the first codec, tensor and reason, and how many more there are; "" when nothing
- * did. NULL: out of memory. */
+/* The first failure as a sentence (codec, tensor, reason) and the number of further ones; "" without a failure. NULL: out of
+ * memory. */
 char *results_failures(const Results *r, Arena *a);
 
-size_t results_finished(const Results *r); /* rows there are */
+size_t results_finished(const Results *r); /* the number of rows that are filled */
 
 typedef struct {
-    const char *metrics; /* names with commas between them; NULL: all, and the usual ones in tables */
-    const char *sort;    /* a metric, or METRIC:desc; NULL: the codecs' own order */
-    bool per_tensor;     /* tables show every tensor, too */
-    const char *usual;   /* the metrics that tables show when nobody chooses; NULL: compare's */
+    const char
+        *metrics; /* names with commas between them; NULL: all in csv and json, the usual ones in tables */
+    const char *sort;  /* METRIC or METRIC:desc; NULL: the order of the codecs */
+    bool per_tensor;   /* tables also show each tensor */
+    const char *usual; /* the metrics in tables without `metrics`; NULL: those of compare */
 } View;
 
-/* What is wrong with the names, before any work is done. */
-Status view_check(const View *v, Fields own, Error *err);
+/* ERR_USAGE for an unknown name, with the nearest known one. */
+Status view_check(const View *v, OwnFields own, Error *err);
 
-/* Whether anything that is written or sorted by needs a clock. */
-bool view_times(const View *v, Fields own);
+/* Whether a field that is written or sorted by is a time. */
+bool view_times(const View *v, OwnFields own);
 
-/* Writes the rows there are; `spec` comes without columns. */
+/* Writes the rows that are filled; sets the columns of `spec`. */
 Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err);
+
+/* ---- the fields that commands add ---- */
+
+/* sweep. rate: the value of the codec's rate parameter, null without one. pareto: on the front of relative_error against
+ * bits_per_element, among the unbiased or among the biased codecs, of the same step, worker and tensor; false for a record that
+ * failed. unbiased: the codec's promise. */
+extern const OwnFields sweep_fields;
+Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
+
+/* compare --equal-bits. target_bits; reached: bits per element over the whole selection are within SIZE_TOLERANCE of it. */
+extern const OwnFields target_fields;
+void target_fill(Results *r, double bits);
+
+/* merge. workers; synthetic: how many of their gradients are made up; merge_ms, decode_each_ms, bytes_up, bytes_merged; the
+ * fields of the merged payload are null for a codec that does not merge. */
+extern const OwnFields merge_fields;
+void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic);
 
 #endif

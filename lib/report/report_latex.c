@@ -1,8 +1,10 @@
-/* report_latex.c -- the human table as a booktabs tabular; where it came from stands in comments.
+/* report_latex.c -- a table as a booktabs tabular, with the facts of `meta` as comments.
  *
- * Numbers stand with their points under one another, by \phantom behind those that end sooner, so that no package but
- * booktabs is needed. A column of bytes has one unit, in its heading. */
+ * \phantom digits behind the shorter numbers align the decimal points, so that booktabs is the only package needed. A column of
+ * bytes has one unit, in its heading. */
 #include "report/report_table.h"
+
+#include "report/fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
-/* A text of several lines is as many comments; what else would end a line is a "?". */
+/* Each line of the text gets a comment line; other control characters become "?". */
 static void put_in_comment(TextBuf *out, const char *s)
 {
     for (; *s; s++)
@@ -38,7 +40,7 @@ static void put_in_comment(TextBuf *out, const char *s)
             text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* Both come from a file that anyone may have written. */
+/* Name and value may come from an untrusted file. */
 static void put_comment(TextBuf *out, const Fact *fact)
 {
     if (fact->value.type != VALUE_TEXT || !*fact->value.text)
@@ -55,9 +57,9 @@ static void put_comment(TextBuf *out, const Fact *fact)
 enum { NO_UNIT = -1, NO_POINT = -1 };
 
 typedef struct {
-    const Column *column;
-    int unit;  /* of bytes; NO_UNIT: it counts none */
-    int after; /* most digits behind a point; NO_POINT: there is none */
+    const char *name, *title;
+    int unit;  /* index of report_units; NO_UNIT: the column counts no bytes */
+    int after; /* most digits behind a decimal point; NO_POINT: no number has one */
     bool left;
 } Layout;
 
@@ -69,7 +71,7 @@ static bool is_number(const TableRow *row, size_t i)
 static int unit_of(const Report *r, size_t i)
 {
     double least = INFINITY, most = 0;
-    if (!report_counts_bytes(&r->spec.columns[i]))
+    if (!field_counts_bytes(r->spec.columns[i].name))
         return NO_UNIT;
     for (const TableRow *row = r->first; row; row = row->next)
         if (is_number(row, i) && row->number[i] > 0) {
@@ -85,7 +87,7 @@ static const char *number_text(const Layout *l, const TableRow *row, size_t i, A
     TextBuf out = {.arena = a};
     if (l->unit == NO_UNIT)
         return row->cell[i];
-    report_put_bytes(&out, row->number[i], (size_t)l->unit, l->column->digits ? l->column->digits : 4);
+    report_put_bytes(&out, row->number[i], (size_t)l->unit, field_digits(l->name));
     return text_done(&out);
 }
 
@@ -100,9 +102,9 @@ static Layout *layout_of(const Report *r)
     Layout *all = NEW_ZERO(r->a, Layout, r->spec.column_count + 1);
     for (size_t i = 0; all && i < r->spec.column_count; i++) {
         Layout *l = &all[i];
-        if (!r->spec.columns[i].title)
+        if (!r->title[i])
             continue;
-        *l = (Layout){&r->spec.columns[i], unit_of(r, i), NO_POINT, report_left(r, i)};
+        *l = (Layout){r->spec.columns[i].name, r->title[i], unit_of(r, i), NO_POINT, report_left(r, i)};
         for (const TableRow *row = r->first; row; row = row->next) {
             const char *number = is_number(row, i) ? number_text(l, row, i, r->a) : "";
             if (!number)
@@ -116,7 +118,8 @@ static Layout *layout_of(const Report *r)
 
 /* ---- cells ---- */
 
-/* "-1.2e-07" as a product; else a minus that is one, and what the longest number has behind its point. */
+/* "-1.2e-07" becomes a product with a power of ten. Other numbers get a minus sign, not a hyphen, and phantom digits up to
+ * `after` behind the point. */
 static void put_number(TextBuf *out, const char *number, int after)
 {
     const char *e = strchr(number, 'e');
@@ -134,7 +137,7 @@ static void put_number(TextBuf *out, const char *number, int after)
 static void put_cell(const Report *r, const Layout *l, const TableRow *row, size_t i, TextBuf *out)
 {
     if (!row) {
-        put_escaped(out, l->column->title);
+        put_escaped(out, l->title);
         text_addf(out, "%s%s", l->unit == NO_UNIT ? "" : ", ",
                   l->unit == NO_UNIT ? "" : report_units[l->unit]);
     } else if (is_number(row, i)) {
@@ -152,7 +155,7 @@ static void put_line(const Report *r, const Layout *l, const TableRow *row, Text
 {
     const char *between = "";
     for (size_t i = 0; i < r->spec.column_count; i++) {
-        if (!r->spec.columns[i].title)
+        if (!r->title[i])
             continue;
         text_add(out, between);
         put_cell(r, &l[i], row, i, out);
@@ -171,7 +174,7 @@ static void end(const Report *r, TextBuf *out)
         put_comment(out, &r->spec.meta[i]);
     text_add(out, "\\begin{tabular}{");
     for (size_t i = 0; i < r->spec.column_count; i++)
-        if (r->spec.columns[i].title)
+        if (r->title[i])
             text_add(out, l[i].left ? "l" : "r");
     text_add(out, "}\n\\toprule\n");
     put_line(r, l, NULL, out);

@@ -1,13 +1,10 @@
-/* report_query.c -- see report_query.h: rows are chosen, then sorted, then columns, and last laid across. */
+/* report_query.c -- see report_query.h: chooses rows, sorts them, then chooses columns. */
 #include "report/report_query.h"
+#include "report/report_sort.h"
 
-#include "base/text_map.h"
-
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Where a column's cells come from: where one holds nothing, from `instead`. */
+/* A chosen column; where its cell is empty the cell of `instead` is taken. */
 typedef struct {
     size_t at, instead;
 } Source;
@@ -30,11 +27,6 @@ static const char *cell_of(const Pick *p, size_t row, Source from)
 {
     const char *cell = cell_at(p->t, row, from.at);
     return *cell ? cell : cell_at(p->t, row, from.instead);
-}
-
-static const char *name_of(const Pick *p, size_t k)
-{
-    return p->t->name[p->column[k].at];
 }
 
 /* ---- names ---- */
@@ -100,51 +92,31 @@ static Status choose_rows(Pick *p, const Query *q, const ResultKind *kind)
 
 /* ---- order ---- */
 
-typedef struct {
-    double number; /* NaN: a text, or nothing */
-    const char *text;
-    size_t at, row;
-    bool down;
-} Key;
-
-/* Numbers, then texts, then what does not exist, whichever way; equal ones as they stand. */
-static int by_key(const void *x, const void *y)
-{
-    const Key *v = x, *w = y;
-    const int v_sort = !*v->text ? 2 : isnan(v->number), w_sort = !*w->text ? 2 : isnan(w->number);
-    const int order = v_sort ? strcmp(v->text, w->text) : (v->number > w->number) - (v->number < w->number);
-    if (v_sort != w_sort)
-        return v_sort - w_sort;
-    return order ? (v->down ? -order : order) : (v->at > w->at) - (v->at < w->at);
-}
-
 static Status sort_rows(Pick *p, const char *sort)
 {
-    const size_t length = strcspn(sort, ":");
-    const char *name = text_slice(p->a, sort, length);
-    Key *key = NEW(p->a, Key, p->rows + 1);
+    const char *name = text_slice(p->a, sort, strcspn(sort, ":"));
+    SortKey *key = NEW(p->a, SortKey, p->rows + 1);
     size_t column;
     if (!name || !key)
         return arena_fail(p->a, p->err);
-    if (sort[length] && strcmp(sort + length, ":desc"))
-        return FAIL(p->err, ERR_USAGE, "--sort %s: want FIELD or FIELD:desc", sort);
+    TRY(sort_check(sort, p->err));
     TRY(find_column(p, "--sort", name, &column));
-    for (size_t i = 0; i < p->rows; i++) {
-        const char *cell = cell_at(p->t, p->row[i], column);
-        key[i] = (Key){.number = NAN, .text = cell, .at = i, .row = p->row[i], .down = sort[length]};
-        if (!text_to_real(cell, &key[i].number))
-            key[i].number = NAN;
-    }
-    qsort(key, p->rows, sizeof *key, by_key);
     for (size_t i = 0; i < p->rows; i++)
-        p->row[i] = key[i].row;
+        key[i] = (SortKey){stored_value(cell_at(p->t, p->row[i], column), false), i};
+    sort_keys(key, p->rows, sort);
+    size_t *row = NEW(p->a, size_t, p->rows + 1);
+    if (!row)
+        return arena_fail(p->a, p->err);
+    for (size_t i = 0; i < p->rows; i++)
+        row[i] = p->row[key[i].row];
+    p->row = row;
     return OK;
 }
 
 /* ---- columns ---- */
 
-/* Whether the rows at hand say something there; "*" alone says nothing. */
-static bool says_something(const Pick *p, size_t column)
+/* Whether any chosen row has a value other than "*" there. */
+static bool has_values(const Pick *p, size_t column)
 {
     for (size_t i = 0; i < p->rows; i++) {
         const char *cell = cell_at(p->t, p->row[i], column);
@@ -154,7 +126,7 @@ static bool says_something(const Pick *p, size_t column)
     return false;
 }
 
-/* FIELD, or FIELD/OTHER; a column that is called so itself goes first. */
+/* FIELD or FIELD/OTHER; a column whose name holds a slash is tried first. */
 static Status find_source(const Pick *p, const char *name, Source *out)
 {
     const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');
@@ -191,7 +163,7 @@ static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
     if (q->columns)
         return name_columns(p, q->columns);
     for (size_t i = 0; i < p->t->columns; i++)
-        if (says_something(p, i) && (!usual || text_listed(usual, p->t->name[i])))
+        if (has_values(p, i) && (!usual || text_listed(usual, p->t->name[i])))
             p->column[p->columns++] = (Source){i, i};
     return OK;
 }
@@ -204,88 +176,10 @@ static Status gather(Csv *out, const Pick *p)
     if (!out->name || !out->cell)
         return arena_fail(p->a, p->err);
     for (size_t k = 0; k < p->columns; k++) {
-        out->name[k] = name_of(p, k);
+        out->name[k] = p->t->name[p->column[k].at];
         for (size_t i = 0; i < p->rows; i++)
             out->cell[i * p->columns + k] = cell_of(p, p->row[i], p->column[k]);
     }
-    return OK;
-}
-
-/* ---- across ---- */
-
-/* The values of a column; `number[i]` is that of row i. */
-typedef struct {
-    TextMap map;
-    size_t *number;
-} Values;
-
-static Status values_of(Values *v, const Pick *p, Source from)
-{
-    TRY(text_map_open(&v->map, p->rows, p->a, p->err));
-    v->number = NEW(p->a, size_t, p->rows + 1);
-    if (!v->number)
-        return arena_fail(p->a, p->err);
-    for (size_t i = 0; i < p->rows; i++)
-        v->number[i] = text_map_number(&v->map, cell_of(p, p->row[i], from));
-    return OK;
-}
-
-/* "svd", or of several columns "svd bytes". */
-static const char *across_name(const Pick *p, const char *value, size_t column)
-{
-    return p->columns == 2 ? value : text_format(p->a, "%s %s", value, name_of(p, column));
-}
-
-/* Two rows in one place of the table, of which one would hide the other: ERR_USAGE. */
-static Status check_places(const Pick *p, const Values *down, const Values *over, const char *field)
-{
-    bool *taken = NEW_ZERO(p->a, bool, down->map.count * over->map.count + 1);
-    if (!taken)
-        return arena_fail(p->a, p->err);
-    for (size_t i = 0; i < p->rows; i++) {
-        bool *place = &taken[down->number[i] * over->map.count + over->number[i]];
-        if (*place) {
-            FAIL(p->err, ERR_USAGE, "--across %s: more than one row is %s %s and %s %s", field, name_of(p, 0),
-                 down->map.text[down->number[i]], field, over->map.text[over->number[i]]);
-            return error_hint(p->err, "--where FIELD=VALUE leaves those of one step, worker or setting");
-        }
-        *place = true;
-    }
-    return OK;
-}
-
-enum { ACROSS_MOST = 200 };
-
-static Status lay_across(Csv *out, const Pick *p, const char *field)
-{
-    Values down, over;
-    size_t column;
-    TRY(find_column(p, "--across", field, &column));
-    if (p->columns < 2)
-        return FAIL(p->err, ERR_USAGE, "--across %s: want --columns with a field for the rows, then others",
-                    field);
-    TRY(values_of(&down, p, p->column[0]));
-    TRY(values_of(&over, p, (Source){column, column}));
-    const size_t each = p->columns - 1;
-    *out = (Csv){.columns = 1 + over.map.count * each, .rows = down.map.count};
-    if (out->columns > ACROSS_MOST)
-        return FAIL(p->err, ERR_USAGE, "--across %s: %zu columns, more than %d", field, out->columns,
-                    ACROSS_MOST);
-    TRY(check_places(p, &down, &over, field));
-    out->name = NEW(p->a, const char *, out->columns);
-    out->cell = arena_take(p->a, out->rows + 1, out->columns * sizeof *out->cell);
-    if (!out->name || !out->cell)
-        return arena_fail(p->a, p->err);
-    out->name[0] = name_of(p, 0);
-    for (size_t i = 1; i < out->columns; i++)
-        if (!(out->name[i] = across_name(p, over.map.text[(i - 1) / each], 1 + (i - 1) % each)))
-            return arena_fail(p->a, p->err);
-    for (size_t i = 0; i < out->rows * out->columns; i++)
-        out->cell[i] = i % out->columns ? "" : down.map.text[i / out->columns];
-    for (size_t i = 0; i < p->rows; i++)
-        for (size_t k = 0; k < each; k++)
-            out->cell[down.number[i] * out->columns + 1 + over.number[i] * each + k] =
-                cell_of(p, p->row[i], p->column[1 + k]);
     return OK;
 }
 
@@ -298,5 +192,5 @@ Status query_run(Csv *out, const Query *q, const Csv *t, const ResultKind *kind,
     if (q->sort)
         TRY(sort_rows(&p, q->sort));
     TRY(choose_columns(&p, q, kind));
-    return q->across ? lay_across(out, &p, q->across) : gather(out, &p);
+    return gather(out, &p);
 }

@@ -1,31 +1,16 @@
 /* report_sheet.c -- see report_sheet.h. */
 #include "report/report_sheet.h"
 
-#include "report/report_terms.h"
+#include "report/fields.h"
 #include "base/text.h"
 
 #include <string.h>
 
-static const char *title_of(const char *name, Arena *a)
-{
-    size_t before;
-    const Term *t = term_of_column(name, &before);
-    const char *rest = t ? term_rest(t, name + before) : "";
-    if (!t)
-        return name;
-    return text_format(a, "%.*s%s%s%s%s%s", (int)before, name, t->title, *rest ? " " : "", rest,
-                       t->unit ? ", " : "", t->unit ? t->unit : "");
-}
-
 static Column *columns_of(const Csv *rows, Arena *a)
 {
     Column *columns = NEW_ZERO(a, Column, rows->columns + 1);
-    for (size_t i = 0; columns && i < rows->columns; i++) {
-        columns[i].name = rows->name[i];
-        columns[i].title = title_of(rows->name[i], a);
-        if (!columns[i].title)
-            return NULL;
-    }
+    for (size_t i = 0; columns && i < rows->columns; i++)
+        columns[i] = (Column){rows->name[i], true};
     return columns;
 }
 
@@ -38,23 +23,18 @@ static Value fact_of(const Json *v)
                                     : value_real(v->number);
 }
 
-Status sheet_facts(ReportSpec *spec, const char *prefix, const Json *meta, Arena *a, Error *err)
+Status sheet_facts(ReportSpec *spec, const Json *meta, Arena *a, Error *err)
 {
-    size_t count = spec->facts;
+    size_t count = 0;
     for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
         count++;
-    Fact *facts = NEW_ZERO(a, Fact, count + 1);
+    Fact *facts = NEW(a, Fact, count + 1);
     if (!facts)
         return arena_fail(a, err);
-    if (spec->facts)
-        memcpy(facts, spec->meta, spec->facts * sizeof *facts);
     spec->meta = facts;
-    for (const Json *v = meta ? meta->first : NULL; v; v = v->next) {
-        const char *name = text_format(a, "%s%s", prefix, v->name);
-        if (!name)
-            return arena_fail(a, err);
-        facts[spec->facts++] = (Fact){name, fact_of(v)};
-    }
+    spec->facts = count;
+    for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
+        *facts++ = (Fact){v->name, fact_of(v)};
     return OK;
 }
 
@@ -65,8 +45,8 @@ static Status put_rows(Report *r, const Csv *rows, Arena *a, Error *err)
         return arena_fail(a, err);
     for (size_t row = 0; row < rows->rows; row++) {
         for (size_t i = 0; i < rows->columns; i++) {
-            const Term *t = term_of_column(rows->name[i], NULL);
-            value[i] = stored_value(rows->cell[row * rows->columns + i], t && t->text);
+            const Field *f = field_of_column(rows->name[i], NULL);
+            value[i] = stored_value(rows->cell[row * rows->columns + i], f && f->text);
         }
         TRY(report_row(r, value, true, err));
     }

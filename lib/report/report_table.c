@@ -1,7 +1,10 @@
-/* report_table.c -- the formats people read: the aligned table of the terminal and Markdown. Columns without
- * a title are left out. A real number shows so many significant digits, a count of bytes its decimal unit. */
+/* report_table.c -- cells formatted for people, and two formats made of them: the aligned table of the terminal, and
+ * Markdown. A real number shows its field's significant digits, a count of bytes a decimal unit. */
 #include "report/report_table.h"
 
+#include "report/fields.h"
+
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +12,8 @@
 
 /* ---- cells ---- */
 
-bool report_counts_bytes(const Column *column)
-{
-    const char *space = strrchr(column->name, ' '),
-               *name = space ? space + 1 : column->name; /* "svd bytes" */
-    const size_t length = strlen(name);
-    return !strncmp(name, "bytes", 5) || (length > 6 && !strcmp(name + length - 6, "_bytes"));
-}
-
-/* So many significant digits without an exponent where that is readable: 0.01234, 1.500, 123456, 1.2e-07. What
- * rounding takes over a power of ten counts as that: 9.99996 is 10.00. */
+/* `digits` significant digits, without an exponent from 1e-4 to 1e7: 0.01234, 1.500, 123456, 1.2e-07. The magnitude is that
+ * of the rounded number: 9.99996 is 10.00. */
 static void put_real(TextBuf *out, double v, int digits)
 {
     char rounded[48];
@@ -44,7 +39,7 @@ static size_t unit_of(double v)
     return unit;
 }
 
-/* In the middle, so that neither end is far off. */
+/* The unit of their geometric mean. */
 size_t report_unit(double least, double most)
 {
     return unit_of(sqrt(least) * sqrt(most));
@@ -67,10 +62,10 @@ static void put_bytes(TextBuf *out, double v, int digits)
     text_addf(out, " %s", report_units[unit]);
 }
 
-static void put_number(TextBuf *out, const Column *column, const Value *v)
+static void put_number(TextBuf *out, const char *column, const Value *v)
 {
-    const int digits = column->digits ? column->digits : 4;
-    if (report_counts_bytes(column))
+    const int digits = field_digits(column);
+    if (field_counts_bytes(column))
         put_bytes(out, v->type == VALUE_INT ? (double)v->whole : v->real, digits);
     else if (v->type == VALUE_INT)
         text_addf(out, "%lld", (long long)v->whole);
@@ -78,7 +73,7 @@ static void put_number(TextBuf *out, const Column *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Control characters could steer the terminal, a line end would tear the row, and no reader of UTF-8 takes other bytes. */
+/* Control characters, which could steer the terminal or break the row, and bytes that are no UTF-8 become "?". */
 static void put_printable(TextBuf *out, const char *s)
 {
     while (*s) {
@@ -90,7 +85,7 @@ static void put_printable(TextBuf *out, const char *s)
     }
 }
 
-const char *report_cell(const Column *column, const Value *v, Arena *a)
+const char *report_cell(const char *column, const Value *v, Arena *a)
 {
     TextBuf out = {.arena = a};
     switch (v->type) {
@@ -132,11 +127,11 @@ bool report_keep(Report *r, const Value *row)
     if (!kept->cell || !kept->type || !kept->number)
         return false;
     for (size_t i = 0; i < columns; i++) {
-        if (!r->spec.columns[i].title)
+        if (!r->title[i])
             continue;
         kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent
                             ? r->spec.absent
-                            : report_cell(&r->spec.columns[i], &row[i], r->a);
+                            : report_cell(r->spec.columns[i].name, &row[i], r->a);
         kept->type[i] = row[i].type;
         kept->number[i] = row[i].type == VALUE_INT    ? (double)row[i].whole
                           : row[i].type == VALUE_REAL ? row[i].real
@@ -166,9 +161,9 @@ void report_begin_nothing(const Report *r, TextBuf *out)
     (void)r, (void)out;
 }
 
-/* ---- alignment ---- */
+/* ---- the terminal ---- */
 
-/* Characters, not bytes: continuation bytes of UTF-8 take no place of their own. */
+/* Counts characters, not bytes: skips the continuation bytes of UTF-8. */
 static size_t width_of(const char *s)
 {
     size_t width = 0;
@@ -179,7 +174,7 @@ static size_t width_of(const char *s)
 
 static size_t column_width(const Report *r, size_t column)
 {
-    size_t width = width_of(r->spec.columns[column].title);
+    size_t width = width_of(r->title[column]);
     for (const TableRow *row = r->first; row; row = row->next) {
         const size_t cell = width_of(row->cell[column]);
         width = cell > width ? cell : width;
@@ -193,7 +188,7 @@ static void put_spaces(TextBuf *out, size_t count)
         text_add(out, " ");
 }
 
-static void put_cell(TextBuf *out, const char *cell, size_t width, bool left, bool last)
+static void put_aligned(TextBuf *out, const char *cell, size_t width, bool left, bool last)
 {
     const size_t gap = width - width_of(cell);
     put_spaces(out, left ? 0 : gap);
@@ -201,18 +196,18 @@ static void put_cell(TextBuf *out, const char *cell, size_t width, bool left, bo
     put_spaces(out, left && !last ? gap : 0);
 }
 
-static void put_line(const Report *r, const TableRow *row, const size_t *width, const bool *left,
-                     TextBuf *out)
+static void put_table_line(const Report *r, const TableRow *row, const size_t *width, const bool *left,
+                           TextBuf *out)
 {
     const char *between = "";
     size_t last = r->spec.column_count;
-    while (last > 0 && !r->spec.columns[last - 1].title)
+    while (last > 0 && !r->title[last - 1])
         last--;
     for (size_t i = 0; i < last; i++) {
-        if (!r->spec.columns[i].title)
+        if (!r->title[i])
             continue;
         text_add(out, between);
-        put_cell(out, row ? row->cell[i] : r->spec.columns[i].title, width[i], left[i], i + 1 == last);
+        put_aligned(out, row ? row->cell[i] : r->title[i], width[i], left[i], i + 1 == last);
         between = "  ";
     }
 }
@@ -226,17 +221,62 @@ static void end_table(const Report *r, TextBuf *out)
     if (out->failed)
         return;
     for (size_t i = 0; i < columns; i++)
-        if (r->spec.columns[i].title) {
+        if (r->title[i]) {
             width[i] = column_width(r, i);
             left[i] = report_left(r, i);
         }
     text_add(out, r->spec.color ? "\033[1m" : "");
-    put_line(r, NULL, width, left, out);
+    put_table_line(r, NULL, width, left, out);
     text_add(out, r->spec.color ? "\033[0m\n" : "\n");
     for (const TableRow *row = r->first; row; row = row->next) {
-        put_line(r, row, width, left, out);
+        put_table_line(r, row, width, left, out);
         text_add(out, "\n");
     }
 }
 
 const ReportWriter report_table = {report_begin_nothing, NULL, end_table};
+
+/* ---- Markdown: characters that would be markup are escaped ---- */
+
+/* Within a word an underscore is no markup. */
+static bool is_markup(const char *start, const char *s)
+{
+    const bool inside = s > start && isalnum((unsigned char)s[-1]) && isalnum((unsigned char)s[1]);
+    return strchr("|\\`*<[&~", *s) || (*s == '_' && !inside);
+}
+
+static void put_escaped(TextBuf *out, const char *text)
+{
+    for (const char *s = text; *s; s++) {
+        text_add(out, is_markup(text, s) ? "\\" : "");
+        text_add_bytes(out, s, 1);
+    }
+}
+
+static void put_md_line(const Report *r, const TableRow *row, TextBuf *out)
+{
+    text_add(out, "|");
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        const char *title = r->title[i];
+        if (!title)
+            continue;
+        text_add(out, " ");
+        put_escaped(out, row ? row->cell[i] : title);
+        text_add(out, " |");
+    }
+    text_add(out, "\n");
+}
+
+static void end_md(const Report *r, TextBuf *out)
+{
+    put_md_line(r, NULL, out);
+    text_add(out, "|");
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        if (r->title[i])
+            text_add(out, report_left(r, i) ? " :--- |" : " ---: |");
+    text_add(out, "\n");
+    for (const TableRow *row = r->first; row; row = row->next)
+        put_md_line(r, row, out);
+}
+
+const ReportWriter report_md = {report_begin_nothing, NULL, end_md};

@@ -1,16 +1,16 @@
-/* report_view.c -- a comparison as people asked to see it (report_compare.h): which fields, which rows, in
- * what order. */
+/* report_view.c -- writes a comparison with the fields, rows and order that the user chose (report_compare.h). */
 #include "report/report_compare.h"
+#include "report/report_sort.h"
 
 #include <stdio.h>
 #include <math.h>
 #include <string.h>
 
-/* What tables show when nobody chooses. */
+/* The metrics in tables without --metrics. */
 static const char usual[] =
     "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,bias_z,wasserstein";
 
-/* Fields that are no metrics: always there. */
+/* The fields that --metrics never drops. */
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
                                     "n",    "compressor", "repeats", "error", NULL};
 
@@ -22,9 +22,9 @@ static bool is_fixed(const char *name)
     return false;
 }
 
-/* ---- the names a user gave ---- */
+/* ---- names from the command line ---- */
 
-static bool is_own(Fields own, const char *name)
+static bool is_own(OwnFields own, const char *name)
 {
     for (size_t i = 0; i < own.count; i++)
         if (!strcmp(own.column[i].name, name))
@@ -32,7 +32,7 @@ static bool is_own(Fields own, const char *name)
     return false;
 }
 
-static Status check_metric(const char *name, size_t length, const char *option, Fields own, Error *err)
+static Status check_metric(const char *name, size_t length, const char *option, OwnFields own, Error *err)
 {
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
@@ -42,7 +42,7 @@ static Status check_metric(const char *name, size_t length, const char *option, 
     return error_hint(err, "--help lists them");
 }
 
-Status view_check(const View *v, Fields own, Error *err)
+Status view_check(const View *v, OwnFields own, Error *err)
 {
     for (const char *at = v->metrics, *next; at; at = next ? next + 1 : NULL) {
         char name[64] = "";
@@ -55,24 +55,16 @@ Status view_check(const View *v, Fields own, Error *err)
     }
     if (!v->sort)
         return OK;
-    const char *colon = strchr(v->sort, ':');
-    if (colon && strcmp(colon, ":desc"))
-        return FAIL(err, ERR_USAGE, "--sort %s: want METRIC or METRIC:desc", v->sort);
-    return check_metric(v->sort, colon ? (size_t)(colon - v->sort) : strlen(v->sort), "--sort", own, err);
+    TRY(sort_check(v->sort, err));
+    return check_metric(v->sort, strcspn(v->sort, ":"), "--sort", own, err);
 }
 
-static bool sorts_by(const View *v, const char *name)
-{
-    const size_t length = strlen(name);
-    return v->sort && !strncmp(v->sort, name, length) && (!v->sort[length] || v->sort[length] == ':');
-}
-
-bool view_times(const View *v, Fields own)
+bool view_times(const View *v, OwnFields own)
 {
     if (!v->metrics || own.timed)
         return true;
     for (const Metric *m = metrics; m->name; m++)
-        if (m->form == FORM_TIME && (text_listed(v->metrics, m->name) || sorts_by(v, m->name)))
+        if (m->form == FORM_TIME && (text_listed(v->metrics, m->name) || sort_is_by(v->sort, m->name)))
             return true;
     return false;
 }
@@ -82,22 +74,21 @@ bool view_times(const View *v, Fields own)
 typedef struct {
     const Results *r;
     const View *v;
-    size_t *from; /* per column shown: which one of the results' */
+    size_t *from; /* per column written: its index in the results */
     Column *columns;
     size_t count;
-    size_t *order; /* codecs, for the place at hand */
-    size_t key;    /* the column they are sorted by */
-    bool sorted, descending;
+    SortKey *order; /* codecs in the order of their rows at one place */
+    size_t key;     /* the column that they are sorted by */
     Value *row;
 } Sheet;
 
-/* Row of tables: everything selected, or with per_tensor each tensor as well. */
+/* Tables show the row over everything selected, and with per_tensor each tensor. */
 static bool is_shown(const Sheet *s, size_t place)
 {
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
-/* The i-th column in the order of writing. */
+/* The index of the i-th column written. */
 static size_t written(const Results *r, size_t i)
 {
     const size_t from = r->compressor + 1, own = r->error + 1;
@@ -108,7 +99,7 @@ static size_t written(const Results *r, size_t i)
     return i < own + r->leading ? i - r->leading : i;
 }
 
-static bool column_titled(const Sheet *s, size_t i, bool errors)
+static bool is_column_shown(const Sheet *s, size_t i, bool errors)
 {
     const char *name = s->r->columns[i].name;
     const bool several = s->r->level[s->r->places - 1] == LEVEL_RUN, tensors = s->v->per_tensor;
@@ -120,8 +111,8 @@ static bool column_titled(const Sheet *s, size_t i, bool errors)
         return true;
     if (!strcmp(name, "error"))
         return errors;
-    if (i > s->r->error) /* the command's own */
-        return s->r->columns[i].title || text_listed(s->v->metrics, name);
+    if (i > s->r->error) /* the command's own fields */
+        return s->r->columns[i].shown || text_listed(s->v->metrics, name);
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
@@ -139,7 +130,7 @@ static void choose_columns(Sheet *s)
         Column *column = &s->columns[s->count];
         s->from[s->count++] = i;
         *column = r->columns[i];
-        column->title = column_titled(s, i, errors) ? column->title ? column->title : name : NULL;
+        column->shown = is_column_shown(s, i, errors);
     }
 }
 
@@ -150,39 +141,18 @@ static const Value *cell(const Sheet *s, size_t place, size_t codec, size_t colu
     return &s->r->rows[(place * s->r->codecs + codec) * s->r->column_count + column];
 }
 
-/* NaN for what does not exist. */
-static double sort_value(const Sheet *s, size_t place, size_t codec)
-{
-    const Value *v = cell(s, place, codec, s->key);
-    const double number = v->type == VALUE_INT    ? (double)v->whole
-                          : v->type == VALUE_REAL ? v->real
-                          : v->type == VALUE_BOOL ? (double)v->on
-                                                  : NAN;
-    return s->descending ? -number : number;
-}
-
-/* By insertion, stable: equal ones keep the codecs' order, what does not exist comes last. */
 static void order_codecs(Sheet *s, size_t place)
 {
-    for (size_t k = 0; k < s->r->codecs; k++) {
-        size_t at = k;
-        for (; s->sorted && at; at--) {
-            const double v = sort_value(s, place, k), before = sort_value(s, place, s->order[at - 1]);
-            if (!(v < before || (isnan(before) && !isnan(v))))
-                break;
-            s->order[at] = s->order[at - 1];
-        }
-        s->order[at] = k;
-    }
+    for (size_t k = 0; k < s->r->codecs; k++)
+        s->order[k] = (SortKey){*cell(s, place, k, s->key), k};
+    if (s->v->sort)
+        sort_keys(s->order, s->r->codecs, s->v->sort);
 }
 
-static void choose_order(Sheet *s)
+static void choose_key(Sheet *s)
 {
-    const char *key = s->v->sort;
-    s->sorted = key;
-    s->descending = key && strchr(key, ':');
     for (size_t i = 0; i < s->r->column_count; i++)
-        if (sorts_by(s->v, s->r->columns[i].name))
+        if (sort_is_by(s->v->sort, s->r->columns[i].name))
             s->key = i;
 }
 
@@ -191,7 +161,7 @@ static Status write_rows(Sheet *s, Report *report, Error *err)
     for (size_t place = 0; place < s->r->places; place++) {
         order_codecs(s, place);
         for (size_t k = 0; k < s->r->codecs; k++) {
-            const size_t codec = s->order[k];
+            const size_t codec = s->order[k].row;
             if (!s->r->have[place * s->r->codecs + codec])
                 continue;
             for (size_t i = 0; i < s->count; i++)
@@ -209,12 +179,12 @@ Status results_write(const Results *r, const View *v, ReportSpec spec, Error *er
                .v = v,
                .from = NEW(r->a, size_t, r->column_count),
                .columns = NEW(r->a, Column, r->column_count),
-               .order = NEW(r->a, size_t, r->codecs),
+               .order = NEW(r->a, SortKey, r->codecs),
                .row = NEW(r->a, Value, r->column_count)};
     if (!s.from || !s.columns || !s.order || !s.row)
         return arena_fail(r->a, err);
     choose_columns(&s);
-    choose_order(&s);
+    choose_key(&s);
     spec.columns = s.columns;
     spec.column_count = s.count;
     TRY(report_open(&report, &spec, r->a, err));

@@ -1,4 +1,4 @@
-/* report_writer.h -- what report.c and the formats share. A writer only makes text; report.c puts it out. */
+/* report_writer.h -- the interface between report.c and the formats: a writer makes text, report.c writes it to the file. */
 #ifndef ATOMO_REPORT_WRITER_H
 #define ATOMO_REPORT_WRITER_H
 
@@ -11,8 +11,9 @@ struct Report {
     ReportSpec spec;
     OutFile out; /* out.to is stdout where no path was given */
     Arena *a;
-    size_t rows;            /* put out so far */
-    TableRow *first, *last; /* of tables: nothing can be aligned before the last row is known */
+    size_t rows;            /* written so far */
+    const char **title;     /* of tables: a heading for each column, NULL where it is not shown */
+    TableRow *first, *last; /* of tables: the rows, kept until their columns' widths are known */
 };
 
 typedef struct {
@@ -23,16 +24,7 @@ typedef struct {
 
 extern const ReportWriter report_table, report_csv, report_json, report_md, report_latex;
 
-/* How a format for programs writes what the others write in their own way; numbers read back, and true is true. */
-typedef struct {
-    const char *none;
-    void (*text)(TextBuf *out, const char *s);
-    void (*shape)(TextBuf *out, const Shape *shape);
-} ValueForm;
-
-void report_put_value(TextBuf *out, const ValueForm *form, const Value *v);
-
-/* Keeps a row's cells as people read them. False: out of memory. */
+/* Keeps a row's cells, formatted for people. False: out of memory. */
 bool report_keep(Report *r, const Value *row);
 
 #endif

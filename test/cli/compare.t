@@ -6,7 +6,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench
 
 # a row for each compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd:bits=1/2 --repeats 2
-> compressor *bytes  ratio  bits/el  encode ms  decode ms *
+> compressor *payload  ratio  bits/el  encode ms  decode ms *
 > none *
 > qsgd:bits=1 *
 > qsgd:bits=2 *

@@ -1,6 +1,6 @@
 # flags are the promises of codecs that can be used alone; any other wrapper has the flag wrapper only
 $ atomo-bench list
-> codec *flags *rate key *what it is
+> codec *flags *rate *description
 > entry *unbiased *ratio *
 > joint *unbiased, wrapper *bits *
 > ef *stateful, wrapper *- *

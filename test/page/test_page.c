@@ -38,14 +38,14 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* "published bytes" is bytes, and means what they mean; a stranger's word before it is text. */
-static void what_stands_before_a_field_stays_in_its_heading(void **state)
+/* "published bytes" has the heading and the meaning of bytes; a word in front of it is escaped text. */
+static void a_word_before_a_field_stays_in_its_heading(void **state)
 {
     (void)state;
     put("a.csv", "compressor,setting,bytes,published bytes,<b> encode_ms,own name\nsvd,x,1000,2500,3.5,y\n");
     check_ok(write_page(), &err);
     const char *text = page();
-    check(strstr(text, ">published payload</th>") && strstr(text, "title=\"published bytes: mean length"));
+    check(strstr(text, ">published payload</th>") && strstr(text, "title=\"published bytes: mean payload"));
     check(strstr(text, ">&lt;b&gt; encode <span class=\"unit\">ms</span></th>"));
     check(strstr(text, " data-v=\"2500\">2.500 kB</td>") && strstr(text, ">own name</th>"));
 }
@@ -188,7 +188,7 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
-/* Everything selected first: of several steps the row that pools them. */
+/* The row over everything selected comes first; of several steps, the one that pools them. */
 static void a_comparisons_summary_comes_first(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void runs_show_summaries_and_tested_steps(void **state)
     check(strstr(p, "Speed-up over none"));
     check(strstr(p, ">speed-up to 0.5</th>"));
     check(strstr(p, "<summary>1 more row</summary>"));
-    check(strstr(p, "1 rows, of steps without a test, are in run.csv alone"));
+    check(strstr(p, "1 more rows, of steps without a test, are only in run.csv"));
 }
 
 static void failed_statements_come_first(void **state)
@@ -238,7 +238,7 @@ static void without_gnuplot_there_is_a_page_and_one_note(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    PAGE_TEST(what_stands_before_a_field_stays_in_its_heading),
+    PAGE_TEST(a_word_before_a_field_stays_in_its_heading),
     PAGE_TEST(nothing_from_a_file_becomes_markup),
     PAGE_TEST(numbers_are_short_and_keep_their_value),
     PAGE_TEST(a_policy_names_what_runs),

@@ -1,10 +1,8 @@
-/* test_page_parts.c -- what a page is made of: texts, drawings, terms, kinds of results, speed-ups. */
+/* test_page_parts.c -- the parts of a page: texts, pictures, kinds of results, speed-ups. */
 #include "rig/page_rig.h"
 
-#include "measure/metrics.h"
 #include "page/report_html.h"
 #include "report/report_speedup.h"
-#include "report/report_terms.h"
 
 static const char *html_of(const char *s)
 {
@@ -29,7 +27,7 @@ static void text_cannot_leave_its_place(void **state)
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-static void data_uris_are_base64(void **state)
+static void pictures_are_base64(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {{"", ""},
@@ -41,73 +39,14 @@ static void data_uris_are_base64(void **state)
                                            {"fooba", "Zm9vYmE="}};
     for (size_t i = 0; i < countof(cases); i++) {
         TextBuf out = {.arena = a};
-        html_data_uri(&out, "image/png", cases[i][0], strlen(cases[i][0]));
-        assert_string_equal(text_done(&out), text_format(a, "data:image/png;base64,%s", cases[i][1]));
+        html_picture(&out, "image/png", cases[i][0], strlen(cases[i][0]), "a \"b\"", "<c>");
+        assert_string_equal(
+            text_done(&out),
+            text_format(a,
+                        "<figure><img alt=\"a &quot;b&quot;\" src=\"data:image/png;base64,%s\">"
+                        "<figcaption>&lt;c&gt;</figcaption></figure>\n",
+                        cases[i][1]));
     }
-}
-
-static const char *svg_of(const char *svg)
-{
-    TextBuf out = {.arena = a};
-    text_add(&out, "before");
-    const bool good = html_svg(&out, svg, strlen(svg), "p-", "a \"b\"");
-    check(good || out.size == 6);
-    return good ? text_done(&out) + 6 : NULL;
-}
-
-static void a_drawing_gets_its_own_ids(void **state)
-{
-    (void)state;
-    assert_string_equal(
-        svg_of("<?xml version=\"1.0\"?>\n<svg\n viewBox='0 0 1 1'><g id=\"x\"><use xlink:href='#x' "
-               "fill='url(#x)' d='a#b'/><text>a &lt; b</text></g></svg>\n"),
-        "<svg role=\"img\" aria-label=\"a &quot;b&quot;\" viewBox=\"0 0 1 1\"><g id=\"p-x\"><use "
-        "xlink:href=\"#p-x\" fill=\"url(#p-x)\" d=\"a#b\"/><text>a &lt; b</text></g></svg>");
-}
-
-static void what_is_no_plain_drawing_is_refused(void **state)
-{
-    (void)state;
-    static const char *const bad[] = {
-        "<svg><script>x</script></svg>",
-        "<svg onload=\"x\"></svg>",
-        "<svg><g ONCLICK='x'/></svg>",
-        "<svg><foreignObject/></svg>",
-        "<svg><style>x</style></svg>",
-        "<svg><g style='x'/></svg>",
-        "<svg><image href='#x'/></svg>",
-        "<svg><a href='#x'/></svg>",
-        "<svg><use href='other.svg#x'/></svg>",
-        "<svg><use href=''/></svg>",
-        "<svg><rect fill='url(http://a.b/c)'/></svg>",
-        "<svg><rect fill='url( #x)'/></svg>",
-        "<svg><rect fill='UrL(//a)'/></svg>",
-        "<svg><!-- x --></svg>",
-        "<svg><g a=b/></svg>",
-        "<svg><g a='x\"y'/></svg>",
-        "<svg><g a='<script>'/></svg>",
-        "<svg><g a='x></svg>",
-        "<svg><g",
-        "<svg",
-        "<!DOCTYPE html>",
-        "",
-    };
-    for (size_t i = 0; i < countof(bad); i++)
-        check_text(!svg_of(bad[i]), bad[i]);
-}
-
-static void every_metric_has_a_term(void **state)
-{
-    (void)state;
-    for (const Metric *m = metrics; m->name; m++)
-        check_text(term_find(m->name), m->name);
-    for (const Term *t = terms; t->name; t++) {
-        check(*t->name && *t->title && *t->says);
-        check_text(t->name[strlen(t->name) - 1] == '_' || term_find(t->name) == t, t->name);
-    }
-    assert_string_equal(term_rest(term_find("bytes_to_0.95"), "bytes_to_0.95"), "0.95");
-    assert_null(term_find("bytes_to_x"));
-    assert_null(term_find("bytes_to_"));
 }
 
 /* ---- kinds ---- */
@@ -176,10 +115,7 @@ static void speedups_are_the_baselines_time_over_each_runs(void **state)
 
 static const struct CMUnitTest tests[] = {
     PAGE_TEST(text_cannot_leave_its_place),
-    PAGE_TEST(data_uris_are_base64),
-    PAGE_TEST(a_drawing_gets_its_own_ids),
-    PAGE_TEST(what_is_no_plain_drawing_is_refused),
-    PAGE_TEST(every_metric_has_a_term),
+    PAGE_TEST(pictures_are_base64),
     PAGE_TEST(results_are_known_by_schema_or_columns),
     PAGE_TEST(speedups_are_the_baselines_time_over_each_runs),
 };

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 static const Column columns[] = {
-    {"name", "name", 0}, {"bytes", "size", 0},  {"error", "rel. error", 3},
-    {"ok", "ok", 0},     {"shape", "shape", 0}, {"hidden", NULL, 0},
+    {"name", true}, {"bytes", true}, {"mean", true}, {"ok", true}, {"shape", true}, {"hidden", false},
 };
 enum { COLUMNS = countof(columns) };
 
@@ -101,24 +100,24 @@ static void each_format_says_the_same_rows(void **state)
 {
     (void)state;
     static const char *const want[] = {
-        [FORMAT_TABLE] = "name           size  rel. error  ok    shape\n"
-                         "a|b,\"c\"_&  1.235 MB      0.0123  yes  64x3x7\n"
-                         "plain             -           -  no        -\n",
-        [FORMAT_CSV] = "name,bytes,error,ok,shape,hidden\n"
+        [FORMAT_TABLE] = "name        payload    mean  ok    shape\n"
+                         "a|b,\"c\"_&  1.235 MB  0.0123  yes  64x3x7\n"
+                         "plain             -       -  no        -\n",
+        [FORMAT_CSV] = "name,bytes,mean,ok,shape,hidden\n"
                        "\"a|b,\"\"c\"\"_&\",1234567,0.012345678,true,64x3x7,x\n"
                        "plain,,,false,,\"\"\n",
         [FORMAT_JSON] =
             "{\"schema\": \"atomo-test/1\",\n\"meta\": {\n  \"command\": \"run\\n100%\\n\",\n  \"seed\": 7},\n"
             "\"results\": [\n"
-            "  {\"name\": \"a|b,\\\"c\\\"_&\", \"bytes\": 1234567, \"error\": 0.012345678, \"ok\": true, "
+            "  {\"name\": \"a|b,\\\"c\\\"_&\", \"bytes\": 1234567, \"mean\": 0.012345678, \"ok\": true, "
             "\"shape\": [64, 3, 7], \"hidden\": \"x\"},\n"
-            "  {\"name\": \"plain\", \"bytes\": null, \"error\": null, \"ok\": false, \"shape\": null, "
+            "  {\"name\": \"plain\", \"bytes\": null, \"mean\": null, \"ok\": false, \"shape\": null, "
             "\"hidden\": \"\"}\n]}\n",
         [FORMAT_MD] =
-            "| name | size | rel. error | ok | shape |\n| :--- | ---: | ---: | :--- | ---: |\n"
+            "| name | payload | mean | ok | shape |\n| :--- | ---: | ---: | :--- | ---: |\n"
             "| a\\|b,\"c\"\\_\\& | 1.235 MB | 0.0123 | yes | 64x3x7 |\n| plain | - | - | no | - |\n",
         [FORMAT_LATEX] = "% command: run\n%     100%\n\\begin{tabular}{lrrlr}\n\\toprule\n"
-                         "name & size, MB & rel. error & ok & shape \\\\\n\\midrule\n"
+                         "name & payload, MB & mean & fine & shape \\\\\n\\midrule\n"
                          "a\\textbar{}b,\"c\"\\_\\& & 1.235 & 0.0123 & yes & 64x3x7 \\\\\n"
                          "plain & -- & -- & no & -- \\\\\n\\bottomrule\n\\end{tabular}\n",
     };
@@ -134,14 +133,14 @@ static const char *latex_of(const Column *c, const Value *v, size_t count)
     return report_text(&spec, v, count, a);
 }
 
-/* Points stand under one another, powers of ten are products, a minus is a minus. */
+/* Decimal points are aligned, powers of ten are products, a minus is a minus. */
 static void latex_numbers_are_aligned(void **state)
 {
     (void)state;
-    static const Column x = {"x", "x", 3};
+    static const Column x = {"mean", true};
     const Value v[] = {value_int(7), value_real(12.5), value_real(-0.125), value_real(1.5e-7), value_none()};
     assert_string_equal(latex_of(&x, v, countof(v)),
-                        "\\begin{tabular}{r}\n\\toprule\nx \\\\\n\\midrule\n7\\phantom{.000} \\\\\n"
+                        "\\begin{tabular}{r}\n\\toprule\nmean \\\\\n\\midrule\n7\\phantom{.000} \\\\\n"
                         "12.5\\phantom{00} \\\\\n$-$0.125 \\\\\n$1.50\\cdot10^{-7}$ \\\\\n-- \\\\\n"
                         "\\bottomrule\n\\end{tabular}\n");
 }
@@ -149,19 +148,19 @@ static void latex_numbers_are_aligned(void **state)
 static void a_latex_column_of_bytes_has_one_unit(void **state)
 {
     (void)state;
-    static const Column bytes = {"bytes_up", "sent", 0};
+    static const Column bytes = {"bytes_up", true};
     const Value v[] = {value_int(1724320), value_int(81), value_real(18909.5), value_int(0)};
     const char *text = latex_of(&bytes, v, countof(v));
-    check(strstr(text, "sent, kB "));
+    check(strstr(text, "sent by a worker, kB "));
     check(strstr(text, "\n1724\\phantom{.00000} ") && strstr(text, "\n0.08100 ") &&
           strstr(text, "\n18.91\\phantom{000} ") && strstr(text, "\n0\\phantom{.00000} "));
 }
 
-/* Names come from files: none of them opens a group, ends a row, or holds what no reader takes. */
+/* A name from a file neither opens a group nor ends a row, and is valid UTF-8. */
 static void names_are_no_markup(void **state)
 {
     (void)state;
-    static const Column x = {"x", "x", 0};
+    static const Column x = {"x", true};
     const Value v = value_text("a&b%c$d#e_f{g}h~i^j\\k<l>m|n\n\xff\xc3\xa4");
     ReportSpec spec = {.columns = &x, .column_count = 1, .format = FORMAT_LATEX};
     check(strstr(report_text(&spec, &v, 1, a),
@@ -219,14 +218,14 @@ static void json_is_strict_whatever_the_text(void **state)
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* beyond Unicode */
         {"a\\\"/", "a\\\\\\\"/"},
     };
-    static const Column one[] = {{"t", "t", 0}};
+    static const Column one[] = {{"t", true}};
     for (size_t i = 0; i < countof(pairs); i++) {
         const Value v = value_text(pairs[i][0]);
         assert_string_equal(report_json_row(one, 1, &v, a), text_format(a, "{\"t\": \"%s\"}", pairs[i][1]));
     }
     const Value numbers[] = {value_real((double)INFINITY), value_real(-0.0), value_real(1e300),
                              value_int(INT64_MIN)};
-    static const Column four[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0}, {"d", "d", 0}};
+    static const Column four[] = {{"a", true}, {"b", true}, {"c", true}, {"d", true}};
     assert_string_equal(report_json_row(four, 4, numbers, a),
                         "{\"a\": null, \"b\": -0, \"c\": 1e+300, \"d\": -9223372036854775808}");
 }
@@ -247,7 +246,7 @@ static void csv_reads_back_as_it_was_written(void **state)
 {
     (void)state;
     enum { ROWS = 300, FIELDS = 4 };
-    static const Column four[FIELDS] = {{"a", NULL, 0}, {"b,\"", NULL, 0}, {"c", NULL, 0}, {"d", NULL, 0}};
+    static const Column four[FIELDS] = {{"a", false}, {"b,\"", false}, {"c", false}, {"d", false}};
     const Rng rng = rng_open(3, 0, 0, 0, 0);
     uint64_t next = 0;
     Value *values = NEW(a, Value, ROWS * FIELDS);
@@ -309,7 +308,7 @@ static void human_numbers_keep_their_digits(void **state)
                  {0.0999999, "0.1000", "0.1000 B"},
                  {99.994, "99.99", "99.99 B"},
                  {2.5e12, "2.500e+12", "2.500 TB"}};
-    static const Column two[] = {{"x", "x", 0}, {"x_bytes", "y", 0}};
+    static const Column two[] = {{"x", true}, {"bytes_up", true}};
     const ReportSpec spec = {.columns = two, .column_count = 2, .format = FORMAT_MD};
     for (size_t i = 0; i < countof(pairs); i++) {
         const Value v[] = {value_real(pairs[i].v), value_real(pairs[i].v)};

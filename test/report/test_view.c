@@ -1,7 +1,6 @@
 /* test_view.c -- which names of metrics are taken, and when a comparison can do without a clock. */
 #include "rig/check.h"
 #include "report/report_compare.h"
-#include "report/report_fields.h"
 
 static bool timed(const char *list, const char *sort)
 {
@@ -35,7 +34,7 @@ static void times_of_the_commands_own_want_it_too(void **state)
 {
     (void)state;
     const View v = {.metrics = "bytes"};
-    check(view_times(&v, merge_fields) && !view_times(&v, target_fields) && !view_times(&v, (Fields){0}));
+    check(view_times(&v, merge_fields) && !view_times(&v, target_fields) && !view_times(&v, (OwnFields){0}));
 }
 
 static void names_of_no_metric_are_refused(void **state)
@@ -46,7 +45,7 @@ static void names_of_no_metric_are_refused(void **state)
         const char *why;
     } rows[] = {{{.metrics = "bytez"}, "(did you mean bytes?)"},
                 {{.metrics = "bytes,"}, "no metric is called \"\""},
-                {{.metrics = "bytes", .sort = "pareto:up"}, "want METRIC or METRIC:desc"},
+                {{.metrics = "bytes", .sort = "pareto:up"}, "want FIELD or FIELD:desc"},
                 {{.sort = "compressor"}, "--sort: no metric is called \"compressor\""},
                 {{.metrics = "workers"}, "no metric is called \"workers\""}};
     Error err;

@@ -1,0 +1,231 @@
+/* fields.c -- see fields.h. */
+#include "report/fields.h"
+
+#include <string.h>
+
+/* clang-format off */
+const Field fields[] = {
+    /* what a record is about */
+    {"step", "step", .meaning = "training step of the gradient; * pools all selected steps"},
+    {"worker", "worker", .meaning = "worker whose gradient it is; * pools all selected workers"},
+    {"tensor", "tensor", .text = true, .meaning = "path of the tensor in the file; * is all tensors as one long vector"},
+    {"kind", "kind", .text = true, .meaning = "conv, fc, norm, bias, embedding or other"},
+    {"shape", "shape", .text = true, .meaning = "dimensions of the tensor"},
+    {"n", "elements", .brief = "n", .meaning = "number of elements"},
+    {"compressor", "compressor", .text = true, .meaning = "spec of the codec, with the keys that differ from their defaults"},
+    {"repeats", "repeats", .meaning = "number R of independent draws behind each value"},
+    {"error", "failure", .brief = "error", .text = true, .meaning = "reason why the record has no values"},
+    /* sizes and times */
+    {"raw_bytes", "uncompressed", .unit = FIELD_BYTES, .meaning = "4 n: gradients travel as 32-bit floats"},
+    {"bytes", "payload", .unit = FIELD_BYTES, .meaning = "mean payload over repeats, all rounds of a step together"},
+    {"bytes_min", "smallest payload", .unit = FIELD_BYTES, .meaning = "smallest payload of all repeats"},
+    {"bytes_max", "largest payload", .unit = FIELD_BYTES, .meaning = "largest payload of all repeats"},
+    {"ratio", "compression ratio", .brief = "ratio", .meaning = "uncompressed size / payload"},
+    {"bits_per_element", "bits/element", .brief = "bits/el", .meaning = "8 payload / n; a float32 has 32"},
+    {"encode_ms", "encode", .unit = "ms", .meaning = "median time from floats to payload"},
+    {"encode_ms_min", "fastest encode", .unit = "ms", .meaning = "time of the fastest repeat"},
+    {"decode_ms", "decode", .unit = "ms", .meaning = "median time from payload to floats; after merge, of the merged payload"},
+    {"decode_ms_min", "fastest decode", .unit = "ms", .meaning = "time of the fastest repeat"},
+    {"encode_gbps", "encode rate", .brief = "encode", .unit = "GB/s", .meaning = "uncompressed size / encode time, 1 GB = 10^9 bytes"},
+    {"decode_gbps", "decode rate", .brief = "decode", .unit = "GB/s", .meaning = "uncompressed size / decode time, 1 GB = 10^9 bytes"},
+    /* errors: g is the gradient, h the decoded one, |.| the l2 norm */
+    {"mse", "squared error", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
+    {"variance", "variance", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
+    {"second_moment", "second moment", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},
+    {"variance_expected", "expected variance", .meaning = "E|h - g|^2 by the codec's closed form for this g"},
+    {"bias_ratio", "bias ratio", .meaning = "R |mean h - g|^2 / variance: about 1 without bias"},
+    {"bias_z", "bias z", .meaning = "(bias ratio - 1) in standard errors: within 5 without bias"},
+    {"gain", "gain", .meaning = "<mean h, g> / |g|^2: 1 without bias along g"},
+    {"gain_z", "gain z", .meaning = "(gain - 1) in standard errors"},
+    {"relative_error", "relative error", .brief = "rel. error", .meaning = "squared error / |g|^2; sending nothing has 1"},
+    {"rel_l2", "relative l2 error", .brief = "rel. l2", .meaning = "square root of the relative error"},
+    {"rel_l1", "relative l1 error", .brief = "rel. l1", .meaning = "sum of |h_i - g_i| / sum of |g_i|"},
+    {"elem_error", "element error", .brief = "elem. error", .meaning = "mean of |h_i - g_i| / |g_i| over all g_i other than 0"},
+    {"elem_error_big", "element error, big", .brief = "big", .meaning = "element error where |g_i| is above its 95th percentile"},
+    {"elem_error_small", "element error, small", .brief = "small", .meaning = "element error of all other elements"},
+    {"elem_error_pos", "element error, too low", .brief = "too low", .meaning = "mean of (g_i - h_i) / |g_i| where it is positive"},
+    {"elem_error_neg", "element error, too high", .brief = "too high", .meaning = "mean of (h_i - g_i) / |g_i| where it is positive"},
+    {"wasserstein", "Wasserstein distance", .brief = "W1", .meaning = "W1 between the distributions of the g_i and of the h_i"},
+    {"cosine", "cosine", .meaning = "mean of <g, h> / (|g| |h|)"},
+    {"sign_agreement", "signs kept", .brief = "signs", .meaning = "share of the g_i other than 0 whose sign h_i has"},
+    {"max_abs_error", "largest error", .brief = "max error", .meaning = "largest |h_i - g_i| of all repeats"},
+    {"density", "density", .meaning = "share of the h_i other than 0"},
+    {"entropy_bits", "entropy", .unit = "bits", .meaning = "order-0 Shannon bound of the symbols sent"},
+    {"coding_efficiency", "coding efficiency", .brief = "efficiency", .meaning = "entropy / (8 payload): 1 is the limit for these symbols"},
+    {"raw_fallbacks", "tensors sent raw", .brief = "raw", .meaning = "tensors whose own form would have been larger than floats"},
+    {"residual_norm", "residual norm", .brief = "residual", .meaning = "l2 norm of the residual that error feedback keeps"},
+    {"peak_scratch_bytes", "working memory", .unit = FIELD_BYTES, .meaning = "most memory of encode or decode beyond input and output"},
+    /* sweep, compare --equal-bits, merge */
+    {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
+    {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has fewer bits and less error"},
+    {"unbiased", "unbiased", .meaning = "the codec promises E h = g"},
+    {"target_bits", "target bits", .meaning = "bits per element that --equal-bits asked for"},
+    {"reached", "reached", .meaning = "the payload is within 1 % of the target"},
+    {"workers", "workers", .meaning = "number P of workers whose gradients are averaged"},
+    {"synthetic", "synthetic", .meaning = "workers whose gradients are a real one plus noise"},
+    {"merge_ms", "merge", .unit = "ms", .meaning = "time to merge all payloads without decoding them"},
+    {"decode_each_ms", "decode each", .brief = "decode-each", .unit = "ms", .meaning = "time to decode every payload and to average"},
+    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; in a run's summary, of all its steps"},
+    {"bytes_merged", "merged payload", .unit = FIELD_BYTES, .meaning = "size of the merged payload"},
+    /* cost */
+    {"topology", "topology", .text = true, .meaning = "ps, allgather, ring or tree: who sends to whom"},
+    {"link", "link", .text = true, .meaning = "the modelled network: its latency and bandwidth"},
+    {"compute_ms", "compute", .unit = "ms", .meaning = "forward and backward pass of the slowest worker"},
+    {"comm_ms", "communicate", .brief = "comm", .unit = "ms", .meaning = "exchange by the network model"},
+    {"total_ms", "total", .unit = "ms", .meaning = "one iteration: compute, encode, communicate, decode"},
+    {"break_even_gbps", "break-even bandwidth", .brief = "break-even", .unit = "GB/s", .meaning = "bandwidth at which compressing takes as long as plain floats"},
+    {"pays", "pays", .text = true, .meaning = "compressing pays below or above that bandwidth, always, or never"},
+    {"speedup", "speed-up", .meaning = "total of plain floats / total of this row"},
+    {"rounds", "rounds", .meaning = "exchanges in a step"},
+    {"alpha_ms", "latency", .brief = "alpha", .unit = "ms", .meaning = "latency of one message"},
+    {"beta_gbps", "bandwidth", .brief = "beta", .unit = "GB/s", .meaning = "bandwidth of the link, 1 GB = 10^9 bytes"},
+    /* training */
+    {"record", "record", .text = true, .meaning = "step, or summary of a run"},
+    {"epoch", "epoch", .meaning = "pass over the training data"},
+    {"loss", "loss", .meaning = "loss on the step's batch before its update"},
+    {"train_accuracy", "training accuracy", .brief = "train acc.", .meaning = "accuracy on the step's batch, from 0 to 1"},
+    {"test_accuracy", "test accuracy", .brief = "test acc.", .meaning = "accuracy on the test data, from 0 to 1"},
+    {"bytes_down", "received by a worker", .brief = "received", .unit = FIELD_BYTES, .meaning = "bytes that one worker receives in the step"},
+    {"sim_seconds", "simulated time", .brief = "sim.", .unit = "s", .meaning = "compute, encode, communicate and decode of all steps so far"},
+    {"wall_seconds", "wall-clock time", .brief = "wall", .unit = "s", .meaning = "time that the run took on this machine, tests included"},
+    {"lr", "step size", .brief = "lr", .meaning = "the learning rate"},
+    {"steps_to_", "steps to", .meaning = "steps until a test first had this accuracy"},
+    {"sim_seconds_to_", "seconds to", .meaning = "simulated time until a test first had this accuracy"},
+    {"bytes_to_", "sent to", .unit = FIELD_BYTES, .meaning = "bytes that a worker sent until a test first had this accuracy"},
+    {"speedup_to_", "speed-up to", .meaning = "simulated time of the baseline to this accuracy / that of this run"},
+    {"steps", "steps", .meaning = "steps done; fewer where the run diverged"},
+    {"train_loss", "training loss", .brief = "train loss", .meaning = "loss of the last step"},
+    {"validation_loss", "validation loss", .meaning = "loss on training images that were held out"},
+    {"validation_accuracy", "validation accuracy", .brief = "validation acc.", .meaning = "accuracy on training images that were held out"},
+    {"chosen", "chosen", .meaning = "the step size with the least validation loss"},
+    {"test_loss", "test loss", .meaning = "loss on the test data"},
+    /* published values */
+    {"method", "method", .text = true, .meaning = "the method as its source names it"},
+    {"setting", "setting", .text = true, .meaning = "data, network or machine of the published value"},
+    {"merge_and_decode_ms", "merge and decode", .unit = "ms", .meaning = "time to merge all payloads and to decode the merged one"},
+    {"cause", "cause", .text = true, .meaning = "the fault behind a published value; `corrected` is the value without it"},
+    /* verify */
+    {"statement", "statement", .text = true, .meaning = "statement of the ATOMO paper"},
+    {"left", "left side", .brief = "left", .digits = 6, .meaning = "measured value"},
+    {"right", "right side", .brief = "right", .digits = 6, .meaning = "value that the statement compares it with"},
+    {"tolerance", "tolerance", .brief = "within", .digits = 2, .meaning = "largest difference of the two sides that passes"},
+    {"passed", "holds", .brief = "passed", .meaning = "whether the statement holds here"},
+    {"relation", "relation", .brief = "is", .text = true, .meaning = "between the two sides"},
+    {"note", "case", .text = true, .meaning = "case of the statement"},
+    {"checked", "checked", .meaning = "checks of the statement"},
+    {"failed", "failed", .meaning = "checks that failed"},
+    {"not_applicable", "not applicable", .brief = "n/a", .meaning = "tensors that the statement says nothing about"},
+    {"closest", "closest call", .text = true, .meaning = "the tensor with the least margin"},
+    /* inspect */
+    {"min", "smallest", .meaning = "smallest element"},
+    {"max", "largest", .meaning = "largest element"},
+    {"mean", "mean", .digits = 3, .meaning = "mean of the elements"},
+    {"std", "standard deviation", .brief = "std", .digits = 3, .meaning = "standard deviation of the elements"},
+    {"l1", "l1 norm", .brief = "l1", .meaning = "sum of |g_i|"},
+    {"l2", "l2 norm", .brief = "l2", .meaning = "square root of the sum of g_i^2"},
+    {"linf", "largest magnitude", .brief = "linf", .meaning = "largest |g_i|"},
+    {"zeros", "zeros", .meaning = "elements that are exactly 0"},
+    {"nonfinite", "non-finite", .brief = "nonfinite", .meaning = "elements that are NaN or infinite"},
+    {"stable_rank", "stable rank", .meaning = "sum of squared singular values / square of the largest"},
+    {"nuclear_norm", "nuclear norm", .brief = "nuclear", .meaning = "sum of the singular values"},
+    {"theorem6_left", "Theorem 6, left", .meaning = "left side of the paper's test of spectral against entry-wise ATOMO"},
+    {"theorem6_right", "Theorem 6, right", .meaning = "right side of that test"},
+    {"theorem6_winner", "Theorem 6 prefers", .brief = "theorem 6", .text = true, .meaning = "svd where the left side is at most the right one, else entry"},
+    {"qsgd_budget", "QSGD's budget", .brief = "qsgd = s", .meaning = "budget s at which 1-bit QSGD equals entry-wise ATOMO"},
+    {"terngrad_budget", "TernGrad's budget", .brief = "terngrad = s", .meaning = "budget s at which TernGrad equals entry-wise ATOMO"},
+    {"bin_low", "from", .meaning = "lower edge of the bin"},
+    {"bin_high", "to", .meaning = "upper edge of the bin"},
+    {"count", "count", .meaning = "elements in the bin"},
+    {"index", "index", .meaning = "1 for the largest singular value"},
+    {"value", "singular value", .digits = 6, .meaning = "of the tensor as a matrix"},
+    /* list */
+    {"codec", "codec", .text = true, .meaning = "its name in a spec"},
+    {"flags", "flags", .text = true, .meaning = "promises at its default parameters"},
+    {"brief", "description", .text = true, .meaning = "what the codec does"},
+    {"linear", "linear", .meaning = "merged payloads decode to the sum"},
+    {"stateful", "stateful", .meaning = "keeps something between steps, as a residual"},
+    {"wrapper", "wrapper", .meaning = "stands before another codec in a spec"},
+    {"key", "key", .text = true, .meaning = "name of a parameter in a spec"},
+    {"type", "type", .text = true, .meaning = "type of its value"},
+    {"range", "range", .text = true, .meaning = "values that it takes"},
+    {"default", "default", .text = true, .meaning = "value where the spec has none"},
+    {"excludes", "excludes", .text = true, .meaning = "key that cannot be given together with this one"},
+    {"meaning", "meaning", .text = true, .meaning = "effect of the parameter"},
+    /* doctor */
+    {"what", "part", .brief = "what", .text = true, .meaning = "part of this machine"},
+    {"found", "found", .text = true, .meaning = "state of that part"},
+    {"ok", "fine", .brief = "ok", .meaning = "whether nothing is to be done"},
+    {"advice", "what to do", .text = true, .meaning = "what to do about it"},
+    {0},
+};
+/* clang-format on */
+
+static bool is_named(const Field *f, const char *name)
+{
+    const size_t length = strlen(f->name);
+    double v;
+    if (f->name[length - 1] != '_')
+        return !strcmp(f->name, name);
+    return !strncmp(f->name, name, length) && text_to_real(name + length, &v);
+}
+
+const Field *field_find(const char *name)
+{
+    for (const Field *f = fields; f->name; f++)
+        if (is_named(f, name))
+            return f;
+    return NULL;
+}
+
+const Field *field_of_column(const char *column, size_t *before)
+{
+    const char *space = strrchr(column, ' '), *name = space ? space + 1 : column;
+    if (before)
+        *before = (size_t)(name - column);
+    return field_find(name);
+}
+
+const char *field_number(const Field *f, const char *name)
+{
+    return name + strlen(f->name);
+}
+
+bool field_counts_bytes(const char *column)
+{
+    const Field *f = field_of_column(column, NULL);
+    return f && f->unit && !strcmp(f->unit, FIELD_BYTES);
+}
+
+int field_digits(const char *column)
+{
+    const Field *f = field_of_column(column, NULL);
+    return f && f->digits ? f->digits : 4;
+}
+
+const char *field_heading(const char *column, bool brief, Arena *a)
+{
+    size_t before;
+    const Field *f = field_of_column(column, &before);
+    if (!f)
+        return column;
+    const char *number = field_number(f, column + before);
+    const bool unit = f->unit && strcmp(f->unit, FIELD_BYTES) != 0;
+    return text_format(a, "%.*s%s%s%s%s%s", (int)before, column, brief && f->brief ? f->brief : f->heading,
+                       *number ? " " : "", number,
+                       !unit   ? ""
+                       : brief ? " "
+                               : ", ",
+                       unit ? f->unit : "");
+}
+
+void fields_explain(TextBuf *out, const char *names)
+{
+    for (const char *at = names; *at; at += strspn(at, ",")) {
+        const size_t length = strcspn(at, ",");
+        const char *name = text_slice(out->arena, at, length);
+        const Field *f = name ? field_find(name) : NULL;
+        text_addf(out, "  %-20s %s\n", name ? name : "", f ? f->meaning : "");
+        out->failed |= !name;
+        at += length;
+    }
+}

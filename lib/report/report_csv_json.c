@@ -1,0 +1,173 @@
+/* report_csv_json.c -- the formats for programs.
+ *
+ * CSV: RFC 4180 with a header row and plain line ends. A field with a comma, a quote or a line end is quoted, and a quote in
+ * it is doubled. A value that does not exist is empty; an empty text is "".
+ *
+ * JSON: {"schema": .., "meta": {..}, "results": [..]}, a row a line, strict: NaN and infinities are null, control characters
+ * are escaped, bytes that are no UTF-8 become U+FFFD. */
+#include "report/report_writer.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How a format writes the values that both do not write alike. */
+typedef struct {
+    const char *none;
+    void (*text)(TextBuf *out, const char *s);
+    void (*shape)(TextBuf *out, const Shape *shape);
+} ValueForm;
+
+static void put_value(TextBuf *out, const ValueForm *form, const Value *v)
+{
+    char number[32];
+    switch (v->type) {
+    case VALUE_NONE:
+        text_add(out, form->none);
+        break;
+    case VALUE_TEXT:
+        form->text(out, v->text);
+        break;
+    case VALUE_INT:
+        text_addf(out, "%lld", (long long)v->whole);
+        break;
+    case VALUE_REAL:
+        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
+        break;
+    case VALUE_BOOL:
+        text_add(out, v->on ? "true" : "false");
+        break;
+    case VALUE_SHAPE:
+        form->shape(out, v->shape);
+        break;
+    }
+}
+
+/* ---- CSV ---- */
+
+static void put_csv_text(TextBuf *out, const char *s)
+{
+    if (*s && !strpbrk(s, ",\"\r\n")) {
+        text_add(out, s);
+        return;
+    }
+    text_add(out, "\"");
+    for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
+        text_add_bytes(out, s, (size_t)(quote - s));
+        text_add(out, "\"\"");
+    }
+    text_addf(out, "%s\"", s);
+}
+
+static void put_csv_shape(TextBuf *out, const Shape *shape)
+{
+    for (int i = 0; i < shape->rank; i++)
+        text_addf(out, "%s%zu", i ? "x" : "", shape->dim[i]);
+    if (shape->rank == 0)
+        text_add(out, "\"\"");
+}
+
+static const ValueForm csv_form = {"", put_csv_text, put_csv_shape};
+
+static void csv_begin(const Report *r, TextBuf *out)
+{
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        text_add(out, i ? "," : "");
+        put_csv_text(out, r->spec.columns[i].name);
+    }
+    text_add(out, "\n");
+}
+
+static void csv_row(const Report *r, const Value *values, TextBuf *out)
+{
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        text_add(out, i ? "," : "");
+        put_value(out, &csv_form, &values[i]);
+    }
+    text_add(out, "\n");
+}
+
+static void csv_end(const Report *r, TextBuf *out)
+{
+    (void)r, (void)out;
+}
+
+const ReportWriter report_csv = {csv_begin, csv_row, csv_end};
+
+/* ---- JSON ---- */
+
+static void put_json_text(TextBuf *out, const char *text)
+{
+    static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    text_add(out, "\"");
+    for (const char *s = text; *s;) {
+        const size_t length = text_utf8(s, strnlen(s, 4));
+        const char *escape = strchr(special, *s);
+        if (escape)
+            text_addf(out, "\\%c", letter[escape - special]);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            text_addf(out, "\\u%04x", (unsigned)*s);
+        else if (length)
+            text_add_bytes(out, s, length);
+        else
+            text_add(out, "\xef\xbf\xbd");
+        s += length ? length : 1;
+    }
+    text_add(out, "\"");
+}
+
+static void put_json_shape(TextBuf *out, const Shape *shape)
+{
+    text_add(out, "[");
+    for (int i = 0; i < shape->rank; i++)
+        text_addf(out, "%s%zu", i ? ", " : "", shape->dim[i]);
+    text_add(out, "]");
+}
+
+static const ValueForm json_form = {"null", put_json_text, put_json_shape};
+
+static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
+{
+    text_add(out, "{");
+    for (size_t i = 0; i < count; i++) {
+        text_add(out, i ? ", " : "");
+        put_json_text(out, columns[i].name);
+        text_add(out, ": ");
+        put_value(out, &json_form, &values[i]);
+    }
+    text_add(out, "}");
+}
+
+char *report_json_row(const Column *columns, size_t count, const Value *values, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    put_json_row(&out, columns, count, values);
+    return text_done(&out);
+}
+
+static void json_begin(const Report *r, TextBuf *out)
+{
+    text_add(out, "{\"schema\": ");
+    put_json_text(out, r->spec.schema);
+    text_add(out, ",\n\"meta\": {");
+    for (size_t i = 0; i < r->spec.facts; i++) {
+        text_add(out, i ? ",\n  " : "\n  ");
+        put_json_text(out, r->spec.meta[i].name);
+        text_add(out, ": ");
+        put_value(out, &json_form, &r->spec.meta[i].value);
+    }
+    text_add(out, "},\n\"results\": [");
+}
+
+static void json_row(const Report *r, const Value *values, TextBuf *out)
+{
+    text_add(out, r->rows ? ",\n  " : "\n  ");
+    put_json_row(out, r->spec.columns, r->spec.column_count, values);
+}
+
+static void json_end(const Report *r, TextBuf *out)
+{
+    (void)r;
+    text_add(out, "\n]}\n");
+}
+
+const ReportWriter report_json = {json_begin, json_row, json_end};

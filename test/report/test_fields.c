@@ -1,0 +1,101 @@
+/* test_fields.c -- the table of fields: complete, without repeats, and equal to docs/metrics.md. */
+#include "rig/check.h"
+#include "measure/metrics.h"
+#include "report/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char page_path[] = "docs/metrics.md";
+
+static void every_metric_is_a_field(void **state)
+{
+    (void)state;
+    for (const Metric *m = metrics; m->name; m++)
+        check(field_find(m->name));
+}
+
+static void every_field_is_found_under_its_name(void **state)
+{
+    (void)state;
+    for (const Field *f = fields; f->name; f++) {
+        check(*f->name && *f->heading && *f->meaning);
+        check(f->name[strlen(f->name) - 1] == '_' || field_find(f->name) == f);
+    }
+    assert_string_equal(field_number(field_find("bytes_to_0.95"), "bytes_to_0.95"), "0.95");
+    assert_null(field_find("bytes_to_x"));
+    assert_null(field_find("bytes_to_"));
+}
+
+static void headings_have_units_and_numbers(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    assert_string_equal(field_heading("encode_ms", false, a), "encode, ms");
+    assert_string_equal(field_heading("encode_ms", true, a), "encode ms");
+    assert_string_equal(field_heading("relative_error", true, a), "rel. error");
+    assert_string_equal(field_heading("published bytes", false, a), "published payload");
+    assert_string_equal(field_heading("steps_to_0.9", true, a), "steps to 0.9");
+    assert_string_equal(field_heading("nobody's", true, a), "nobody's");
+    check(field_counts_bytes("bytes_to_0.9") && !field_counts_bytes("ratio"));
+    assert_int_equal(field_digits("left"), 6);
+    assert_int_equal(field_digits("nobody's"), 4);
+    arena_close(a);
+}
+
+/* Text in a cell of a Markdown table. */
+static void put_cell(TextBuf *out, const char *s)
+{
+    for (; *s; s++)
+        text_addf(out, "%s%c", strchr("|<*", *s) ? "\\" : "", *s);
+}
+
+static char *fields_page(Arena *a)
+{
+    TextBuf out = {.arena = a};
+    text_add(
+        &out,
+        "# The fields of results\n\n"
+        "Generated from `lib/report/fields.c`: `make docs` writes this page, and a test compares it. The exact "
+        "definitions\nof the errors are in the last column; g is the gradient, h the decoded one, |.| the l2 "
+        "norm, R the number of\nrepeats. In JSON and CSV sizes are in bytes; tables use decimal units, 1 MB = "
+        "10^6 bytes. The terminal\nand Markdown use the short heading in brackets.\n\n"
+        "| field | heading | unit | meaning |\n|---|---|---|---|\n");
+    for (const Field *f = fields; f->name; f++) {
+        const char *number = f->name[strlen(f->name) - 1] == '_' ? "X" : "";
+        text_addf(&out, "| `%s%s` | %s%s%s%s%s%s | %s | ", f->name, number, f->heading, *number ? " " : "",
+                  number, f->brief ? " (" : "", f->brief ? f->brief : "", f->brief ? ")" : "",
+                  f->unit ? f->unit : "");
+        put_cell(&out, f->meaning);
+        text_add(&out, " |\n");
+    }
+    return text_done(&out);
+}
+
+/* With ATOMO_WRITE_DOCS in the environment the page is written instead. */
+static void the_page_has_the_table(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    const char *want = fields_page(a);
+    FILE *f = fopen(page_path, getenv("ATOMO_WRITE_DOCS") ? "w+" : "r");
+    check(want && f);
+    if (getenv("ATOMO_WRITE_DOCS")) {
+        fputs(want, f);
+        rewind(f);
+    }
+    char *have = NEW_ZERO(a, char, strlen(want) + 2);
+    check(have && fread(have, 1, strlen(want) + 1, f));
+    fclose(f);
+    assert_string_equal(have, want);
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_metric_is_a_field),
+    cmocka_unit_test(every_field_is_found_under_its_name),
+    cmocka_unit_test(headings_have_units_and_numbers),
+    cmocka_unit_test(the_page_has_the_table),
+};
+
+CHECK_MAIN(tests)
