@@ -48,7 +48,7 @@ do for [i = 1:n] { longest = largest(longest, strlen(label(i))) }
 heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
 eval page(2.2, n, longest)
 set xlabel 'workers'
-set ylabel 'bandwidth, GB/s'
+set ylabel 'break-even bandwidth, GB/s'
 set logscale x 2
 edge = 1.2 * x_high * (1.44 * x_high / x_low) ** 0.2
 set xrange [x_low / 1.2 : edge]

@@ -49,12 +49,12 @@ do for [i = 1:targets] {
     y_high = largest(y_high, target[i])
 }
 unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
-unit_name = unit == 1 ? 'bytes' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
+unit_name = unit == 1 ? 'B' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
 heading = (runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : '').(runs > 1 && targets ? "\n" : '').\
     (targets ? 'dotted: accuracies aimed at' : '')
 eval page(2.1, n, long)
-set xlabel against eq 'step' ? 'step' : against eq 'bytes' ? unit_name.' sent by each worker' : \
-    against eq 'wall' ? 'seconds of this machine' : 'simulated seconds'
+set xlabel against eq 'step' ? 'step' : against eq 'bytes' ? 'sent by a worker, '.unit_name : \
+    against eq 'wall' ? 'wall-clock time, s' : 'simulated time, s'
 set ylabel 'test accuracy'
 shortest = 1e300
 do for [k = 1:n] { shortest = least(shortest, last[k]) }

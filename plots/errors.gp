@@ -14,7 +14,7 @@ load folder(ARG0).'look.gp'
 marks = 5
 array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_error_small'), \
     place('elem_error_pos'), place('elem_error_neg')]
-array title_of[5] = ['all elements', tex ? 'the largest 5 \%' : 'the largest 5 %', 'the others', 'where too low', 'where too high']
+array title_of[5] = ['all elements', tex ? 'the largest 5 \%' : 'the largest 5 %', 'all others', 'too low', 'too high']
 array type_of[5] = [2, 7, 6, 11, 9]
 half = 30 # of a name that takes two lines
 x_low = 1e300
@@ -51,7 +51,7 @@ longest = 0
 do for [k = 1:n] { longest = largest(longest, strlen(short(name[k]).said(k)) < half ? strlen(short(name[k]).said(k)) : half) }
 eval page(0.5 + (long > half ? 0.24 : 0.16) * n, marks, 15)
 set lmargin longest * (tex ? 1.05 : 0.9) + 2
-set xlabel 'error of an element / its size'
+set xlabel 'element error'
 set yrange [n + 0.6 : 0.4]
 set ytics 1, 1, n scale 0
 set format y ''

@@ -72,7 +72,7 @@ entries = n + 1 + unbiased_any + fronts
 long = largest(long, unbiased_any ? 20 : 14) # "unbiased: 1/(4^b - 1)", "front, biased"
 heading = (mixed ? 'filled marks: unbiased, open: biased'."\n" : '').'dotted: worst case (Gaussian) of b bits, no bound for a given gradient'
 eval page(2.2, entries, long)
-set xlabel 'bits per element'
+set xlabel 'bits/element'
 set ylabel 'relative error'
 
 formula(s) = tex ? math(s) : s

@@ -1,5 +1,5 @@
 # runtime.gp -- what an iteration takes and what a worker sends, for each compressor, with the most workers that the data
-# have: times to compute, encode, communicate and decode above, the size of the message below.
+# have: times to compute, encode, communicate and decode above, a worker's payload below.
 #
 #     gnuplot -d -c runtime.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
@@ -20,11 +20,11 @@ stats data using (valid(c_total) && valid(c_x) && mine(0) ? (y_high = largest(y_
     s_high = largest(s_high, column(c_bytes)), s_low = least(s_low, column(c_bytes)), 1) : 1) nooutput
 middle(r) = mine(0) ? find(strcol(c_compressor)) - 0.5 : NaN
 
-# The one scale of sizes that leaves the largest a number below 1000.
+# The decimal unit in which the largest size is below 1000.
 scale = 0
-while (scale < 3 && s_high >= 999.5 * 1024.0 ** scale) { scale = scale + 1 }
-unit = 1024.0 ** scale
-unit_name = word('bytes KiB MiB GiB', scale + 1)
+while (scale < 3 && s_high >= 999.5 * 1000.0 ** scale) { scale = scale + 1 }
+unit = 1000.0 ** scale
+unit_name = word('B kB MB GB', scale + 1)
 
 heading = sprintf('%d worker', p_high).(p_high == 1 ? '' : 's').said_of_computing
 upper = 1.75
@@ -58,7 +58,7 @@ unset key
 unset label
 set tmargin at screen up(foot_high + lower - 0.02)
 set bmargin at screen up(foot_high)
-set ylabel 'message, '.unit_name offset -0.6, 0
+set ylabel 'payload, '.unit_name offset -0.6, 0
 upright = n > 8 # where there is no room for numbers side by side
 set yrange [0 : s_high / unit * (upright ? 1.6 : 1.25)]
 ends_at(i) = i - 0.4

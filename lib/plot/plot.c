@@ -29,14 +29,6 @@ static Status refuse_kind(const char *name, Error *err)
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
 
-size_t plot_columns(const PlotKind *kind)
-{
-    size_t count = 0;
-    while (kind->columns[count].name)
-        count++;
-    return count;
-}
-
 static Status check_columns(const PlotKind *kind, const Csv *data, Error *err)
 {
     for (const char *const *need = kind->needs; *need; need++)

@@ -1,5 +1,5 @@
 /* plot_cost.c -- the data of the figures of what iterations cost: one row per compressor and number of workers, and per
- * topology and link where the data have several. Each compressor's go from few workers to many. */
+ * topology and link where the data have several, each compressor's sorted by workers. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static const char *const numbers[] = {"workers",   "compute_ms",      "encode_ms
                                       "decode_ms", "total_ms",        "bytes_up",  "beta_gbps",
                                       "alpha_ms",  "break_even_gbps", NULL};
 
-/* Whether two rows of the same compressor and number of workers differ in a column. */
+/* Some rows of one compressor and number of workers differ in the column. */
 static bool several(const Csv *data, const char *column)
 {
     static const char *const same[] = {"compressor", "workers"};
@@ -89,7 +89,7 @@ const PlotKind plot_iteration_time = {
 const PlotKind plot_runtime = {
     .name = "runtime",
     .brief = "the same parts for the most workers that cost's data have, over the size\n"
-             "of a worker's message",
+             "of a worker's payload",
     COST_DATA,
 };
 

@@ -1,8 +1,17 @@
-/* plot_data.c -- results read back, whichever way they were written. */
+/* plot_data.c -- from stored results to the rows of a figure: reads, joins, selects and sorts them. */
 #include "plot/plot.h"
 #include "report/report_kinds.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+size_t plot_columns(const PlotKind *kind)
+{
+    size_t count = 0;
+    while (kind->columns[count].name)
+        count++;
+    return count;
+}
 
 void plot_put_plain(TextBuf *out, char c)
 {
@@ -30,7 +39,7 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* All column names of both, each once; a column's place in the new table is that in `name`. */
+/* The column names of both, each once. */
 static size_t join_names(const char **name, const Csv *all, const Csv *more)
 {
     size_t count = all->columns;
@@ -92,7 +101,7 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
     if (!to)
         return arena_fail(a, err);
     for (size_t i = 0; i < of; i++) {
-        for (size_t k = 0; k < name; k++) /* none where there is no number */
+        for (size_t k = 0; k < name; k++) /* NaN without a number */
             to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
         to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
         if (!to[name].text)
@@ -100,5 +109,55 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
         to += keep(to) ? columns : 0;
     }
     *count = (size_t)(to - *rows) / columns;
+    return OK;
+}
+
+/* ---- order ---- */
+
+typedef struct {
+    double x;
+    size_t line, row;
+} RowPlace;
+
+static int compare(const void *left, const void *right)
+{
+    const RowPlace *l = left, *r = right;
+    if (l->line != r->line)
+        return l->line < r->line ? -1 : 1;
+    if (l->x != r->x)
+        return l->x < r->x ? -1 : 1;
+    return l->row < r->row ? -1 : 1;
+}
+
+static double number(const Value *v)
+{
+    return v->type == VALUE_INT ? (double)v->whole : v->real;
+}
+
+/* A line is identified by its first row with the same text. Rows of one line mostly follow each other. */
+static size_t line_of(const Value *rows, const RowPlace *place, size_t row, size_t columns, size_t by)
+{
+    const char *text = rows[row * columns + by].text;
+    if (row > 0 && !strcmp(rows[(row - 1) * columns + by].text, text))
+        return place[row - 1].line;
+    size_t first = 0;
+    while (strcmp(rows[first * columns + by].text, text) != 0)
+        first++;
+    return first;
+}
+
+Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err)
+{
+    const size_t columns = plot_columns(kind);
+    RowPlace *place = NEW(a, RowPlace, count);
+    Value *old = NEW(a, Value, count * columns);
+    if (!place || !old)
+        return arena_fail(a, err);
+    memcpy(old, rows, count * columns * sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        place[i] = (RowPlace){number(&rows[i * columns + x]), line_of(rows, place, i, columns, by), i};
+    qsort(place, count, sizeof *place, compare);
+    for (size_t i = 0; i < count; i++)
+        memcpy(rows + i * columns, old + place[i].row * columns, columns * sizeof *rows);
     return OK;
 }

@@ -1,6 +1,6 @@
 # a run: a record for each step and a summary; tables show the steps that were tested
 $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --workers 3 -c none -c qsgd --target-accuracy 0.05,1
-> record *compressor *step *epoch *loss *train acc. *test acc. *bytes up *
+> record *compressor *step *epoch *loss *train acc. *test acc. *sent *
 > step * none * 10 * 1 *31.40 kB*
 > step * none * 20 * 1 *
 > summary * none * 20 * 1 *628.0 kB*

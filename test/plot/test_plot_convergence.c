@@ -67,11 +67,11 @@ static void each_axis_says_what_it_is(void **state)
 {
     static const struct {
         const char *x, *label;
-    } axes[] = {{"time", "simulated seconds"},
+    } axes[] = {{"time", "simulated time, s"},
                 {"step", ">step<"},
-                {"bytes", "kB sent by each worker"},
-                {"wall", "seconds of this machine"},
-                {NULL, "simulated seconds"}};
+                {"bytes", "sent by a worker, kB"},
+                {"wall", "wall-clock time, s"},
+                {NULL, "simulated time, s"}};
     (void)state;
     if (no_gnuplot())
         return;

@@ -2,6 +2,8 @@
  * and links by name; and numbers that are none, which no figure drops. */
 #include "rig/plot_rig.h"
 
+#include "report/fields.h"
+
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
@@ -138,13 +140,13 @@ static void steps_of_a_tensor_with_a_long_name_do_not_cover_one_another(void **s
     check(left_of(f, "no. 2") - left_of(f, "no. 1") > 40);
 }
 
-static void sizes_of_messages_are_in_binary_units_below_a_thousand(void **state)
+static void payloads_are_in_decimal_units_below_a_thousand(void **state)
 {
     static const struct {
         const char *bytes, *axis, *number;
-    } cases[] = {{"44695848", "message, MiB", ">42.6<"}, {"999", "message, bytes", ">999<"},
-                 {"1023", "message, KiB", ">0.999<"},    {"1023400", "message, KiB", ">999<"},
-                 {"1023600", "message, MiB", ">0.976<"}, {"1073741824", "message, GiB", ">1<"}};
+    } cases[] = {{"44695848", "payload, MB", ">44.7<"}, {"999", "payload, B", ">999<"},
+                 {"1023", "payload, kB", ">1.02<"},     {"999400", "payload, kB", ">999<"},
+                 {"999600", "payload, MB", ">1<"},      {"1000000000", "payload, GB", ">1<"}};
     (void)state;
     if (no_gnuplot())
         return;
@@ -320,12 +322,42 @@ static void a_drawing_of_several_files_names_the_one_that_is_wrong(void **state)
     check(!contents("f.svg") && !contents("f.plot.csv"));
 }
 
+static const char *script_of(const char *name)
+{
+    for (const PlotScript *s = plot_scripts; s->name; s++)
+        if (!strcmp(s->name, name))
+            return s->text;
+    return "";
+}
+
+static void axes_have_the_headings_of_the_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *field;
+    } axes[] = {{"pareto.gp", "bits_per_element"},
+                {"pareto.gp", "relative_error"},
+                {"errors.gp", "elem_error"},
+                {"convergence.gp", "test_accuracy"},
+                {"convergence.gp", "sim_seconds"},
+                {"convergence.gp", "wall_seconds"},
+                {"convergence.gp", "bytes_up"},
+                {"runtime.gp", "bytes"},
+                {"break-even.gp", "break_even_gbps"},
+                {"break-even.gp", "workers"},
+                {"merge.gp", "workers"},
+                {"spectrum.gp", "value"}};
+    for (size_t i = 0; i < countof(axes); i++)
+        check_has(script_of(axes[i].script), text_format(a, "'%s", field_heading(axes[i].field, false, a)));
+}
+
 static const struct CMUnitTest tests[] = {
+    IN_FOLDER(axes_have_the_headings_of_the_fields),
     IN_FOLDER(long_names_stay_apart_wherever_they_differ),
     IN_FOLDER(a_merges_key_has_the_order_of_the_data),
     IN_FOLDER(a_key_of_many_long_names_stays_one_column),
     IN_FOLDER(steps_of_a_tensor_with_a_long_name_do_not_cover_one_another),
-    IN_FOLDER(sizes_of_messages_are_in_binary_units_below_a_thousand),
+    IN_FOLDER(payloads_are_in_decimal_units_below_a_thousand),
     IN_FOLDER(computing_without_a_time_is_said_to_be_left_out),
     IN_FOLDER(links_are_named_right_of_the_curves),
     IN_FOLDER(times_from_a_second_on_are_in_seconds),
