@@ -35,15 +35,17 @@ function json(s) {
     return "\"" s "\""
 }
 
-# Whether the value s is that of the published text p, in which a "*" stands for any characters.
-function agree(s, p,   i, c, pattern) {
+# Whether the value s agrees with the published text p: equal texts or numbers, or p is a pattern with "*" and "[0-9]".
+function agree(s, p,   i, c, end, pattern) {
     if (s == p || is_number(s) && is_number(p) && s + 0 == p + 0)
         return 1
     if (p == "*" || !index(p, "*"))
         return 0
     for (i = 1; i <= length(p); i++) {
         c = substr(p, i, 1)
-        pattern = pattern (c == "*" ? ".*" : "[" c "]")
+        end = c == "[" ? index(substr(p, i), "]") : 0
+        pattern = pattern (end ? substr(p, i, end) : c == "*" ? ".*" : "[" c "]")
+        i += end ? end - 1 : 0
     }
     return s ~ ("^" pattern "$")
 }

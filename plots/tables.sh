@@ -5,7 +5,7 @@
 #         a row for each value of the first column of LIST, and its other columns once for each value of FIELD
 #     sh tables.sh beside BENCH RESULT PUBLISHED ON COLUMNS OUT.json [OPTION]...
 #         COLUMNS of each row of RESULT, and of the rows of PUBLISHED that have the same values in the fields ON; the meta is
-#         that of PUBLISHED. A "*" within a text of PUBLISHED stands for any characters.
+#         that of PUBLISHED. In a text of PUBLISHED "*" and "[0-9]" are patterns, as in a shell.
 #
 # BENCH is the program atomo-bench; OPTIONs go to its command report.
 set -eu
