@@ -1,6 +1,8 @@
 /* cost_table.c -- cost's records: by link, number of workers, compressor and topology, in the order that --sort asks for. */
 #include "app/cost_job.h"
 
+#include "report/report_sort.h"
+
 #include <math.h>
 #include <string.h>
 
