@@ -70,9 +70,7 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
 /* Replaces characters that gnuplot's CSV reader misreads: it ends a text at a comma even inside quotes, miscounts columns
- * behind a doubled quote, and undoes backslashes. Anything but printable ASCII becomes '?'. plot_put_plain adds one character,
- * plot_name replaces in a whole name; NULL: out of memory. */
-void plot_put_plain(TextBuf *out, char c);
+ * behind a doubled quote, and undoes backslashes. Anything but printable ASCII becomes '?'. NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
 
 /* The scripts of plots/, built into the program. */

@@ -13,7 +13,7 @@ size_t plot_columns(const PlotKind *kind)
     return count;
 }
 
-void plot_put_plain(TextBuf *out, char c)
+static void put_plain(TextBuf *out, char c)
 {
     const char printable[2] = {c < 0x20 || c > 0x7e ? '?' : c, 0};
     text_add(out, c == '"' ? "''" : c == ',' ? ";" : c == '\\' ? "\\\\" : printable);
@@ -23,7 +23,7 @@ char *plot_name(const char *s, Arena *a)
 {
     TextBuf out = {.arena = a};
     for (; *s; s++)
-        plot_put_plain(&out, *s);
+        put_plain(&out, *s);
     return text_done(&out);
 }
 

@@ -148,7 +148,7 @@ Status results_put(Results *r, const Record *record, Error *err)
 
 /* ---- single fields ---- */
 
-bool results_have(const Results *r, size_t place, size_t codec)
+static bool results_have(const Results *r, size_t place, size_t codec)
 {
     return r->have[row_index(r, place, codec)];
 }
@@ -164,12 +164,13 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
     return NAN;
 }
 
-bool results_failed(const Results *r, size_t place, size_t codec)
+/* True even if only some vectors failed. */
+static bool results_failed(const Results *r, size_t place, size_t codec)
 {
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
 }
 
-/* One of the command's own fields. */
+/* Sets one of the command's own fields. */
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;

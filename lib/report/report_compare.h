@@ -34,9 +34,7 @@ typedef struct {
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
                     size_t repeats, OwnFields own, Arena *a, Error *err);
 
-bool results_have(const Results *r, size_t place, size_t codec);
 double results_number(const Results *r, size_t place, size_t codec, const char *field); /* NaN: no number */
-bool results_failed(const Results *r, size_t place, size_t codec); /* also where only some vectors failed */
 
 Status results_put(Results *r, const Record *record, Error *err);
 
