@@ -34,9 +34,9 @@ sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c co
 elements='-c svd:rank=1/2 -c qsgd:bits=2,code=fixed -c cas:clusters=5'
 elements="$elements --metrics bytes,relative_error,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg"
 beside_error='compressor,setting,relative_error,published relative_error,corrected relative_error,cause'
-beside_error="$beside_error,wasserstein,published wasserstein,bits_per_element,reached,method"
+beside_error="$beside_error,wasserstein,published wasserstein,bits_per_element,reached,method,how,place"
 beside_elements='compressor,elem_error_big,published elem_error_big,elem_error_small,published elem_error_small'
-beside_elements="$beside_elements,bytes,published bytes,cause,relative_error,elem_error_pos,elem_error_neg,setting"
+beside_elements="$beside_elements,bytes,published bytes,cause,relative_error,elem_error_pos,elem_error_neg,setting,how,place"
 
 # ResNet-18's parameters for ten classes: 11,173,962, in 62 tensors.
 resnet18='--shape 64x3x3x3 --shape 64 --shape 64'

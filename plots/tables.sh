@@ -22,7 +22,7 @@ else
     published=$1 on=$2 columns=$3 out=$4
     shift 4
     # The fields of RESULT among COLUMNS: those of PUBLISHED are two words, or one of three.
-    own=$(printf '%s\n' "$on,$columns" | tr , '\n' | grep -v -e ' ' -e '^setting$' -e '^method$' -e '^cause$' | awk '!seen[$0]++' | paste -sd, -)
+    own=$(printf '%s\n' "$on,$columns" | tr , '\n' | grep -v -e ' ' -e '^setting$' -e '^method$' -e '^how$' -e '^place$' -e '^cause$' | awk '!seen[$0]++' | paste -sd, -)
     "$bench" report "$result" --columns "$own" "$@" -f csv >"$tmp/own"
     "$bench" report "$published" --all -f csv >"$tmp/other"
     awk -v job=beside -v on="$on" -v columns="$columns" -v meta="$(sed -n '/^"meta"/p' "$published" | sed 's/\\/\\\\/g')" \

@@ -102,6 +102,8 @@ const Field fields[] = {
     /* published values */
     {"method", "method", .text = true, .meaning = "the method as its source names it"},
     {"setting", "setting", .text = true, .meaning = "data, network or machine of the published value"},
+    {"how", "how known", .text = true, .meaning = "printed in the source, read off a figure, computed by this project, or inferred"},
+    {"place", "place", .text = true, .meaning = "table, figure or list of the source, with its date"},
     {"merge_and_decode_ms", "merge and decode", .unit = "ms", .meaning = "time to merge all payloads and to decode the merged one"},
     {"cause", "cause", .text = true, .meaning = "the fault behind a published value; `corrected` is the value without it"},
     /* verify */

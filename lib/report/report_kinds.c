@@ -79,7 +79,7 @@ const ResultKind result_kinds[] = {
     {"verify", "atomo-verify/1", "statement,left,right,passed", "Statements of the paper",
      "The ATOMO paper's statements, checked on these tensors.", NULL, NULL, rank_verdicts},
     {"published", "atomo-published/1", "compressor,setting", "Published values",
-     "What others printed, beside what was measured here where that can be; where it came from a fault, why, and what is right.",
+     "Values from the literature, beside values measured here where there are any. `how known` says whether the source prints them; a value that a fault explains has its cause and the corrected value.",
      NULL, NULL, rank_few},
     {"inspect", "atomo-inspect/1", "tensor,stable_rank", "Gradients", "What the tensors are like.", NULL,
      NULL, rank_few},
