@@ -1,4 +1,4 @@
-/* archive.c -- see archive.h. Encoding and decoding make the same Calls and states. */
+/* archive.c -- see archive.h. Encoding and decoding make the same Calls and the same states. */
 #include "measure/archive.h"
 #include "exchange/states.h"
 #include "measure/compare.h"
@@ -11,10 +11,10 @@
 
 typedef struct {
     const ArchiveJob *job;
-    const Codec *none; /* for raw vectors */
+    const Codec *none; /* codec `none`, for vectors that are sent raw */
     CodecStates states;
     Arena *scratch; /* rewound for each vector */
-    char *plan;     /* plan records of the cell's vectors still to be encoded; NULL: none */
+    char *plan;     /* plan records of the cell's vectors that are not encoded yet; NULL: none */
     ArchiveSum *sum;
     Error *err;
 } Work;
@@ -86,7 +86,7 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
     return OK;
 }
 
-/* Moves the state on after encoding. */
+/* Moves the codec's state on after encoding. */
 static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
 {
     if (!codec_keeps_state(c->self))
@@ -112,9 +112,9 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
 /* The vectors of a cell, for codec_plan. */
 typedef struct {
     Dump *dump;
-    const Vector **vector; /* (count) of the step */
-    size_t at;             /* the last loaded, for messages */
-    float *x;              /* room for the largest */
+    const Vector **vector; /* (count) the step's vectors */
+    size_t at;             /* index of the last vector loaded, for error messages */
+    float *x;              /* room for the largest vector */
 } Source;
 
 static const float *load(void *data, size_t j, Error *err)
@@ -184,7 +184,7 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-/* The sorted paths of all tensors of the list: (list->tensors); NULL: no memory. */
+/* Returns the sorted paths of all tensors of the list (list->tensors paths); NULL: no memory. */
 static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
 {
     const char **path = NEW(a, const char *, list->tensors);
@@ -197,7 +197,8 @@ static const char **sorted_members(const Dump *d, const VectorList *list, Arena 
     return path;
 }
 
-/* For bsearch: the paths below the group are neighbours among sorted paths. */
+/* Compares a group's path with a tensor's path for bsearch; equal when the tensor is below the group. Tensors of one
+ * group are neighbours among sorted paths. */
 static int compare_below(const void *group, const void *item)
 {
     const char *const *path = item;
@@ -249,7 +250,7 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
 
 /* ---- decoding ---- */
 
-/* Decodes the estimate; moves the state on if decoding the next step reads it. */
+/* Decodes the estimate. Moves the state on if the codec's decoder reads the state. */
 static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
 {
     const bool replay = codec_traits(c->self) & DECODES_STATE;

@@ -11,25 +11,25 @@
 
 typedef struct {
     const Codec *codec;
-    uint64_t seed; /* encode only; decode reads it from the container */
+    uint64_t seed; /* used by encode only; decode reads the seed from the container */
     int threads;
-    /* Called after each vector with the number done; false ends with ERR_STOPPED. May be NULL. */
+    /* Called after each vector with the number of vectors done; false ends the job with ERR_STOPPED. May be NULL. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ArchiveJob;
 
 typedef struct {
     size_t vectors, tensors;
-    uint64_t raw_bytes;     /* 4 per element */
-    uint64_t payload_bytes; /* of all rounds */
+    uint64_t raw_bytes;     /* float32: 4 bytes per element */
+    uint64_t payload_bytes; /* sum over all rounds */
 } ArchiveSum;
 
-/* Writes the groups' attributes and a record for every vector; the caller commits. */
+/* Writes the groups' attributes and a record for every vector; the caller commits the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* Writes estimates with the paths, shapes and attributes of the container; `job->codec` is the container's codec. The
- * caller commits. */
+/* Writes estimates with the paths, shapes and attributes of the container. `job->codec` is the codec that the
+ * container names. The caller commits the file. */
 Status archive_decode(FrameReader *r, const ArchiveJob *job, DumpWriter *w, ArchiveSum *sum, Arena *a,
                       Error *err);
 

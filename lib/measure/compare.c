@@ -1,4 +1,5 @@
-/* compare.c -- see compare.h. First reads all vectors for percentiles; then loops over codecs, workers, steps, vectors. */
+/* compare.c -- see compare.h. Reads all vectors once for percentiles, then loops over codecs, workers, steps and
+ * vectors. */
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"
@@ -42,7 +43,7 @@ static void find_cells(Layout *l, const VectorList *v)
     }
 }
 
-/* By worker, then by step. Insertion sort: cells come by step, and a step has few workers. */
+/* Orders cells by worker, then by step. Insertion sort is enough: cells come by step, and a step has few workers. */
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
@@ -81,38 +82,38 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
     return OK;
 }
 
-/* ---- the loops ---- */
+/* ---- a codec's progress over cells ---- */
 
-/* Several vectors taken as one. */
+/* Sums over several vectors that are measured as one long vector. */
 typedef struct {
     Tally tally;
-    size_t vectors, failed; /* measured; left out as the codec failed */
-    size_t begin;           /* of its elements in pool_x and pool_y */
+    size_t vectors, failed; /* vectors measured; vectors left out because the codec failed */
+    size_t begin;           /* index of the pool's first element in pool_x and pool_y */
 } Pool;
 
 typedef struct {
     const Comparison *c;
     Layout layout;
     Buffers b;
-    size_t codec;       /* the one at work */
-    CodecStates states; /* of this codec and worker */
+    size_t codec;       /* index of the current codec */
+    CodecStates states; /* states of the current codec and worker */
     Arena *tallies;
-    CellPlan *plan; /* (workers) of the cell at work */
-    Pool run;       /* all cells so far */
-    size_t pooled;  /* elements in pool_x and pool_y: of the cell or of the run (Layout.reach) */
-    size_t vectors; /* done, for progress */
+    CellPlan *plan; /* (workers) each worker's plan for the current cell */
+    Pool run;       /* pool of all cells so far */
+    size_t pooled;  /* elements now in pool_x and pool_y, of the cell or of the run (Layout.reach) */
+    size_t vectors; /* vectors done over all codecs, for progress */
     size_t failures;
     Error *err;
 } Engine;
 
-/* A vector, or the mean over workers, into b.x. */
+/* Loads a vector, or in a merge the mean gradient of all workers, into b.x. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
-/* ---- percentiles: reads all vectors once, which also refuses NaN and Inf before any codec runs ---- */
+/* ---- percentiles: the first read of all vectors, which also refuses NaN and Inf before any codec runs ---- */
 
 static Status find_percentiles(Engine *e)
 {
@@ -144,7 +145,7 @@ static Status find_percentiles(Engine *e)
     return OK;
 }
 
-/* ---- several vectors as one ---- */
+/* ---- several vectors measured as one ---- */
 
 static Status open_pool(Engine *e, Pool *p, RecordLevel level)
 {
@@ -156,7 +157,8 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* W1 of the pools from p->begin on. Sorts both pools there, which no later W1 depends on. */
+/* Computes the Wasserstein distance W1 of the pool's elements. Sorts pool_x and pool_y from p->begin on; the W1 of a
+ * larger pool sorts again, so their order does not matter. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     Arena *a = e->b.scratch;
@@ -176,7 +178,7 @@ static Status pool_wasserstein(Engine *e, Pool *p)
     return OK;
 }
 
-/* The record of several vectors; its `error` counts those left out. */
+/* Writes the record of several vectors; its `error` says how many vectors were left out. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
 {
     char text[100];
@@ -197,7 +199,7 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- one vector ---- */
 
-/* Each worker plans its own gradient. If one fails, plan[0] has the failure. */
+/* Plans the cell, for each worker's gradient separately. If one worker's plan fails, plan[0] has the failure. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
@@ -218,7 +220,7 @@ static Status plan_cell(Engine *e, const Cell *cell)
     return OK;
 }
 
-/* Planning is part of the cell's encoding time. */
+/* Adds the time to plan the cell to the cell's encoding time. */
 static void count_plan(const Engine *e, Pool *pool)
 {
     const size_t workers = workers_of(e->c);
@@ -231,7 +233,7 @@ static void count_plan(const Engine *e, Pool *pool)
     }
 }
 
-/* The vector's plan records of all workers, for a Trial; `*record` NULL: none. */
+/* Takes the plan records of a vector, one per worker, for a Trial. `*record` is NULL if there is no plan. */
 static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 {
     const size_t workers = workers_of(e->c);
@@ -247,11 +249,12 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     return OK;
 }
 
-/* Appends a vector's sums and elements to its cell. */
+/* Appends a vector's sums and elements to its cell's pool. */
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    pool->tally.wasserstein = tally->wasserstein; /* for a cell of one vector */
+    pool->tally.wasserstein = tally->wasserstein; /* correct for a cell of one vector; else pool_wasserstein
+                                                   * replaces it */
     pool->vectors++;
     if (!e->b.pool_x)
         return;
@@ -259,7 +262,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* A codec's failure goes into the record; any other ends the comparison. */
+/* Measures a vector. A codec's failure goes into the vector's record; any other error ends the comparison. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Comparison *c = e->c;
@@ -303,7 +306,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     return OK;
 }
 
-/* ---- loops ---- */
+/* ---- loops over cells and codecs ---- */
 
 static Status run_cell(Engine *e, size_t k)
 {
@@ -350,7 +353,7 @@ static Status run_codec(Engine *e)
         TRY(put_pool(e, &e->run, v, c->vectors->count + l->cells, l->above_run));
     }
     arena_rewind(e->tallies, mark);
-    arena_trim(e->b.scratch); /* the next codec may need other memory */
+    arena_trim(e->b.scratch); /* the next codec may need blocks of another size */
     arena_trim(e->b.payloads);
     return OK;
 }

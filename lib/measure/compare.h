@@ -17,33 +17,35 @@
 #include "measure/metrics.h"
 
 typedef struct {
-    size_t codec, place; /* index into the codecs; 0 .. compare_places - 1 */
+    size_t codec, place; /* index into the codecs; place in the output, 0 .. compare_places - 1 */
     RecordLevel level;
-    const Vector *vector; /* LEVEL_CELL: the first of its cell; LEVEL_RUN: of all */
-    size_t vectors;       /* measured, without those that failed */
+    const Vector *vector; /* LEVEL_CELL: the first vector of the cell; LEVEL_RUN: the first of all */
+    size_t vectors;       /* vectors measured, without vectors on which the codec failed */
     Tally tally;          /* undefined when vectors is 0 */
-    const char *error;    /* why there are no figures, or which vectors they leave out; NULL: no failure */
+    const char *error;    /* why there is no measurement, or how many vectors it leaves out; NULL: no
+                           * failure */
 } Record;
 
 typedef struct {
     const Codec *const *codec;
-    const char *const *name; /* their canonical specs, for messages */
+    const char *const *name; /* the codecs' canonical specs, for messages */
     size_t codecs;
-    const bool *skip; /* (codecs) leave out; NULL: none */
+    const bool *skip; /* (codecs) true: leave the codec out; NULL: run all */
     const VectorList *vectors;
     size_t repeats;
     uint64_t seed;
     uint64_t memory; /* most bytes that pooled order statistics may hold */
     int threads;
-    double sample; /* least seconds of a timing sample */
-    bool untimed;  /* times are NaN; not for merges */
+    double sample; /* minimum seconds of a timing sample */
+    bool untimed;  /* times are not measured but NaN; not for merges */
 
-    /* 0: every vector is one worker's. Else a merge of so many workers: the mean of their estimates against the mean of
-     * their gradients, which load_worker reads; every worker starts each step from a zero state. */
+    /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers, which measures the mean of
+     * their estimates against the mean of their gradients. load_worker reads each gradient; every worker starts each
+     * step from a zero state. */
     size_t workers;
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
 
-    /* Callbacks, which get `data`. */
+    /* Argument of the callbacks. */
     void *data;
     Status (*load)(void *data, const Vector *v, float *x, Error *err);
     Status (*record)(void *data, const Record *r, Error *err);
@@ -51,36 +53,40 @@ typedef struct {
     bool (*stopped)(void);                        /* true ends the comparison with ERR_STOPPED; or NULL */
 } Comparison;
 
-/* Whether two neighbours in the list are in the same cell. */
+/* True when two vectors that are neighbours in the list are in the same cell. */
 bool compare_same_cell(const Vector *a, const Vector *b);
 
-/* How many records each codec has. */
+/* Returns the number of records per codec. */
 size_t compare_places(const VectorList *vectors);
 
-/* Memory of pooled order statistics per element: gradient, estimate, and the sort's room. */
+/* Bytes per element that pooled order statistics need: gradient, estimate and the sort's buffer. */
 enum { POOLED_BYTES = 3 * sizeof(float) };
 
-/* The highest level at which order statistics (wasserstein, percentile classes) fit into `memory` bytes: LEVEL_RUN for
- * all vectors at once, LEVEL_CELL for the largest cell, else LEVEL_VECTOR. Records of higher levels go without them. */
+/* Returns the highest level at which order statistics (wasserstein, percentile classes) fit into `memory` bytes:
+ * LEVEL_RUN for all vectors at once, LEVEL_CELL for the largest cell, else LEVEL_VECTOR. Records of higher levels
+ * lack order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory);
 
-/* A codec's failure is its record's `error`; `*failures` counts them. Errors are those of callbacks, memory, ERR_STOPPED. */
+/* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts failures. Returned
+ * errors come from callbacks and memory, or are ERR_STOPPED. */
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
 
-/* ---- sizes without errors or times ---- */
+/* ---- payload sizes without errors or times ---- */
 
 typedef struct Sizer Sizer;
 
-/* Ignores c's repeats, codecs and record callback; c is kept. The sizer lives in the arena. */
+/* Opens a sizer in the arena. It keeps c, and ignores c's repeats, codecs and record callback. */
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
 void sizer_close(Sizer *s); /* NULL is fine */
 
-/* Bits per element over all vectors, as a comparison with so many repeats measures: from the same payloads, decoded only
- * to update states. Leaves out vectors on which the codec fails; NaN if it fails on all. */
+/* Computes bits per element over all vectors, equal to a comparison's result with the same number of repeats:
+ * payloads are the same, but are decoded only to update states. Leaves out vectors on which the codec fails; NaN if
+ * it fails on all. */
 Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
 
-/* The codec with its rate set so that sizer_bits is within SIZE_TOLERANCE (relative) of `bits`, or as near as the rate
- * allows. A codec without a rate is returned unchanged. `*tries`: calls of sizer_bits. */
+/* Finds the rate at which sizer_bits is within SIZE_TOLERANCE (relative) of `bits`, or the nearest possible rate, and
+ * returns the codec with this rate. Returns a codec without a rate unchanged. `*tries`: number of sizer_bits
+ * calls. */
 #define SIZE_TOLERANCE 0.01
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err);

@@ -1,11 +1,11 @@
-/* compare_merge.c -- one codec on one vector of many workers: every gradient is encoded and decoded, payloads are merged
- * where they merge, and the mean estimate is measured against the mean gradient.
+/* compare_merge.c -- measures one codec on one vector of many workers: encodes and decodes every gradient, merges
+ * payloads where the codec can merge them, and measures the mean estimate against the mean gradient.
  *
- * Gradients are loaded one by one, once more in each round, and payloads are merged in batches (exchange/exchange.h), so
+ * Gradients are loaded one by one, again in each round, and payloads are merged in batches (exchange/exchange.h), so
  * memory does not depend on the number of workers.
  *
- * Each worker's encoding and decoding and each batch's merging is a timing sample of its own. A sample lasts 1/P (for
- * batches, one over their number) of the usual time, as the seconds of all workers are added. */
+ * Each worker's encoding and decoding and each batch's merging is a timing sample of its own. The seconds of all
+ * samples are added, so with P workers (or B batches) a sample lasts only 1/P (or 1/B) of the usual duration. */
 #include "measure/compare_parts.h"
 
 #include "exchange/mean.h"
@@ -15,9 +15,9 @@
 
 #include <string.h>
 
-/* What a worker has sent in a repeat. */
+/* Size of the payloads that a worker sends in one repeat. */
 typedef struct {
-    double bytes; /* of all rounds */
+    double bytes; /* sum over all rounds */
     Streams streams;
 } WorkerSent;
 
@@ -26,11 +26,11 @@ typedef struct {
     const Buffers *b;
     Exchange x;
     size_t n, workers, repeat;
-    bool measured;    /* this repeat is decoded and measured, not only timed */
-    double sample;    /* seconds that a timing sample lasts at least */
+    bool measured;    /* true: this repeat is decoded and measured; false: only timed */
+    double sample;    /* minimum seconds of a timing sample */
     WorkerSent *sent; /* (workers) */
 
-    double encode, merge, each, decode; /* seconds, of this repeat */
+    double encode, merge, each, decode; /* seconds of this repeat */
 } Merger;
 
 /* ---- timing ---- */
@@ -43,7 +43,8 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
     return OK;
 }
 
-/* Once untimed, reporting the streams, then timed. y holds nothing yet, so its memory is lent as scratch. */
+/* Encodes once untimed, reporting the streams, then times encoding. y is unused until decoding, so the codec gets its
+ * memory as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;
@@ -60,7 +61,7 @@ static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void
     return status;
 }
 
-/* For ExchangeClock. */
+/* Times a phase of the exchange; the callback of ExchangeClock. */
 static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *), void *arg)
 {
     Merger *m = data;
@@ -70,7 +71,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     case EXCHANGE_ENCODE:
         return time_encode(m, worker, work, arg);
     case EXCHANGE_MERGE:
-        TRY(work(arg)); /* touches the memory first, which is not part of merging */
+        TRY(work(arg)); /* an untimed first call touches the memory, as page faults are not part of merging */
         return add_sample(work, arg, m->sample / batches, &m->merge);
     case EXCHANGE_ESTIMATE:
         return add_sample(work, arg, m->sample / (double)m->workers, &m->each);
@@ -78,7 +79,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
         TRY(work(arg));
         return add_sample(work, arg, m->sample, &m->decode);
     case EXCHANGE_AVERAGE:
-        TRY(work(arg)); /* a second time would add the same payload again */
+        TRY(work(arg)); /* timed by a single call: a second call would add the same payload again */
         m->each += clock_now() - start;
         return OK;
     default:
@@ -116,7 +117,8 @@ static Status load(Merger *m, size_t worker)
     return status;
 }
 
-/* The variances of independent estimates add up. Where all workers draw the same numbers, conclude has the variance. */
+/* Adds a worker's expected variance to the tally: variances of independent estimates add up. For codecs whose workers
+ * all draw the same numbers, conclude computes the variance instead. */
 static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
 {
     const unsigned traits = codec_traits(m->t->codec);
@@ -140,7 +142,7 @@ static Status run_round(Merger *m, Tally *tally)
     return exchange_end_round(&m->x);
 }
 
-/* The mean estimate into y; in repeat 0 the mean gradient into x. */
+/* Runs all workers of a repeat. Writes the mean estimate to y and, in repeat 0, the mean gradient to x. */
 static Status run_exchange(Merger *m, Tally *tally)
 {
     Arena *a = m->x.call.scratch;
@@ -160,7 +162,7 @@ static Status run_exchange(Merger *m, Tally *tally)
     return OK;
 }
 
-/* Sums over workers and repeats; conclude divides. */
+/* Adds up sizes over workers and repeats; conclude divides the sums. */
 static void note_sizes(const Merger *m, Tally *tally)
 {
     const int last = m->x.rounds - 1;
@@ -179,7 +181,8 @@ static void note_sizes(const Merger *m, Tally *tally)
     }
 }
 
-/* The sort needs y and `work`, which later holds the repeats' deviations; so the estimate moves to g. */
+/* Measures repeat 0. The sort overwrites y and `work`, which later holds the repeats' deviations, so the estimate is
+ * copied to g first. */
 static Status measure_first(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
@@ -216,7 +219,8 @@ static double median_if(bool known, double *seconds, size_t repeats)
     return known ? stats_median(seconds, repeats) : NAN;
 }
 
-/* Closed forms of the mean's moments exist where elements are independent, or where all workers draw the same. */
+/* Sets the spread sums from closed forms of the mean estimate's moments, which exist where elements are independent
+ * or where all workers draw the same numbers. */
 static void use_moments(const Merger *m, const Call *call, Tally *tally)
 {
     AtomMoments moments = {NAN, NAN};
@@ -239,7 +243,8 @@ static void conclude(Merger *m, Tally *tally)
     tally->raw /= payloads;
     tally->merged /= decoded;
     tally->early /= decoded;
-    tally->encode = stats_median(b->encode, repeats); /* sorts */
+    tally->encode = stats_median(b->encode, repeats); /* stats_median sorts the seconds, so the first is the
+                                                       * minimum */
     tally->encode_min = b->encode[0];
     tally->each = stats_median(b->each, repeats);
     tally->merge = median_if(m->x.adds, b->merge, repeats);
@@ -250,11 +255,11 @@ static void conclude(Merger *m, Tally *tally)
     if (codec_traits(m->t->codec) & SHARED_DRAWS)
         tally->expected = codec_variance(&call, b->x);
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0; /* every payload carries floats */
+        tally->expected = 0; /* every payload carries raw floats, which have no error */
     use_moments(m, &call, tally);
 }
 
-/* On worker 0's gradient. All workers have the same state, so none has to be copied. */
+/* Trains the state on worker 0's gradient. All workers have the same state, so there is no need to copy it. */
 static Status train(Merger *m)
 {
     const Trial *t = m->t;

@@ -11,16 +11,16 @@
 /* ---- layout: cells and percentiles, the same for every codec (compare.c) ---- */
 
 typedef struct {
-    size_t from, to; /* vectors from .. to - 1 */
+    size_t from, to; /* the vectors with index from .. to - 1 */
     size_t elements;
     double above; /* 95th percentile of |g| over the cell; NaN: the cell does not fit into memory */
 } Cell;
 
 typedef struct {
-    Cell *cell;            /* in output order */
-    size_t cells, largest; /* elements of the largest cell */
-    size_t *order;         /* cells in the order of replay: by worker, then step */
-    double *above;         /* (vectors) 95th percentile of each */
+    Cell *cell;            /* (cells) in output order */
+    size_t cells, largest; /* number of cells; elements of the largest cell */
+    size_t *order;         /* (cells) indices of cells in the order of replay: by worker, then step */
+    double *above;         /* (vectors) 95th percentile of |g| of each vector */
     double above_run;
     RecordLevel reach;
 } Layout;
@@ -29,15 +29,16 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 
 /* ---- one codec on one vector ---- */
 
-/* Buffers for the largest vector, 16 bytes per element in all, and the pooled copies that order statistics sort. */
+/* Buffers for the largest vector, 16 bytes per element in total, and the pooled copies that order statistics sort. */
 typedef struct {
     float *x, *y;
-    float *work;             /* 2 n and a little: for sorting, then mean and deviation per element */
-    float *pool_x, *pool_y;  /* NULL: order statistics are per vector */
+    float *work;             /* a little more than 2 n: buffer of the sort, then mean and deviation per
+                              * element */
+    float *pool_x, *pool_y;  /* NULL: order statistics are computed per vector only */
     double *encode, *decode; /* (repeats) seconds */
     const Codec *none;
     float *g;             /* merge: a worker's gradient */
-    double *sum;          /* merge: of gradients */
+    double *sum;          /* merge: sum of the workers' gradients */
     double *merge, *each; /* merge: (repeats) seconds */
     Arena *payloads, *scratch;
 } Buffers;
@@ -45,7 +46,7 @@ typedef struct {
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
 
-/* Bytes of n floats rounded up to 64: an arena that is lent so many can take n floats. */
+/* Returns the bytes of n floats rounded up to 64: an arena that is lent this many bytes can hold n floats. */
 static inline size_t lendable(size_t n)
 {
     return (n * sizeof(float) + 63) & ~(size_t)63;
@@ -57,17 +58,19 @@ typedef struct {
     const Vector *vector;
     double above[LEVELS];
     void *state;             /* NULL: the codec keeps none */
-    const void *const *plan; /* (workers) plan record of this vector; NULL: the codec plans nothing */
-    bool *unread; /* merge: set if a gradient could not be loaded, which is not the codec's failure */
+    const void *const *plan; /* (workers) each worker's plan record of this vector; NULL: the codec plans
+                              * nothing */
+    bool *unread; /* merge: set when a gradient cannot be loaded, which is not the codec's failure */
     float *first; /* receives repeat 0's estimate; NULL: not wanted */
 } Trial;
 
-/* The Call of a codec on a vector, as repeat 0; trial_address sets the random address of another repeat. */
+/* Returns the Call of a codec on a vector for repeat 0; trial_address sets the random address of another repeat. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
-/* Measures into an open tally. b->x holds the vector. Every error except ERR_STOPPED is the codec's failure. */
+/* Measures b->x, which holds the vector, into an open tally. Every error except ERR_STOPPED is the codec's
+ * failure. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- merges of many workers (compare_merge.c) ---- */
@@ -77,13 +80,14 @@ static inline size_t workers_of(const Comparison *c)
     return c->workers ? c->workers : 1;
 }
 
-/* The step of all workers on a vector, as repeat 0, before exchange_begin; batch, y, payloads and clock are unset. */
+/* Returns the Exchange of all workers on a vector for repeat 0, before exchange_begin. The caller sets batch, y,
+ * payloads and clock. */
 Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err);
 
-/* The mean gradient of all workers, into b->x. */
+/* Writes the mean gradient of all workers to b->x. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
-/* Like trial_run; b->x becomes the mean gradient. */
+/* Like trial_run, for a merge; b->x becomes the mean gradient. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- plans (compare_plan.c) ---- */
@@ -91,25 +95,27 @@ typedef struct {
     const Comparison *c;
     const Codec *codec;
     CodecStates *states;
-    float *x, *y; /* room for the largest vector each */
+    float *x, *y; /* room for the largest vector in each */
     Arena *scratch;
-    size_t worker; /* merge: whose gradient is planned */
+    size_t worker; /* merge: the worker whose gradient is planned */
 } Planner;
 
 /* A codec's plan for the vectors of a cell. */
 typedef struct {
-    char *next;  /* records of `size` bytes, one for each vector that is not raw, in order */
+    char *next;  /* next record to take; records of `size` bytes, one for each vector that is not raw, in
+                  * order */
     size_t size; /* 0: the codec plans nothing */
     bool failed;
-    const Error *why; /* of a failure */
-    double seconds;   /* to plan, without loading */
-    double scratch;   /* most bytes of working memory */
+    const Error *why; /* why planning failed */
+    double seconds;   /* time to plan, without loading */
+    double scratch;   /* peak bytes of working memory */
 } CellPlan;
 
-/* The records live in the arena. A codec's failure is in the plan; the Status is of loading and memory. */
+/* Makes a plan with its records in the arena. A codec's failure is stored in the plan; the Status reports errors of
+ * loading and memory. */
 Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
 
-/* The plan record of v, which is the next vector of the cell; NULL: none. */
+/* Returns the plan record of v, the next vector of the cell; NULL: no plan. */
 const void *plan_take(CellPlan *plan, const Vector *v);
 
 static inline bool comparison_stopped(const Comparison *c)

@@ -1,14 +1,14 @@
-/* compare_plan.c -- plans the vectors of a cell before the first is encoded (codec_plan). Loads each vector once more;
- * loading is not part of the planning time. */
+/* compare_plan.c -- plans the vectors of a cell before its first vector is encoded (codec_plan). Loads each vector
+ * once more; loading is not part of the planning time. */
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"
 
 typedef struct {
     const Planner *planner;
-    const Vector **vector; /* (count) of the step */
-    size_t at;             /* the last loaded, for messages */
-    double loading;        /* seconds */
+    const Vector **vector; /* (count) the step's vectors */
+    size_t at;             /* index of the last vector loaded, for error messages */
+    double loading;        /* seconds spent on loading */
     bool failed;           /* loading failed, which is not the codec's failure */
 } Source;
 
@@ -26,7 +26,7 @@ static const float *load(void *data, size_t j, Error *err)
     return s->failed ? NULL : p->x;
 }
 
-/* The cell's vectors that are not raw, with their Calls. */
+/* Opens the step: the cell's vectors that are not raw, with their Calls. */
 static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, Error *err)
 {
     const Planner *p = source->planner;

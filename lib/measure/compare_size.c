@@ -1,7 +1,8 @@
-/* compare_size.c -- the bits per element of a codec's payloads, and the rate that gives a wanted number of bits.
+/* compare_size.c -- computes the bits per element of a codec's payloads, and the rate that gives a wanted number of
+ * bits.
  *
- * Loops as compare.c does, by worker, step and vector, with the same payloads to the byte. Measures no time or error;
- * decodes only repeat 0 of codecs with a state, to move the state on. */
+ * Loops over workers, steps and vectors as compare.c does, and makes the same payloads to the byte. Measures no time
+ * or error; decodes only repeat 0 of codecs with a state, to move the state on. */
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
@@ -15,7 +16,7 @@ struct Sizer {
     Layout layout;
     float *x, *y;
     const Codec *none;
-    CodecStates states; /* of the codec and worker at work */
+    CodecStates states; /* states of the current codec and worker */
     CellPlan plan;
     Arena *payloads, *scratch;
 };
@@ -47,7 +48,7 @@ void sizer_close(Sizer *s)
 
 /* ---- one vector ---- */
 
-/* All repeats from the same state; repeat 0 last, as its payload moves the state on. */
+/* Encodes all repeats from the same state; repeat 0 last, because its payload moves the state on. */
 static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, size_t repeats, double *bytes)
 {
     Message message;
@@ -57,13 +58,14 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
         return arena_fail(s->payloads, call->err);
     *bytes = 0;
     if (state)
-        TRY(codec_train(call, s->x, state)); /* at repeat 0's address */
+        TRY(codec_train(call, s->x, state)); /* at the random address of repeat 0 */
     for (size_t r = repeats; r-- > 0;) {
         if (comparison_stopped(s->c))
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* y holds nothing yet */
+        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* y is unused until decoding, so the codec gets
+                                                             * its memory as scratch */
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
         TRY(status);
@@ -79,7 +81,8 @@ typedef struct {
     double bytes, elements;
 } Size;
 
-/* A codec's failure leaves the vector out; any other error is returned. */
+/* Adds a vector's payload bytes to the total. A codec's failure leaves the vector out; any other error is
+ * returned. */
 static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
 {
     const Vector *v = &s->c->vectors->item[i];
@@ -138,7 +141,7 @@ Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Er
     return status;
 }
 
-/* ---- the rate for a size ---- */
+/* ---- the rate for a wanted size ---- */
 
 typedef struct {
     Sizer *s;
@@ -148,7 +151,7 @@ typedef struct {
     Arena *a;
 } Turned;
 
-/* NaN, which ends the search, if the codec refuses the rate or fails on all vectors. */
+/* Computes the bits at a rate; NaN, which ends the search, if the codec refuses the rate or fails on all vectors. */
 static Status size_at(void *data, double rate, double *bits, Error *err)
 {
     const Turned *t = data;
@@ -165,11 +168,11 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* The first search, with repeat 0 only: most sizes taken, and tolerance. */
+/* The first search, with repeat 0 only: maximum number of sizes computed, and relative tolerance. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 
-/* For random codecs searches with repeat 0 first, then goes on from there with all repeats. */
+/* For random codecs searches with repeat 0 first, then continues from the rate found with all repeats. */
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err)
 {
@@ -193,7 +196,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         *tries += found.tries;
         t.repeats = s->c->repeats;
         if (fabs(found.slope) > 1.5)
-            found.slope = copysign(1.5, found.slope); /* one draw of few atoms exaggerates the slope */
+            found.slope = copysign(1.5, found.slope); /* one draw of few atoms overestimates the slope */
         problem.most = 0;
         problem.tolerance = SIZE_TOLERANCE;
     }

@@ -1,11 +1,12 @@
-/* compare_trial.c -- one codec on one vector: encodes every repeat, decodes its payload, times both and measures the
- * error.
+/* compare_trial.c -- measures one codec on one vector: encodes every repeat, decodes its payload, times both and
+ * measures the error.
  *
- * Each repeat runs once untimed, reporting its streams, and then timed without reports; both give the same payload. A
- * codec that is not random is decoded in repeat 0 only; later repeats only time it.
+ * Each repeat runs once untimed, reporting its streams, and then timed without reports; both runs give the same
+ * payload. The estimate of a codec that is not random is the same in every repeat, so only repeat 0 is measured;
+ * later repeats are only timed.
  *
- * Memory limits comparisons of the largest tensors. So buffers that hold nothing are lent to the codec as scratch: y while
- * encoding, and `work` after its deviations are summed. */
+ * Memory limits comparisons of the largest tensors. So unused buffers are lent to the codec as scratch: y while
+ * encoding, and `work` once the repeats' deviations in it are summed. */
 #include "measure/compare_parts.h"
 
 #include "num/radix.h"
@@ -23,7 +24,7 @@ typedef struct {
     Message message;
 } Run;
 
-/* Overwrites y. */
+/* Encodes the vector; uses y as scratch. */
 static Status send(void *arg)
 {
     Run *run = arg;
@@ -66,7 +67,7 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Encodes and decodes untimed, for the payload, its streams and the most scratch memory of both. */
+/* Encodes and decodes once untimed. Yields the payload, its streams and the peak scratch memory of both. */
 static Status exchange(Run *run, Streams *streams, double *scratch)
 {
     Arena *a = run->call.scratch;
@@ -100,8 +101,8 @@ static void note_size(const Run *run, const Streams *streams, bool first, Tally 
     tally->raw += streams->raw;
 }
 
-/* The Wasserstein distance, of repeat 0 only. The sort uses `work`, which later holds the repeats' deviations, and y,
- * which is then decoded once more. */
+/* Computes the Wasserstein distance, of repeat 0 only. The sort overwrites y, so y is decoded again, and `work`,
+ * which later holds the repeats' deviations. */
 static Status measure_first(Run *run, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = run->b;
@@ -139,8 +140,9 @@ static Status settle(Run *run, Tally *tally)
     return OK;
 }
 
-/* The sums behind bias_z and gain_z assume independent elements. Where only atoms are independent, the atoms' closed
- * forms replace them (S_M2 is R - 1 times the variance); where nothing is independent they are NaN. */
+/* Sets the spread sums behind bias_z and gain_z, which assume independent elements. Where only atoms are independent,
+ * the atoms' closed forms replace the sums (S_M2 is R - 1 times the variance, for R repeats); where nothing is
+ * independent the sums become NaN. */
 static void use_moments(Run *run, Tally *tally)
 {
     AtomMoments m = {NAN, NAN};
@@ -151,7 +153,8 @@ static void use_moments(Run *run, Tally *tally)
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
-/* The codec's closed form; the mean over repeats where it depends on the repeat's draws (GIVEN_DRAWS). */
+/* Returns the codec's closed-form variance, averaged over repeats if it depends on the repeat's draws
+ * (GIVEN_DRAWS). */
 static double expected_variance(Run *run)
 {
     const size_t repeats = codec_traits(run->t->codec) & GIVEN_DRAWS ? run->t->c->repeats : 1;
@@ -163,8 +166,8 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
-/* The codec's expected variance, and its next state, from repeat 0's payload: encoded again if later repeats have
- * overwritten it. */
+/* Computes the codec's expected variance and next state from repeat 0's payload, which is encoded again if later
+ * repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
     Arena *a = run->call.scratch;
@@ -177,7 +180,7 @@ static Status conclude(Run *run, Tally *tally)
     arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0; /* raw floats in every repeat */
+        tally->expected = 0; /* every repeat sent raw floats, which have no error */
     use_moments(run, tally);
     if (run->t->state)
         status = settle(run, tally);
@@ -192,7 +195,7 @@ static void note_times(const Run *run, Tally *tally)
     const bool timed = !run->t->c->untimed;
     tally->encode = timed ? stats_median(b->encode, repeats) : NAN;
     tally->decode = timed ? stats_median(b->decode, repeats) : NAN;
-    tally->encode_min = timed ? b->encode[0] : NAN; /* sorted by now */
+    tally->encode_min = timed ? b->encode[0] : NAN; /* stats_median has sorted the seconds */
     tally->decode_min = timed ? b->decode[0] : NAN;
 }
 
@@ -209,7 +212,7 @@ static Status measure(Run *run, Tally *tally)
     }
     TRY(tally_gradient(tally, &s));
     if (t->state)
-        TRY(codec_train(&run->call, run->b->x, t->state)); /* at repeat 0's address */
+        TRY(codec_train(&run->call, run->b->x, t->state)); /* at the random address of repeat 0 */
     for (size_t r = 0; r < repeats; r++) {
         if (comparison_stopped(t->c))
             return FAIL(run->call.err, ERR_STOPPED, "stopped");
@@ -240,7 +243,7 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    const size_t held = c->vectors->count == 1   ? 0 /* x and y suffice */
+    const size_t held = c->vectors->count == 1   ? 0 /* x and y are already the only vector */
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest
                                                  : 0;

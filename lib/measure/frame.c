@@ -1,14 +1,14 @@
-/* frame.c -- see frame.h: writing and reading the payload container. The reader trusts no length; every refusal has the
- * offset of the block.
+/* frame.c -- see frame.h: writes and reads the payload container. The reader trusts no length; every error message
+ * has the offset of the block.
  *
  *     file    magic:8 version:u32 block...
  *     block   type:u8 size:u64 body:size check:u64      check: XXH64 of type, size and body, seeded with the offset
- *     'H'     records:u64 spec:text                     first
- *     'A'     group:text attrs                          any number
+ *     'H'     records:u64 spec:text                     first block
+ *     'A'     group:text attrs                          attributes of a group; any number of blocks
  *     'V'     seed repeat worker step tensor:u64 x 5 name:text flags:u8 members:u32
  *             { path:text dtype:u8 rank:u8 dim:u64 x rank attrs } x members
- *             rounds:u8 size:u64 x rounds payload...
- *     'Z'     records:u64                               last */
+ *             rounds:u8 size:u64 x rounds payload...    one vector
+ *     'Z'     records:u64                               last block */
 #include "measure/frame.h"
 
 #include "base/checksum.h"
@@ -25,12 +25,12 @@ enum {
     FRAME_HEAD = FRAME_MAGIC + 4, /* magic, version */
     BLOCK_HEAD = 1 + 8,           /* type, size */
     BLOCK_TAIL = 8,               /* checksum */
-    DTYPE_FLOAT32 = 0,            /* the only type of tensor */
+    DTYPE_FLOAT32 = 0,            /* the only element type */
     FLAG_RAW = 1,
     FLAG_JOINED = 2,
 };
 
-/* Like PNG's: not text, and altered by every transfer that converts text. */
+/* Like PNG's magic: not text, and altered by every transfer that converts line ends or strips bit 7. */
 static const uint8_t frame_magic[FRAME_MAGIC] = {0x89, 'A', 'T', 'M', '\r', '\n', 0x1a, '\n'};
 
 Shape frame_shape(const FrameRecord *r)
@@ -43,7 +43,8 @@ Shape frame_shape(const FrameRecord *r)
     return shape_vector(n);
 }
 
-/* A vector may be far larger than its payload (a few entries of millions), but not without limit. */
+/* Returns the largest number of elements that a payload of this size may claim. A sparse payload can be far smaller
+ * than its vector (a few entries of millions), but there must be a limit. */
 uint64_t frame_elements_limit(uint64_t payload)
 {
     const uint64_t most = (uint64_t)1 << 40;
@@ -55,7 +56,7 @@ uint64_t frame_elements_limit(uint64_t payload)
 struct FrameWriter {
     OutFile out;
     uint64_t at, records, promised;
-    Arena *arena; /* scratch for one block */
+    Arena *arena; /* holds one block at a time */
 };
 
 static Status cannot_write(const FrameWriter *w, Error *err)
@@ -220,10 +221,10 @@ void frame_abandon(FrameWriter *w)
 struct FrameReader {
     FILE *from;
     const char *name, *spec;
-    uint64_t size;    /* of the file */
+    uint64_t size;    /* bytes of the file */
     uint64_t at;      /* offset of the next block */
     uint64_t block;   /* offset of the last block read */
-    uint64_t records; /* the header's number */
+    uint64_t records; /* number of records that the header states */
     uint64_t delivered;
     bool ended;
 };
@@ -242,7 +243,7 @@ static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
     return OK;
 }
 
-/* The next block's type and body, after a check of its checksum. */
+/* Reads the next block, checks its checksum, and returns its type and body. */
 static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Error *err)
 {
     uint8_t head[BLOCK_HEAD];
@@ -295,7 +296,7 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
                : bad(r, err, "a group's attributes are malformed");
 }
 
-/* False: malformed. */
+/* Reads a member; false if malformed. */
 static bool take_member(Reader *body, FrameMember *m, Arena *a)
 {
     size_t dim[RANK_MAX] = {0};
@@ -311,7 +312,7 @@ static bool take_member(Reader *body, FrameMember *m, Arena *a)
 
 static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
 {
-    enum { LEAST = 4 + 1 + 2 + 4 }; /* bytes of a member */
+    enum { LEAST = 4 + 1 + 2 + 4 }; /* minimum bytes of a member */
     const uint32_t count = take_u32(body);
     if (body->bad || count == 0 || count > reader_left(body) / LEAST || (!rec->joined && count != 1))
         return false;
@@ -322,7 +323,7 @@ static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
     return rec->member != NULL;
 }
 
-/* The payloads; false if malformed, or if the members have more elements than the payload's size allows. */
+/* Reads the payloads; false if malformed, or if the members have more elements than frame_elements_limit allows. */
 static bool take_rounds(Reader *body, FrameRecord *rec)
 {
     rec->rounds = take_u8(body);
@@ -412,7 +413,8 @@ Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err)
 {
     struct stat info;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would block */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without O_NONBLOCK, opening a pipe
+                                                                   * without a writer would block */
     FILE *from = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
     if (from)
         return frame_open_file(out, from, path, a, err);

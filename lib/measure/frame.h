@@ -1,8 +1,9 @@
-/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (docs/FORMAT.md has the layout).
+/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (docs/FORMAT.md has the
+ * layout).
  *
- * A record is one compressed vector: its random address, its tensors, the payload of every round. Each block ends with a
- * checksum and the file with an end block, so a file that was cut or altered is refused, with the offset. No length is
- * trusted for an allocation beyond what the file's size justifies. */
+ * A record is one compressed vector: its random address, its tensors and the payload of every round. Each block ends
+ * with a checksum and the file with an end block, so a truncated or altered file is refused with the offset of the
+ * bad block. No length field is trusted: allocations are limited by the size of the file. */
 #ifndef ATOMO_FRAME_H
 #define ATOMO_FRAME_H
 
@@ -14,7 +15,7 @@
 enum { FRAME_VERSION = 1, FRAME_ROUNDS = 16 };
 
 typedef struct {
-    const char *path; /* in the dump */
+    const char *path; /* path of the tensor in the dump */
     Shape shape;
     AttrList attrs;
 } FrameMember;
@@ -23,19 +24,20 @@ typedef struct {
     uint64_t seed, repeat; /* the random address: rng_open(seed, repeat, worker, step, tensor) */
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */
-    const char *name; /* of the vector: a tensor's, or a group's */
+    const char *name; /* the vector's name: that of a tensor or of a group */
     bool raw;         /* sent with the codec `none` */
-    bool joined;      /* the vector is all members end to end; else there is one member, in its own shape */
+    bool joined;      /* true: the vector is all members end to end; false: the vector is the only member, in
+                       * its own shape */
     FrameMember *member;
     size_t members;
     Bytes round[FRAME_ROUNDS];
     int rounds;
 } FrameRecord;
 
-/* The shape that the codec compresses: the only member's, or a vector of all members' elements. */
+/* Returns the shape that the codec compresses: the only member's, or that of a vector of all members' elements. */
 Shape frame_shape(const FrameRecord *r);
 
-/* The most elements that a vector with a payload of so many bytes may have. */
+/* Returns the maximum number of elements of a vector with a payload of this many bytes. */
 uint64_t frame_elements_limit(uint64_t payload);
 
 /* ---- writing ---- */
@@ -47,10 +49,10 @@ typedef struct FrameWriter FrameWriter;
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
 Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
-                       Error *err); /* "": the root */
+                       Error *err); /* group "": the root */
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
-uint64_t frame_bytes(const FrameWriter *w);      /* of the finished file, after the last record */
-Status frame_commit(FrameWriter *w, Error *err); /* closes the file in any case */
+uint64_t frame_bytes(const FrameWriter *w);      /* size of the finished file; call after the last record */
+Status frame_commit(FrameWriter *w, Error *err); /* closes the file even on an error */
 void frame_abandon(FrameWriter *w);              /* NULL is fine */
 
 /* ---- reading ---- */
@@ -58,26 +60,26 @@ void frame_abandon(FrameWriter *w);              /* NULL is fine */
 typedef struct FrameReader FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
-/* The same from an open file that can seek; `name` is for messages. frame_close closes the file. */
+/* Like frame_open, for an open file that can seek; `name` is for messages. frame_close closes the file. */
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
 void frame_close(FrameReader *r); /* NULL is fine */
 
-const char *frame_name(const FrameReader *r); /* of the file */
+const char *frame_name(const FrameReader *r); /* name of the file */
 const char *frame_spec(const FrameReader *r);
 uint64_t frame_records(const FrameReader *r);
-uint64_t frame_size(const FrameReader *r);   /* of the file */
-uint64_t frame_offset(const FrameReader *r); /* of the last block read, for messages */
+uint64_t frame_size(const FrameReader *r);   /* bytes of the file */
+uint64_t frame_offset(const FrameReader *r); /* offset of the last block read, for messages */
 
 typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
 
 typedef struct {
     FrameType type;
-    const char *group; /* FRAME_ATTRS */
+    const char *group; /* for FRAME_ATTRS, with attrs */
     AttrList attrs;
-    FrameRecord record; /* FRAME_RECORD */
+    FrameRecord record; /* for FRAME_RECORD */
 } FrameItem;
 
-/* Reads the next block into the arena. ERR_CORRUPT says what is wrong, with the offset. */
+/* Reads the next block into the arena. ERR_CORRUPT's message says what is wrong, with the offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
 
 #endif

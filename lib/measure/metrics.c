@@ -1,7 +1,7 @@
-/* metrics.c -- the table of results, each a function of a tally's sums.
+/* metrics.c -- the table of metrics, each a function of a tally's sums.
  *
- * In comments G = |g|^2, R is the number of repeats, v_i the empirical variance of element i, bar the mean over repeats. A
- * result that does not exist (a ratio to a zero vector, a class without elements) is NaN. */
+ * In comments G = |g|^2, R is the number of repeats, v_i the empirical variance of element i, bar the mean estimate
+ * over repeats. A metric that does not exist (a ratio to a zero vector, a class without elements) is NaN. */
 #include "measure/metrics.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static double ratio(double a, double b)
     return b != 0 ? a / b : NAN;
 }
 
-/* A sum over one estimate, averaged over repeats. */
+/* Returns a sum over the estimate's elements, averaged over repeats. */
 static double mean_sum(const Tally *t, int sum)
 {
     double total = 0;
@@ -21,7 +21,8 @@ static double mean_sum(const Tally *t, int sum)
     return total / (double)t->decoded;
 }
 
-/* The mean over a class of elements whose members differ between repeats; leaves out repeats without members. */
+/* Returns the mean over a class of elements whose members differ between repeats. Repeats without members are left
+ * out. */
 static double mean_of_class(const Tally *t, int sum, int count)
 {
     double total = 0, repeats = 0;
@@ -93,7 +94,7 @@ static double decode_gbps(const Tally *t)
     return 1e-9 * ratio(raw_total(t), t->decode);
 }
 
-/* ---- the error's energy, and its bias ---- */
+/* ---- squared error and bias ---- */
 
 static double mse(const Tally *t)
 {
@@ -108,7 +109,7 @@ static double expected(const Tally *t)
     return t->expected;
 }
 
-/* S_M2 is R - 1 times the variance. */
+/* Returns the degrees of freedom R - 1: S_M2 is this many times the variance. */
 static double freedom(const Tally *t)
 {
     return t->repeats > 1 ? (double)(t->repeats - 1) : 1;
@@ -124,14 +125,15 @@ static double bias_ratio(const Tally *t)
     return ratio((double)t->repeats * t->spread[S_BIAS], variance(t));
 }
 
-/* The ratio is F(nu, nu (R - 1)), nu = (sum v)^2 / sum v^2: its mean is about 1, its variance 2 R / ((R - 1) nu). */
+/* Without bias, bias_ratio is distributed as F(nu, nu (R - 1)) with nu = (sum v_i)^2 / sum v_i^2: its mean is about
+ * 1, its variance about 2 R / ((R - 1) nu). Returns the ratio's deviation from 1 in standard deviations. */
 static double bias_z(const Tally *t)
 {
     const double nu = t->spread[S_M2] / t->spread[S_M2_SQUARES] * t->spread[S_M2];
     return (bias_ratio(t) - 1) / sqrt(2 * (double)t->repeats / (freedom(t) * nu));
 }
 
-/* <bar - g, g> / G: the gain less 1, without cancellation. */
+/* Returns <bar - g, g> / G, which is the gain minus 1 but computed without cancellation. */
 static double gain_excess(const Tally *t)
 {
     return ratio(t->spread[S_BIAS_DOT], norm2(t));
@@ -181,7 +183,8 @@ static double elem_error_small(const Tally *t)
 {
     const int own = (int)t->level;
     const double all = elem_total(t), left = all - mean_sum(t, E_ABOVE + own);
-    const double rest = left > 1e-13 * all ? left : 0; /* less is the sums' own rounding */
+    const double rest = left > 1e-13 * all ? left : 0; /* a smaller difference is rounding error of the
+                                                        * sums */
     return t->percentile_known ? ratio(rest, t->gradient[G_NONZERO] - t->gradient[G_ABOVE + own]) : NAN;
 }
 
@@ -194,7 +197,7 @@ static double elem_error_neg(const Tally *t)
     return mean_of_class(t, E_OVER, E_OVERS);
 }
 
-/* ---- */
+/* ---- distances and sums that the tally holds ---- */
 
 static double wasserstein(const Tally *t)
 {

@@ -1,53 +1,56 @@
-/* metrics.h -- measurements of a codec on a vector, and their sums over several vectors taken as one.
+/* metrics.h -- measurements of a codec on a vector, and their sums over several vectors measured as one long vector.
  *
- * A Tally holds sums, from which the table `metrics` computes results. Sums are in double and added in the order of the
- * blocks, so they are equal for any number of threads. */
+ * A Tally holds sums, from which the table `metrics` computes results. Sums are doubles, added in the order of blocks
+ * of elements, so they are equal for any number of threads. */
 #ifndef ATOMO_METRICS_H
 #define ATOMO_METRICS_H
 
 #include "base/arena.h"
 #include "vec/kernels.h"
 
-/* The vectors of a record. Each level has its own 95th percentile of |g|, which separates big elements from small. */
+/* The vectors that a record is about. Each level has its own 95th percentile of |g|, which separates big elements
+ * from small ones. */
 typedef enum {
     LEVEL_VECTOR, /* one vector */
-    LEVEL_CELL,   /* all vectors of one step and worker, as one */
-    LEVEL_RUN,    /* all vectors selected, as one */
+    LEVEL_CELL,   /* all vectors of one step and worker, as one long vector */
+    LEVEL_RUN,    /* all selected vectors, as one long vector */
     LEVELS,
 } RecordLevel;
 _Static_assert((int)LEVELS == (int)THRESHOLDS, "one threshold for each level");
 
 typedef struct {
     RecordLevel level;
-    size_t repeats;  /* R */
-    size_t decoded;  /* repeats decoded: R, or 1 if the codec is not random */
-    double n, cells; /* elements; cells, over which sizes and times are averaged */
+    size_t repeats;  /* R in formulas */
+    size_t decoded;  /* repeats that are decoded: R, or 1 if the codec is not random */
+    double n, cells; /* elements; number of cells, by which sizes and times are divided */
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
-    double entropy;                                /* bits, mean over repeats; NaN: not reported */
-    double raw;                                    /* tensors sent raw, mean over repeats */
-    double expected;                               /* codec_variance; NaN: unknown */
+    double entropy;                                /* bits, mean over repeats; NaN: the codec reports none */
+    double raw;                                    /* number of tensors sent raw, mean over repeats */
+    double expected;                               /* variance by codec_variance; NaN: unknown */
     double residual2;                              /* squared norm of the residual; NaN: none */
-    double scratch;                                /* most bytes of working memory */
-    double wasserstein;                            /* NaN: unknown */
-    double largest;                                /* max |h_i - g_i| over repeats */
+    double scratch;                                /* peak bytes of working memory */
+    double wasserstein;                            /* W1 distance; NaN: unknown */
+    double largest;                                /* largest |h_i - g_i| of any element i and repeat (h:
+                                                    * estimate) */
     double merge,
-        each;      /* merge: seconds to merge all payloads (NaN: they do not merge); to decode and add each */
-    double merged; /* merge: bytes of the merged payloads, all rounds; NaN: none */
-    double early;  /* bytes of the merged payloads of the rounds before the last */
+        each;      /* merge: seconds to merge all payloads (NaN: they do not merge); seconds to decode and add
+                    * each payload */
+    double merged; /* merge: bytes of the merged payloads of all rounds; NaN: none */
+    double early;  /* merge: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    double (*error)[E_SUMS]; /* (decoded) */
-    double spread[S_SUMS];   /* repeats around their mean, and their mean around g */
-    bool spread_known;       /* false: random, with one repeat */
-    bool percentile_known;   /* of the tally's level */
+    double (*error)[E_SUMS]; /* (decoded) sums over each repeat's estimate */
+    double spread[S_SUMS];   /* sums of the repeats' deviations from their mean, and of their mean's from g */
+    bool spread_known;       /* false: the codec is random and there is only one repeat */
+    bool percentile_known;   /* true: the 95th percentile of the tally's level is known */
 } Tally;
 
-/* An empty tally; its sums live in the arena. Not random: one decoding for all repeats. */
+/* Opens an empty tally with its sums in the arena. `random` false: one decoding serves for all repeats. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
-/* The vector g that is measured. `half` and `root` (n each) accumulate the repeats (spread_add); NULL where one decoding
- * serves for all. They are float32, which with up to 1000 repeats costs results at most 1e-6 of their value, or 1e-9 times
- * the ratio of bias to spread. */
+/* The measured vector g. `half` and `root` (n each) accumulate the repeats (kernel spread_add); NULL if one decoding
+ * serves for all repeats. They are float32, which changes results by at most 1e-6 of their value with up to 1000
+ * repeats, or by 1e-9 times the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;
@@ -58,13 +61,13 @@ typedef struct {
     Error *err;
 } MeasuredVector;
 
-/* The sums of g; before the others. */
+/* Computes the sums of g; call before tally_repeat. */
 Status tally_gradient(Tally *t, const MeasuredVector *s);
 
-/* The sums of repeat r's estimate y (n); for r = 0, 1, .. in order. */
+/* Adds the sums of repeat r's estimate y (n); call for r = 0, 1, .. in order. */
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
-/* The sums over repeats; after the last. */
+/* Computes the sums over repeats; call after the last tally_repeat. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
 /* Adds `part`, which may be of a lower level, to `total`, except for `wasserstein` and `cells`. */
@@ -72,18 +75,18 @@ void tally_append(Tally *total, const Tally *part);
 
 typedef enum {
     FORM_REAL,
-    FORM_COUNT, /* prints without a fraction, where it has none */
-    FORM_TIME,  /* a clock must have run for it */
+    FORM_COUNT, /* printed without a fraction if the value is whole */
+    FORM_TIME,  /* NaN unless the comparison measures times */
 } MetricForm;
 
 typedef struct {
-    const char *name; /* of the field; report/fields.h has its heading and its meaning */
+    const char *name; /* name of the field; report/fields.h has its heading and its meaning */
     MetricForm form;
     double (*of)(const Tally *t); /* NaN: the value does not exist */
 } Metric;
 
 extern const Metric metrics[];                       /* in the order of results; ends in {0} */
-const Metric *metric_find(const char *name);         /* NULL: no such metric */
-const char *metric_name(const void *data, size_t i); /* for text_nearest; data is not used */
+const Metric *metric_find(const char *name);         /* returns NULL: no such metric */
+const char *metric_name(const void *data, size_t i); /* name callback for text_nearest; ignores data */
 
 #endif

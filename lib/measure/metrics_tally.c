@@ -21,16 +21,16 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
     return t->error ? OK : arena_fail(a, err);
 }
 
-/* ---- passes: blocks in parallel, their sums added in order ---- */
+/* ---- passes over a vector: blocks run in parallel, their sums are added in order ---- */
 
-enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* partial sums of a block */
+enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* layout of a block's partial sums */
 _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
                "one size of partial sums fits all passes");
 
 typedef struct {
     const MeasuredVector *s;
     const float *y;
-    double count; /* repeats so far, this one included */
+    double count; /* repeats so far, including the current one */
     double (*part)[PART];
 } Pass;
 
@@ -59,7 +59,8 @@ static void spread_block(void *data, size_t b)
     kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass and adds its blocks' partial sums to `sum` (sums), and to `repeats`, if not NULL, those over repeats. */
+/* Runs a pass. Adds its blocks' partial sums to `sum` (sums) and, if `repeats` is not NULL, the largest error and the
+ * sums over repeats to that tally. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const MeasuredVector *s = p->s;
