@@ -22,10 +22,4 @@ typedef struct {
 void moments_add(Moments *m, double v);
 double moments_variance(const Moments *m); /* of a sample: m2 / (n - 1); NaN under two values */
 
-/* The regularised incomplete beta function I_x(a, b); a, b > 0. */
-double beta_inc(double a, double b, double x);
-
-/* P(F(d1, d2) > f); degrees of freedom may be real. */
-double f_tail(double f, double d1, double d2);
-
 #endif

@@ -2,7 +2,6 @@
 #include "rig/check.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "base/text_map.h"
 
 #include <float.h>
 
@@ -165,28 +164,6 @@ static void a_text_without_memory_says_so_once(void **state)
     arena_close(a);
 }
 
-/* 3,000 texts, of which 1,000 are new ones, the empty one among them. */
-static void texts_are_numbered_as_they_first_appear(void **state)
-{
-    (void)state;
-    enum { TEXTS = 1000 };
-    Arena *a = arena_open(0);
-    Error err;
-    TextMap m;
-    check_ok(text_map_open(&m, TEXTS, a, &err), &err);
-    for (size_t i = 0; i < 3 * TEXTS; i++) {
-        const size_t k = i * 7 % TEXTS;
-        const char *s = k ? text_format(a, "%zu", k) : "";
-        check(text_map_find(&m, s) == (i < TEXTS ? m.count : i % TEXTS));
-        check(text_map_number(&m, s) == i % TEXTS);
-        assert_string_equal(m.text[i % TEXTS], s);
-    }
-    check(m.count == TEXTS && text_map_find(&m, "1000") == TEXTS);
-    check_ok(text_map_open(&m, 0, a, &err), &err);
-    check(text_map_find(&m, "") == 0 && m.count == 0);
-    arena_close(a);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_double_reads_back),
     cmocka_unit_test(doubles_are_as_short_as_they_can_be),
@@ -198,6 +175,5 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_glob_of_stars_is_no_bomb),
     cmocka_unit_test(texts_grow),
     cmocka_unit_test(a_text_without_memory_says_so_once),
-    cmocka_unit_test(texts_are_numbered_as_they_first_appear),
 };
 CHECK_MAIN(tests)
