@@ -46,6 +46,11 @@ double basis_variance(const Call *c, const float *x);
 ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m);
 Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count);
 
+#define BASIS_HOOKS                                                                                          \
+    .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
+#define BASIS_CURVE                                                                                          \
+    .moments = basis_moments, .curve = basis_curve /* for codecs with the keys of the family */
+
 /* ---- for atoms with another payload ---- */
 
 /* The power of two that brings the largest magnitude to about 1; 1 where that is 0, or from 2^-40 to 2^40. */

@@ -50,10 +50,6 @@ const Compressor compressor_dct = {
     .promises = RANDOM,
     .traits = basis_traits,
     .family = &basis,
-    .bound = basis_bound,
-    .encode = basis_encode,
-    .decode = basis_decode,
-    .variance = basis_variance,
-    .moments = basis_moments,
-    .curve = basis_curve,
+    BASIS_HOOKS,
+    BASIS_CURVE,
 };

@@ -52,11 +52,7 @@ const Compressor compressor_entry = {
     .promises = RANDOM | EXACT_BYTES,
     .traits = basis_traits,
     .family = &basis,
-    .bound = basis_bound,
-    .encode = basis_encode,
-    .decode = basis_decode,
-    .variance = basis_variance,
+    BASIS_HOOKS,
+    BASIS_CURVE,
     .check = check,
-    .moments = basis_moments,
-    .curve = basis_curve,
 };

@@ -42,8 +42,5 @@ const Compressor compressor_gspar = {
     .params_size = sizeof(Gspar),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &basis,
-    .bound = basis_bound,
-    .encode = basis_encode,
-    .decode = basis_decode,
-    .variance = basis_variance,
+    BASIS_HOOKS,
 };

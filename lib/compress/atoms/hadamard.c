@@ -36,10 +36,6 @@ const Compressor compressor_hadamard = {
     .promises = RANDOM | EXACT_BYTES,
     .traits = basis_traits,
     .family = &basis,
-    .bound = basis_bound,
-    .encode = basis_encode,
-    .decode = basis_decode,
-    .variance = basis_variance,
-    .moments = basis_moments,
-    .curve = basis_curve,
+    BASIS_HOOKS,
+    BASIS_CURVE,
 };

@@ -115,8 +115,5 @@ const Compressor compressor_lq = {
     .promises = UNBIASED | RANDOM,
     .traits = traits,
     .family = &basis,
-    .bound = basis_bound,
-    .encode = basis_encode,
-    .decode = basis_decode,
-    .variance = basis_variance,
+    BASIS_HOOKS,
 };

@@ -170,35 +170,41 @@ Status blocks_get(const RotatedBlocks *s, Bytes in, float *x)
     return worst == BLOCK_FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
 }
 
-Status blocks_encode(const RotatedBlocks *s, const float *x, Buf *out)
+static RotatedBlocks blocks_of_family(const Call *c)
 {
-    const Call *c = s->c;
+    const RotatedFamily *family = c->self->ops->family;
+    return family->blocks(c);
+}
+
+Status blocks_encode(const Call *c, const float *x, Buf *out)
+{
+    const RotatedBlocks s = blocks_of_family(c);
     if (goes_raw(c) || is_tiny(x, c->shape->n))
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
-    return blocks_put(s, x, out);
+    return blocks_put(&s, x, out);
 }
 
-Status blocks_decode(const RotatedBlocks *s, Bytes in, float *x)
+Status blocks_decode(const Call *c, Bytes in, float *x)
 {
-    const Call *c = s->c;
+    const RotatedBlocks s = blocks_of_family(c);
     if (goes_raw(c) || in.size < 1 || in.data[0] != PAYLOAD_METHOD)
         return payload_bad(c, "not floats, nor the form that %zu elements have", c->shape->n);
-    return blocks_get(s, (Bytes){in.data + 1, in.size - 1}, x);
+    return blocks_get(&s, (Bytes){in.data + 1, in.size - 1}, x);
 }
 
-double blocks_variance(const RotatedBlocks *s, const float *x)
+double blocks_variance(const Call *c, const float *x)
 {
-    const size_t n = s->c->shape->n;
+    const RotatedBlocks s = blocks_of_family(c);
+    const size_t n = c->shape->n;
     double sum = 0;
-    if (goes_raw(s->c) || is_tiny(x, n))
+    if (goes_raw(c) || is_tiny(x, n))
         return 0;
     for (size_t p = 0; p < rotation_pieces(n); p++)
         for (size_t at = 0, size; at < rotation_piece(n, p); at += size) {
             size = rotation_block(rotation_piece(n, p) - at);
-            const RotatedBlock b = {
-                .n = size, .piece = p, .rotation = rotation_open(s->rng, p, at, s->rounds)};
-            sum += s->variance(s, &b, x + p * BLOCK + at);
+            const RotatedBlock b = {.n = size, .piece = p, .rotation = rotation_open(s.rng, p, at, s.rounds)};
+            sum += s.variance(&s, &b, x + p * BLOCK + at);
         }
     return sum;
 }

@@ -45,12 +45,19 @@ typedef struct RotatedBlocks {
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-size_t blocks_bound(const Call *c);
-Status blocks_encode(const RotatedBlocks *s, const float *x, Buf *out);
-Status blocks_decode(const RotatedBlocks *s, Bytes in, float *x);
-double blocks_variance(const RotatedBlocks *s, const float *x);
+/* A Compressor's `family` for the hooks below: its quantiser for a Call. */
+typedef struct {
+    RotatedBlocks (*blocks)(const Call *c);
+} RotatedFamily;
 
-/* The same without a kind byte and never raw; n >= ROTATION_SHORTEST. */
+size_t blocks_bound(const Call *c);
+Status blocks_encode(const Call *c, const float *x, Buf *out);
+Status blocks_decode(const Call *c, Bytes in, float *x);
+double blocks_variance(const Call *c, const float *x); /* for quantisers with `variance` */
+
+#define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
+
+/* A quantiser's blocks without a kind byte and never raw; n >= ROTATION_SHORTEST. */
 Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 

@@ -205,17 +205,7 @@ static RotatedBlocks eden_blocks(const Call *c)
                            .count = count_codes};
 }
 
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    const RotatedBlocks s = eden_blocks(c);
-    return blocks_encode(&s, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    const RotatedBlocks s = eden_blocks(c);
-    return blocks_decode(&s, in, x);
-}
+static const RotatedFamily family = {eden_blocks};
 
 const Compressor compressor_eden = {
     .name = "eden",
@@ -237,9 +227,8 @@ const Compressor compressor_eden = {
     .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
-    .bound = blocks_bound,
-    .encode = encode,
-    .decode = decode,
+    .family = &family,
+    ROTATED_HOOKS,
 };
 
 const Compressor compressor_drive = {
@@ -257,7 +246,6 @@ const Compressor compressor_drive = {
     .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
-    .bound = blocks_bound,
-    .encode = encode,
-    .decode = decode,
+    .family = &family,
+    ROTATED_HOOKS,
 };

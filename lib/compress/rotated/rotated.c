@@ -155,23 +155,7 @@ static RotatedBlocks rotated_blocks(const Call *c)
                            .variance = block_variance};
 }
 
-static Status encode(const Call *c, const float *x, Buf *out)
-{
-    const RotatedBlocks s = rotated_blocks(c);
-    return blocks_encode(&s, x, out);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    const RotatedBlocks s = rotated_blocks(c);
-    return blocks_decode(&s, in, x);
-}
-
-static double variance(const Call *c, const float *x)
-{
-    const RotatedBlocks s = rotated_blocks(c);
-    return blocks_variance(&s, x);
-}
+static const RotatedFamily family = {rotated_blocks};
 
 const Compressor compressor_rotated = {
     .name = "rotated",
@@ -186,8 +170,7 @@ const Compressor compressor_rotated = {
     .params = schema,
     .params_size = sizeof(Rotated),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS,
-    .bound = blocks_bound,
-    .encode = encode,
-    .decode = decode,
-    .variance = variance,
+    .family = &family,
+    ROTATED_HOOKS,
+    .variance = blocks_variance,
 };
