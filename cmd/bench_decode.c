@@ -27,18 +27,16 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     const ArchiveJob job = {codec, 0, (int)o->common.threads, tick, &progress};
     const Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
-    if (status != OK) {
-        dump_abandon(to);
-        return status;
-    }
-    TRY(dump_commit(to, o->err));
+    TRY(dump_finish(to, status, o->err));
     printf("%s: %s, %zu tensors, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
            sum.tensors, (unsigned long long)sum.payload_bytes, (unsigned long long)sum.raw_bytes);
     return OK;
 }
 
-static Status run(const Options *o, const char *path)
+static Status run(void *options, const TextList *arguments)
 {
+    const Options *o = options;
+    const char *path = arguments->item[0];
     const Codec *codec;
     FrameReader *from;
     if (!o->common.output)
@@ -60,8 +58,6 @@ static Status run(const Options *o, const char *path)
 int bench_decode(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
     Options o = {.a = arena_open(0), .err = &err};
     const Command command = {
         .program = "atomo-bench",
@@ -74,9 +70,5 @@ int bench_decode(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
-    if (status == OK && !helped)
-        status = run(&o, arguments.item[0]);
-    arena_close(o.a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

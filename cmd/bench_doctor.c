@@ -4,58 +4,52 @@
 #include "app/doctor.h"
 #include "report/report.h"
 
-static Status run(const Common *common, int argc, char **argv, Arena *a, Error *err)
+typedef struct {
+    Common common;
+    int argc;
+    char **argv;
+    Arena *a;
+    Error *err;
+} Options;
+
+static Status run(void *options, const TextList *arguments)
 {
+    const Options *o = options;
+    const Common *common = &o->common;
     static const Column columns[] = {{"what", true}, {"found", true}, {"ok", true}, {"advice", true}};
     Finding finding[FINDINGS_MAX];
     Fact *facts;
     size_t fact_count;
     Report *report;
-    TRY(report_meta(&facts, &fact_count, argc, argv, common->seed, common->threads, a, err));
-    const size_t count = doctor_look(finding, cli_stopped, a);
+    (void)arguments;
+    TRY(report_meta(&facts, &fact_count, o->argc, o->argv, common->seed, common->threads, o->a, o->err));
+    const size_t count = doctor_look(finding, cli_stopped, o->a);
     if (cli_stopped())
-        return FAIL(err, ERR_STOPPED, "doctor: stopped");
-    const ReportSpec spec = {
-        .schema = "atomo-doctor/1",
-        .meta = facts,
-        .facts = fact_count,
-        .columns = columns,
-        .column_count = countof(columns),
-        .format = (Format)common->format,
-        .path = common->output,
-        .color = !common->output && cli_color(common),
-    };
-    TRY(report_open(&report, &spec, a, err));
-    for (size_t i = 0; i < count; i++) {
+        return FAIL(o->err, ERR_STOPPED, "doctor: stopped");
+    ReportSpec spec = cli_spec(common, "atomo-doctor/1", facts, fact_count);
+    spec.columns = columns;
+    spec.column_count = countof(columns);
+    TRY(report_open(&report, &spec, o->a, o->err));
+    Status status = OK;
+    for (size_t i = 0; i < count && status == OK; i++) {
         const Value row[] = {value_text(finding[i].what), value_text(finding[i].found),
                              value_bool(!finding[i].advice), value_text(finding[i].advice)};
-        const Status status = report_row(report, row, true, err);
-        if (status != OK) {
-            report_abandon(report);
-            return status;
-        }
+        status = report_row(report, row, true, o->err);
     }
-    return report_close(report, err);
+    return report_finish(report, status, o->err);
 }
 
 int bench_doctor(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
-    Common common = {0};
-    Arena *a = arena_open(0);
+    Options o = {.argc = argc, .argv = argv, .a = arena_open(0), .err = &err};
     const Command command = {
         .program = "atomo-bench",
         .command = "doctor",
         .brief = "check this machine: libraries, CPU, memory, disk, and advice where something is wrong",
         .usage = "",
-        .common = &common,
+        .common = &o.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, a, &err);
-    if (status == OK && !helped)
-        status = run(&common, argc, argv, a, &err);
-    arena_close(a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

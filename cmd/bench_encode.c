@@ -50,8 +50,9 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     return OK;
 }
 
-static Status run(Options *o, const char *path)
+static Status run(void *options, const TextList *arguments)
 {
+    Options *o = options;
     const Codec *codec;
     VectorList list;
     Dump *d;
@@ -62,7 +63,7 @@ static Status run(Options *o, const char *path)
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
-    TRY(dump_open(&d, path, o->a, o->err));
+    TRY(dump_open(&d, arguments->item[0], o->a, o->err));
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
     Status status = groups_make(&list, d, &o->groups, o->a, o->err);
@@ -75,8 +76,6 @@ static Status run(Options *o, const char *path)
 int bench_encode(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
     Options o = {.a = arena_open(0), .err = &err};
     Selection *s = &o.groups.selection;
     const Option options[] = {
@@ -105,9 +104,5 @@ int bench_encode(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
-    if (status == OK && !helped)
-        status = run(&o, arguments.item[0]);
-    arena_close(o.a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -9,6 +9,8 @@ typedef struct {
     bool histogram, spectrum;
     int64_t bins;
     int reshape;
+    int argc;
+    char **argv;
     Arena *forever, *scratch;
     Error *err;
 } Options;
@@ -46,7 +48,7 @@ static Status write_all(const Options *o, Dump *d, Report *to, const InspectView
     return OK;
 }
 
-static Status inspect(const Options *o, Dump *d, const char *path, int argc, char **argv)
+static Status inspect(const Options *o, Dump *d, const char *path)
 {
     const InspectView *view = &inspect_views[o->histogram  ? INSPECT_HISTOGRAM
                                              : o->spectrum ? INSPECT_SPECTRUM
@@ -55,40 +57,30 @@ static Status inspect(const Options *o, Dump *d, const char *path, int argc, cha
     Report *report;
     Fact *facts;
     size_t count;
-    TRY(report_meta(&facts, &count, argc, argv, common->seed, common->threads, o->forever, o->err));
+    TRY(report_meta(&facts, &count, o->argc, o->argv, common->seed, common->threads, o->forever, o->err));
     facts[count++] = (Fact){"input", value_text(path)};
     facts[count++] = (Fact){"skipped", value_int((int64_t)dump_skipped(d))};
-    const ReportSpec spec = {
-        .schema = "atomo-inspect/1",
-        .meta = facts,
-        .facts = count,
-        .columns = view->columns,
-        .column_count = view->count,
-        .format = (Format)common->format,
-        .path = common->output,
-        .color = !common->output && cli_color(common),
-    };
+    ReportSpec spec = cli_spec(common, "atomo-inspect/1", facts, count);
+    spec.columns = view->columns;
+    spec.column_count = view->count;
     TRY(report_open(&report, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    const Status status = write_all(o, d, report, view, &lost);
-    if (status != OK) {
-        report_abandon(report);
-        return status;
-    }
-    TRY(report_close(report, o->err));
+    TRY(report_finish(report, write_all(o, d, report, view, &lost), o->err));
     if (lost.status == OK)
         return OK;
     *o->err = lost; /* the report holds all other tensors */
     return error_at(o->err, "%s", path);
 }
 
-static Status run(Options *o, const char *path, int argc, char **argv)
+static Status run(void *options, const TextList *arguments)
 {
+    Options *o = options;
+    const char *path = arguments->item[0];
     Dump *d;
     if (o->histogram && o->spectrum)
         return FAIL(o->err, ERR_USAGE, "inspect: --histogram and --spectrum are two tables; want one");
     TRY(dump_open(&d, path, o->forever, o->err));
-    const Status status = inspect(o, d, path, argc, argv);
+    const Status status = inspect(o, d, path);
     if (status == OK && dump_skipped(d) && !o->common.quiet)
         fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", path, dump_skipped(d));
     dump_close(d);
@@ -98,9 +90,12 @@ static Status run(Options *o, const char *path, int argc, char **argv)
 int bench_inspect(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
-    Options o = {.bins = 100, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
+    Options o = {.bins = 100,
+                 .argc = argc,
+                 .argv = argv,
+                 .forever = arena_open(0),
+                 .scratch = arena_open(0),
+                 .err = &err};
     const Option options[] = {
         OPTION('t', "tensor", "GLOB", &o.selection.tensors,
                "only tensors whose path or name matches; repeatable"),
@@ -128,10 +123,7 @@ int bench_inspect(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.forever, &err);
-    if (status == OK && !helped)
-        status = run(&o, arguments.item[0], argc, argv);
-    arena_close(o.forever);
+    const int code = cli_run(&command, argc, argv, run, &o, o.forever, &err);
     arena_close(o.scratch);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return code;
 }

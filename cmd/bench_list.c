@@ -135,8 +135,9 @@ static Status show_details(List *l)
     return write_text(l, text_done(&out));
 }
 
-static Status run(List *l, const TextList *arguments)
+static Status run(void *options, const TextList *arguments)
 {
+    List *l = options;
     l->format = (Format)l->common.format;
     if (arguments->count)
         return show_named(l, arguments->item[0]);
@@ -150,8 +151,6 @@ static Status run(List *l, const TextList *arguments)
 int bench_list(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
     List l = {.a = arena_open(0), .err = &err};
     const Option options[] = {
         OPTION(0, "details", NULL, &l.details, "print the page of every codec"),
@@ -171,9 +170,5 @@ int bench_list(int argc, char **argv)
         .takes = TAKES_FORMAT | TAKES_OUTPUT,
         .arguments_max = 1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, l.a, &err);
-    if (status == OK && !helped)
-        status = run(&l, &arguments);
-    arena_close(l.a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &l, l.a, &err);
 }

@@ -3,18 +3,26 @@
 
 #include "plot/plot.h"
 
-static Status run(const Common *common, const TextList *arguments, const char *x, Arena *a, Error *err)
+typedef struct {
+    Common common;
+    const char *x;
+    Arena *a;
+    Error *err;
+} Options;
+
+static Status run(void *options, const TextList *arguments)
 {
-    if (!common->output) {
-        FAIL(err, ERR_USAGE, "plot: the figure's name is missing");
-        return error_hint(err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
+    const Options *o = options;
+    if (!o->common.output) {
+        FAIL(o->err, ERR_USAGE, "plot: the figure's name is missing");
+        return error_hint(o->err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
     }
     const PlotJob job = {.kind = arguments->item[0],
                          .data = {arguments->item + 1, arguments->count - 1},
-                         .figure = common->output,
-                         .x = x,
+                         .figure = o->common.output,
+                         .x = o->x,
                          .stopped = cli_stopped};
-    return plot_draw(&job, a, err) == OK ? OK : error_at(err, "plot");
+    return plot_draw(&job, o->a, o->err) == OK ? OK : error_at(o->err, "plot");
 }
 
 /* The list of kinds for --help: each name, then its description, indented. */
@@ -42,13 +50,9 @@ static const char *details(Arena *a)
 int bench_plot(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
-    Common common = {0};
-    Arena *a = arena_open(0);
-    const char *x = NULL;
+    Options o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
-        OPTION(0, "x", "WHAT", &x, "x axis of convergence: time, step, bytes or wall"),
+        OPTION(0, "x", "WHAT", &o.x, "x axis of convergence: time, step, bytes or wall"),
         {0},
     };
     const Command command = {
@@ -56,16 +60,12 @@ int bench_plot(int argc, char **argv)
         .command = "plot",
         .usage = "KIND DATA... -o FIGURE",
         .brief = "draw a figure from results; needs gnuplot",
-        .details = details(a),
+        .details = details(o.a),
         .options = options,
-        .common = &common,
+        .common = &o.common,
         .takes = TAKES_OUTPUT,
         .arguments_min = 2,
         .arguments_max = -1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, a, &err);
-    if (status == OK && !helped)
-        status = run(&common, &arguments, x, a, &err);
-    arena_close(a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

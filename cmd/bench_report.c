@@ -140,8 +140,10 @@ static Status write_table(const ReportOptions *o, const char *path)
     return sheet_write(&shown, spec, o->a, o->err);
 }
 
-static Status run(ReportOptions *o, const char *path)
+static Status run(void *options, const TextList *arguments)
 {
+    ReportOptions *o = options;
+    const char *path = arguments->item[0];
     struct stat now;
     const bool folder = stat(path, &now) == 0 && S_ISDIR(now.st_mode);
     const Status status = folder ? write_page(o, path) : write_table(o, path);
@@ -168,8 +170,6 @@ static const char details[] =
 int bench_report(int argc, char **argv)
 {
     Error err;
-    TextList arguments;
-    bool helped;
     ReportOptions o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
         OPTION(0, "title", "TEXT", &o.title, "of the page (default Results of atomo)"),
@@ -197,9 +197,5 @@ int bench_report(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
-    if (status == OK && !helped)
-        status = run(&o, arguments.item[0]);
-    arena_close(o.a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

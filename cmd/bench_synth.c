@@ -27,8 +27,9 @@ static Status parse_shapes(const Options *o, SynthLayout *layout)
     return OK;
 }
 
-static Status run(const Options *o)
+static Status run(void *options, const TextList *arguments)
 {
+    const Options *o = options;
     SynthLayout layout = {.steps = o->steps, .workers = o->workers};
     const Synth synth = {.law = (Law)o->law,
                          .scale = o->scale,
@@ -40,19 +41,15 @@ static Status run(const Options *o)
                          .threads = (int)o->common.threads,
                          .stopped = cli_stopped};
     DumpWriter *to;
+    (void)arguments;
     TRY(parse_shapes(o, &layout));
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
     TRY(dump_create(&to, o->common.output, o->err));
-    const Status status = synth_dump(&synth, &layout, to, o->a, o->err);
-    if (status == OK)
-        TRY(dump_commit(to, o->err));
-    else
-        dump_abandon(to);
-    if (status == OK)
-        printf("%s: %zu %s tensors\n", o->common.output,
-               layout.shapes * (size_t)(layout.steps * layout.workers), law_names[o->law]);
-    return status;
+    TRY(dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err));
+    printf("%s: %zu %s tensors\n", o->common.output, layout.shapes * (size_t)(layout.steps * layout.workers),
+           law_names[o->law]);
+    return OK;
 }
 
 static const char details[] =
@@ -65,8 +62,6 @@ int bench_synth(int argc, char **argv)
 {
     static const char *shapes[] = {"64x3x3x3", "128x64x3x3", "512x512", "512"};
     Error err;
-    TextList arguments;
-    bool helped;
     Options o = {.shapes = {shapes, countof(shapes)},
                  .scale = 0.01,
                  .alpha = 3,
@@ -99,9 +94,5 @@ int bench_synth(int argc, char **argv)
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.a, &err);
-    if (status == OK && !helped)
-        status = run(&o);
-    arena_close(o.a);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -27,11 +27,14 @@ static const char *details(Arena *a)
     return text_done(&text);
 }
 
+static Status run(void *options, const TextList *arguments)
+{
+    return verify_job_run(options, arguments->item[0]);
+}
+
 int bench_verify(int argc, char **argv)
 {
     Error err = {.status = OK};
-    TextList arguments;
-    bool helped;
     VerifyJob o = {.methods = &verify_methods,
                    .argc = argc,
                    .argv = argv,
@@ -61,10 +64,7 @@ int bench_verify(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, o.forever, &err);
-    if (status == OK && !helped)
-        status = verify_job_run(&o, arguments.item[0]);
-    arena_close(o.forever);
+    const int code = cli_run(&command, argc, argv, run, &o, o.forever, &err);
     arena_close(o.scratch);
-    return status == OK ? 0 : cli_report("atomo-bench", &err);
+    return code;
 }

@@ -171,19 +171,16 @@ static Status open_report(Eval *e)
     size_t count;
     TRY(report_meta(&facts, &count, e->argc, e->argv, o->seed, o->threads, e->a, e->err));
     facts[count++] = (Fact){"train_dir", value_text(e->dir)};
-    const ReportSpec spec = {.schema = "atomo-eval/1",
-                             .meta = facts,
-                             .facts = count,
-                             .columns = columns,
-                             .column_count = COLUMNS,
-                             .format = (Format)o->format,
-                             .path = o->output,
-                             .color = !o->output && cli_color(o)};
+    ReportSpec spec = cli_spec(o, "atomo-eval/1", facts, count);
+    spec.columns = columns;
+    spec.column_count = COLUMNS;
     return report_open(&e->report, &spec, e->a, e->err);
 }
 
-static Status run(Eval *e)
+static Status run(void *options, const TextList *arguments)
 {
+    Eval *e = options;
+    (void)arguments;
     if (!e->dir)
         return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
     TRY(train_job_keep(e->dir, "-o", e->common.output, e->a, e->err));
@@ -192,11 +189,7 @@ static Status run(Eval *e)
     const Status status = test_all(e);
     progress_close(&e->progress);
     trainer_close(e->trainer);
-    if (status != OK) {
-        report_abandon(e->report);
-        return status;
-    }
-    TRY(report_close(e->report, e->err));
+    TRY(report_finish(e->report, status, e->err));
     if (cli_stopped())
         return FAIL(e->err, ERR_STOPPED, "%s: stopped", e->dir);
     if (e->failure.status != OK)
@@ -207,8 +200,6 @@ static Status run(Eval *e)
 int train_command_eval(int argc, char **argv)
 {
     Error err = {0};
-    TextList arguments;
-    bool helped;
     Eval e = {
         .test_batch = 1000, .argc = argc, .argv = argv, .a = arena_open(0), .err = &err, .last = SIZE_MAX};
     const Option options[] = {
@@ -234,9 +225,5 @@ int train_command_eval(int argc, char **argv)
         .common = &e.common,
         .takes = TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
     };
-    Status status = cli_parse(&command, argc, argv, &arguments, &helped, e.a, &err);
-    if (status == OK && !helped)
-        status = run(&e);
-    arena_close(e.a);
-    return status == OK ? 0 : cli_report(command.program, &err);
+    return cli_run(&command, argc, argv, run, &e, e.a, &err);
 }

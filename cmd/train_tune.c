@@ -147,14 +147,9 @@ static Status open_report(Tune *t)
     size_t count;
     TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
     train_job_facts(j, facts + count);
-    const ReportSpec spec = {.schema = "atomo-tune/1",
-                             .meta = facts,
-                             .facts = count + TRAIN_FACTS,
-                             .columns = columns,
-                             .column_count = COLUMNS,
-                             .format = (Format)o->format,
-                             .path = o->output,
-                             .color = !o->output && cli_color(o)};
+    ReportSpec spec = cli_spec(o, "atomo-tune/1", facts, count + TRAIN_FACTS);
+    spec.columns = columns;
+    spec.column_count = COLUMNS;
     return report_open(&t->report, &spec, j->a, j->err);
 }
 

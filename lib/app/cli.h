@@ -15,6 +15,7 @@
 #define ATOMO_CLI_H
 
 #include "base/text.h"
+#include "report/report.h"
 
 #include <stdio.h>
 
@@ -79,8 +80,16 @@ typedef struct {
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
+/* A command from its arguments to its exit code: cli_parse, `run` of `options` unless help was asked for, arena_close(a),
+ * cli_report. `run` writes its error to `err`. */
+int cli_run(const Command *command, int argc, char **argv,
+            Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
+
 /* Whether stdout takes colour: --color, else NO_COLOR, TERM and whether it is a terminal. */
 bool cli_color(const Common *common);
+
+/* A report with this `meta`, in the format, to the file and in the colours that the options ask for; without columns. */
+ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts);
 
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);

@@ -244,14 +244,7 @@ static Status write_results(CompareJob *j, const char *schema)
     };
     _Static_assert(countof(more) <= FACTS_SPARE, "report_meta leaves room for these");
     memcpy(j->facts + j->fact_count, more, sizeof more);
-    const ReportSpec spec = {
-        .schema = schema,
-        .meta = j->facts,
-        .facts = j->fact_count + countof(more),
-        .format = (Format)o->format,
-        .path = o->output,
-        .color = !o->output && cli_color(o),
-    };
+    const ReportSpec spec = cli_spec(o, schema, j->facts, j->fact_count + countof(more));
     return j->write ? j->write(j, spec) : results_write(&j->results, &j->view, spec, j->err);
 }
 

@@ -241,12 +241,10 @@ static Status write_rows(const CompareJob *j, const CostRows *s, const ReportSpe
 {
     Report *report;
     TRY(report_open(&report, spec, j->a, j->err));
-    for (size_t i = 0; i < s->rows; i++)
-        if (report_row(report, s->row + order[i].row * COST_FIELDS, true, j->err) != OK) {
-            report_abandon(report);
-            return j->err->status;
-        }
-    return report_close(report, j->err);
+    Status status = OK;
+    for (size_t i = 0; i < s->rows && status == OK; i++)
+        status = report_row(report, s->row + order[i].row * COST_FIELDS, true, j->err);
+    return report_finish(report, status, j->err);
 }
 
 Status cost_write(CompareJob *j, ReportSpec spec)

@@ -21,6 +21,28 @@ int cli_report(const char *program, const Error *err)
     return codes[err->status];
 }
 
+int cli_run(const Command *command, int argc, char **argv,
+            Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err)
+{
+    TextList arguments;
+    bool helped;
+    Status status = cli_parse(command, argc, argv, &arguments, &helped, a, err);
+    if (status == OK && !helped)
+        status = run(options, &arguments);
+    arena_close(a);
+    return status == OK ? 0 : cli_report(command->program, err);
+}
+
+ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts)
+{
+    return (ReportSpec){.schema = schema,
+                        .meta = meta,
+                        .facts = facts,
+                        .format = (Format)common->format,
+                        .path = common->output,
+                        .color = !common->output && cli_color(common)};
+}
+
 /* ---- signals ---- */
 
 static volatile sig_atomic_t stop_came; /* the only mutable global: a signal handler has no arguments */

@@ -145,14 +145,9 @@ Status train_records_open(TrainRecords *r)
     TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
     _Static_assert((int)TRAIN_FACTS <= (int)FACTS_SPARE, "report_meta leaves room for these");
     train_job_facts(j, facts + count);
-    const ReportSpec spec = {.schema = "atomo-run/1",
-                             .meta = facts,
-                             .facts = count + TRAIN_FACTS,
-                             .columns = r->column,
-                             .column_count = r->columns,
-                             .format = (Format)o->format,
-                             .path = o->output,
-                             .color = !o->output && cli_color(o)};
+    ReportSpec spec = cli_spec(o, "atomo-run/1", facts, count + TRAIN_FACTS);
+    spec.columns = r->column;
+    spec.column_count = r->columns;
     return report_open(&r->report, &spec, j->a, j->err);
 }
 

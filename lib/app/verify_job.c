@@ -61,14 +61,7 @@ static Status open_report(const VerifyJob *o, const char *path, const VectorList
     facts[count++] = (Fact){"input_bytes", value_int(input.st_size)};
     facts[count++] = (Fact){"tensors", value_int((int64_t)list->tensors)};
     facts[count++] = (Fact){"elements", value_int((int64_t)list->elements)};
-    const ReportSpec spec = {
-        .schema = "atomo-verify/1",
-        .meta = facts,
-        .facts = count,
-        .format = (Format)common->format,
-        .path = common->output,
-        .color = !common->output && cli_color(common),
-    };
+    const ReportSpec spec = cli_spec(common, "atomo-verify/1", facts, count);
     return verify_report_open(to, spec, o->per_tensor,
                               first->step != last->step || first->worker != last->worker, o->forever, o->err);
 }

@@ -107,8 +107,9 @@ Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err); /* makes the groups on the way */
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
-                        Error *err);           /* "" is the root */
-Status dump_commit(DumpWriter *w, Error *err); /* closes the writer in any case */
-void dump_abandon(DumpWriter *w);              /* removes the temporary file; NULL is fine */
+                        Error *err);                           /* "" is the root */
+Status dump_commit(DumpWriter *w, Error *err);                 /* closes the writer in any case */
+void dump_abandon(DumpWriter *w);                              /* removes the temporary file; NULL is fine */
+Status dump_finish(DumpWriter *w, Status written, Error *err); /* commits if `written` is OK, else abandons */
 
 #endif

@@ -120,6 +120,14 @@ void dump_abandon(DumpWriter *w)
     arena_close(w->arena);
 }
 
+Status dump_finish(DumpWriter *w, Status written, Error *err)
+{
+    if (written == OK)
+        return dump_commit(w, err);
+    dump_abandon(w);
+    return written;
+}
+
 /* ---- attributes ---- */
 
 /* Variable-length UTF-8, which Python reads as str. */

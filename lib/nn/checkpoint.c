@@ -128,11 +128,7 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err)
     if (!path)
         return arena_fail(t->arena, err);
     TRY(dump_create(&to, path, err));
-    const Status status = save_all(t, to, err);
-    if (status == OK)
-        TRY(dump_commit(to, err));
-    else
-        dump_abandon(to);
+    const Status status = dump_finish(to, save_all(t, to, err), err);
     arena_rewind(t->arena, mark);
     return status;
 }

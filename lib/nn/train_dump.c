@@ -75,11 +75,7 @@ Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r
     if (!path)
         return arena_fail(d->scratch, err);
     TRY(dump_create(&to, path, err));
-    const Status status = write_step(d, to, t, r, err);
-    if (status == OK)
-        TRY(dump_commit(to, err));
-    else
-        dump_abandon(to);
+    const Status status = dump_finish(to, write_step(d, to, t, r, err), err);
     arena_rewind(d->scratch, mark);
     return status;
 }
@@ -173,10 +169,7 @@ static Status write_file(GradientDump *d, const size_t *part, size_t parts, Erro
     Dump *before = open_earlier(d);
     const Status status = copy_all(d, before, part, parts, to, err);
     dump_close(before);
-    if (status == OK)
-        return dump_commit(to, err);
-    dump_abandon(to);
-    return status;
+    return dump_finish(to, status, err);
 }
 
 /* ---- opening and closing ---- */

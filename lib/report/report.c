@@ -105,6 +105,14 @@ void report_abandon(Report *r)
         outfile_abandon(&r->out);
 }
 
+Status report_finish(Report *r, Status written, Error *err)
+{
+    if (written == OK)
+        return report_close(r, err);
+    report_abandon(r);
+    return written;
+}
+
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a)
 {
     const ReportWriter *writer = writer_of(spec->format);

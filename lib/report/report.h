@@ -85,7 +85,8 @@ Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
 /* Ends and checks the output and renames it into place. The report is freed, also on failure. */
 Status report_close(Report *r, Error *err);
-void report_abandon(Report *r); /* removes the temporary file; NULL is fine */
+void report_abandon(Report *r);                              /* removes the temporary file; NULL is fine */
+Status report_finish(Report *r, Status written, Error *err); /* closes if `written` is OK, else abandons */
 
 /* A report of `count` rows as text; ignores the spec's path. NULL: out of memory. */
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);

@@ -62,9 +62,5 @@ Status sheet_write(const Csv *rows, ReportSpec spec, Arena *a, Error *err)
     spec.columns = columns;
     spec.column_count = rows->columns;
     TRY(report_open(&r, &spec, a, err));
-    if (put_rows(r, rows, a, err) != OK) {
-        report_abandon(r);
-        return err->status;
-    }
-    return report_close(r, err);
+    return report_finish(r, put_rows(r, rows, a, err), err);
 }

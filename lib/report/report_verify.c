@@ -144,11 +144,7 @@ Status verify_report_close(VerifyReport *r, Error *err)
         status = put_summary(r, statement_at(i)->name, &r->tally[i], err);
     if (!r->each && status == OK)
         status = put_summary(r, "all", &r->all, err);
-    if (status != OK) {
-        report_abandon(r->report);
-        return status;
-    }
-    return report_close(r->report, err);
+    return report_finish(r->report, status, err);
 }
 
 char *verify_failures(const VerifyReport *r, Arena *a)

@@ -188,9 +188,5 @@ Status results_write(const Results *r, const View *v, ReportSpec spec, Error *er
     spec.columns = s.columns;
     spec.column_count = s.count;
     TRY(report_open(&report, &spec, r->a, err));
-    if (write_rows(&s, report, err) != OK) {
-        report_abandon(report);
-        return err->status;
-    }
-    return report_close(report, err);
+    return report_finish(report, write_rows(&s, report, err), err);
 }
