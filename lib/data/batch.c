@@ -1,7 +1,8 @@
-/* batch.c -- the order of an epoch, and batches: bytes to normalised floats, cropped and flipped at random.
+/* batch.c -- shuffles the images of an epoch, and fills batches: bytes to normalised floats, cropped and flipped at
+ * random.
  *
- * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Outside the image it reads
- * padding: black, or the image mirrored at its outermost pixels, which are not repeated. */
+ * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Outside the image it
+ * reads padding: black, or the image mirrored at its outermost pixels, which are not repeated. */
 #include "data/dataset.h"
 
 enum {
@@ -18,12 +19,12 @@ typedef struct {
     size_t count;
     bool augment;
     Rng rng;
-    float level[3][256]; /* the normalised value of a byte, by channel */
+    float level[3][256]; /* level[c][b]: the normalised value of byte b in channel c */
     float *x;
     uint8_t *labels;
 } Filling;
 
-/* The row (or column) of an image of `side` rows that row i shows, or OUTSIDE. */
+/* Returns the row (or column) of an image of `side` rows that padded row i reads, or OUTSIDE. */
 static int source_of(int i, int side, Crop crop)
 {
     if (i >= 0 && i < side)
@@ -82,7 +83,7 @@ void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augm
     parallel_for(threads, (count + PIECE_IMAGES - 1) / PIECE_IMAGES, fill_piece, &f);
 }
 
-/* Fisher and Yates' shuffle, with addressed words. */
+/* Fisher and Yates' shuffle, with random words addressed by (seed, epoch). */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const Rng rng = rng_open(seed, epoch, RNG_EVERYONE, 0, rng_hash("epoch"));

@@ -1,7 +1,7 @@
-/* cifar.c -- CIFAR's binary files: records and nothing else.
+/* cifar.c -- reads CIFAR's binary files, which are records without a header.
  *
  *     CIFAR-10:  label:8 pixel:8 x 3 x 32 x 32
- *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32          coarse is below 20 */
+ *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32    coarse: superclass, below 20, not used */
 #include "data/files.h"
 #include "base/text.h"
 
@@ -55,7 +55,7 @@ static Status open_file(const DatasetInfo *info, const char *dir, const char *na
     return OK;
 }
 
-/* CIFAR-10's training images are in five files of 10,000 records. If the first file has another number of records, it is a
+/* Opens CIFAR-10's training files, five of 10,000 records. If the first file has another number of records, it is a
  * user's own subset, and files from the first absent one on are not needed. */
 static Status open_batches(const DatasetInfo *info, const char *dir, Opened *file, size_t *files, Arena *a,
                            Error *err)

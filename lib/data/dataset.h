@@ -1,7 +1,8 @@
-/* dataset.h -- labelled images for training, by name: published files, read unchanged, and digits that we draw.
+/* dataset.h -- labelled images for training, by name: published files, read unchanged, and synthetic digits
+ * (digits.h).
  *
- * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. An epoch's order
- * follows from (seed, epoch), an image's crop and flip from (seed, epoch, its index). */
+ * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. An epoch's
+ * order follows from (seed, epoch); an image's crop and flip follow from (seed, epoch, its index). */
 #ifndef ATOMO_DATASET_H
 #define ATOMO_DATASET_H
 
@@ -23,14 +24,16 @@ typedef struct {
     const char *name, *brief;
     size_t channels, rows, columns, classes;
     float mean[3], deviation[3]; /* of pixels / 255, by channel */
-    Crop crop;                   /* of training images */
+    Crop crop;                   /* augmentation of training images */
     const char *licence, *source;
-    /* Fills count, pixels and labels; info and split are set. Memory is from `a`. */
+    /* Fills count, pixels and labels; the caller has set info and split. Memory is from `a`. */
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
-const char *dataset_name(const void *data, size_t i);          /* NULL after the last; `data` is ignored */
-const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: the error names all and the nearest */
+const char *dataset_name(const void *data, size_t i);          /* returns the name of data set i, NULL after
+                                                                * the last; `data` is ignored */
+const DatasetInfo *dataset_find(const char *name, Error *err); /* returns NULL if there is none: the error
+                                                                * names all data sets and the nearest */
 
 struct Dataset {
     const DatasetInfo *info;
@@ -42,13 +45,13 @@ struct Dataset {
 
 enum { IMAGES_MOST = 1 << 30 };
 
-/* `dir` holds the published files; NULL: datasets/NAME. `digits` needs no files and follows from the seed; the published
- * sets ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the expected content and the
- * command that downloads it. Pixels and labels are in `a`. */
+/* Loads a data set. `dir` holds the published files; NULL: datasets/NAME. `digits` needs no files and follows from
+ * the seed; the published sets ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
+ * expected content and the command that downloads it. Pixels and labels are in `a`. */
 Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
                     int threads, Arena *a, Error *err);
 
-/* order (d->count): a permutation of the images from (seed, epoch). */
+/* Fills order (d->count) with a permutation of the images, determined by (seed, epoch). */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
 
 /* Fills x (count, channels, rows, columns) and labels (count) with images index[0 .. count-1], normalised. With `augment`,

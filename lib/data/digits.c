@@ -1,8 +1,8 @@
-/* digits.c -- draws digits: pen strokes through jittered points, distorted by a smooth random field and a random affine
- * map, drawn with a pen of random width, with noise added.
+/* digits.c -- draws synthetic digits: pen strokes through jittered points, distorted by a smooth random field and a
+ * random affine map, drawn with a pen of random width, with noise added.
  *
- * The pen's path is a Catmull-Rom curve, approximated by line segments; a pixel's ink follows from its distance to the
- * nearest segment. */
+ * The pen's path is a Catmull-Rom curve, approximated by line segments; a pixel's ink follows from its distance to
+ * the nearest segment. */
 #include "data/digits.h"
 
 #include "data/files.h"
@@ -10,11 +10,11 @@
 #include <math.h>
 
 enum {
-    STEPS = 4, /* line segments between two points */
+    STEPS = 4, /* line segments between two points of a stroke */
     GRID = 4,  /* rows and columns of nodes of the distortion field */
 };
 
-/* Random words of an image's key. */
+/* Indices of the random words that an image uses. */
 enum {
     WORD_LABEL,
     WORD_STYLE,
@@ -27,16 +27,16 @@ enum {
     WORD_RADIUS,
     WORD_INK,
     WORD_NOISE,
-    WORD_JITTER = 32,                           /* two per point */
-    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS, /* two per node */
-    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID,  /* one per pixel */
+    WORD_JITTER = 32,                           /* two words per point */
+    WORD_BEND = WORD_JITTER + 2 * STYLE_POINTS, /* two words per node */
+    WORD_PIXELS = WORD_BEND + 2 * GRID * GRID,  /* one word per pixel */
 };
 
 typedef struct {
     float x, y;
 } Point;
 
-/* The random parameters of one image, and its distances. */
+/* The random parameters of one image, and its pixels' distances to the path. */
 typedef struct {
     RngKey key;
     float xx, xy, yx, yy, right, down; /* the affine map from [-1, 1]^2 to pixels */
@@ -45,7 +45,7 @@ typedef struct {
     float nearest[DIGIT_PIXELS]; /* squared distance to the path */
 } Drawing;
 
-/* Uniform in [least, most). */
+/* Returns a random number, uniform in [least, most). */
 static float between(const RngKey *key, uint32_t word, float least, float most)
 {
     return least + (most - least) * ((float)(rng_word(key, word) >> 8) * 0x1p-24f);
@@ -56,7 +56,8 @@ static uint32_t below(const RngKey *key, uint32_t word, uint32_t n)
     return (uint32_t)((uint64_t)rng_word(key, word) * n >> 32);
 }
 
-/* Draws the random parameters. The rotation is by 2 atan(t), which needs no sine. */
+/* Draws the random parameters. A rotation by 2 atan(t) needs no sine or cosine, only quotients of polynomials in
+ * t. */
 static void draw_parameters(Drawing *d)
 {
     const float t = between(&d->key, WORD_ROTATION, -0.11f, 0.11f),
@@ -78,7 +79,8 @@ static void draw_parameters(Drawing *d)
                              between(&d->key, WORD_BEND + 2 * i + 1, -1.8f, 1.8f)};
 }
 
-/* The cell of v in [0, 1] and the weight of its right node (smoothstep, so the field is smooth between cells). */
+/* Returns the weight of the right node for v in [0, 1], and in *cell the grid cell of v. Smoothstep makes the field
+ * smooth between cells. */
 static float cell_of(float v, uint32_t *cell)
 {
     const float at = (v < 0 ? 0 : v > 1 ? 1 : v) * (GRID - 1);
@@ -105,7 +107,7 @@ static int clamp_pixel(float v)
     return v < 0 ? 0 : v > DIGIT_SIDE - 1 ? DIGIT_SIDE - 1 : (int)v;
 }
 
-/* Lowers d->nearest at the pixels that the segment's ink can reach. */
+/* Lowers d->nearest at the pixels that the segment's ink can cover. */
 static void draw_line(Drawing *d, Point from, Point to)
 {
     const float reach = d->radius + 0.5f, dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
@@ -126,13 +128,14 @@ static void draw_line(Drawing *d, Point from, Point to)
     }
 }
 
-/* The curve through four points, at t in [0, 1] between b and c. */
+/* Returns the curve through a, b, c, d at t in [0, 1], between b and c. */
 static float catmull_rom(float a, float b, float c, float d, float t)
 {
     return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-/* A stroke through `n` points; smooth at its ends too if they are the same point. */
+/* Draws a stroke through `n` points. A stroke whose last point equals its first is a closed curve, smooth there
+ * too. */
 static void draw_stroke(Drawing *d, const Point *p, size_t n)
 {
     const bool closed = n > 3 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y;
@@ -150,7 +153,8 @@ static void draw_stroke(Drawing *d, const Point *p, size_t n)
     }
 }
 
-/* The first point equal to point i. Equal points get the same jitter, so strokes that meet still meet. */
+/* Returns the index of the first point equal to point i. Equal points get the same jitter, so that strokes that meet
+ * still meet after jitter. */
 static uint32_t first_equal(const DigitStyle *style, uint32_t i)
 {
     uint32_t j = 0;
@@ -177,7 +181,8 @@ static void draw_style(Drawing *d, const DigitStyle *style)
     draw_stroke(d, stroke, n);
 }
 
-/* Distances to pixels: ink fades over one pixel at the pen's edge; noise is triangular, from two halves of one word. */
+/* Converts distances to pixels: ink fades over one pixel at the pen's edge. Noise has a triangular distribution, the
+ * difference of two halves of one random word. */
 static void develop(const Drawing *d, uint8_t *pixels)
 {
     const float strength = d->noise * 0x1p-16f;

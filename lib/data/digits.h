@@ -1,7 +1,7 @@
-/* digits.h -- draws digits like handwritten ones, so that a first run needs no download.
+/* digits.h -- draws synthetic digits that look handwritten, so that a first run needs no download.
  *
  * An image depends on (seed, split, its index) alone and has the same bytes on any machine: only additions, products,
- * quotients and square roots are used, which IEEE arithmetic rounds the same everywhere. */
+ * quotients and square roots are used, which IEEE arithmetic rounds identically everywhere. */
 #ifndef ATOMO_DIGITS_H
 #define ATOMO_DIGITS_H
 
@@ -14,12 +14,13 @@ enum {
     DIGITS_TEST = 10000,
 };
 
-/* One way to write a digit: the points that the pen passes through, in a square of 100 by 100, y downwards. */
+/* A style is one way to write a digit: the points that the pen passes through, in a square of 100 by 100, y
+ * downwards. */
 typedef struct {
     uint8_t x, y;
 } PenPoint;
 enum {
-    PEN_UP = 255, /* as x: ends the stroke; the next point begins another */
+    PEN_UP = 255, /* value of x that ends a stroke; the next point begins another */
     STYLE_POINTS = 18,
     STYLES = 3, /* of each digit */
 };

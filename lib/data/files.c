@@ -1,5 +1,5 @@
-/* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate packs at most 1032 to 1, so a larger claim is
- * refused before any memory is allocated. */
+/* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate compresses at most 1032 to 1, so a
+ * larger length is refused before any memory is allocated. */
 #include "data/files.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -22,7 +22,7 @@ Status data_damaged(const DatasetInfo *info, const char *path, Error *err)
     return fetch_hint(info, err);
 }
 
-/* `fd` was opened with O_NONBLOCK, so a pipe of that name does not block the program. */
+/* Reads the file. `fd` was opened with O_NONBLOCK, because opening a named pipe would block otherwise. */
 static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
 {
     struct stat st;
@@ -45,7 +45,7 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     const size_t size = load_u32(packed.data + packed.size - 4);
     if (size / PACKED_MOST > packed.size || packed.size > UINT32_MAX)
         return FAIL(err, ERR_CORRUPT, "damaged gzip data: %zu bytes cannot unpack to %zu", packed.size, size);
-    uint8_t *data = NEW(a, uint8_t, size + 1); /* one more byte, to notice content that is too long */
+    uint8_t *data = NEW(a, uint8_t, size + 1); /* one more byte, to detect content that is too long */
     if (!data)
         return arena_fail(a, err);
     z_stream z = {

@@ -1,12 +1,12 @@
-/* files.h -- the loaders of data sets, and what they share: published files as bytes, plain or gzip, and errors that say
- * how to download them. */
+/* files.h -- the loaders of data sets, and their shared functions: read published files, plain or gzip, and report
+ * errors that say how to download the files. */
 #ifndef ATOMO_DATA_FILES_H
 #define ATOMO_DATA_FILES_H
 
 #include "base/bytes.h"
 #include "data/dataset.h"
 
-/* ---- loaders, one for each family of formats: DatasetInfo.load ---- */
+/* ---- loaders, one for each file format: DatasetInfo.load ---- */
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
@@ -38,11 +38,11 @@ typedef struct {
 Status idx_images(Bytes file, size_t rows, size_t columns, Items *out, Error *err);
 Status idx_labels(Bytes file, size_t classes, Items *out, Error *err);
 
-/* Counts the records of a CIFAR file, and copies their pixels (count, 3072) and labels (count). */
+/* cifar_count counts the records of a CIFAR file; cifar_take copies their pixels (count, 3072) and labels (count). */
 Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err);
 Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err);
 
-/* Checks that it is a complete MATLAB 5 file whose packed variables have the right checksums. */
+/* Checks that the file is a complete MATLAB 5 file whose compressed variables have the right checksums. */
 Status mat_check(Bytes file, Error *err);
 
 #endif

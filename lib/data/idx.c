@@ -1,4 +1,4 @@
-/* idx.c -- the IDX files of MNIST and Fashion-MNIST: big-endian words, then bytes.
+/* idx.c -- reads the IDX files of MNIST and Fashion-MNIST: big-endian words, then bytes.
  *
  *     images = 0x00000803:32 count:32 rows:32 columns:32 pixel:8 x count x rows x columns
  *     labels = 0x00000801:32 count:32 label:8 x count */
@@ -12,7 +12,7 @@ static uint32_t word_at(Bytes file, size_t at)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* `size`: bytes of an item. */
+/* Finds the items behind the header and checks their number. `size`: bytes of an item. */
 static Status take_items(Bytes file, uint32_t magic, size_t header, size_t size, Items *out, Error *err)
 {
     if (file.size < header)

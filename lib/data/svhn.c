@@ -1,11 +1,11 @@
-/* svhn.c -- SVHN's cropped digits: MATLAB 5 files with X (32 x 32 x 3 x images) and y (images x 1), bytes, first axis
- * fastest.
+/* svhn.c -- reads SVHN's cropped digits: MATLAB 5 files with X (32 x 32 x 3 x images) and y (images x 1), bytes,
+ * first axis fastest.
  *
- * libmatio can crash on a damaged file, so it runs in a confined child process. The child copies X and y unchanged into
- * shared memory; the parent reads them after the child has ended and checks every count and label again. libmatio misses
- * some damage, so the parent checks lengths and checksums before it starts the child.
+ * libmatio can crash on a damaged file, so it runs in a confined child process. The child copies X and y unchanged
+ * into shared memory; the parent reads them after the child has ended and checks every count and label again.
+ * libmatio misses some damage, so the parent checks lengths and checksums before it starts the child.
  *
- *     shared = Answer (HEAD bytes), X, y */
+ *     shared memory = Answer (HEAD bytes), X, y */
 #include "base/confine.h"
 #include "data/files.h"
 
@@ -24,26 +24,27 @@ enum {
     PIXELS = 3 * PLANE,
     HEAD = 4096,
     COUNT_MOST = INT_MAX / PIXELS, /* libmatio counts elements in an int */
-    TEN = 10,                      /* the label of the digit 0 */
+    TEN = 10,                      /* SVHN's label for the digit 0 */
 };
 
 static const uint64_t MIB = 1 << 20;
 
 typedef struct {
     uint64_t count;
-    Error err; /* where count is 0 */
+    Error err; /* set if count is 0 */
 } Answer;
 
 typedef struct {
-    int file, memory; /* descriptors: the file's bytes, and the child's output */
+    int file, memory; /* descriptors: the file's bytes; the child's output */
     size_t file_size;
-    size_t most; /* images that the file can hold: deflate packs at most 1032 to 1 */
+    size_t most; /* maximum number of images in the file: deflate compresses at most 1032 to 1 */
     Answer *answer;
 } Shared;
 
-/* ---- before the child ---- */
+/* ---- the parent's checks before it starts the child ---- */
 
-/*     file = text:124 version:16 order:16 { type:32 size:32 bytes } ... */
+/* Checks the file's layout:
+ *     file = text:124 version:16 order:16 { type:32 size:32 bytes } ... */
 Status mat_check(Bytes file, Error *err)
 {
     enum { HEADER = 128, TAG = 8, MATRIX = 14, PACKED = 15, VERSION = 0x0100, ORDER = 'I' | 'M' << 8 };
@@ -76,7 +77,7 @@ static bool is_bytes(const matvar_t *v)
     return v->class_type == MAT_C_UINT8 && !v->isComplex;
 }
 
-/* "32x32x3x12" */
+/* Writes the lengths of the axes as text, for example "32x32x3x12". */
 static const char *axes(const matvar_t *v, char out[100])
 {
     size_t used = 0;
@@ -85,7 +86,8 @@ static const char *axes(const matvar_t *v, char out[100])
     return v->rank > 0 ? out : "nothing";
 }
 
-/* MATLAB drops a last axis of length 1, so one image has three axes. */
+/* Checks the shape of X and sets the number of images. MATLAB drops a last axis of length 1, so X of one image has
+ * three axes. */
 static Status check_pixels(const matvar_t *x, size_t most, size_t *count, Error *err)
 {
     char sides[100];
@@ -114,8 +116,9 @@ static Status check_labels(const matvar_t *y, size_t count, Error *err)
     return OK;
 }
 
-/* libmatio reports success where data end too soon, but then the last byte keeps its old value. So we read with two
- * different old values. */
+/* Reads a variable's bytes. If data end too soon, libmatio still reports success, but leaves the last byte of the
+ * buffer unchanged. So we mark the last byte before reading; if it still has the mark's value, we read again with
+ * another mark. */
 static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Error *err)
 {
     static const uint8_t mark[] = {0xa5, 0x5a};
@@ -159,7 +162,7 @@ static _Noreturn void child_run(const Shared *s)
     confine_memory(used, 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
-    alarm((unsigned)(60 + 8 * seconds)); /* in case it waits, which CPU seconds do not count */
+    alarm((unsigned)(60 + 8 * seconds)); /* limits wall-clock time, as waiting takes no CPU seconds */
     const Status status = read_variables(s, used, &count, &err);
     if (status == OK)
         s->answer->count = count;
@@ -168,7 +171,7 @@ static _Noreturn void child_run(const Shared *s)
     _exit(status == OK ? 0 : 1);
 }
 
-/* ---- after the child ---- */
+/* ---- the parent's work after the child has ended ---- */
 
 static Status child_wait(const Shared *s, pid_t child, Error *err)
 {
@@ -221,7 +224,7 @@ static Status take(const Shared *s, Dataset *d, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- around the child ---- */
+/* ---- starting the child and loading the file ---- */
 
 static Status put_file(int fd, Bytes file, Error *err)
 {
@@ -234,7 +237,8 @@ static Status put_file(int fd, Bytes file, Error *err)
     return OK;
 }
 
-/* Copies the checked bytes to memory for the child, so that it reads the same ones, and makes room for its output. */
+/* Copies the checked bytes to shared memory, so that the child reads the same bytes, and reserves memory for its
+ * output. */
 static Status share(Shared *s, Bytes file, Error *err)
 {
     const uint64_t packed = 1032 * (uint64_t)file.size / PIXELS + 1;
@@ -287,7 +291,7 @@ Status svhn_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena 
 {
     (void)seed, (void)threads;
     const char *name = d->split == SPLIT_TRAIN ? "train_32x32.mat" : "test_32x32.mat", *path;
-    Arena *own = arena_open(0); /* for the file's bytes, freed below */
+    Arena *own = arena_open(0); /* holds the file's bytes; closed below */
     Bytes file;
     Status status = data_file(d->info, dir, name, &file, &path, own, err);
     if (status == OK && (mat_check(file, err) != OK || load_file(d, file, a, err) != OK))

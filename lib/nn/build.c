@@ -1,4 +1,4 @@
-/* build.c -- adds layers to a network: the shapes of their activations, their parameters, their memory. */
+/* build.c -- adds layers to a network: allocates their activations, parameters and memory, and checks shapes. */
 #include "nn/build.h"
 
 #include "base/text.h"
@@ -155,7 +155,7 @@ Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, con
 
 /* ---- other layers ---- */
 
-/* The input's gradient overwrites the output's: both use one dx. */
+/* Adds a batch norm. The input's gradient overwrites the output's: both activations share one dx. */
 Activation *build_norm(Builder *b, Activation *in, const char *name)
 {
     Activation *out = NEW(b->arena, Activation, 1);
@@ -193,7 +193,8 @@ Activation *build_linear(Builder *b, Activation *in, const char *name, size_t ou
     return out;
 }
 
-/* Whether the backward pass of relu or sigmoid reads v, so that it must not be overwritten. */
+/* True when v is the output of a relu or sigmoid, whose backward pass reads v, so that no later layer may overwrite
+ * v. */
 static bool needed_back(const Builder *b, const Activation *v)
 {
     for (size_t i = 0; i < b->layers; i++)

@@ -1,10 +1,9 @@
-/* build.h -- puts a network together: each call adds a layer and returns the activation that the layer makes.
+/* build.h -- builds a network: each call adds a layer and returns the layer's output activation.
  *
- * A call that fails (out of memory, sizes that do not fit) leaves the error in the builder and returns a placeholder, so
- * calls need no checks; model_open checks once, at the end. Layers that work in place return their input. Where a layer
- * needs another layout, a conversion is added before it.
- * The backward passes of relu and sigmoid read their own output, so no layer may overwrite it; the exception is dropout
- * after relu, which keeps signs. */
+ * A call that fails (out of memory, sizes that do not fit) stores the error in the builder and returns a placeholder,
+ * so calls need no checks; model_open checks once, at the end. Layers that work in place return their input. Where a
+ * layer needs another memory layout, a conversion layer is added before it. The backward passes of relu and sigmoid
+ * read their own output, so no layer may overwrite it; the exception is dropout after relu, which keeps signs. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
@@ -21,9 +20,9 @@ typedef struct {
     Arena *arena;
     Error *err;
     Status status;
-    size_t images, classes; /* images: most in one pass */
+    size_t images, classes; /* images: maximum number in one pass */
     Activation *image;
-    Activation nothing; /* the placeholder after a failure */
+    Activation nothing; /* the placeholder that calls return after a failure */
     Layer *layer;       /* (LAYERS_MOST) */
     size_t layers;
     SliceList parameters, running;
@@ -31,8 +30,8 @@ typedef struct {
 
 /* `name` is the PyTorch module's: "conv1" makes the parameters conv1.weight and, with a bias, conv1.bias. */
 Activation *build_conv(Builder *b, Activation *in, const char *name,
-                       const ConvSettings *s); /* by our own loops */
-/* By oneDNN; channels must be a multiple of layer_lanes(). */
+                       const ConvSettings *s); /* by our own loops (conv_direct.c) */
+/* Adds a convolution by oneDNN; the number of output channels must be a multiple of layer_lanes(). */
 Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 Activation *build_norm(Builder *b, Activation *in, const char *name);
 Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs);
@@ -43,7 +42,7 @@ Activation *build_max_pool(Builder *b, Activation *in, size_t size);
 Activation *build_average_pool(Builder *b, Activation *in, size_t size);
 Activation *build_sum(Builder *b, Activation *in, Activation *other);
 
-/* A formatted name, kept as long as the model; "" when out of memory, which the builder then reports. */
+/* Returns a formatted name that lives as long as the model; "" when out of memory, which the builder reports. */
 PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
 #endif

@@ -11,9 +11,9 @@
 
 static const char schema[] = "atomo-checkpoint/1";
 
-/* ---- the setup ---- */
+/* ---- attributes of the setup ---- */
 
-/* The attributes that a checkpoint of this run must have. */
+/* Writes the attributes that a checkpoint of this run must have, and returns their number. */
 static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 {
     out[0] = attr_text("schema", schema);
@@ -30,7 +30,7 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
     return status;
 }
 
-/* ---- the arrays that one step hands to the next: weights, velocities, running statistics, codec states ---- */
+/* ---- the arrays that a step changes: weights, velocities, running statistics, codec states ---- */
 
 typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
 
@@ -49,7 +49,7 @@ static Status visit_slices(Trainer *t, const char *folder, const SliceList *list
     return OK;
 }
 
-/* A state is bytes; each float of its array holds four of them. */
+/* Visits a worker's codec states. A state is bytes, stored as an array of floats with four bytes in each. */
 static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
 {
     const CodecStates *states = gradient_states(t->exchange);
@@ -179,14 +179,15 @@ Status checkpoint_load(Trainer *t, const char *path, Error *err)
     return status;
 }
 
-/* ---- the setup of a checkpoint ---- */
+/* ---- reading the setup from a checkpoint ---- */
 
 typedef struct {
     const AttrList *attrs;
     const char *path, *missing;
 } Reading;
 
-/* The attribute `name` of this type, not negative. Else notes the name as missing and returns an empty one. */
+/* Returns the attribute `name` if it has this type and is not negative. Else notes the name as missing and returns an
+ * empty attribute. */
 static const Attr *known(Reading *k, const char *name, int type)
 {
     static const Attr none = {.text = ""};
@@ -240,7 +241,7 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
     return status;
 }
 
-/* ---- starting in a folder ---- */
+/* ---- checking a folder before a new run ---- */
 
 static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *err)
 {

@@ -1,8 +1,8 @@
-/* checkpoint.h -- saves a trainer's state after a step as step_%08d.h5 in a folder; a file is complete or absent.
+/* checkpoint.h -- saves a trainer's state after a step as step_%08d.h5 in a folder; each file is complete or absent.
  *
  * Weights, velocities, running statistics and codec states are the datasets /weights, /velocity, /running/WORKER and
- * /state/WORKER (four bytes of a state in one float). Attributes are the setup, the step, its epoch and its place in the
- * epoch's order, and a checksum of all arrays. No byte depends on the clock. */
+ * /state/WORKER (four bytes of a state in one float). Attributes are the setup, the step, its epoch, its position in
+ * the epoch's order, and a checksum of all arrays. No byte depends on the time of day. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 
@@ -10,20 +10,21 @@
 
 Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
 
-/* Puts the trainer into the saved state. ERR_USAGE: the file is of another setup. After any other failure the file is
- * damaged, and the trainer must load another file or be reset before its next step. */
+/* Restores the saved state. ERR_USAGE: the file belongs to another setup. After any other failure the trainer's state
+ * is undefined, and the trainer must load another file or be reset before its next step. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
-/* ERR_USAGE where the folder holds a checkpoint of another setup. Ignores damaged files; an absent folder is OK. */
+/* Fails with ERR_USAGE if the folder holds a checkpoint of another setup. Ignores damaged files; an absent folder is
+ * OK. */
 Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err);
 
-/* Fills `s` from a checkpoint with all settings that the weights depend on. The data set itself is left out: `dataset` is
- * its name, `images` its number of training images. Texts and the codec are in `a`. */
+/* Fills `s` from a checkpoint with all settings that the weights depend on, except the data set's content: `dataset`
+ * is its name, `images` its number of training images. Texts and the codec are in `a`. */
 Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
                         Error *err);
 
-/* Loads the folder's newest undamaged checkpoint, or resets the trainer where there is none. Calls `note` with a line for
- * each damaged file and for a start from the beginning. */
+/* Loads the folder's newest undamaged checkpoint, or resets the trainer if there is none. Calls `note` with a line of
+ * text for each damaged file and when training starts from the beginning. */
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
                          Error *err);
 

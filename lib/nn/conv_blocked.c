@@ -1,9 +1,9 @@
-/* conv_blocked.c -- convolution over blocked activations by oneDNN, a piece of images at a time.
+/* conv_blocked.c -- convolution over blocked activations by oneDNN, one piece (a few images) at a time.
  *
- * oneDNN's weight gradients differ in the last bits between numbers of threads. So each primitive is made for one thread
- * and for a piece of images whose size follows from the layer's shape alone; threads take different pieces, and the
- * pieces' weight gradients are added in order. Weights are stored plain, [out][in][row][column]; each pass copies them
- * into the order that the primitives chose. */
+ * oneDNN's weight gradients differ in the last bits between numbers of threads. So each primitive is made for one
+ * thread and for a piece of images whose size follows from the layer's shape alone; threads work on different pieces,
+ * and the pieces' weight gradients are added in order. Weights are stored plain, [out][in][row][column]; each pass
+ * copies them into the blocked order that the primitives chose. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -18,21 +18,21 @@
 #endif
 
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
-enum { CONV_PIECE_MOST = 2 * PIECE }; /* images */
+enum { CONV_PIECE_MOST = 2 * PIECE }; /* images per piece, at most */
 
-/* The primitives for one number of images, made when a pass first has a piece of that size. */
+/* The primitives for one number of images, made when a pass first has a piece with this number. */
 typedef struct {
     dnnl_primitive_desc_t desc[WAYS];
-    dnnl_primitive_t run[WAYS]; /* BACK_DATA: NULL where the input is the network's images */
+    dnnl_primitive_t run[WAYS]; /* BACK_DATA is NULL if the input is the network's images */
 } PiecePrimitives;
 
 typedef struct {
     dnnl_engine_t engine;
-    size_t images;        /* in a full piece: PIECE, or CONV_PIECE_MOST where the images are small */
-    dnnl_alg_kind_t back; /* algorithm of the gradients; outputs always use the direct algorithm */
-    PiecePrimitives piece[CONV_PIECE_MOST + 1]; /* by number of images */
+    size_t images;        /* in a full piece: PIECE, or CONV_PIECE_MOST for layers with few pixels */
+    dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
+    PiecePrimitives piece[CONV_PIECE_MOST + 1]; /* index: number of images */
     dnnl_memory_desc_t plain;
-    dnnl_memory_desc_t order[WAYS]; /* of the weights, chosen by the first primitive of each way */
+    dnnl_memory_desc_t order[WAYS]; /* the weights' memory order, chosen by the first primitive of each way */
     bool chosen;
 } Primitives;
 
@@ -64,10 +64,10 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
 
 /* ---- algorithm and size of a piece ---- */
 
-/* Winograd's F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144. Its relative
- * rounding error is about 1e-6, that of direct sums 2e-7. In a gradient the error stays that small. In an output it would
- * also change the sign of more relu inputs, and each such change alters the gradients of all layers before it. So outputs
- * use direct sums and gradients use Winograd's algorithm. */
+/* Winograd's F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144. Its
+ * relative rounding error is about 1e-6, that of direct sums 2e-7. In a gradient the error stays that small. In a
+ * forward output the error would also change the sign of more relu inputs, and each change of sign alters the
+ * gradients of all layers before it. So forward uses direct sums, and gradients use Winograd's algorithm. */
 enum { TILE = 4, TILE_PRODUCTS = 36 };
 
 static size_t tiles(const Activation *v)
@@ -75,7 +75,7 @@ static size_t tiles(const Activation *v)
     return (v->rows + TILE - 1) / TILE * ((v->columns + TILE - 1) / TILE);
 }
 
-/* Whether it saves at least half of the products; tiles that cross the edge save less. */
+/* True when Winograd's algorithm saves at least half of the products; tiles that cross the edge save less. */
 static bool winograd_saves(const Layer *l)
 {
     const ConvSettings *c = l->settings;
@@ -83,7 +83,8 @@ static bool winograd_saves(const Layer *l)
            l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
 }
 
-/* A piece needs enough pixels to outweigh its work on weights: reordering them and writing their gradient. */
+/* Returns the images in a full piece. A piece needs enough pixels to outweigh its work on weights: copying them into
+ * blocked order and writing their gradient. */
 static size_t piece_images(const Layer *l)
 {
     enum { FEW_PIXELS = 64 };
@@ -143,7 +144,7 @@ static void keep_orders(Primitives *s, const PiecePrimitives *piece)
     s->chosen = true;
 }
 
-/* A primitive uses as many threads as were allowed when it was made. */
+/* Makes the primitives for one number of images. oneDNN fixes a primitive's number of threads when it is made. */
 static dnnl_status_t piece_make(const Layer *l, Primitives *s, size_t images)
 {
     PiecePrimitives *piece = &s->piece[images];
@@ -189,7 +190,7 @@ static Status piece_ready(Primitives *s, const Layer *l, size_t images, Error *e
     return dnnl_check(piece_make(l, s, images), "making a convolution", err);
 }
 
-/* Makes the primitives that a pass of `images` needs. Not thread-safe. */
+/* Makes the primitives that a pass of `images` needs and that do not exist yet. Not thread-safe. */
 static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     if (images >= s->images)
@@ -197,7 +198,7 @@ static Status primitives_ready(Primitives *s, const Layer *l, size_t images, Err
     return images % s->images ? piece_ready(s, l, images % s->images, err) : OK;
 }
 
-/* Primitives for passes of up to `images`; after a failure, primitives_close frees the part that was made. */
+/* Makes primitives for passes of up to `images`; after a failure, primitives_close frees those already made. */
 static Status primitives_open(Primitives *s, const Layer *l, size_t images, Error *err)
 {
     const size_t *dim = l->weight->shape.dim;
@@ -207,7 +208,7 @@ static Status primitives_open(Primitives *s, const Layer *l, size_t images, Erro
     TRY(dnnl_check(dnnl_engine_create(&s->engine, dnnl_cpu, 0), "engine", err));
     begin(s, winograd_saves(l) ? dnnl_convolution_winograd : dnnl_convolution_direct);
     if (s->back == dnnl_convolution_winograd && piece_make(l, s, s->images) != dnnl_success)
-        begin(s, dnnl_convolution_direct); /* oneDNN has Winograd for some CPUs only */
+        begin(s, dnnl_convolution_direct); /* fall back: oneDNN has Winograd for some CPUs only */
     return primitives_ready(s, l, images, err);
 }
 
@@ -218,10 +219,10 @@ static void primitives_close(Primitives *s)
         dnnl_engine_destroy(s->engine);
 }
 
-/* ---- weights between their plain order and oneDNN's blocked ones ----
+/* ---- weights between their plain order and oneDNN's blocked orders ----
  *
- * In a blocked order the position of weight (o, i, row, column) is a sum of one term per index, so small tables of these
- * terms describe it. oneDNN's own reorder takes longer than some of the convolutions. */
+ * In a blocked order the offset of weight (o, i, row, column) is a sum of one term per index, so small tables of
+ * these terms describe the order. oneDNN's own reorder takes longer than some of the convolutions. */
 
 enum { DIMS = 4 };
 
@@ -233,8 +234,8 @@ typedef struct {
     float *to;
 } Reorder;
 
-/* The term of index x of dimension `dim`: its position within the inner blocks (the last is innermost) plus the offset of
- * its outer block. */
+/* Returns the term of index x of dimension `dim`: its offset within the inner blocks (the last is innermost) plus the
+ * offset of its outer block. */
 static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
 {
     const dnnl_blocking_desc_t *b = &d->format_desc.blocking;
@@ -250,7 +251,7 @@ static size_t term(const dnnl_memory_desc_t *d, int dim, size_t x)
     return at + x * (size_t)b->strides[dim];
 }
 
-/* Floats that weights take in such an order, padding included; a multiple of a cache line. */
+/* Returns the floats that weights take in a blocked order, padding included, rounded up to a cache line. */
 static size_t weights_room(const dnnl_memory_desc_t *order)
 {
     enum { LINE = 16 };
@@ -280,7 +281,7 @@ static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scrat
     return OK;
 }
 
-/* Inputs outermost, so that the scattered writes stay within the L1 cache. */
+/* Copies a group of outputs. Inputs are the outermost loop, so that the scattered writes stay within the L1 cache. */
 static void put_group(void *data, size_t group)
 {
     const Reorder w = *(const Reorder *)data;
@@ -317,7 +318,7 @@ static Status weights_put(const float *plain, const dnnl_memory_desc_t *order, f
 {
     Reorder w = {.from = plain, .to = ordered};
     TRY(reorder_open(&w, order, scratch, err));
-    if (weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block are zeros */
+    if (weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block must be 0 */
         memset(ordered, 0, weights_room(order) * sizeof *ordered);
     parallel_for(threads, reorder_groups(&w), put_group, &w);
     return OK;
@@ -332,7 +333,7 @@ static Status weights_get(const float *ordered, const dnnl_memory_desc_t *order,
     return OK;
 }
 
-/* ---- a pass ---- */
+/* ---- one pass over all pieces ---- */
 
 static const dnnl_memory_desc_t *wanted(const PiecePrimitives *p, int way, dnnl_query_t what)
 {
@@ -366,7 +367,7 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
         if (arg[i].desc)
             args[used++] = (dnnl_exec_arg_t){arg[i].arg, lend(s, arg[i].desc, arg[i].data)};
     const int before = omp_get_max_threads();
-    omp_set_num_threads(1); /* some primitives ask for the number again */
+    omp_set_num_threads(1); /* some primitives read the number of threads again when executed */
     status = dnnl_primitive_execute(run, stream, used, args);
     omp_set_num_threads(before);
     dnnl_stream_wait(stream);
@@ -376,18 +377,18 @@ static dnnl_status_t execute(const Primitives *s, dnnl_primitive_t run, const Ar
     return status;
 }
 
-/* One pass, shared by its pieces. A slot is a thread's place, with scratch of its own. */
+/* One pass, whose pieces run in parallel. A slot is one running thread's scratch memory. */
 typedef struct {
     const Layer *l;
     const Primitives *s;
     const Pass *p;
-    const float *weights; /* in the primitives' order */
+    const float *weights; /* in the primitives' blocked order */
     uint8_t *scratch;     /* (slots, room) bytes */
     size_t room;
-    float *partial; /* (pieces, each): a piece's weight gradient, at `bias_at` its bias gradient */
+    float *partial; /* (pieces, each): a piece's weight gradient; its bias gradient begins at `bias_at` */
     size_t each, bias_at;
     float *
-        aside; /* (slots, a piece): data gradients before they are added to dx; NULL: written to dx directly */
+        aside; /* (slots, a piece): data gradients to be added to dx; NULL: written to dx directly */
     dnnl_status_t *status; /* (pieces) */
 } Work;
 
@@ -412,7 +413,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Scratch for each slot: the larger need of a full and of the last piece. */
+/* Opens a pass. Each slot's scratch fits both a full piece and the last piece. */
 static Status work_open(Work *w, const Layer *l, const Pass *p, int way)
 {
     *w = (Work){.l = l, .s = l->state, .p = p};
@@ -534,9 +535,9 @@ static void weights_piece(void *data, size_t piece, size_t slot)
     w->status[piece] = execute(w->s, p->run[BACK_WEIGHTS], arg, countof(arg));
 }
 
-enum { RUN = 4096 }; /* floats per parallel task of a sum */
+enum { RUN = 4096 }; /* floats per parallel task of add_run */
 
-/* Adds the pieces' gradients to the first piece's, in order. */
+/* Adds one run of all pieces' gradients to the first piece's, in order. */
 static void add_run(void *data, size_t run)
 {
     const Work *w = data;

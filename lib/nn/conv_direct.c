@@ -6,13 +6,14 @@
 
 #include <string.h>
 
-/* Contributing taps per place of each axis: of the output for forward, of the input for the input gradient. */
+/* The taps that contribute to each place along each axis: to output places in forward, to input places in the input
+ * gradient. */
 typedef struct {
     Reach *row, *column;           /* (output rows), (output columns) */
     Reach *back_row, *back_column; /* (input rows), (input columns) */
 } State;
 
-/* Output place `at` reads input place at * stride + tap - padding. */
+/* Returns the taps of output place `at`, which reads input places at * stride + tap - padding. */
 static Reach reach(size_t at, size_t in, const ConvSettings *c)
 {
     const size_t first = at * c->stride;
@@ -23,7 +24,8 @@ static Reach reach(size_t at, size_t in, const ConvSettings *c)
     return r;
 }
 
-/* Input place `at` is read by output place (at + padding - tap) / stride, where that is an integer. */
+/* Returns the taps of input place `at`, which is read by output places (at + padding - tap) / stride where that is an
+ * integer. */
 static Reach reach_back(size_t at, size_t out, const ConvSettings *c)
 {
     const size_t first = at + c->padding;
@@ -62,9 +64,9 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- weights in tiles, as the loops read them ---- */
+/* ---- weights in tiles, in the order in which the loops read them ---- */
 
-/* Outputs in a tile: with the fewest tiles, the smallest width that covers all outputs. */
+/* Returns the outputs per tile: the smallest width that covers all outputs with the fewest tiles. */
 static size_t width_of(size_t outputs)
 {
     const size_t most = loops()->widest, tiles = (outputs + most - 1) / most;
@@ -77,7 +79,8 @@ static size_t padded_outputs(size_t outputs)
     return (outputs + width - 1) / width * width;
 }
 
-/* (tiles, inputs, taps, width) from weights at output * output_step + input * input_step + tap; 0 after the last output. */
+/* Copies weights, found at output * output_step + input * input_step + tap, into tiles (tiles, inputs, taps, width).
+ * The last tile is padded with 0. */
 static float *weights_tiled(const float *w, size_t outputs, size_t output_step, size_t inputs,
                             size_t input_step, size_t taps, Arena *a)
 {
@@ -150,13 +153,13 @@ typedef struct {
     const Layer *l;
     Direct dx;
     DirectWeights dw;
-    size_t each;    /* floats of a piece's sums: weights, then biases */
-    float *partial; /* (pieces, each) */
-    float *padded;  /* (pieces, padded_each): the input with its padding; NULL: the layer has none */
+    size_t each;    /* floats of a piece's partial sums: weights, then biases */
+    float *partial; /* (pieces, each) partial sums */
+    float *padded;  /* (pieces, padded_each): the input with zero padding; NULL: the layer has no padding */
     size_t padded_each;
 } Back;
 
-/* Copies one piece of the input into its zero padding. */
+/* Copies one piece of the input and surrounds it with zero padding. */
 static void pad(const Back *b, size_t piece, float *to)
 {
     const Activation *in = b->l->in;

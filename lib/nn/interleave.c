@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* From (images, n) to (n, PIECE); 0 in lanes without an image. */
+/* Copies or adds (images, n) floats as (n, PIECE); lanes without an image get 0. */
 static void interleave(const float *plain, size_t images, size_t n, bool add, float *interleaved)
 {
     enum { SOME = 64 };
@@ -26,7 +26,7 @@ static void interleave(const float *plain, size_t images, size_t n, bool add, fl
     }
 }
 
-/* From (n, PIECE) to (images, n). */
+/* Copies or adds (n, PIECE) floats as (images, n). */
 static void separate(const float *interleaved, size_t images, size_t n, bool add, float *plain)
 {
     for (size_t j = 0; j < n; j++)

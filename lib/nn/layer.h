@@ -1,9 +1,9 @@
 /* layer.h -- a network's layers: forward and backward passes over a batch of images.
  *
- * A network is a list of layers in the order they run; each reads one activation (a residual sum reads two) and makes the
- * next. Backward runs the list from its end. All work is cut into pieces of PIECE images, whatever the number of threads,
- * and sums over images (weight gradients, batch statistics) add the pieces' partial sums in order. So every step gives the
- * same bytes for any number of threads. */
+ * A network is a list of layers in the order they run; each reads one activation (a residual sum reads two) and
+ * writes the next. Backward runs the list from its end. All work is cut into pieces of PIECE images, whatever the
+ * number of threads, and sums over images (weight gradients, batch statistics) add the pieces' partial sums in order.
+ * So every step gives the same bytes for any number of threads. */
 #ifndef ATOMO_LAYER_H
 #define ATOMO_LAYER_H
 
@@ -11,56 +11,58 @@
 #include "base/rng.h"
 #include "dump/tensor.h"
 
-enum { PIECE = 16 }; /* images */
+enum { PIECE = 16 }; /* images in a piece */
 
 static inline size_t pieces_of(size_t images)
 {
     return (images + PIECE - 1) / PIECE;
 }
 
-/* Channels in a group of a blocked activation: the lanes of this CPU's vectors, 8 or 16. */
+/* Returns the channels in a group of a blocked activation: the lanes of this CPU's vectors, 8 or 16. */
 size_t layer_lanes(void);
 
-/* The numbers between two layers, in one of three layouts.
+/* An activation: the numbers between two layers, in one of three layouts.
  * Plain: [image][channel][row][column].
  * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; channels is a multiple of lanes.
- * Interleaved, for our own convolutions: [image / PIECE][channel][row][column][PIECE]. In the last piece, lanes without an
- * image hold arbitrary numbers in x and 0 in dx. */
+ * Interleaved, for our own convolutions: [image / PIECE][channel][row][column][PIECE]. In the last piece, lanes
+ * without an image hold arbitrary numbers in x and 0 in dx. */
 typedef struct {
     size_t channels, rows, columns;
-    size_t lanes; /* 1: plain or interleaved */
+    size_t lanes; /* channels in a group of a blocked layout; 1: plain or interleaved */
     bool interleaved;
-    float *x;        /* room for the largest pass */
+    float *x;        /* values, with room for the largest pass */
     float *dx;       /* d loss / d x; NULL for the network's images */
     bool accumulate; /* during backward: another reader of x already wrote dx, so the next one adds to it */
 } Activation;
 
-static inline size_t activation_size(const Activation *v) /* floats an image */
+static inline size_t activation_size(const Activation *v) /* floats per image */
 {
     return v->channels * v->rows * v->columns;
 }
 
 static inline size_t activation_floats(const Activation *v,
-                                       size_t images) /* in memory, unused lanes included */
+                                       size_t images) /* floats in memory, unused lanes included */
 {
     return (v->interleaved ? pieces_of(images) * PIECE : images) * activation_size(v);
 }
 
-static inline size_t activation_wide(const Activation *v) /* adjacent floats of one pixel */
+static inline size_t activation_wide(const Activation *v) /* number of adjacent floats that belong to one
+                                                           * pixel */
 {
     return v->interleaved ? PIECE : v->lanes;
 }
 
-/* Initial values: uniform in +-1/sqrt(fan in), N(0, 2 / (k k out)) for k x k kernels, 0, 1. */
+/* Initial values: uniform in +-1/sqrt(fan in); N(0, 2 / (k k out)) for k x k kernels with `out` outputs; 0; 1. */
 typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
 
-/* A parameter: a slice of the flat weights and of the flat gradient. Names and order are the PyTorch module's. */
+/* A parameter: a slice of the flat weights and of the flat gradient. Names and order are those of the PyTorch
+ * module. */
 typedef struct {
-    const char *name; /* "layer1.0.conv1.weight" */
+    const char *name; /* for example "layer1.0.conv1.weight" */
     Kind kind;
     Shape shape;
-    size_t offset; /* of its first float */
-    size_t fan_in; /* of its layer */
+    size_t offset; /* of its first float in the flat arrays */
+    size_t fan_in; /* inputs per output of its layer */
     Init init;
 } Slice;
 
@@ -68,10 +70,11 @@ typedef struct {
 typedef struct {
     size_t images;
     int threads;
-    bool training;        /* batch statistics, dropout */
-    const float *weights; /* flat */
-    float *gradient;      /* flat; backward overwrites its slices */
-    float *running;       /* flat: running means and variances; training updates them, scoring only reads */
+    bool training;        /* true: use batch statistics and dropout */
+    const float *weights; /* all parameters, flat */
+    float *gradient;      /* flat; backward overwrites its layers' slices */
+    float *running;       /* flat: running means and variances; training updates them, scoring only reads
+                           * them */
     Rng rng;              /* addressed by (seed, worker, step) */
     Arena *scratch;       /* rewound after each layer */
     Error *err;
@@ -81,26 +84,28 @@ typedef struct Layer Layer;
 
 typedef struct {
     const char *name;
-    /* Called once, for passes of up to `images`; memory from the arena lives as long as the model. May be NULL. */
+    /* Called once, for passes of up to `images`. Memory from the arena lives as long as the model. May be NULL. */
     Status (*open)(Layer *l, size_t images, Arena *a, Error *err);
     Status (*forward)(Layer *l, const Pass *p);
-    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds if in->accumulate */
+    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds to it if
+                                                  * in->accumulate */
     void (*close)(Layer *l);                     /* may be NULL */
 } LayerOps;
 
 struct Layer {
     const LayerOps *ops;
-    const void *settings;         /* ConvSettings, PoolSettings, DropoutSettings or NULL, by kind */
+    const void *settings;         /* ConvSettings, PoolSettings, DropoutSettings or NULL, depending on ops */
     Activation *in, *other, *out; /* other: the second summand of a residual sum, else NULL */
-    const Slice *weight, *bias;   /* NULL: the layer has none */
+    const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
     size_t running;               /* offset of its running statistics */
-    size_t index;                 /* place in the list; part of dropout's random address */
-    void *state;                  /* private: numbers that forward keeps for backward, oneDNN primitives */
+    size_t index;                 /* index in the list; part of dropout's random address */
+    void *state;                  /* private to the layer: numbers that forward keeps for backward, oneDNN
+                                   * primitives */
 };
 
-/* ---- every kind of layer, with its settings ---- */
+/* ---- the kinds of layers, with their settings ---- */
 
-/* Square kernels. */
+/* A convolution with square kernels. */
 typedef struct {
     size_t channels, size, stride, padding;
     bool bias;
@@ -109,25 +114,26 @@ typedef struct {
 
 typedef struct {
     size_t
-        size; /* size x size windows that do not overlap; rows and columns that do not fill one are ignored */
+        size; /* windows of size x size pixels that do not overlap; rest rows and columns are ignored */
 } PoolSettings;
 
 typedef struct {
-    double probability; /* of being dropped */
+    double probability; /* probability that an element is dropped */
 } DropoutSettings;
 
 extern const LayerOps conv_direct_layer; /* interleaved, by our own loops */
 extern const LayerOps
     conv_blocked_layer; /* blocked, by oneDNN; its input may also be plain with few channels */
-extern const LayerOps interleave_layer, plain_layer; /* from plain to interleaved, and back */
+extern const LayerOps interleave_layer, plain_layer; /* convert from plain to interleaved, and back */
 extern const LayerOps linear_layer;                  /* out = W x + b, x flattened channel by channel */
 extern const LayerOps norm_layer;                    /* batch norm, blocked; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer; /* any layout, in place: out is in */
-extern const LayerOps max_pool_layer, average_pool_layer; /* blocked or interleaved; of equals the first */
+extern const LayerOps max_pool_layer, average_pool_layer; /* blocked or interleaved; of equal maxima the first
+                                                           * gets the gradient */
 extern const LayerOps sum_layer;                          /* in += other; out is in */
 
-/* Softmax cross-entropy of plain outputs: *loss is its sum over the batch, *correct counts the images whose largest output
- * is the label's. v->dx becomes the gradient of the mean loss. */
+/* Computes the softmax cross-entropy of plain outputs: *loss is its sum over the batch, *correct counts the images
+ * whose largest output is that of their label. v->dx becomes the gradient of the mean loss. */
 void softmax_loss(const Activation *v, const uint8_t *labels, size_t images, double *loss, size_t *correct);
 
 #endif

@@ -7,14 +7,15 @@
 
 #include "vec/kernels.h"
 
-/* Along one axis, the taps of a kernel that contribute to one output place: `count` taps tap, tap + tap_step, ... read the
- * input at places at, at + at_step, ... */
+/* Along one axis, the taps of a kernel that contribute to one output place: `count` taps tap, tap + tap_step, ..
+ * which read the input at places at, at + at_step, .. */
 typedef struct {
     size_t count, tap, tap_step, at;
     ptrdiff_t at_step;
 } Reach;
 
-/* A convolution of PIECE images: y[k][row][column] = bias[k] + sum over channels and contributing taps of weight * x. */
+/* Arguments of a convolution of PIECE images: y[k][row][column] = bias[k] + sum over channels and contributing taps
+ * of weight * x. */
 typedef struct {
     const float *x; /* (channels, x_rows, x_columns, PIECE) */
     size_t channels, x_rows, x_columns;
@@ -24,10 +25,11 @@ typedef struct {
     size_t size, width;
     float *y; /* (outputs, rows, columns, PIECE) */
     size_t outputs, rows, columns;
-    bool add; /* to y instead of writing it */
+    bool add; /* true: add to y instead of overwriting it */
 } Direct;
 
-/* Weight gradients: dw += sum over images and output places of dy times the x that the tap reads; dbias += sum of dy. */
+/* Arguments of weight gradients: dw += sum over images and output places of dy times the x that the tap reads; dbias
+ * += sum of dy. */
 typedef struct {
     const float *x; /* (channels, x_rows, x_columns, PIECE), padding included */
     size_t channels, x_rows, x_columns;
@@ -37,24 +39,26 @@ typedef struct {
     float *dw, *dbias; /* (outputs, channels, size, size), (outputs) */
 } DirectWeights;
 
-/* size x size windows; a pixel has `wide` adjacent floats. */
+/* Pooling windows of size x size pixels; a pixel has `wide` adjacent floats. */
 typedef struct {
     size_t size, wide;
-    size_t rows, columns;     /* windows */
-    size_t x_rows, x_columns; /* pixels */
+    size_t rows, columns;     /* number of windows */
+    size_t x_rows, x_columns; /* number of pixels */
 } Windows;
 
 typedef struct {
     size_t widest; /* largest Direct.width; a width is a multiple of 4 */
     void (*direct)(const Direct *d);
     void (*direct_weights)(const DirectWeights *d);
-    /* y: the maximum of each window, NaN if it has one; place: its pixel in the window, row by row, of equals the first.
-     * Back: dx is dy at that pixel and 0 at the window's other pixels; added to dx if `add`. */
+    /* windows_max writes to y the maximum of each window, NaN if the window contains NaN, and to `place` the index of
+     * the maximum's pixel in the window, row by row; of equal maxima the first.
+     * windows_max_back sets dx to dy at that pixel and to 0 at the window's other pixels; it adds to dx instead if
+     * `add`. */
     void (*windows_max)(const Windows *w, const float *x, float *y, uint8_t *place);
     void (*windows_max_back)(const Windows *w, const float *dy, const uint8_t *place, bool add, float *dx);
 } Loops;
 
 const Loops *loops(void);
-const Loops *loops_of(Isa isa); /* for tests; NULL: not in this build or not on this CPU */
+const Loops *loops_of(Isa isa); /* for tests; NULL: not in this build or not supported by this CPU */
 
 #endif

@@ -140,7 +140,7 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running)
 
 static Status forward(Model *m, const Pass *p, const float *images)
 {
-    /* The cast is safe: no layer works in place on the images. */
+    /* The cast only removes const: no layer writes to the images. */
     m->b.image->x = (float *)(uintptr_t)images;
     for (size_t i = 0; i < m->b.layers; i++) {
         Layer *l = &m->b.layer[i];
@@ -164,7 +164,7 @@ static Status backward(Model *m, const Pass *p)
     return OK;
 }
 
-/* Prefixes the error with the first parameter or layer that has values that are not finite. */
+/* Prefixes the error with the first parameter or layer whose values are not all finite. */
 static Status blame_layer(const Model *m, const Pass *p)
 {
     for (size_t i = 0; i < m->b.layers; i++) {
@@ -221,7 +221,8 @@ Status model_score(Model *m, const Batch *batch, const float *weights, const flo
     const Pass p = {.images = batch->count,
                     .threads = threads,
                     .weights = weights,
-                    .running = (float *)(uintptr_t)running, /* scoring only reads it */
+                    .running = (float *)(uintptr_t)running, /* the cast removes const: scoring only reads the
+                                                             * running statistics */
                     .scratch = m->scratch,
                     .err = err};
     TRY(forward(m, &p, batch->images));

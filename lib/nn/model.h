@@ -11,17 +11,18 @@ typedef struct Model Model;
 
 typedef struct {
     const char *network;
-    size_t channels, rows, columns; /* of an image */
+    size_t channels, rows, columns; /* size of an image */
     size_t classes;
-    size_t images; /* most in one pass */
+    size_t images; /* maximum number in one pass */
 } ModelSpec;
 
-/* ERR_USAGE: no such network (the hint names the nearest), or images of a size that it does not take. */
+/* Opens a network by its name. ERR_USAGE: no such network (the hint names the nearest), or it does not take images of
+ * this size. */
 Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
-/* Names, shapes and offsets of the parameters, in the order of the PyTorch module, and of the running statistics
- * ("bn1.running_mean", ...), in flat arrays of `floats` floats. Both lists live as long as the model. */
+/* Return the names, shapes and offsets of the parameters, in the order of the PyTorch module, and of the running
+ * statistics ("bn1.running_mean", ...), for flat arrays of `floats` floats. Both lists live as long as the model. */
 const SliceList *model_parameters(const Model *m);
 const SliceList *model_running(const Model *m);
 
@@ -29,7 +30,7 @@ const SliceList *model_running(const Model *m);
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);
 
 typedef struct {
-    const float *images;   /* (count, channels, rows, columns), normalised */
+    const float *images;   /* (count, channels, rows, columns), normalised pixels */
     const uint8_t *labels; /* (count), below the number of classes */
     size_t count;          /* 1 .. spec->images */
 } Batch;
@@ -40,11 +41,12 @@ typedef struct {
 } Score;
 
 /* Updates the running statistics and fills the gradient of the mean loss. `rng` is addressed by (seed, worker, step).
- * ERR_NUMERIC: the loss is not finite; the error names the first parameter or layer that is not. */
+ * ERR_NUMERIC: the loss is not finite; the error names the first parameter or layer with values that are not
+ * finite. */
 Status model_gradient(Model *m, const Batch *batch, const float *weights, float *running, const Rng *rng,
                       int threads, float *gradient, Score *score, Error *err);
 
-/* Without dropout; reads the running statistics and leaves them unchanged. */
+/* Scores a batch without dropout, with the running statistics, which stay unchanged. */
 Status model_score(Model *m, const Batch *batch, const float *weights, const float *running, int threads,
                    Score *score, Error *err);
 

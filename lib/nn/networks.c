@@ -4,7 +4,7 @@
  * CIFAR. */
 #include "nn/networks.h"
 
-/* ---- for grey images ---- */
+/* ---- LeNet and FC, for grey images ---- */
 
 static Activation *softmax(Builder *b, Activation *v, const void *plan)
 {
@@ -20,7 +20,7 @@ static Activation *fc(Builder *b, Activation *v, const void *plan)
     return build_sigmoid(b, build_linear(b, v, "fc3", b->classes));
 }
 
-/* No activation between the two fully connected layers. */
+/* As in the authors' code, there is no activation function between the two fully connected layers. */
 static Activation *lenet(Builder *b, Activation *v, const void *plan)
 {
     (void)plan;
@@ -48,7 +48,7 @@ static Activation *cnn(Builder *b, Activation *v, const void *plan)
 
 typedef struct {
     size_t blocks[4];
-    bool bottleneck; /* 1x1, 3x3, 1x1 with four times the channels, instead of two 3x3 */
+    bool bottleneck; /* true: convolutions 1x1, 3x3 and 1x1 (with four times the channels); false: two 3x3 */
 } ResNet;
 
 static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
@@ -58,7 +58,7 @@ static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const 
     return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
 }
 
-/* Convolution and batch norm number `i` of a block. */
+/* Adds convolution and batch norm number `i` of a block. */
 static Activation *numbered(Builder *b, Activation *v, const char *block, int i, size_t channels, size_t size,
                             size_t stride)
 {
@@ -101,7 +101,8 @@ static Activation *resnet(Builder *b, Activation *v, const void *plan)
 
 enum { POOL = 0, END = 1 };
 
-/* PyTorch numbers the modules of `features`: convolution, norm, relu and pool each count. */
+/* Adds VGG's layers. Parameter names contain module numbers: in PyTorch's `features` each convolution, norm, relu and
+ * pool is one module. */
 static Activation *vgg(Builder *b, Activation *v, const void *plan)
 {
     size_t module = 0;

@@ -1,4 +1,4 @@
-/* networks.h -- the table of networks: each network's layers, in the calls of build.h. */
+/* networks.h -- the table of networks; each network builds its layers with the calls of build.h. */
 #ifndef ATOMO_NETWORKS_H
 #define ATOMO_NETWORKS_H
 
@@ -6,14 +6,15 @@
 
 typedef struct {
     const char *name, *brief;
-    size_t channels, side; /* of the images it takes; 0: any */
-    Activation *(*build)(Builder *b, Activation *image, const void *plan); /* the outputs, one per class */
+    size_t channels, side; /* size of the images that the network takes; 0: any */
+    Activation *(*build)(Builder *b, Activation *image, const void *plan); /* returns the outputs, one per
+                                                                            * class */
     const void *plan;
 } Network;
 
 extern const Network networks[]; /* ends in {0} */
 
-/* For text_names and text_nearest: the name of network i, NULL after the last; `data` is ignored. */
+/* Returns the name of network i, NULL after the last; callback for text_names and text_nearest. `data` is ignored. */
 const char *network_name(const void *data, size_t i);
 
 #endif

@@ -1,5 +1,5 @@
-/* norm.c -- batch normalisation over blocked activations (Ioffe & Szegedy 2015), as PyTorch defines it: epsilon 1e-5; the
- * running statistics move by 0.1 towards the batch's mean and unbiased variance. */
+/* norm.c -- batch normalisation over blocked activations (Ioffe & Szegedy 2015), as PyTorch defines it: epsilon 1e-5;
+ * the running statistics move by 0.1 of the difference towards the batch's mean and unbiased variance. */
 #include "nn/layer.h"
 
 #include "base/parallel.h"
@@ -10,7 +10,8 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
-/* Statistics of the batch (training) or of the run (scoring); normalised is (x - mean) * scale. */
+/* Statistics of the batch (training) or the running statistics (scoring). The normalised value is (x - mean) *
+ * scale. */
 typedef struct {
     float *mean, *scale; /* (channels) */
 } State;
@@ -18,9 +19,9 @@ typedef struct {
 typedef struct {
     const Layer *l;
     const Pass *p;
-    double *sum; /* (pieces, 2, channels) */
+    double *sum; /* (pieces, 2, channels) partial sums */
     float *by, *shift,
-        *curve; /* (channels): forward y = by x + shift; backward dx = by dy + curve x + shift */
+        *curve; /* (channels) coefficients: forward y = by x + shift; backward dx = by dy + curve x + shift */
 } Work;
 
 static Status open(Layer *l, size_t images, Arena *a, Error *err)
@@ -46,12 +47,12 @@ static Status work_open(Work *w, const Layer *l, const Pass *p)
     return w->sum && w->by && w->shift && w->curve ? OK : arena_fail(p->scratch, p->err);
 }
 
-/* ---- rows of pixels of one group of channels ---- */
+/* ---- sums over the pixels of one group of channels ---- */
 
 enum { LANES_MOST = 16 };
 
 typedef struct {
-    size_t from, to; /* images */
+    size_t from, to; /* images from .. to - 1 */
     size_t pixels, lanes, groups;
 } Cut;
 

@@ -7,13 +7,13 @@
 typedef struct {
     double lr, momentum, weight_decay;
     double decay; /* factor on lr after each `every` steps */
-    size_t every; /* 0: lr is constant */
+    size_t every; /* 0: lr stays constant */
 } Sgd;
 
-/* The step size of a step; steps count from 1. */
+/* Returns the learning rate of a step; steps count from 1. */
 double sgd_rate(const Sgd *s, size_t step);
 
-/* v = momentum v + (g + weight_decay w); w = w - rate v. Velocities start at zero. */
+/* Updates v = momentum v + (g + weight_decay w), then w = w - rate v, for velocities v, which start at zero. */
 void sgd_step(const Sgd *s, size_t step, size_t n, const float *gradient, float *velocity, float *weights,
               int threads);
 

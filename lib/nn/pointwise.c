@@ -35,7 +35,7 @@ static void relu(const Layer *l, const Pass *p, size_t from, size_t to)
     (void)p;
     float *x = l->in->x;
     for (size_t i = from; i < to; i++)
-        x[i] = x[i] < 0 ? 0 : x[i]; /* NaN stays NaN */
+        x[i] = x[i] < 0 ? 0 : x[i]; /* written so that NaN stays NaN */
 }
 
 static void relu_back(const Layer *l, const Pass *p, size_t from, size_t to)

@@ -1,16 +1,16 @@
-/* pool.c -- maximum and average over square windows that do not overlap. */
+/* pool.c -- maximum and average pooling over square windows that do not overlap. */
 #include "nn/layer.h"
 
 #include "nn/loops.h"
 #include "base/parallel.h"
 
-/* A plane is one channel of a piece of images (interleaved) or a group of channels of one image (blocked). A pixel of a plane
- * has windows.wide adjacent floats. */
+/* A plane is one channel of a piece of images (interleaved) or one group of channels of one image (blocked). A pixel
+ * of a plane has windows.wide adjacent floats. */
 typedef struct Work {
     const Layer *l;
     Windows windows;
     size_t in_plane, out_plane, planes; /* floats of an input and an output plane; number of planes */
-    /* Does one plane, at these offsets in the input and the output. */
+    /* Processes one plane, whose floats begin at offset `in` of the input and `out` of the output. */
     void (*body)(const struct Work *w, size_t in, size_t out);
 } Work;
 
@@ -42,7 +42,7 @@ static Status each_plane(const Layer *l, const Pass *p, void (*body)(const Work 
     return OK;
 }
 
-/* The same for a backward pass, which writes in->dx. */
+/* Runs `body` on each plane of a backward pass, which writes in->dx. */
 static Status each_plane_back(const Layer *l, const Pass *p,
                               void (*body)(const Work *w, size_t in, size_t out))
 {
@@ -51,7 +51,7 @@ static Status each_plane_back(const Layer *l, const Pass *p,
     return OK;
 }
 
-/* ---- maximum: the layer's state is the pixel of each window's maximum (output elements) ---- */
+/* ---- maximum: the layer's state is the index of each window's maximum pixel (output elements) ---- */
 
 static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
 {
@@ -87,7 +87,7 @@ const LayerOps max_pool_layer = {
 
 /* ---- average ---- */
 
-/* Offset of pixel i of window (row, column). */
+/* Returns the offset of pixel i of window (row, column). */
 static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
 {
     return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->wide;

@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Parses a name of the form step_%08zu.h5. */
+/* Parses a name of the form step_%08zu.h5; false if the name has another form. */
 static bool number_of(const char *name, size_t *step)
 {
     char again[64];
@@ -83,7 +83,7 @@ bool step_folder_names(const char *dir, const char *path, Arena *a)
                                            same_folder(text_format(a, "%.*s..", up, path), dir));
 }
 
-/* ---- making ---- */
+/* ---- making the folder ---- */
 
 Status step_folder_make(const char *dir, Arena *a, Error *err)
 {
@@ -109,7 +109,8 @@ static void wait_for(long milliseconds)
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-/* step_folder_is_locked takes the lock for a moment, so a single refusal does not mean that a run has it. */
+/* Tries the lock several times: step_folder_is_locked of another process takes the lock for a moment, so a single
+ * refusal does not mean that a run holds the lock. */
 static bool is_locked(int fd)
 {
     enum { TRIES = 20 };
@@ -121,7 +122,8 @@ static bool is_locked(int fd)
     return true;
 }
 
-/* Files are written as .step_*.tmp and then renamed (outfile.h). We have the lock, so these are nobody's. */
+/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h); as we hold the lock, no
+ * running process writes such a file. */
 static void sweep(int fd)
 {
     DIR *folder = fdopendir(dup(fd));

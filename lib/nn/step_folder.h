@@ -1,6 +1,7 @@
-/* step_folder.h -- a folder of files step_%08d.h5, each complete or absent: a run's checkpoints or its saved gradients.
+/* step_folder.h -- a folder of files step_%08d.h5, each complete or absent: a run's checkpoints or its saved
+ * gradients.
  *
- * A run locks its folder; the lock ends with the process, however the process ends. */
+ * A run locks its folder. The lock ends with the process, even when the process is killed. */
 #ifndef ATOMO_STEP_FOLDER_H
 #define ATOMO_STEP_FOLDER_H
 
@@ -8,20 +9,21 @@
 
 char *step_file(const char *dir, size_t step, Arena *a); /* path of a step's file; NULL: out of memory */
 
-/* The steps that the folder has files of, ascending; an absent folder has none. */
+/* Lists the steps that have a file in the folder, ascending; an absent folder has none. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
-/* Whether `path` is named like a step's file in `dir` or in a folder directly in `dir`. The file need not exist. */
+/* True when `path` has the name of a step's file in `dir` or in a folder directly in `dir`. The file need not
+ * exist. */
 bool step_folder_names(const char *dir, const char *path, Arena *a);
 
-Status step_folder_make(const char *dir, Arena *a, Error *err); /* and its parents */
+Status step_folder_make(const char *dir, Arena *a, Error *err); /* makes the folder and its parents */
 
-/* Makes and locks the folder until `lock` is released, and removes unfinished files that a killed run left in it. ERR_IO:
- * another process holds the lock. On a file system without locks every call succeeds. */
+/* Makes the folder, locks it until `lock` is released, and removes unfinished files that a killed run left in it.
+ * ERR_IO: another process holds the lock. On a file system without locks every call succeeds. */
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err);
 void step_folder_release(int lock); /* negative is fine */
 
-/* Whether a run has locked the folder. False for an absent folder; true on a file system without locks. */
+/* True when a run has locked the folder, and always on a file system without locks. False for an absent folder. */
 bool step_folder_is_locked(const char *dir);
 
 #endif

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the images of a step ---- */
+/* ---- choosing the images of a step ---- */
 
-/* The last images of an epoch are left out if they are fewer than the workers. */
+/* Returns the steps in an epoch. If fewer images than workers remain at the end of an epoch, they are left out. */
 static size_t epoch_steps(const TrainSetup *s)
 {
     const size_t rest = s->train->count % s->batch;
@@ -45,9 +45,9 @@ static void shuffle(Trainer *t, size_t epoch)
     t->ordered = epoch + 1;
 }
 
-/* ---- the workers that send ---- */
+/* ---- choosing the workers that send ---- */
 
-/* Every set of `aggregate` workers has the same probability. */
+/* Draws the `aggregate` workers that send; every set of this size has the same probability. */
 static void choose(Trainer *t, size_t step, const Portion *all)
 {
     const size_t workers = t->s.workers;
@@ -118,7 +118,8 @@ static Status compute_all(Trainer *t, StepRecord *r, const Portion *all, Error *
 
 /* ---- one step ---- */
 
-/* For ExchangeClock: encoding counts to its worker, merging and decoding to the receiver. */
+/* Times a phase; callback of ExchangeClock. Encoding time goes to its worker, merging and decoding time to the
+ * receiver. */
 static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg)
 {
     Trainer *t = data;

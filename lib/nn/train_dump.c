@@ -12,19 +12,19 @@
 struct GradientDump {
     Arena *arena, *scratch;
     const char *path;
-    char *folder; /* FILE.parts */
+    char *folder; /* the folder FILE.parts */
     int lock;
-    bool workers; /* each worker's gradient, not their mean */
-    size_t from;  /* the step that a resumed run continues after */
+    bool workers; /* true: save each worker's gradient; false: save their mean */
+    size_t from;  /* the step after which a resumed run continues */
     Attr root[SETUP_MOST + 8];
     size_t roots;
-    float *x;    /* one tensor */
+    float *x;    /* buffer for one tensor */
     size_t most; /* elements of the largest tensor */
 };
 
-/* ---- writing a part: one step ---- */
+/* ---- writing a part: the gradients of one step ---- */
 
-/* Mean of the workers' gradients, weighted by their numbers of images. */
+/* Returns the mean of the workers' gradients, weighted by their numbers of images. */
 static const float *mean_of(const GradientDump *d, const Trainer *t, size_t step, const Slice *s)
 {
     const Portion all = portion_of(t, step);
@@ -82,7 +82,7 @@ Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r
 
 /* ---- joining the parts ---- */
 
-/* Copies a step's group with its tensors and attributes. */
+/* Copies a step's group with the group's tensors and attributes. */
 static Status copy_step(GradientDump *d, Dump *from, const char *step, DumpWriter *to, Error *err)
 {
     for (size_t i = 0; i < dump_count(from); i++) {
@@ -115,7 +115,7 @@ static Status copy_part(GradientDump *d, size_t step, DumpWriter *to, Error *err
     return status;
 }
 
-/* The FILE that an earlier run left, if the run resumes and FILE is of its setup; else NULL. */
+/* Opens the FILE of an earlier run if this run resumes and FILE has the same setup; else returns NULL. */
 static Dump *open_earlier(GradientDump *d)
 {
     Error why = {0};
@@ -128,7 +128,7 @@ static Dump *open_earlier(GradientDump *d)
     return NULL;
 }
 
-/* The step of a dump's group; 0 if the group is not a step. */
+/* Returns the step of a dump's group; 0 if the group is not a step. */
 static size_t step_of(const char *group)
 {
     size_t step;
@@ -139,8 +139,8 @@ static size_t step_of(const char *group)
     return strcmp(again, group) ? 0 : step;
 }
 
-/* Copies all steps in order: from `before` up to the step that the run continued after, and every part. A step in both is
- * taken from its part. */
+/* Copies all steps in order: from `before` up to the step after which the run continued, and from every part. A step
+ * that is in both is copied from its part. */
 static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
                        Error *err)
 {
@@ -181,7 +181,7 @@ static void free_dump(GradientDump *d)
     arena_close(d->arena);
 }
 
-/* Removes the parts after step `from`, and checks that earlier parts are of this setup. */
+/* Removes the parts after step `from`, and checks that earlier parts have this setup. */
 static Status check_parts(GradientDump *d, Error *err)
 {
     size_t *step, count;
@@ -207,7 +207,7 @@ static Status check_parts(GradientDump *d, Error *err)
     return OK;
 }
 
-/* Finds out before the run whether FILE can be written. */
+/* Checks before the run that FILE can be written. */
 static Status try_file(const char *path, Error *err)
 {
     DumpWriter *to;

@@ -1,4 +1,4 @@
-/* train_parts.h -- the inside of a trainer, for train.c, checkpoint.c, train_dump.c and training_run.c. */
+/* train_parts.h -- the fields of a trainer, for train.c, checkpoint.c, train_dump.c and training_run.c. */
 #ifndef ATOMO_TRAIN_PARTS_H
 #define ATOMO_TRAIN_PARTS_H
 
@@ -11,31 +11,32 @@ struct Trainer {
     TrainSetup s;
     Model *model;
     GradientExchange *exchange;
-    double *encode, decode;             /* seconds of the current step: (workers), and of one receiver */
-    size_t floats;                      /* parameters */
+    double *encode, decode;             /* seconds of the current step: encode of each worker (workers),
+                                         * decode of one receiver */
+    size_t floats;                      /* number of parameters */
     float *weights, *velocity, *agreed; /* (floats) */
-    float **gradient, **running;        /* (workers) */
+    float **gradient, **running;        /* (workers) one array per worker */
     size_t running_floats;
-    double *weight; /* (workers): a sender's share of the mean */
-    bool *sends;    /* (workers): whether a worker sends in this step */
-    float *images;  /* of one worker's batch or one testing pass */
+    double *weight; /* (workers): weight of a sender's gradient in the mean */
+    bool *sends;    /* (workers): true: the worker sends in this step */
+    float *images;  /* images of one worker's batch or of one testing pass */
     uint8_t *labels;
-    uint32_t *order; /* of the training images in epoch `ordered` - 1 */
+    uint32_t *order; /* order of the training images in epoch `ordered` - 1 */
     size_t ordered;  /* 0: `order` is not filled yet */
-    uint32_t *index; /* of the images of a testing pass */
-    size_t step;     /* the last step done */
+    uint32_t *index; /* indices of the images of a testing pass */
+    size_t step;     /* number of the last step done */
 };
 
-/* Images of a step: order[place .. place + count - 1] of its epoch, counted from 0. */
+/* The images of a step: order[place .. place + count - 1] of its epoch; epochs and places count from 0. */
 typedef struct {
     size_t epoch, place, count;
 } Portion;
 Portion portion_of(const Trainer *t, size_t step);
 
-/* Worker w's share of a step's images. */
+/* Returns worker w's share of a step's images. */
 Portion portion_share(const Portion *all, size_t workers, size_t w);
 
-/* ---- the setup, as attributes of the files that a run writes ---- */
+/* ---- the setup as attributes of the files that a run writes ---- */
 
 enum { SETUP_MOST = 24 };
 
@@ -54,14 +55,15 @@ static inline Attr attr_text(const char *name, const char *v)
     return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
 }
 
-/* The attribute of this name, or NULL; a NULL list is empty. */
+/* Returns the attribute with this name, or NULL; a NULL list is empty. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
-/* Writes every setting that the weights depend on, except the network, and returns how many there are. Texts are in `a`. */
+/* Writes every setting that the weights depend on, except the network, and returns the number of attributes. Texts
+ * are in `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 
-/* Checks that a file's attributes include all of `own` with the same values. ERR_CORRUPT: one is missing, so the file is
- * not `what` ("a checkpoint"); ERR_USAGE: one differs, so the file is of another setup. */
+/* Checks that a file's attributes `theirs` include all of `own` with the same values. ERR_CORRUPT: one is missing, so
+ * the file is not `what` (for example "a checkpoint"); ERR_USAGE: one differs, so the file has another setup. */
 Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
                    Error *err);
 

@@ -4,13 +4,13 @@
 #include "nn/checkpoint.h"
 #include "nn/train_parts.h"
 
-/* Whether the step is tested and saved. */
+/* True when this step is tested and saved as a checkpoint. */
 static bool is_due(const Course *c, size_t step)
 {
     return step == c->steps || (c->every && step % c->every == 0);
 }
 
-/* The record is written before the checkpoint, so a run resumed from the checkpoint has every record. */
+/* Runs one step. Writes its record before its checkpoint, so a run resumed from the checkpoint has every record. */
 static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
 {
     StepRecord r;

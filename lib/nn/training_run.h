@@ -1,4 +1,4 @@
-/* training_run.h -- a run: step after step, with tests, checkpoints and saved gradients on the way. */
+/* training_run.h -- a training run: runs the steps, tests the network, and saves checkpoints and gradients. */
 #ifndef ATOMO_TRAINING_RUN_H
 #define ATOMO_TRAINING_RUN_H
 
@@ -7,16 +7,16 @@
 typedef struct {
     size_t steps;    /* number of the last step */
     size_t every;    /* steps between tests and checkpoints; 0: only after the last step */
-    const char *dir; /* folder of the checkpoints; NULL: none are written */
+    const char *dir; /* folder of the checkpoints; NULL: no checkpoints */
     GradientDump *dump;
-    size_t dump_every; /* of each `dump_every` steps the first is saved */
+    size_t dump_every; /* the first of each `dump_every` steps is saved in the dump */
     void *data;
     Status (*record)(void *data, const StepRecord *r, Error *err); /* called after each step */
-    bool (*stopped)(void); /* whether the user asked to stop; may be NULL */
+    bool (*stopped)(void); /* true: the user asked to stop; may be NULL */
 } Course;
 
-/* Runs from the step after the trainer's to the last. When stopped, it finishes and saves the current step, then returns
- * ERR_STOPPED. */
+/* Runs from the step after the trainer's current step to the last. When stopped, finishes and saves the current step,
+ * then returns ERR_STOPPED. */
 Status train_run(Trainer *t, const Course *c, Error *err);
 
 #endif

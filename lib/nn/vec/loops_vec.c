@@ -1,12 +1,13 @@
 /* loops_vec.c -- the hot loops of networks for one instruction set, and their table.
  *
- * A convolution of PIECE interleaved images multiplies a whole vector of images by each weight, whatever the sizes. One
- * pixel of up to WIDEST output channels is summed in registers; the input gradient is the same loop with other reaches
- * and the weights transposed. Weight gradients take tiles of outputs and kernel places. */
+ * A convolution of PIECE interleaved images multiplies each weight by a whole vector of images, whatever the layer's
+ * sizes. The sums of one pixel of up to WIDEST output channels stay in registers. The input gradient uses the same
+ * loop with the Reach tables of the backward pass and transposed weights. Weight gradients are computed in tiles of
+ * outputs and kernel places. */
 #include "nn/loops.h"
 #include "vec/vec.h"
 
-/* Sums that fit the registers beside their operands. */
+/* The number of sums that fit into the registers together with their operands. */
 enum { WIDEST = VEC_BYTES == 64 ? 24 : 12 };
 
 INLINE VecF splat(float x)
@@ -86,7 +87,7 @@ static void direct(const Direct *d)
 
 /* ---- convolutions: weight gradients ---- */
 
-enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 }; /* outputs and kernel places of a tile */
+enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 }; /* outputs and kernel places in a tile */
 
 INLINE float lanes_sum(VecF v)
 {
@@ -107,14 +108,15 @@ static void bias_sum(const DirectWeights *d, size_t k)
     d->dbias[k] += lanes_sum(sum);
 }
 
-/* Offset in x that kernel place i (channel, row, column) reads for the first output pixel. */
+/* Returns the offset in x that kernel place i (channel, row, column) reads for the first output pixel. */
 static size_t place(const DirectWeights *d, size_t i)
 {
     const size_t taps = d->size * d->size, c = i / taps, ky = i % taps / d->size, kx = i % d->size;
     return ((c * d->x_rows + ky) * d->x_columns + kx) * ROW;
 }
 
-/* The tile of outputs from k and kernel places from i. A tile that reaches past the last repeats the last and drops it. */
+/* Adds the tile of weight gradients that begins at output k and kernel place i. A tile that extends past the last
+ * output or place computes the last one repeatedly and drops the copies. */
 static void weights_tile(const DirectWeights *d, size_t k, size_t i)
 {
     const size_t places = d->channels * d->size * d->size, plane = d->rows * d->columns * ROW;
@@ -163,7 +165,7 @@ static void direct_weights(const DirectWeights *d)
             weights_tile(d, k, i);
 }
 
-/* ---- maxima of windows that do not overlap ---- */
+/* ---- max pooling: windows that do not overlap ---- */
 
 typedef uint8_t VecB __attribute__((vector_size(LANES)));
 
