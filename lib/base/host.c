@@ -44,18 +44,17 @@ char *host_os(Arena *a)
 /* ---- libraries ---- */
 
 /* Declared here, so that each library's own header stays with the one file that works with it. */
-extern int H5dont_atexit(void);
-extern int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
+extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
 
+/* "HDF5 library version 1.10.8": a call of the library would start it, and it can crash where memory is short. */
 char *library_hdf5(Arena *a)
 {
-    unsigned major = 0, minor = 0, release = 0;
-    H5dont_atexit(); /* this call starts the library; tensor_hdf5_write.c says what its clean-up at exit does */
-    H5get_libversion(&major, &minor, &release);
-    return text_format(a, "%u.%u.%u", major, minor, release);
+    const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");
+    version = strrchr(version, ' ') ? strrchr(version, ' ') + 1 : version;
+    return text_copy(a, version);
 }
 
 /* "fftw-3.3.10-sse2-avx" */

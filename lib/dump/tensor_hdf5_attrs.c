@@ -1,6 +1,31 @@
-/* tensor_hdf5_attrs.c -- in the reader process: puts an object's attributes into a message. Attributes that are neither
- * one number nor one text of up to 64 KB are left out. */
+/* tensor_hdf5_attrs.c -- in the reader process: puts an object's attributes into a message, and the reason of a failed
+ * call of HDF5. Attributes that are neither one number nor one text of up to 64 KB are left out. */
 #include "dump/tensor_hdf5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- why HDF5 failed ---- */
+
+static herr_t innermost(unsigned n, const H5E_error2_t *error, void *data)
+{
+    if (n == 0 && error->desc)
+        snprintf(data, HDF5_REASON, "%.*s", HDF5_REASON - 1, error->desc);
+    return 0;
+}
+
+const char *hdf5_reason(char out[HDF5_REASON])
+{
+    snprintf(out, HDF5_REASON, "no reason given");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
+    const char *number = strstr(out, "errno = ");
+    const int cause = number ? atoi(number + strlen("errno = ")) : 0;
+    if (cause) /* the rest is times and addresses */
+        snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
+                 strerror(cause));
+    out[strcspn(out, "\n")] = 0;
+    return out;
+}
 
 enum { STRING_LIMIT = 1 << 16, CONVERT_ROOM = 64 };
 

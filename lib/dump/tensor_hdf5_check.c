@@ -1,33 +1,9 @@
-/* tensor_hdf5_check.c -- in the reader process: whether a dataset is a tensor that may be read; and why the library failed.
+/* tensor_hdf5_check.c -- in the reader process: whether a dataset is a tensor that may be read.
  *
  * Refused are datasets stored outside the file (external storage and virtual datasets can present any file of the user as a
  * tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-/* ---- why the library failed ---- */
-
-static herr_t innermost(unsigned n, const H5E_error2_t *error, void *data)
-{
-    if (n == 0 && error->desc)
-        snprintf(data, HDF5_REASON, "%.*s", HDF5_REASON - 1, error->desc);
-    return 0;
-}
-
-const char *hdf5_reason(char out[HDF5_REASON])
-{
-    snprintf(out, HDF5_REASON, "no reason given");
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
-    const char *number = strstr(out, "errno = ");
-    const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    if (cause) /* the rest is times and addresses */
-        snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
-                 strerror(cause));
-    out[strcspn(out, "\n")] = 0;
-    return out;
-}
 
 /* ---- what is refused ---- */
 

@@ -54,7 +54,9 @@ static Status measure(const Call *c, const float *x, double *variance)
     return OK;
 }
 
-Status omega_find(const Call *call, double *omega)
+/* The largest E|Q(x) - x|^2 / |x|^2 over four vectors, each hard for some codecs: a lower bound of omega. It
+ * depends on spec and shape only, so all workers compute the same number. */
+static Status find_omega(const Call *call, double *omega)
 {
     const size_t n = call->shape->n;
     const Rng rng = rng_open(1, 0, 0, 0, rng_hash("omega"));
@@ -87,7 +89,7 @@ Status omega_rate(const Call *c, double *rate)
 {
     double omega;
     int exponent;
-    TRY(omega_find(c, &omega));
+    TRY(find_omega(c, &omega));
     const double mantissa = frexp(1 / (1 + omega), &exponent);
     *rate = ldexp(floor(256 * mantissa), exponent - 8);
     return OK;
