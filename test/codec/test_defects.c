@@ -1,8 +1,10 @@
-/* test_defects.c -- what public implementations of these methods got wrong, one test for each defect.
+/* test_defects.c -- each test checks that a codec is free of one defect found in public implementations of
+ * its method.
  *
- * The numbers are those of the list that this file goes through. 7 and 9, summing for averaging and the matrices of
- * convolutions, are low-rank methods' and stand with them. 12 was a trainer's, which computed a gradient and compressed
- * another variable; here it is the comparison that must hand codecs what was loaded. */
+ * Tests bear the numbers of the list of defects. Defects 7 (sums in place of averages) and 9 (the matrices of
+ * convolutions) are those of low-rank methods, tested in their files. Defect 12 was a trainer's, which
+ * computed one gradient and compressed another variable; here the comparison must give codecs the vector that
+ * it loaded. */
 #include "rig/try.h"
 
 #include "base/bits.h"
@@ -11,7 +13,8 @@
 #include "coder/signs.h"
 #include "compress/spec.h"
 
-/* ---- 1: rounds up when the random number is above the fraction; a tenth then becomes nine ---- */
+/* ---- 1: rounding up when the random number is above the fraction, so that 0.1 is rounded up nine times in
+ * ten ---- */
 
 static double share_rounded_up(uint32_t s, double fraction)
 {
@@ -57,7 +60,7 @@ static double inverse_square(size_t k)
 }
 
 typedef struct {
-    double variance, atoms, gain, gain_error; /* the closed form; means over the draws */
+    double variance, atoms, gain, gain_error; /* variance: the closed form; the rest: means over the draws */
 } Drawn;
 
 static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
@@ -74,7 +77,7 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
         check(t->out.data[0] == PAYLOAD_METHOD);
         for (size_t k = 0; k < atoms; k++)
             gain += (double)t->x[k * (atoms + 1)] * (double)t->y[k * (atoms + 1)] / norm;
-        d.atoms += (double)t->out.data[1] / (double)draws; /* their number, in one byte */
+        d.atoms += (double)t->out.data[1] / (double)draws; /* the number of atoms, in one byte */
         d.gain += gain / (double)draws;
         square += gain * gain / (double)draws;
     }
@@ -83,7 +86,8 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
     return d;
 }
 
-/* Atoms of 1/k^2 at a budget of six: clipped, 3.3 are spent. */
+/* Singular values 1/k^2 at a budget of six atoms: probabilities that are only clipped at 1 use 3.3 of the
+ * six. */
 static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void **state)
 {
     (void)state;
@@ -97,7 +101,8 @@ static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void
               5.2, 0.01);
 }
 
-/* At a budget of 1, a draw that keeps nothing has odds of one in five; without those the mean is 1.2 and more. */
+/* At a budget of one atom, one draw in five keeps no atom; without these draws the mean estimate is over 1.1
+ * times too large. */
 static void defect_2_svd_sends_the_draw_that_keeps_nothing(void **state)
 {
     (void)state;
@@ -112,7 +117,8 @@ static double slowly_falling(size_t k)
     return pow(0.93, (double)k);
 }
 
-/* Drawing anew until the number is right, at the same probabilities, favours large atoms by an eighth. */
+/* Repeating a draw until it has the wanted number of atoms, at unchanged probabilities, keeps large atoms an
+ * eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
     (void)state;
@@ -135,12 +141,13 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
             const double p = BUDGET * slowly_falling(k) / sum;
             check_near((double)kept[k] / DRAWS, p, 6.22 * sqrt(p * (1 - p) / DRAWS));
         }
-        check((other_numbers == 0) == (s == 1)); /* only one offset for all makes the number steady */
+        check((other_numbers == 0) == (s == 1)); /* only systematic draws, which use one random offset for all
+                                                  * atoms, have the same number of atoms every time */
         try_close(t);
     }
 }
 
-/* ---- 4: a mask's complement taken in bytes is 254 or 255; the positive side came back so many times ---- */
+/* ---- 4: the complement of a 0/1 mask in bytes is 254 or 255, which scaled the positive mean by so much ---- */
 
 static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
 {
@@ -153,7 +160,7 @@ static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
     try_close(t);
 }
 
-/* ---- 5: no rescaling, drawn with replacement, an index one behind the end ---- */
+/* ---- 5: no scaling by n/k, indices drawn with replacement, and an index of n ---- */
 
 static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_k(void **state)
 {
@@ -177,13 +184,14 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
             }
             check(sent == KEPT);
         }
-        for (size_t i = 0; i < COUNT; i++) /* the ends too; 7.6 deviations: a false alarm in 1e9 runs */
+        for (size_t i = 0; i < COUNT; i++) /* the first and last too; 7.6 standard deviations: a false alarm
+                                            * in 1e9 runs */
             check_near((double)often[i] / DRAWS, 0.3, 7.6 * sqrt(0.3 * 0.7 / DRAWS));
         try_close(t);
     }
 }
 
-/* ---- 6: the rounded vector is computed, and the argument returned ---- */
+/* ---- 6: the rounded vector was computed, but the input was returned ---- */
 
 static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void **state)
 {
@@ -204,7 +212,8 @@ static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void 
     try_close(t);
 }
 
-/* ---- 8: a threshold relative to the largest value rather than the largest magnitude sends all of these ---- */
+/* ---- 8: a threshold relative to the largest value, not the largest magnitude, sends all of a negative
+ * gradient ---- */
 
 static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
 {
@@ -230,7 +239,7 @@ static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(voi
     }
 }
 
-/* ---- 10: a number of bits that passes through a float is wrong beyond 2^24 ---- */
+/* ---- 10: a count of bits held in a float is wrong beyond 2^24 ---- */
 
 static void defect_10_sizes_beyond_two_to_the_24_bits_are_exact(void **state)
 {
@@ -266,7 +275,7 @@ static void defect_10_a_stream_of_more_than_two_to_the_24_bits_ends_at_its_last_
     test_free(data);
 }
 
-/* ---- 11: the sign of zero is a third level, and three levels are more than a bit ---- */
+/* ---- 11: a sign of 0 for zeros is a third level, which does not fit in one bit ---- */
 
 static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **state)
 {
@@ -280,7 +289,7 @@ static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **sta
     try_close(t);
 }
 
-/* ---- 12: what is compressed is not what was computed ---- */
+/* ---- 12: the trainer compressed a variable other than the gradient that it computed ---- */
 
 static Status load_line(void *data, const Vector *v, float *x, Error *err)
 {

@@ -1,11 +1,11 @@
-/* test_golden.c -- stored payloads: what a codec writes today it must write for ever, on every machine.
+/* test_golden.c -- codecs against stored payloads: a codec must write the same payload in every version and
+ * on every machine.
  *
- * golden/CODEC.txt has a line for each spec and source:  spec | source | bytes | payload | decoded,  where
- * payload is the bytes in hex when there are at most 48 of them and else, like decoded, a 64-bit FNV-1a hash.
- * Codecs that call BLAS, LAPACK or FFT are equal only to rounding across machines: their hashes are "-"; so are size
- * and payload where a library packs them.
- * `make golden` rewrites the files; the difference is for a person to review. golden/refuse/ has payloads
- * that must be refused. */
+ * golden/CODEC.txt has a line for each spec and source: spec | source | bytes | payload | decoded. The
+ * payload is in hex if it has at most 48 bytes; a longer payload and the decoded vector are 64-bit FNV-1a
+ * hashes. Codecs that call BLAS, LAPACK or FFT are equal only up to rounding across machines: their hashes
+ * are "-". So are size and payload where a library packs the payload. `make golden` rewrites the files; a
+ * person must review the difference. golden/refuse/ has payloads that must be refused. */
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
@@ -34,7 +34,7 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     check_ok(rig_decode(&rig), &rig.err);
     if (packed)
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
-    else if (exact || strcmp(source->name, "low-rank-40x30")) /* where rounding errors are atoms, too */
+    else if (exact || strcmp(source->name, "low-rank-40x30")) /* sizes differ: atoms of rounding errors */
         used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
     else
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
@@ -79,7 +79,7 @@ static bool is_of(const char *spec, const Compressor *ops)
     return !strncmp(spec, ops->name, length) && strchr(":+", spec[length]);
 }
 
-/* The default, each value of each choice, and more_specs of this codec. */
+/* Tests a codec's default, each value of each choice, and its more_specs. */
 static void one_codec(const Compressor *ops)
 {
     Arena *a = arena_open(0);
@@ -117,8 +117,8 @@ static void payloads_are_what_they_were(void **state)
         one_codec(compressors[i]);
 }
 
-/* A refuse file: the spec, the shape as numbers, then the payload in hex, white space ignored, those of several
- * rounds divided by |, then # and what the message must say. */
+/* Tests a refuse file: the spec, the shape as numbers, then the payload in hex (white space ignored, rounds
+ * separated by |), then # and the text that the error must contain. */
 static void refuse_one(const char *path)
 {
     char spec[128], shape_line[64], why[128] = "";
@@ -147,7 +147,7 @@ static void refuse_one(const char *path)
     for (int r = 0; r + 1 < rounds; r++)
         rig.message.round[r] = (Bytes){bytes + from[r], from[r + 1] - from[r]};
     size -= from[rounds - 1];
-    uint8_t *copy = malloc(size + 1); /* its own block, so that a sanitizer sees a read past the end */
+    uint8_t *copy = malloc(size + 1); /* an allocation of its own, so that ASan reports a read past its end */
     memcpy(copy, bytes + from[rounds - 1], size);
     const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);
     if (status != ERR_CORRUPT || !strstr(rig.err.text, why))
@@ -160,7 +160,7 @@ static void refuse_one(const char *path)
 static void payloads_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
-    DIR *dir = opendir(GOLDEN "/refuse"); /* there once a payload has been stored */
+    DIR *dir = opendir(GOLDEN "/refuse"); /* NULL while no payload to refuse is stored */
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         char path[512];
         snprintf(path, sizeof path, GOLDEN "/refuse/%s", entry->d_name);

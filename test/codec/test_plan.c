@@ -1,5 +1,5 @@
-/* test_plan.c -- plans in the harnesses: which tensors are seen and when, who gets which record, whose time it
- * is, and what a failure costs. */
+/* test_plan.c -- plans in comparisons and archives: which tensors a plan reads and when, which record each
+ * tensor gets, where the plan's time is counted, and what a failed plan does to the records. */
 #include "codec/compressor.h"
 #include "measure/archive.h"
 #include "measure/compare.h"
@@ -9,7 +9,8 @@
 
 #include <time.h>
 
-/* ---- a codec that wants to be planned: its record has the number of tensors, its own place and a sum ---- */
+/* ---- a codec with a plan: each record holds the number of tensors, the tensor's index and the sum of its
+ * elements ---- */
 
 typedef struct {
     size_t tensors, place;
@@ -32,7 +33,7 @@ static size_t bound(const Call *c)
     return raw_size(c) + 100;
 }
 
-static size_t plans; /* made since a world was opened */
+static size_t plans; /* since open_world() */
 
 static Status plan(const Step *step, void *records)
 {
@@ -52,7 +53,7 @@ static Status plan(const Step *step, void *records)
     return OK;
 }
 
-/* The payload tells what the plan said. */
+/* Writes the number of tensors and the tensor's index from the plan. */
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Plan *p = c->plan;
@@ -152,8 +153,9 @@ static void open_world(World *w)
                         .record = keep};
 }
 
-/* Each tensor's record is its own (encode checks the sum); the plan's 20 ms are the whole step's alone. However slow the
- * machine is, they are what the whole takes beyond its tensors; and not every tensor takes as long as a nap. */
+/* Each tensor gets its own record (encode checks the sum). The plan takes 20 ms, which count for the whole
+ * step only: on a machine of any speed the whole step takes 20 ms more than its tensors, and some tensor
+ * takes less than 15 ms. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
     (void)state;
@@ -172,7 +174,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
         check(ms[VECTORS] - sum > 19.999);
     }
     check(least < 15);
-    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* a mean per step */
+    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* the row of all cells: a mean per step */
     arena_close(w.a);
 }
 

@@ -1,5 +1,5 @@
-/* test_promises.c -- what every payload must be, whatever its codec: small, repeatable, drawn only where the codec
- * says so, the same for any number of threads, refused when damaged. */
+/* test_promises.c -- properties of every codec's payloads: bounded in size, reproducible, random only if the
+ * codec has the trait RANDOM, the same for any number of threads, refused when damaged. */
 #include "rig/every_codec.h"
 #include "codec/wrapper.h"
 #include "compress/spec.h"
@@ -45,7 +45,8 @@ static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
     for_all(small_and_repeatable, false);
 }
 
-/* Without RANDOM no draw may show, neither its own nor the one that all workers share. */
+/* Checks that the payload of a codec without RANDOM depends neither on its own random address nor on the
+ * shared one. */
 static void draws_nothing(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
@@ -63,7 +64,7 @@ static void codecs_without_random_write_the_same_whatever_the_repeat(void **stat
     for_all(draws_nothing, false);
 }
 
-/* What has the right mean and one value only has the right value, to what float32 rounds off. */
+/* Checks that an unbiased codec without RANDOM decodes the input itself, up to float32 rounding. */
 static void exact(Rig *rig, const Source *source, const float *x)
 {
     const unsigned traits = codec_traits(rig->codec);
@@ -76,7 +77,7 @@ static void exact(Rig *rig, const Source *source, const float *x)
         error += e * e;
         norm2 += (double)x[i] * (double)x[i];
     }
-    const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24); /* units in the last place */
+    const double limit = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24); /* six units in the last place of the norm */
     if (error > limit)
         print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
     CHECK_HERE(error <= limit);
@@ -109,7 +110,7 @@ static void threads_do_not_change_a_byte(void **state)
     for_all(same_for_threads, false);
 }
 
-/* The bytes are copied to their own allocation, so that AddressSanitizer sees a read past their end. */
+/* Decodes a copy that has an allocation of its own, so that AddressSanitizer reports a read past its end. */
 static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -123,13 +124,13 @@ static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
     return status;
 }
 
-/* Steps through a payload's `size` places: some hundreds of them, and some tens where a vector is long. */
+/* Returns the step between tested positions of a payload: about 250 positions, or 40 for a long vector. */
 static size_t stride_of(const Rig *rig, size_t size)
 {
     return 1 + size / (rig->shape.n > 5000 ? 40 : 250);
 }
 
-/* By strides, then the last 32 bytes one by one. */
+/* Returns the next prefix length to test: by `stride`, then each of the last 32. */
 static size_t next_cut(size_t cut, size_t stride, size_t size)
 {
     const size_t close = size > 32 ? size - 32 : 0;
@@ -140,7 +141,7 @@ static void refuses(Rig *rig, const Source *source, const float *x)
 {
     (void)x;
     const Bytes last = rig->message.round[rig->message.rounds - 1];
-    const size_t stride = stride_of(rig, last.size); /* every prefix of short ones, some of long ones */
+    const size_t stride = stride_of(rig, last.size); /* every prefix of a short payload, some of a long one */
     for (size_t size = 0; size < last.size; size = next_cut(size, stride, last.size))
         CHECK_HERE(decode_copy(rig, last.data, size) == ERR_CORRUPT);
     uint8_t *longer = malloc(last.size + 1);
@@ -187,7 +188,7 @@ static void pure(Rig *rig, const Source *source, const float *x)
         store_f32((uint8_t *)rig->state + i, 0.125f);
     const uint64_t state = hash_bytes(rig->state, size), input = hash_bytes(x, rig->shape.n * sizeof *x);
     if (rig_encode(rig, x, 3) != OK)
-        return; /* the huge source again */
+        return; /* refused: only the huge source may be */
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(hash_bytes(rig->state, size) == state);
     CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);
@@ -214,7 +215,7 @@ static void canonical_specs_open_to_themselves(void **state)
     for_all(prints_back, false);
 }
 
-/* decode(merge(a, b)) == decode(a) + decode(b). */
+/* Checks that decode(merge(a, b)) == decode(a) + decode(b), up to rounding. */
 static void adds(Rig *rig, const Source *source, const float *x)
 {
     const size_t n = rig->shape.n;
@@ -226,10 +227,10 @@ static void adds(Rig *rig, const Source *source, const float *x)
     memcpy(first, rig->decoded, n * sizeof *first);
     memcpy(copy, rig->payload.data, rig->payload.size);
     const Bytes one = {copy, rig->payload.size};
-    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* the same step of another worker */
+    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* the same step of worker 1 */
     check_ok(rig_decode(rig), &rig->err);
     const Bytes both[] = {one, buf_bytes(&rig->payload)};
-    const size_t room = 2 * rig->payload.cap + 64; /* heads of wrappers */
+    const size_t room = 2 * rig->payload.cap + 64; /* 64 bytes: headers of wrappers */
     Buf merged = {NEW(rig->forever, uint8_t, room), 0, room};
     check_ok(codec_merge(&rig->call, both, 2, &merged), &rig->err);
     float *sum = NEW(rig->forever, float, n);

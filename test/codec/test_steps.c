@@ -1,5 +1,6 @@
-/* test_steps.c -- codecs with a state, compared over steps and workers, against the same codecs driven by hand: every
- * worker and tensor has a state of its own, all repeats of a step start from it, and repeat 0 moves it on. */
+/* test_steps.c -- codecs with a state, in a comparison over steps and workers, against the same codecs called
+ * directly: every worker and tensor has its own state, all repeats of a step start from it, and repeat 0
+ * updates it. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -14,14 +15,14 @@ enum {
     MOST = 1500
 };
 
-/* A line for each way to keep a state. */
+/* One line for each way to keep a state. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",
     "ef+ef+onebit",       "ef:decay=0.5+terngrad:share=on",
     "ef+svd:rank=2",      "dgc:ratio=0.05,sample=0.1",
     "strom:tau=0.5",      "ef+strom:tau=0.5",
-    "qsgd:bits=2", /* none at all */
+    "qsgd:bits=2", /* without a state */
 };
 
 static const char *const names[TENSORS] = {"a", "b"};
@@ -110,7 +111,7 @@ static void world_run(World *w)
     check(failures == 0);
 }
 
-/* ---- by hand ---- */
+/* ---- the reference: direct calls of the codec ---- */
 
 typedef struct {
     Call call;
@@ -203,7 +204,7 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
     }
 }
 
-/* The norm of a cell is that of its tensors end to end; it is another in every step and worker. */
+/* The residual norm of a cell is that of its tensors end to end; it differs between steps and workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
     (void)state;
@@ -224,7 +225,7 @@ static void residual_norms_are_reported_for_each_step_and_worker(void **state)
     }
 }
 
-/* One worker's steps do not see the others', and repeats beyond the first leave no trace in what is owed. */
+/* A worker's states depend neither on other workers' nor on repeats beyond the first. */
 static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
 {
     (void)state;

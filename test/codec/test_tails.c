@@ -32,7 +32,7 @@ static double largest(const Try *t)
     return most;
 }
 
-/* The normal law's two-sided quantile, by bisection. */
+/* Returns z with P(|Z| > z) = share for normal Z, by bisection. */
 static double two_sided(double share)
 {
     double low = 0, high = 40;
@@ -114,8 +114,8 @@ static void fill(Try *t, int law)
     law == 1 ? try_laplace(t, 6) : try_normal(t, 6);
     for (size_t i = 0; i < t->shape.n; i++) {
         const float v = t->x[i];
-        t->x[i] = law == 2   ? 3 + v                    /* a mean far from zero */
-                  : law == 3 ? v * v * v * v * v * 0.1f /* a heavy tail */
+        t->x[i] = law == 2   ? 3 + v                    /* mean far from zero */
+                  : law == 3 ? v * v * v * v * v * 0.1f /* heavy tail */
                   : law == 4 ? (i % 7 ? 0 : v)
                              : v;
     }
@@ -130,7 +130,7 @@ static Try *open_case(const char *name, double ratio, size_t n, int law)
     return t;
 }
 
-/* Within a rounding error of the level either is right. */
+/* Elements within a rounding error of the level may be sent or not. */
 static void what_goes_is_what_reaches_the_papers_level(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static size_t sent(const Try *t)
     return count;
 }
 
-/* Six standard deviations of a count. */
+/* The number of elements sent is within six standard deviations of k. */
 static void about_k_elements_go_where_the_fitted_law_holds(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void about_k_elements_go_where_the_fitted_law_holds(void **state)
             const size_t n = 131077;
             const double k = (double)wanted(ratios[r], n);
             Try *t =
-                open_case(codecs[c].name, ratios[r], n, (int)c); /* normal for one, Laplace for the other */
+                open_case(codecs[c].name, ratios[r], n, (int)c); /* gaussiank: normal, sidco: Laplace */
             try_both(t);
             check(fabs((double)sent(t) - k) < 6 * sqrt(k) + 2);
             try_close(t);
@@ -186,13 +186,13 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            const double factor = law == 2 || law == 4 ? 2.2 : 1.35; /* a mean or zeros that no tail has */
+            const double factor = law == 2 || law == 4 ? 2.2 : 1.35; /* no fit has a mean or zeros */
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);
         }
 }
 
-/* A fit to values rather than magnitudes would treat the two differently. */
+/* A fit to values in place of magnitudes would send different elements of x and -x. */
 static void a_negated_gradient_is_sent_as_the_negated_estimate(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* test_ties.c -- which of equal magnitudes go. */
+/* test_ties.c -- topk on equal magnitudes, against the rule that the first of them are sent. */
 #include "rig/try.h"
 
-/* Eight magnitudes of either sign: those above the k-th's go, and of its equals the first, to make k. */
+/* Vectors of eight magnitudes with random signs: elements above the k-th magnitude are sent, and of those
+ * equal to it the first ones, k in all. */
 static void topk_keeps_exactly_k_of_ties_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -10,7 +11,7 @@ static void topk_keeps_exactly_k_of_ties_on_any_number_of_threads(void **state)
     for (size_t r = 0; r < 2 * countof(ratios); r++) {
         char spec[40];
         const size_t k = (size_t)(ratios[r / 2] * (double)n + 0.5);
-        const bool equal = r % 2; /* all of them */
+        const bool equal = r % 2; /* every element has the same magnitude */
         snprintf(spec, sizeof spec, "topk:ratio=%g", ratios[r / 2]);
         Try *t = try_open(spec, n);
         size_t count[9] = {0}, left = k;

@@ -1,17 +1,19 @@
-/* test_unbiased.c -- codecs that promise the right mean have it, and the variance of their closed form, by Monte
- * Carlo on every source; and a bias of one percent would be seen, in the codecs that are not too noisy. */
+/* test_unbiased.c -- unbiased codecs on every source, by Monte Carlo: the mean estimate against the gradient,
+ * the error against the closed-form variance. A planted bias of one percent must be detected in codecs that
+ * are not too noisy. */
 #include "rig/draws.h"
 #include "rig/every_codec.h"
 #include "compress/spec.h"
 
-/* Enough draws to see a 1 % bias (1.08e6 V1), within what a test may cost. */
+/* Returns the number of draws that detects a bias of 1 % (1.08e6 times the gain's variance), limited to what
+ * a test may cost. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
     const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
     return (size_t)fmax(200, fmin(wanted, most));
 }
 
-/* Given what each of so many draws shares with other workers: the mean of their closed forms. */
+/* Returns the mean closed-form variance over `repeats` draws of the random numbers that workers share. */
 static double mean_variance(Rig *rig, const float *x, size_t repeats)
 {
     double sum = 0;
@@ -29,12 +31,13 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
         return;
     double expected = codec_variance(&rig->call, x);
     if (!(traits & UNBIASED) && isnan(expected))
-        return; /* nothing is promised */
+        return; /* neither unbiased nor with a closed form */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
-        return; /* the codec says that x is beyond its range: it saturates */
+        return; /* no closed form on this x: it is beyond the codec's range */
     const Draws pilot = draws_take(rig, x, 60);
     if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
-        return; /* hardly ever anything but zero: 1e-30 in half precision. The closed form is all there is to see */
+        return; /* nearly every draw is zero, as of 1e-30 in half precision: only the closed form could be
+                 * tested */
     const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
     if (traits & UNBIASED) {
         if (!draws_gain_is_one(&d))
@@ -63,7 +66,8 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 
 enum { PILOT = 60, DRAWS_GOOD = 8000, DRAWS_MOST = 100000 };
 
-/* For a bias of one percent: 6.22 standard errors are not more than 0.006 of the gain, four are left. */
+/* Returns the number of draws that detects a bias of 1 %: 6.22 standard errors are at most 0.006, so the bias
+ * exceeds the limit by four more. */
 static double draws_wanted(double gain_variance)
 {
     return fmax(200, 1.08e6 * gain_variance);
@@ -74,15 +78,15 @@ static size_t draws_for(double gain_variance)
     return (size_t)fmin(draws_wanted(gain_variance), DRAWS_MOST);
 }
 
-/* The least bias that so many draws show: one percent, and where they are too few as much more as the standard error is
- * larger; the limit grows with the bias. NaN where they show none. */
+/* Returns the smallest bias that DRAWS_MOST draws detect: 1 %, or if they are too few, as much more as the
+ * standard error is larger (the limit grows with the bias). NaN when they detect no bias. */
 static double bias_seen(double gain_variance)
 {
     const double f = sqrt(draws_wanted(gain_variance) / DRAWS_MOST);
     return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
 }
 
-/* The variance of one draw's gain; NaN where the mode promises nothing. */
+/* Returns the variance of one draw's gain; NaN when the codec is not unbiased. */
 static double gain_variance(const char *spec, const float *x)
 {
     Rig rig;
@@ -97,7 +101,8 @@ static double gain_variance(const char *spec, const float *x)
     return v;
 }
 
-/* The same draws pass as they are, and fail once everything is multiplied by 1.01. */
+/* Checks that draws pass unchanged and fail once every estimate is multiplied by 1 + bias (1.01 if there are
+ * enough draws). */
 static void check_planted(const char *spec, const float *x, double v)
 {
     Rig rig;
@@ -122,15 +127,16 @@ static const char *name_of(const char *spec)
     return codec->ops->name;
 }
 
-/* Of two modes the noisier one that DRAWS_GOOD draws suffice for; where they suffice for neither, the quieter one. */
+/* True when a mode with gain variance v is the better one to test: the noisier of two modes that DRAWS_GOOD
+ * draws suffice for; the quieter if they suffice for neither. */
 static bool goes_before(double v, double other)
 {
     const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;
     return good != other_good ? good : good ? v > other : v < other;
 }
 
-/* A codec that multiplied everything by 1.01 would be caught, unless each of its modes is so noisy that it takes more
- * than DRAWS_MOST draws: then a line says what would be. */
+/* Tests one mode of each codec. A mode so noisy that a bias of 1 % needs more than DRAWS_MOST draws is tested
+ * with a larger bias. */
 static void a_bias_of_one_percent_is_caught(void **state)
 {
     (void)state;

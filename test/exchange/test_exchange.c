@@ -1,5 +1,5 @@
-/* test_exchange.c -- a step of many workers, whether payloads come from this process or another, in batches or all at
- * once, from all workers or from some; and the store of codec states. */
+/* test_exchange.c -- one step of many workers: the estimate is the same whether payloads come from this
+ * process or another, in batches or all at once; workers may drop out. Also the store of codec states. */
 #include "rig/check.h"
 
 #include "compress/spec.h"
@@ -8,7 +8,7 @@
 
 enum { N = 900, MOST = 21 };
 
-/* Sums, votes, planned nothing, several rounds, decoding with a state, training: each kind of step. */
+/* One spec for each kind of step: sums, votes, several rounds, decoding with a state, training. */
 static const char *const specs[] = {
     "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
     "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
@@ -61,8 +61,8 @@ static void new_gradients(Group *s, int64_t step)
     }
 }
 
-/* One step of workers 0 .. workers - 1 without those in `drops` (bits). Where `from` is not NULL, its payloads are taken,
- * as those of another process are. */
+/* Runs one step of workers 0 .. workers - 1 except those whose bit is set in `drops`. Payloads are taken from
+ * `from` when it is not NULL, as payloads of another process are. */
 static void run_step(Group *s, int64_t step, size_t workers, uint32_t drops, const Group *from)
 {
     Exchange *x = &s->x;
@@ -125,7 +125,7 @@ static void payloads_of_another_process_give_the_same_estimate_and_states(void *
     }
 }
 
-/* To rounding: sums of floats are rounded between batches. */
+/* Estimates agree up to rounding: sums of floats are rounded after each batch. */
 static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
 {
     static Group all, some;
@@ -144,7 +144,8 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
         }
 }
 
-/* The mean is over those that sent; error feedback keeps what a dropped worker could not send. */
+/* The mean is over the workers that sent; error feedback keeps in the residual what a dropped worker could
+ * not send. */
 static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
 {
     static Group s;
@@ -173,7 +174,7 @@ static Status count_phase(void *data, ExchangePhase phase, size_t worker, Status
     ((int *)data)[phase]++;
     if (phase == EXCHANGE_ENCODE || phase == EXCHANGE_MERGE || phase == EXCHANGE_ESTIMATE ||
         phase == EXCHANGE_DECODE)
-        TRY(work(arg)); /* as a timing loop does */
+        TRY(work(arg)); /* run once more, as a timing loop does */
     return work(arg);
 }
 

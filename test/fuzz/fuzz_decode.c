@@ -1,8 +1,9 @@
-/* fuzz_decode.c -- every codec's decoder, on raw bytes and on valid payloads that were tampered with.
+/* fuzz_decode.c -- fuzzes every codec's decoder with raw bytes and with valid payloads that are then
+ * modified.
  *
- * Input: spec (two bytes), shape, mode (one byte each). Mode even: the rest is the payload. Mode odd: the payload is a
- * normal vector's, and the rest are edits (position, value) and a cut. decode must refuse the payload or give finite
- * numbers. */
+ * Input: spec (two bytes), shape, mode (one byte each). Mode even: the rest is the payload. Mode odd: the
+ * payload is that of a normal vector, and the rest are edits (position, value) and a cut. The decoder must
+ * refuse the payload or return finite numbers. */
 #include "num/finite.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SPECS_MOST = 1000 };
 static const char
-    *specs[SPECS_MOST]; /* every compressor with its defaults, wrappers round `none`; then more_specs */
+    *specs[SPECS_MOST]; /* every codec with its defaults, wrappers around `none`; then more_specs */
 static size_t spec_count;
 
 static void collect_specs(void)
@@ -47,7 +48,8 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Splits the bytes by rounds: each as long as its payload was, the last one takes the rest. */
+/* Divides the bytes among the rounds: each round's share is as long as its payload was, the last round takes
+ * the rest. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {
@@ -90,7 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         payload = (Buf){(uint8_t *)(uintptr_t)(data + 3), size - 3, size - 3};
     for (int i = 0; i < m.rounds && !(data[2] & 1); i++)
         m.round[i].size = payload.size / (size_t)m.rounds;
-    uint8_t *exact = malloc(payload.size + 1); /* its own block: a read past the end is seen */
+    uint8_t *exact = malloc(payload.size + 1); /* an allocation of its own, so that ASan reports a read past
+                                                * its end */
     memcpy(exact, payload.data, payload.size);
     divide(&m, exact, payload.size);
     float *x = NEW(a, float, shape.n);

@@ -1,14 +1,15 @@
-/* fuzz_descriptor.c -- the reader process's messages: whatever it sends, the listing is sound or refused.
+/* fuzz_descriptor.c -- fuzzes the messages of the process that reads HDF5 files: whatever it sends, the
+ * listing must be valid or refused.
  *
- * Input: how large the file claims to be (2 bytes, in units of 64), then messages, each size:u16 and so many
- * bytes. */
+ * Input: the size that the file claims to have (2 bytes, in units of 64), then messages, each a size (u16)
+ * and this many bytes. */
 #include "dump/tensor_stream.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Touches everything that a caller may. */
+/* Reads every field of a listing that a caller may read. */
 static size_t walk(const Listing *l)
 {
     size_t sum = 0;
@@ -42,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (status == OK && reader_left(&r) >= 2) {
         const size_t length = load_u16(take_bytes(&r, 2));
         const uint8_t *from = take_bytes(&r, length);
-        uint8_t *exact = malloc(length + 1); /* its own block: a read past the end is seen */
+        uint8_t *exact = malloc(length + 1); /* an allocation of its own, so that ASan reports a read past its
+                                              * end */
         if (from && length)
             memcpy(exact, from, length);
         status = from ? listing_take(&l, (Bytes){exact, length}, &err) : ERR_CORRUPT;

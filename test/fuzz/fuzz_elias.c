@@ -1,5 +1,5 @@
-/* fuzz_elias.c -- Elias codes and the streams of levels. Bytes are refused, or they are what writing the
- * numbers back gives: no two streams mean the same. */
+/* fuzz_elias.c -- fuzzes Elias codes and the streams of levels. Bytes must be refused, or be equal to what
+ * the writer makes of the numbers read: no two streams encode the same numbers. */
 #include "coder/elias.h"
 #include "coder/levels.h"
 #include "coder/planes.h"
@@ -14,7 +14,7 @@ static void need(bool condition)
         abort();
 }
 
-/* Numbers until the reader goes bad, written again bit for bit. */
+/* Reads numbers until the reader fails, and writes them again: the bits must be equal. */
 static void read_numbers(Bytes in, uint64_t (*get)(BitReader *), void (*put)(BitWriter *, uint64_t),
                          unsigned (*bits)(uint64_t))
 {

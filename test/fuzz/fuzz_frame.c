@@ -1,8 +1,8 @@
-/* fuzz_frame.c -- the container's reader and all that decode does with it, on files whose checksums were made
- * right: a search that had to guess 64 bits would never come past the first block.
+/* fuzz_frame.c -- fuzzes the container's reader, and the decoding of its records, on files with valid
+ * checksums: a fuzzer that had to guess a 64-bit checksum would never pass the first block.
  *
- * Input: a container; blocks found in it are sealed before it is read. The first bit of the last byte leaves
- * it as it is. */
+ * Input: a container. The checksums of its blocks are corrected before it is read, unless the lowest bit of
+ * the last byte is set. */
 #include "num/finite.h"
 #include "base/checksum.h"
 #include "compress/spec.h"

@@ -1,6 +1,6 @@
-/* fuzz_images.c -- the parsers of IDX and CIFAR files and gzip, and the check of MATLAB files: what comes in is refused
- * with a reason, or every item that was counted is there and every label is a class. Input: which parser (one byte), then
- * the file. */
+/* fuzz_images.c -- fuzzes the parsers of IDX, CIFAR and gzip files, and the check of MATLAB files: the input
+ * must be refused with a reason, or hold every item that was counted, each with a valid label. Input: which
+ * parser (one byte), then the file. */
 #include "data/files.h"
 
 #include <stdlib.h>
@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open((size_t)1 << 26);
     Error err = {0};
-    uint8_t *exact = malloc(size - 1 + !(size - 1)); /* its own block: a read past the end is seen */
+    uint8_t *exact = malloc(size - 1 + !(size - 1)); /* an allocation of its own, so that ASan reports a read
+                                                      * past its end */
     memcpy(exact, data + 1, size - 1);
     if (parse(*data, (Bytes){exact, size - 1}, a, &err) != OK && !*err.text)
         abort();

@@ -1,5 +1,6 @@
-/* fuzz_indices.c -- the reader of index sets: whatever comes in is refused or is an increasing set under n,
- * and what was accepted is written and read back the same. Input: n (four bytes), then the set. */
+/* fuzz_indices.c -- fuzzes the reader of index sets: the input must be refused or be an increasing set of
+ * indices below n, and an accepted set must be written and read back unchanged. Input: n (four bytes), then
+ * the set. */
 #include "coder/indices.h"
 
 #include <stdlib.h>
@@ -39,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open(0);
     const size_t n = load_u32(data) % 1000003;
-    uint8_t *exact = malloc(size - 4 + 1); /* its own block: a read past the end is seen */
+    uint8_t *exact = malloc(size - 4 + 1); /* an allocation of its own, so that ASan reports a read past its
+                                            * end */
     Places set;
     memcpy(exact, data + 4, size - 4);
     Reader in = reader_open((Bytes){exact, size - 4});

@@ -1,5 +1,5 @@
-/* fuzz_json.c -- the JSON reader on any bytes: it refuses, or gives a tree whose numbers are finite and whose
- * members have names. */
+/* fuzz_json.c -- fuzzes the JSON reader: it must refuse the bytes, or return a tree whose numbers are finite
+ * and whose members have names. */
 #include "base/json.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static bool same(const Json *x, const Json *y)
     return !v && !w;
 }
 
-/* `next` is the tree's element that is to come. */
+/* Checks that the element handed over equals the tree's next element; `next` points to that. */
 static Status take(void *next, const Json *element)
 {
     const Json **expected = next;
@@ -42,7 +42,8 @@ static Status take(void *next, const Json *element)
     return OK;
 }
 
-/* Handed over one by one they are the tree's, if there is one, and it is an object. */
+/* Reads the array "results" element by element; the elements must equal those of `tree`, where the whole text
+ * is a valid object. */
 static void read_rows(const Json *tree, const uint8_t *data, size_t size, Arena *a)
 {
     const Json *array = json_member(tree, "results"), *v;

@@ -1,5 +1,5 @@
-/* fuzz_spec.c -- the spec parser: any text is refused or opens, and what it prints opens again to the same
- * text. */
+/* fuzz_spec.c -- fuzzes the spec parser: any text must be refused or open a codec whose printed spec opens
+ * again and prints the same text. */
 #include "compress/spec.h"
 
 #include <stdio.h>
@@ -18,7 +18,8 @@ static void must_print_back(const Codec *codec, Arena *a)
     }
 }
 
-/* Bytes as they are make no spec worth the name, so the first one says whether the rest are words of one. */
+/* Returns the text to parse. Random bytes hardly ever form a valid spec, so an odd first byte makes each
+ * other byte a word from the list. */
 static char *spell(const uint8_t *data, size_t size, Arena *a)
 {
     static const char *const words[] = {"ef", "none", "svd", "qsgd", "entry", "topk", "terngrad", "+",

@@ -1,5 +1,5 @@
-/* fuzz_symbols.c -- Huffman and rANS tables and streams. Bytes are refused, or they are what writing what was read
- * gives again, with the same table: no two streams mean the same. */
+/* fuzz_symbols.c -- fuzzes Huffman and rANS tables and streams. Bytes must be refused, or be equal to what
+ * the writer makes of the symbols read with the same table: no two streams encode the same symbols. */
 #include "coder/huffman.h"
 #include "coder/rans.h"
 #include "coder/symbols.h"

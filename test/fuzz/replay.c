@@ -1,5 +1,5 @@
-/* replay.c -- runs a fuzz target over stored inputs (files or folders of them) and over 20,000 made from addressed
- * random numbers, without a fuzzer: `make check` does this for every target. */
+/* replay.c -- runs a fuzz target, without a fuzzer, on stored inputs (files or folders of files) and on
+ * 20,000 inputs made from addressed random numbers. `make check` does this for every target. */
 #include "base/rng.h"
 
 #include <dirent.h>

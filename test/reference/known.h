@@ -1,10 +1,11 @@
-/* known.h -- the numbers in reference/metrics.txt, which reference/metrics.py wrote. */
+/* known.h -- reads the values in reference/metrics.txt, which reference/metrics.py wrote. */
 #ifndef ATOMO_REFERENCE_KNOWN_H
 #define ATOMO_REFERENCE_KNOWN_H
 
 #include "rig/check.h"
 
-/* NaN where the file has no such line: the value does not exist. */
+/* Returns the value of this group and name, or NaN when the file has no such line: the metric is undefined
+ * there. */
 static inline double known(const char *group, const char *name)
 {
     FILE *f = fopen("test/reference/metrics.txt", "r");

@@ -1,12 +1,12 @@
-/* vectors.h -- vectors that reference/metrics.py makes, too: integers hashed, then exact or correctly rounded
- * steps. */
+/* vectors.h -- test vectors that reference/metrics.py makes in the same way: hashed integers, then operations
+ * that are exact or correctly rounded. */
 #ifndef ATOMO_REFERENCE_VECTORS_H
 #define ATOMO_REFERENCE_VECTORS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Uniform on [0, 1), 24 bits. */
+/* Returns a uniform number on [0, 1) with 24 bits. */
 static inline double reference_unit(uint32_t i, uint32_t seed)
 {
     uint32_t h = i * 2654435761u + seed * 2246822519u;
@@ -18,7 +18,8 @@ static inline double reference_unit(uint32_t i, uint32_t seed)
     return (double)(h >> 8) * 0x1p-24;
 }
 
-/* Heavy-tailed, both signs, every 16th element zero, some of those negative zeros. */
+/* Fills x with a heavy-tailed distribution of both signs; every 16th element is zero, some of these negative
+ * zero. */
 static inline void reference_gradient(float *x, size_t n, uint32_t seed)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -27,8 +28,8 @@ static inline void reference_gradient(float *x, size_t n, uint32_t seed)
     }
 }
 
-/* Rounds to a grid of 1/64 up or down by a hashed coin, and sends some zeros either way: what a decoder might
- * give in repeat r. */
+/* Fills y with an estimate of x as a decoder might give in repeat r: x rounded to a grid of 1/64, up or down
+ * at a hashed coin, and 1/64 or -1/64 for every third zero. */
 static inline void reference_decoded(const float *x, float *y, size_t n, uint32_t repeat)
 {
     for (uint32_t i = 0; i < n; i++) {

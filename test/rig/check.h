@@ -1,5 +1,5 @@
-/* check.h -- cmocka and what it lacks. Every test's main ends with CHECK_MAIN, which exits 1 on any failure
- * (cmocka's own status is a count and wraps at 256). */
+/* check.h -- cmocka with comparisons of floats and of Status. The main of every test ends with CHECK_MAIN,
+ * which exits 1 on any failure (cmocka's own exit status is the number of failures and wraps at 256). */
 #ifndef ATOMO_CHECK_H
 #define ATOMO_CHECK_H
 
@@ -24,7 +24,7 @@
         return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;                                            \
     }
 
-/* |a - b| <= tol * max(|a|, |b|); equal values, infinities included, always pass. */
+/* Fails unless |a - b| <= tol * max(|a|, |b|). Equal values pass, infinities included. */
 static inline void check_rel_at(double a, double b, double tol, const char *what, const char *file, int line)
 {
     if (a == b || fabs(a - b) <= tol * fmax(fabs(a), fabs(b)))
@@ -35,7 +35,7 @@ static inline void check_rel_at(double a, double b, double tol, const char *what
 }
 #define check_rel(a, b, tol) check_rel_at(a, b, tol, #a " == " #b, __FILE__, __LINE__)
 
-/* |a - b| <= tol */
+/* Fails unless |a - b| <= tol. */
 static inline void check_near_at(double a, double b, double tol, const char *what, const char *file, int line)
 {
     if (a == b || fabs(a - b) <= tol)
@@ -54,7 +54,7 @@ static inline void check_that_at(bool condition, const char *what, const char *f
 }
 #define check(condition) check_that_at(condition, #condition, __FILE__, __LINE__)
 
-/* A step that must succeed; prints why it did not. */
+/* Fails unless status is OK, and prints the text of the error. */
 static inline void check_ok_at(Status status, const Error *err, const char *what, const char *file, int line)
 {
     if (status == OK)

@@ -1,4 +1,4 @@
-/* codec_rig.h -- one codec on one tensor, with everything a Call needs, for tests. */
+/* codec_rig.h -- one codec, one tensor, and the Call that encodes and decodes it, for tests. */
 #ifndef ATOMO_CODEC_RIG_H
 #define ATOMO_CODEC_RIG_H
 
@@ -22,7 +22,7 @@ static inline Rng rig_rng(uint64_t repeat)
     return rng_open(7, repeat, 0, 0, rng_hash("rig"));
 }
 
-/* The address of one worker's draw, and of what all workers share. */
+/* Sets the random address of this repeat and worker, and the address that all workers share. */
 static inline void rig_address(Rig *rig, uint64_t repeat, int worker)
 {
     rig->call.rng = rng_open(7, repeat, worker, 0, rng_hash("rig"));
@@ -39,7 +39,8 @@ static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
     return OK;
 }
 
-/* After this the rig must not move: the call points into it. */
+/* Opens a codec for a tensor of this shape. The caller must not move the rig afterwards: its Call points into
+ * it. */
 static inline void rig_open(Rig *rig, const char *spec, Shape shape)
 {
     check_ok(rig_try_open(rig, spec, shape), &rig->err);
@@ -76,7 +77,7 @@ static inline Status rig_decode(Rig *rig)
     return codec_receive(&rig->call, &rig->message, rig->decoded);
 }
 
-/* Decodes other bytes in place of the last round's payload. */
+/* Decodes `data` in place of the last round's payload. */
 static inline Status rig_decode_bytes(Rig *rig, const uint8_t *data, size_t size, float *x)
 {
     Message m = rig->message;

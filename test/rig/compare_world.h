@@ -1,4 +1,5 @@
-/* compare_world.h -- a dump in memory, codecs with one peculiarity each, and what a comparison says of them. */
+/* compare_world.h -- a comparison of codecs over a dump in memory: codecs with one peculiarity each, a loader
+ * of vectors, and a store of the comparison's records. */
 #ifndef ATOMO_COMPARE_WORLD_H
 #define ATOMO_COMPARE_WORLD_H
 
@@ -7,7 +8,7 @@
 #include "measure/compare.h"
 #include "reference/vectors.h"
 
-/* ---- codecs of the test's own: floats behind a kind byte, each with one peculiarity ---- */
+/* ---- the test's own codecs: payloads are a kind byte, then the floats ---- */
 
 static inline size_t bound(const Call *c)
 {
@@ -22,7 +23,7 @@ static inline Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-static size_t encodings; /* so far */
+static size_t encodings; /* calls of put() so far */
 
 static inline Status put(const Call *c, Buf *out, const float *y)
 {
@@ -33,7 +34,7 @@ static inline Status put(const Call *c, Buf *out, const float *y)
     return OK;
 }
 
-/* Rounds to the grid by the reference's coins: repeat-free, so that vectors end to end are one vector. */
+/* Rounds to a grid of 1/32 without random numbers: encoding a concatenation gives the concatenated estimates. */
 static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -42,7 +43,7 @@ static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
     return put(c, out, y);
 }
 
-/* Doubles or drops each element by a coin. */
+/* Doubles or zeroes each element, at a coin per element. */
 static inline Status encode_coins(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -58,7 +59,8 @@ static inline Status encode_or_fail(const Call *c, const float *x, Buf *out)
     return encode_rounded(c, x, out);
 }
 
-/* Nothing but a byte for each step that was settled; its residual is the number of steps. */
+/* Writes one zero byte for each step that has been settled. The residual that this codec reports is the
+ * number of steps. */
 static inline Status encode_counted(const Call *c, const float *x, Buf *out)
 {
     const uint64_t steps = *(const uint64_t *)c->state;
@@ -138,11 +140,11 @@ typedef struct {
     Codec codec[4];
     const Codec *codecs[4];
     Comparison c;
-    Kept kept[RECORDS_MAX]; /* by place and codec */
+    Kept kept[RECORDS_MAX]; /* by record number: place, then codec */
     size_t records, failures, stop_after;
 } World;
 
-static World world; /* stopped() has no argument */
+static World world; /* global, as the callback stopped() has no argument */
 
 static inline Status load(void *data, const Vector *v, float *x, Error *err)
 {
@@ -151,7 +153,7 @@ static inline Status load(void *data, const Vector *v, float *x, Error *err)
     return OK;
 }
 
-/* All of a cell as one vector. */
+/* Loads all vectors of a cell (one step of one worker) as one vector. */
 static inline Status load_joined(void *data, const Vector *v, float *x, Error *err)
 {
     for (int i = 0; i < VECTORS; i++) {
@@ -171,7 +173,7 @@ static inline Status keep(void *data, const Record *r, Error *err)
     const size_t at = r->place * w->c.codecs + r->codec;
     check(at < RECORDS_MAX && r->codec < w->c.codecs);
     Kept *k = &w->kept[at];
-    check(k->vector == NULL); /* each place once */
+    check(k->vector == NULL); /* each record is reported once */
     *k = (Kept){.codec = r->codec, .vectors = r->vectors, .level = r->level, .vector = r->vector};
     snprintf(k->error, sizeof k->error, "%s", r->error ? r->error : "");
     for (size_t m = 0; metrics[m].name; m++)

@@ -1,4 +1,5 @@
-/* crew.h -- one step of many workers through the exchange: their payloads of each round, and what they merge to. */
+/* crew.h -- one step of several workers through the exchange: their payloads of each round, and the merged
+ * payloads. */
 #ifndef ATOMO_CREW_H
 #define ATOMO_CREW_H
 
@@ -21,7 +22,7 @@ typedef struct {
     Bytes sent[ROUNDS_MAX][WORKERS];
 } Crew;
 
-/* Normal numbers; every worker's gradient begins at another of them. */
+/* Normal numbers. Worker k's gradient begins at element APART * k. */
 static float *pool;
 
 static inline void crew_open(Crew *w, const Codec *codec, Shape shape)
@@ -49,7 +50,8 @@ static inline void crew_close(Crew *w)
     arena_close(w->scratch);
 }
 
-/* Whether payloads of this round can be merged: all but the last where estimates themselves do not merge. */
+/* True when payloads of this round can be merged: in every round if estimates can be merged, else in all
+ * rounds but the last. */
 static inline bool codec_merges(const Codec *codec, int round)
 {
     return codec->ops->merge &&
@@ -68,7 +70,7 @@ static inline Call call_of(const Crew *w, int worker, int round)
     return c;
 }
 
-/* Room for more than any codec should take. */
+/* Returns an empty buffer for a merged payload, larger than any codec should need. */
 static inline Buf room_for(Crew *w, const Bytes *in, size_t count)
 {
     size_t size = 8 * w->shape.n + 4096;
@@ -85,7 +87,8 @@ static inline Bytes merged(Crew *w, int round, const Bytes *in, size_t count)
     return buf_bytes(&out);
 }
 
-/* All rounds of one step: every worker sends, and each round's payloads merge where they can. */
+/* Runs all rounds of one step: every worker encodes, and the payloads of each round are merged if they can
+ * be. */
 static inline void crew_run(Crew *w, int workers)
 {
     Exchange *e = &w->step;

@@ -1,5 +1,5 @@
-/* crowd.h -- one step of several workers through a codec of two rounds whose payloads add: each worker's payloads, and
- * the merged payloads. */
+/* crowd.h -- one step of several workers through a codec that has two rounds and payloads that can be added:
+ * each worker's payloads, and the merged payloads. */
 #ifndef ATOMO_CROWD_H
 #define ATOMO_CROWD_H
 
@@ -12,9 +12,9 @@ typedef struct {
     int workers;
     Try *t[CROWD_MOST]; /* each worker's vector x, and the estimate y that its own payload decodes to */
     Exchange step;
-    Call call[CROWD_MOST]; /* of the last round */
+    Call call[CROWD_MOST]; /* each worker's Call of the last round */
     Bytes first[CROWD_MOST], last[CROWD_MOST];
-    Bytes heard, merged; /* merged payloads of the first and of the last round */
+    Bytes heard, merged; /* merged payloads of the first round (heard) and of the last round (merged) */
     float *sum;          /* decoded from `merged` */
 } Crowd;
 
@@ -25,7 +25,7 @@ static inline Bytes crowd_merge(const Call *c, Arena *a, const Bytes *in, size_t
     return buf_bytes(&out);
 }
 
-/* Workers that have vectors of their own, to be filled in. */
+/* Returns workers whose vectors the caller then fills. */
 static inline Crowd crowd_open(const char *spec, size_t n, int workers)
 {
     Crowd k = {.workers = workers};
@@ -45,7 +45,7 @@ static inline void crowd_close(Crowd *k)
         try_close(k->t[w]);
 }
 
-/* Both rounds; then decodes each worker's payload and the merged one. */
+/* Runs both rounds, then decodes each worker's payload and the merged payload. */
 static inline void crowd_run(Crowd *k)
 {
     Try *own = k->t[0];
@@ -77,7 +77,7 @@ static inline void crowd_run(Crowd *k)
     check_ok(codec_decode(&k->call[0], k->merged, k->sum), &own->err);
 }
 
-/* Any order and any halves give the same bytes. */
+/* Checks that merging in another order, or in two halves, gives the same bytes. */
 static inline void crowd_merges_in_any_order(Crowd *k)
 {
     Arena *a = k->t[0]->arena;
@@ -92,7 +92,8 @@ static inline void crowd_merges_in_any_order(Crowd *k)
     assert_memory_equal(again.data, k->merged.data, again.size);
 }
 
-/* Every prefix of the merged payload, some of them where it is long, and a byte more, are refused. */
+/* Checks that prefixes of the merged payload (all of a short payload, some of a long one) and the payload
+ * with one more byte are refused. */
 static inline void crowd_refuses_other_lengths(Crowd *k)
 {
     Try *t = k->t[0];

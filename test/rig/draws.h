@@ -1,12 +1,19 @@
-/* draws.h -- what R independent draws say about a codec's promises.
+/* draws.h -- tests of a codec's mean and variance from R independent draws.
  *
- * With gain_r = <decoded_r, g>/|g|^2 and e_r = |decoded_r - g|^2, an unbiased codec with closed form V has
- * E gain = 1 and E e = V. The limits are 6.22 standard errors (probability 5e-10 each, two-sided, if normal), plus
- * 6.5 M/R for the largest deviation M of a single draw, so that skewed draws raise no false alarm: under 1e-6 for all
- * tests of a codec together. The energy test requires the mean of R draws to have the squared error V/R. Rounding of
- * payloads to float32 does not count as bias: a few units in the last place of |g| pass. The test's degrees of freedom
- * are (tr C)^2 / tr C^2, C the covariance of the errors: (sum v)^2 / sum v^2 where coordinates are independent, and at
- * most the number of atoms where whole vectors are drawn. tr C^2 = E <e_r, e_s>^2 over independent errors. */
+ * Of draw r, gain_r = <decoded_r, g>/
+ * g
+ * ^2 and e_r =
+ * decoded_r - g
+ * ^2. An unbiased codec whose closed-form variance is V has E gain = 1 and E e = V. The tests of both allow
+ * 6.22 standard errors (probability 5e-10 each, two-sided, for normal statistics) plus 6.5 M/R, where M is
+ * the largest deviation of a single draw, so that skewed draws raise no false alarm: all tests of a codec
+ * together raise one with probability under 1e-6. The energy test requires that the mean of R draws has the
+ * squared error V/R. Rounding of payloads to float32 does not count as bias: an error of a few units in the
+ * last place of
+ * g
+ * passes. The degrees of freedom of the energy test are (tr C)^2 / tr C^2, C the covariance of the errors:
+ * (sum v)^2 / sum v^2 if coordinates are independent with variances v, and at most the number of atoms if
+ * whole vectors are drawn. For independent errors, here of draws r and s, tr C^2 = E <e_r, e_s>^2. */
 #ifndef ATOMO_DRAWS_H
 #define ATOMO_DRAWS_H
 
@@ -15,8 +22,8 @@
 typedef struct {
     size_t repeats;
     double gain, gain_error, gain_step; /* mean, standard error, largest |gain_r - mean| / R */
-    double mse, mse_error, mse_step;    /* the same of e_r */
-    double variance;                    /* 1/(R-1) sum |decoded_r - mean|^2 */
+    double mse, mse_error, mse_step;    /* mean, standard error and largest e_r / R of e_r */
+    double variance;                    /* 1/(R-1) sum_r |decoded_r - mean|^2 */
     double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */
     double off, norm2, rounding;        /* |mean - g|^2, |g|^2, squared rounding error of float32 */
 } Draws;
@@ -27,7 +34,8 @@ static inline const float *draws_load(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Levels do not depend on the draw, so a codec with a plan hook plans once. */
+/* Makes the plan of a codec that has a plan hook. One plan serves all draws, as levels do not depend on the
+ * draw. */
 static inline void draws_plan(Rig *rig, const float *x)
 {
     const size_t size = codec_plan_size(rig->codec);
@@ -62,8 +70,8 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
             mean[i] += step / (double)(r + 1);
             m2[i] += step * (y - mean[i]);
         }
-        pairs += pair * pair;            /* the first is zero */
-        const double gain = dot / norm2; /* minus 1, for precision */
+        pairs += pair * pair;            /* pair is 0 for the first draw */
+        const double gain = dot / norm2; /* the gain minus 1, for precision */
         const double gain_off = gain - d.gain, mse_off = error - d.mse;
         d.gain += gain_off / (double)(r + 1);
         d.mse += mse_off / (double)(r + 1);
@@ -91,14 +99,15 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
-    AtomMoments m; /* the codec's own moments, if any: rare atoms hardly ever occur in both draws of a pair */
+    AtomMoments m; /* the codec's own fourth moments, if it has them: a rare atom hardly ever occurs in two
+                    * successive draws */
     rig->call.rng = rig_rng(0);
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
         d.freedom = sum * sum / m.squares;
     return d;
 }
 
-/* The same draws with all estimates multiplied by `factor`: a planted bias. */
+/* Returns the statistics of the same draws with all estimates multiplied by `factor`, which plants a bias. */
 static inline Draws draws_scaled(const Draws *d, double factor)
 {
     Draws e = *d;
@@ -113,12 +122,13 @@ static inline bool draws_gain_is_one(const Draws *d)
     return fabs(d->gain - 1) <= 6.22 * d->gain_error + 6.5 * d->gain_step + 1e-6;
 }
 
-/* bias_ratio is F(nu, nu (R - 1)): near normal with this deviation once nu is in the hundreds. */
+/* True when bias_ratio is within its limits. It has an F(nu, nu (R - 1)) distribution, nu the degrees of
+ * freedom: for nu in the hundreds nearly normal, with the standard deviation that divides here. */
 static inline bool draws_energy_is_right(const Draws *d)
 {
     const double R = (double)d->repeats;
     if (isnan(d->bias_ratio) || d->freedom < 100)
-        return true; /* too few degrees of freedom for this statistic; only the gain is tested */
+        return true; /* too few degrees of freedom for the energy test */
     if (d->off <= d->rounding)
         return true;
     const double z = (d->bias_ratio - 1) / sqrt(2 * R / ((R - 1) * d->freedom));
@@ -128,11 +138,12 @@ static inline bool draws_energy_is_right(const Draws *d)
 static inline bool draws_variance_is(const Draws *d, double expected)
 {
     if (d->variance <= d->rounding && (double)d->repeats * expected < d->norm2)
-        return true; /* the atoms that vary are so rare that none was drawn */
+        return true; /* the atoms that vary are so rare that no draw had one */
     return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
 }
 
-/* R draws of a codec: unbiased, with the variance of its closed form; and a bias by `planted` would be detected. */
+/* Checks on R draws that a codec is unbiased and has the variance of its closed form, and that a bias by the
+ * factor `planted` would be detected. */
 static inline void draws_check(const char *spec, Shape shape, const float *x, size_t R, double planted)
 {
     Rig rig;

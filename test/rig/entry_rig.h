@@ -1,4 +1,5 @@
-/* entry_rig.h -- vectors of several distributions, and the level of a budget. */
+/* entry_rig.h -- vectors of several distributions, and the water level of a budget, for tests of element-wise
+ * ATOMO. */
 #ifndef ATOMO_ENTRY_RIG_H
 #define ATOMO_ENTRY_RIG_H
 
@@ -29,7 +30,7 @@ static inline float *vector(size_t n, const char *law)
     return x;
 }
 
-/* The float32 level of a budget: Algorithm 1 on all of x. */
+/* Returns the float32 water level of a budget: Algorithm 1 on all of x. */
 static inline float level_ref(const float *x, size_t n, double budget)
 {
     Level level;

@@ -1,8 +1,9 @@
-/* every_codec.h -- every codec in the registry, in each of its modes, on every source: a codec that is added is
- * held to the promises of compressor.h without a word here.
+/* every_codec.h -- runs a property test on every codec of the registry, in each of its modes, on every
+ * source: a codec that is added to the registry is tested for the promises of compressor.h without a change
+ * here.
  *
- * In the environment, CODEC=name leaves only those specs that have this codec as a stage, wrappers and what they
- * wrap included: CODEC=qsgd runs qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
+ * The environment variable CODEC=name restricts the specs to those with this codec as a stage, in wrappers
+ * too: CODEC=qsgd runs qsgd, ef+qsgd, induced:with=qsgd+topk and so on. */
 #ifndef ATOMO_EVERY_CODEC_H
 #define ATOMO_EVERY_CODEC_H
 
@@ -14,12 +15,13 @@
 enum { SPECS_MAX = 512, LARGEST = 70001 };
 
 static const char *specs[SPECS_MAX];
-static size_t spec_turn[SPECS_MAX]; /* its place before any were left out */
+static size_t spec_turn[SPECS_MAX]; /* index of each spec in the full list, before CODEC=name removed some */
 static size_t spec_count;
 static Arena *forever;
 
-/* What wrappers go round: ef, for every codec to have met one, round all of them; the others round one of each kind
- * (bare, random, sparse and biased, by LAPACK, in two rounds, merging without adding, linear, planned). */
+/* Codecs inside wrappers. ef wraps every codec, so that every codec is tested with error feedback; the other
+ * wrappers wrap one codec of each kind (identity, random, sparse and biased, LAPACK, two rounds, merging
+ * without adding, linear, planned). */
 static const char *const wrapped[] = {"none", "qsgd",  "topk", "svd", "terngrad:share=on",
                                       "sign", "randk", "entry"};
 
@@ -45,7 +47,7 @@ static inline bool is_wanted(const char *spec)
     return has_stage(codec, only);
 }
 
-/* Once, however often it is named. */
+/* Adds a spec to the list unless it is there already. */
 static inline void add_spec(const char *spec)
 {
     for (size_t k = 0; spec && k < spec_count; k++)
@@ -69,8 +71,8 @@ static inline int keep_wanted(void)
     return kept ? 0 : -1;
 }
 
-/* The default of every codec, and each value of each choice; wrappers that can stand alone go round the codecs they
- * choose from. */
+/* Lists the default of every codec, each value of each parameter that is a choice, wrappers around `wrapped`
+ * codecs, and more_specs. Wrappers that have a default inner codec wrap the codecs that they choose from. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -125,8 +127,8 @@ static inline void run_one(Property *property, const char *spec, const Source *s
     rig_close(&rig);
 }
 
-/* Runs the property for every spec and source; ERR_NUMERIC is a fair answer to the huge source alone. For
- * statistics the modes of a codec share the sources, two and two. */
+/* Runs the property for every spec and source. An encoder may fail with ERR_NUMERIC on the huge source only.
+ * With `statistics`, the sources are divided among the modes of a codec, two sources for each mode. */
 static inline void for_all(Property *property, bool statistics)
 {
     float *x = NEW(forever, float, LARGEST);

@@ -1,4 +1,4 @@
-/* hdf5_make.h -- HDF5 files of every sort, good and bad, for the reader to meet. */
+/* hdf5_make.h -- writes valid and invalid HDF5 files for tests of the reader. */
 #ifndef ATOMO_HDF5_MAKE_H
 #define ATOMO_HDF5_MAKE_H
 
@@ -7,7 +7,8 @@
 
 #include "rig/scratch_dir.h"
 
-/* In the library's oldest format, whose metadata no checksum protects, unless `latest`. */
+/* Creates a file in the library's oldest format, whose metadata has no checksum, or in the format of 1.10 if
+ * `latest`. */
 static inline hid_t make_file(const char *path, bool latest)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -26,7 +27,7 @@ static inline void make_group(hid_t file, const char *path)
     H5Gclose(group);
 }
 
-/* Elements 0, 0.5, 1, ... in the given file type, as one axis; `creation` may be H5P_DEFAULT. */
+/* Writes a vector of n elements 0, 0.5, 1, ... in the given file type; `creation` may be H5P_DEFAULT. */
 static inline void make_floats(hid_t file, const char *path, hid_t type, size_t n, hid_t creation)
 {
     const hsize_t dim = n;
@@ -65,7 +66,7 @@ static inline void make_int_attr(hid_t file, const char *path, const char *name,
     H5Oclose(object);
 }
 
-/* IEEE half precision. */
+/* Returns the type of IEEE half precision, big- or little-endian. */
 static inline hid_t half_type(bool big)
 {
     const hid_t type = H5Tcopy(big ? H5T_IEEE_F32BE : H5T_IEEE_F32LE);

@@ -1,4 +1,5 @@
-/* knot_laws.h -- numbers whose best levels are looked for: under laws with and without tails, in clumps, and far from zero. */
+/* knot_laws.h -- samples for tests of optimal quantisation levels: from distributions with and without heavy
+ * tails, in clusters, and far from zero. */
 #ifndef ATOMO_TEST_KNOT_LAWS_H
 #define ATOMO_TEST_KNOT_LAWS_H
 
@@ -26,7 +27,7 @@ static inline double draw(const Rng *rng, int law, size_t i)
         return u;
     case FAR:
         return 1e6 + 0.25 * z;
-    case HALVES: /* the smallest number is half of all */
+    case HALVES: /* half of the numbers are 0, the smallest number */
         return fmax(z, 0);
     default:
         return z;

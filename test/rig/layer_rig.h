@@ -1,5 +1,5 @@
-/* layer_rig.h -- runs a few layers alone with random inputs and random gradients, and reads activations of any layout in
- * plain order. */
+/* layer_rig.h -- runs a few layers alone with random inputs and random gradients, and reads an activation's
+ * elements in plain order whatever its layout. */
 #ifndef ATOMO_LAYER_RIG_H
 #define ATOMO_LAYER_RIG_H
 
@@ -86,7 +86,7 @@ static inline void layers_forward(Layers *r)
     }
 }
 
-/* `added`: in->dx already holds a gradient, to be added to. */
+/* Runs the backward pass. `added`: in->dx holds a gradient already, and the layers add theirs to it. */
 static inline void layers_backward(Layers *r, bool added)
 {
     const Pass p = layers_pass(r);
@@ -100,7 +100,7 @@ static inline void layers_backward(Layers *r, bool added)
     }
 }
 
-/* Element i of an image, in plain order, in x or dx of an activation. */
+/* Returns the address of element i of an image, counted in plain order, in x or dx of an activation. */
 static inline float *element(const Activation *v, float *x, size_t image, size_t i)
 {
     const size_t n = activation_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
@@ -119,7 +119,7 @@ static inline double *in_order(Layers *r, const Activation *v, float *x)
     return plain;
 }
 
-/* Fills dx of the outputs with random numbers, and lanes without an image with 0. */
+/* Fills dx of the outputs with random numbers; lanes without an image are 0. */
 static inline void give_gradient(Layers *r)
 {
     float *plain = NEW(r->a, float, r->images *activation_size(r->out));

@@ -1,4 +1,4 @@
-/* matrices.h -- matrices for tests of low-rank codecs, and one codec sending them step after step. */
+/* matrices.h -- matrices for tests of low-rank codecs, and one codec that sends them in successive steps. */
 #ifndef ATOMO_MATRICES_H
 #define ATOMO_MATRICES_H
 
@@ -23,7 +23,7 @@ static inline void normal(float *x, size_t n, uint64_t seed)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
 }
 
-/* Values of `rank` outer products, the k-th 2^-k times the first. */
+/* Fills x with a sum of `rank` outer products; product k is 2^-k times as large as the first. */
 static inline void low_rank(float *x, size_t rows, size_t cols, size_t rank, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 6);

@@ -13,10 +13,10 @@ typedef struct {
     Shape *shape;
     float **x;
     Call *call;
-    size_t loads; /* by the plan */
+    size_t loads; /* calls of model_load, which the plan makes */
 } Model;
 
-/* Every tensor by itself in memory: a codec that reads past the load it was given shows under a sanitizer. */
+/* Returns tensor j, which has an allocation of its own: a sanitizer reports a codec that reads past its end. */
 static inline const float *model_load(void *data, size_t j, Error *err)
 {
     Model *m = data;
@@ -46,7 +46,8 @@ static inline float *model_tensor(Model *m, size_t j, Shape shape)
     return m->x[j] = NEW_ZERO(m->a, float, shape.n + 1);
 }
 
-/* Normal tensors, matrices of falling spectrum, long tails and a few odd ones, their scales over so many decades. */
+/* Fills 24 tensors: normal ones, matrices with a decaying spectrum, heavy tails and a few special ones. Their
+ * scales spread over `decades` powers of ten. */
 static inline void model_fill(Model *m, uint64_t seed, double decades)
 {
     model_open(m, 24);
@@ -61,7 +62,7 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
         for (size_t i = 0; i < shape.n; i++) {
             const double normal = rng_normal(&rng, USE_DATA, i);
             double v = j % 4 == 1 ? normal * normal * normal : normal;
-            if (j % 3 == 1) /* columns and rows fall off: few directions hold most */
+            if (j % 3 == 1) /* rows and columns of different size: a few directions have most of the norm */
                 v = 0.05 * normal +
                     rng_normal(&rng, USE_ATOM, i / cols) * rng_normal(&rng, USE_COIN, i % cols);
             x[i] = (float)(scale * v);
@@ -72,7 +73,7 @@ static inline void model_fill(Model *m, uint64_t seed, double decades)
         m->x[7][i] = i % 2 ? 1e-4f : -1e-4f;
 }
 
-/* The tensors of a dump's first step and worker. False when the file is not there. */
+/* Reads the tensors of a dump's first step and worker. Returns false when there is no such file. */
 static inline bool model_read(Model *m, const char *path)
 {
     Dump *dump;
@@ -98,7 +99,7 @@ static inline bool model_read(Model *m, const char *path)
     return true;
 }
 
-/* Its step for a codec; good until the next. */
+/* Returns the model as one step of a codec, valid until the next call. */
 static inline Step model_step(Model *m, const char *spec)
 {
     const Codec *codec;
@@ -116,7 +117,7 @@ static inline Step model_step(Model *m, const char *spec)
     return (Step){m->count, m->call, model_load, m};
 }
 
-/* Its records, which its Calls then have. */
+/* Returns the plan's records of the model's tensors, and gives each tensor's Call its record. */
 static inline void *model_plan(Model *m, const char *spec)
 {
     const Step step = model_step(m, spec);
@@ -128,7 +129,7 @@ static inline void *model_plan(Model *m, const char *spec)
     return records;
 }
 
-/* Closed-form variance of the whole step. */
+/* Returns the closed-form variance of the whole step. */
 static inline double model_variance(Model *m)
 {
     double sum = 0;
@@ -137,7 +138,7 @@ static inline double model_variance(Model *m)
     return sum;
 }
 
-/* Mean payload bits an element over so many draws; `*error`: its standard error. */
+/* Returns mean payload bits per element over `draws` draws; `*error` is its standard error. */
 static inline double model_bits(Model *m, size_t draws, double *error)
 {
     double mean = 0, square = 0;

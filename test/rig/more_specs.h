@@ -1,5 +1,6 @@
-/* more_specs.h -- points of the parameter space that defaults and choices do not reach: test_promises and test_unbiased
- * run them all, and test_golden stores payloads of those that say so, in their order here. */
+/* more_specs.h -- specs with parameter values that are neither defaults nor values of a choice. test_promises
+ * and test_unbiased run all of them; test_golden stores payloads of those marked STORED, in the order of this
+ * list. */
 #ifndef ATOMO_MORE_SPECS_H
 #define ATOMO_MORE_SPECS_H
 

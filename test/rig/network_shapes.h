@@ -5,7 +5,7 @@
 #include "num/linalg.h"
 #include "base/rng.h"
 
-/* Few strong directions under noise, as in gradients; `seed` picks them. */
+/* Fills x with a few strong directions plus noise, as gradients have; `seed` selects them. */
 static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
 {
     size_t rows, cols;
@@ -20,7 +20,7 @@ static inline void fill_gradient(const Shape *shape, uint64_t seed, float *x)
     }
 }
 
-/* LeNet's, ResNet-18's and the character transformer's shapes, the long sides cut. */
+/* The shapes of LeNet, ResNet-18 and the character transformer, with long sides shortened. */
 static const Shape network_shapes[] = {
     {4, {20, 1, 5, 5}, 500},
     {4, {8, 4, 5, 5}, 800},

@@ -1,4 +1,4 @@
-/* page_rig.h -- a folder for results. */
+/* page_rig.h -- a temporary folder for the results that a report page is made from. */
 #ifndef ATOMO_TEST_PAGE_RIG_H
 #define ATOMO_TEST_PAGE_RIG_H
 

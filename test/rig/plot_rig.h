@@ -1,4 +1,5 @@
-/* plot_rig.h -- figures drawn in a folder of the test's own, and what was picked for them. */
+/* plot_rig.h -- figures drawn in a temporary folder of the test's own, and the rows that a figure selects
+ * from its data. */
 #ifndef ATOMO_PLOT_RIG_H
 #define ATOMO_PLOT_RIG_H
 
@@ -11,7 +12,7 @@
 static Error err;
 static Arena *a;
 static char folder[] = "/tmp/atomo-figure.XXXXXX";
-static bool drawing; /* gnuplot is there */
+static bool drawing; /* gnuplot is installed */
 
 static int set_up(void **state)
 {
@@ -31,7 +32,7 @@ static int tear_down(void **state)
     for (size_t i = 0; i < countof(left); i++)
         unlink(left[i]);
     arena_close(a);
-    return chdir("/") || rmdir(folder) ? -1 : 0; /* fails if a name made a file of its own */
+    return chdir("/") || rmdir(folder) ? -1 : 0; /* rmdir fails if a test left any other file */
 }
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
@@ -48,7 +49,7 @@ static inline void write_file(const char *path, const char *text)
     check(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* NULL: there is no such file. */
+/* Returns the file's bytes, or NULL when there is no such file. */
 static inline char *contents(const char *path)
 {
     struct stat now;
@@ -67,7 +68,7 @@ static inline Status draw(const char *kind, const char *data, const char *figure
     return plot_draw(&job, a, &err);
 }
 
-/* The figure of these data, whole, as its file's text. */
+/* Draws a figure of these CSV data and returns the figure's file as text. */
 static inline const char *drawn(const char *kind, const char *text, const char *figure)
 {
     write_file("data.csv", text);
@@ -89,7 +90,7 @@ static inline Csv table_of(const char *text)
     return csv;
 }
 
-/* What a figure of these data shows. */
+/* Returns the rows that a figure of these CSV data shows, as text. */
 static inline char *picked(const PlotKind *kind, const char *text)
 {
     const Csv csv = table_of(text);

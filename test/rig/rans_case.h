@@ -1,4 +1,4 @@
-/* rans_case.h -- bytes under a law, with the table and the stream that rANS makes of them. */
+/* rans_case.h -- bytes drawn from a distribution, with their rANS table and stream. */
 #ifndef ATOMO_TEST_RANS_CASE_H
 #define ATOMO_TEST_RANS_CASE_H
 
@@ -9,7 +9,8 @@
 
 static const unsigned lane_counts[] = {1, 4, RANS_LANES};
 
-/* The stream as the page has it: big states one symbol at a time, slots found by counting, words kept apart. */
+/* Writes the stream as docs/FORMAT.md defines it, slowly: 64-bit states, one symbol at a time, slots found by
+ * counting, 16-bit words in an array of their own. Returns the stream's size. */
 static inline size_t slow_put(const Rans *r, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *out)
 {
     uint64_t x[RANS_LANES];
@@ -26,7 +27,7 @@ static inline size_t slow_put(const Rans *r, unsigned lanes, const uint8_t *byte
             start += f;
         }
         const uint64_t sum = UINT64_C(1) << r->precision;
-        if (*state / f * sum + start + *state % f > UINT32_MAX) { /* would not fit */
+        if (*state / f * sum + start + *state % f > UINT32_MAX) { /* the next state would not fit in 32 bits */
             word[words++] = (uint16_t)*state;
             *state >>= 16;
         }
@@ -49,7 +50,8 @@ typedef struct {
     unsigned lanes;
 } Case;
 
-/* n bytes under `alphabet`, the less often the larger they are; `slope` 0: all alike. Precision 0: the best. */
+/* Returns n bytes below `alphabet`, the less frequent the larger they are (`slope` 0: all equally frequent),
+ * with their table and stream. `precision` 0: the best one. */
 static inline Case make_case_at(const Rng *rng, size_t n, uint32_t alphabet, double slope, unsigned lanes,
                                 int precision)
 {
@@ -88,7 +90,7 @@ static inline void drop_case(Case *c)
     free(c->room);
 }
 
-/* From where memory ends. */
+/* True when the stream decodes; its copy ends where memory ends, so that a read past its end crashes. */
 static inline bool reads(const Case *c, const uint8_t *data, size_t size, uint8_t *back)
 {
     static RansReader reader;

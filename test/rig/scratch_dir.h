@@ -1,4 +1,4 @@
-/* scratch_dir.h -- a directory of the test's own, and whole files in and out of memory. */
+/* scratch_dir.h -- a temporary directory of the test's own, and functions that read and write whole files. */
 #ifndef ATOMO_SCRATCH_DIR_H
 #define ATOMO_SCRATCH_DIR_H
 
@@ -16,7 +16,7 @@ static int scratch_open(void **state)
     return mkdtemp(scratch_dir) ? 0 : 1;
 }
 
-/* Files in it; each is removed when `wipe`. */
+/* Returns the number of files in the directory; removes them all if `wipe`. */
 static inline int scratch_files(bool wipe)
 {
     int count = 0;
@@ -42,7 +42,7 @@ static int scratch_close(void **state)
     return rmdir(scratch_dir);
 }
 
-/* The path of a file in it; good until the fourth call after this one. */
+/* Returns the path of a file in the directory; valid until the fourth call after this one. */
 static inline const char *in_scratch(const char *name)
 {
     static char path[4][400];
@@ -67,7 +67,8 @@ static inline uint8_t *file_load(const char *path, size_t *size)
 
 static inline void file_save(const char *path, const void *data, size_t size)
 {
-    unlink(path); /* some file systems write a file that replaces its old content to the disk at once */
+    unlink(path); /* a new file: some file systems write one that overwrites old content to the disk at once,
+                   * which is slow */
     FILE *f = fopen(path, "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }

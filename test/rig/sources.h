@@ -1,5 +1,6 @@
-/* sources.h -- the vectors every codec is tried on. Made from addressed random numbers and pinned by their hash, so
- * that no data files are needed and a change of the generator cannot pass for a change of a codec. */
+/* sources.h -- the vectors that every codec is tested on. They are made from addressed random numbers, so
+ * that no data files are needed, and their hashes are checked, so that a change of the generator is not taken
+ * for a change of a codec. */
 #ifndef ATOMO_SOURCES_H
 #define ATOMO_SOURCES_H
 
@@ -17,7 +18,7 @@ typedef struct {
     size_t dim[4];
     void (*fill)(const Rng *rng, const Shape *shape, float *x);
     uint64_t hash; /* of the float32 bytes */
-    bool smooth;   /* no single element dominates: moments settle within a few thousand draws */
+    bool smooth;   /* no single element dominates, so moments converge within a few thousand draws */
 } Source;
 
 static inline void fill_zeros(const Rng *rng, const Shape *s, float *x)
@@ -37,7 +38,7 @@ static inline void fill_laplace(const Rng *rng, const Shape *s, float *x)
         x[i] = (float)copysign(log1p(-2 * fabs(u)), u);
     }
 }
-/* Student's t with three degrees of freedom: a tail heavier than most gradients have. */
+/* Student's t with three degrees of freedom: a heavier tail than most gradients have. */
 static inline void fill_heavy(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -81,7 +82,7 @@ static inline void fill_large(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e30);
 }
-/* The norm is beyond float32: codecs that send one must say so, and never send an infinity. */
+/* The norm exceeds float32: codecs that send a norm must refuse the vector and never send an infinity. */
 static inline void fill_huge(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -93,7 +94,7 @@ static inline void fill_alternating(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = i % 2 ? -1.0f : 1.0f;
 }
-/* Two outer products: rank 2 as the paper's matrix view sees it. */
+/* A sum of two outer products: rank 2 in the paper's matrix view. */
 static inline void fill_low_rank(const Rng *rng, const Shape *s, float *x)
 {
     size_t rows, cols;

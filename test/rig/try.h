@@ -1,4 +1,4 @@
-/* try.h -- a codec at work in a test: send, receive, refuse, and the statistics that hold it to its promises. */
+/* try.h -- one codec and one vector in a test: sends, receives, checks refusals, and tests mean and variance. */
 #ifndef ATOMO_TRY_H
 #define ATOMO_TRY_H
 
@@ -18,7 +18,7 @@ typedef struct {
     float *x, *y;
 } Try;
 
-/* A codec and a vector of n elements, all zero so far. */
+/* Opens a codec and a vector of n elements, all zero. */
 static inline Try *try_open(const char *spec, size_t n)
 {
     Arena *arena = arena_open(0);
@@ -88,13 +88,15 @@ static inline void try_repeat(Try *t, uint64_t repeat)
     t->call.rng = rng_open(1, repeat, 0, 0, 0);
 }
 
-/* Every proper prefix (up to 600 of them) and any byte more are refused, and memory behind is not touched. */
+/* Checks that every proper prefix of the payload (up to 600 of them) and the payload with one more byte are
+ * refused, and that memory behind the payload is not changed. */
 static inline void try_refuses_other_lengths(Try *t)
 {
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
     const size_t step = whole.size / 600 + 1;
     for (size_t size = 0; size < whole.size; size += step) {
-        uint8_t *cut = NEW(t->scratch, uint8_t, size); /* a block of its own: overreads show under ASan */
+        uint8_t *cut = NEW(t->scratch, uint8_t, size); /* an allocation of its own: ASan reports a read past
+                                                        * its end */
         memcpy(cut, whole.data, size);
         check(try_payload(t, (Bytes){cut, size}) == ERR_CORRUPT);
     }
@@ -106,7 +108,8 @@ static inline void try_refuses_other_lengths(Try *t)
     }
 }
 
-/* Every bit by itself, or one in `step`: refused, or finite. Returns how many were refused. */
+/* Flips every bit of the payload, or one in `step`, one at a time: the payload must be refused or decode to
+ * finite numbers. Returns how many were refused. */
 static inline size_t try_survives_flips(Try *t, size_t step)
 {
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
@@ -125,7 +128,7 @@ static inline size_t try_survives_flips(Try *t, size_t step)
     return refused;
 }
 
-/* Equal payloads and estimates for 1, 2 and 8 threads. */
+/* Checks that 1, 2 and 8 threads give equal payloads and equal estimates. */
 static inline void try_any_threads(Try *t)
 {
     t->call.threads = 1;
@@ -146,20 +149,21 @@ static inline void try_any_threads(Try *t)
     t->call.threads = 1;
 }
 
-/* ---- is the mean what was sent? ---- */
+/* ---- mean and variance ---- */
 
-/* What a codec's own closed form says of element i's error: it is `high` with probability p, else `low`. */
+/* The distribution of element i's error by the codec's closed form: `high` with probability p, else `low`. */
 typedef struct {
     double high, low, p;
 } TwoPoint;
 
 typedef struct {
-    double gain, gain_allowed;   /* |gain - 1| against it: false alarm under 1e-8 */
-    double ratio, ratio_allowed; /* measured over expected squared error, less 1 */
+    double gain, gain_allowed;   /* gain - 1, and the largest |gain - 1| allowed: false alarm under 1e-8 */
+    double ratio, ratio_allowed; /* measured / expected squared error - 1, and the largest magnitude of this
+                                  * allowed */
 } Verdict;
 
-/* Repeats encode and decode R times; `faked` scales what was decoded, to plant a bias. Elements' errors are
- * independent and take two values. */
+/* Encodes and decodes R = `repeats` times. `faked` multiplies every estimate, to plant a bias. The elements'
+ * errors must be independent and take two values each. */
 static inline Verdict try_statistics(Try *t, const TwoPoint *law, size_t repeats, double faked)
 {
     const size_t n = t->shape.n;

@@ -1,4 +1,4 @@
-/* variance_level.h -- the least level of a variance bound, from sorted magnitudes. */
+/* variance_level.h -- the smallest water level tau that meets a variance bound, from sorted magnitudes. */
 #ifndef ATOMO_VARIANCE_LEVEL_H
 #define ATOMO_VARIANCE_LEVEL_H
 
@@ -16,8 +16,9 @@ static inline int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The closed form: sort, take the smallest k with v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then
- * tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. Sums from the small end, in long double. */
+/* Returns tau of the closed form: sort the magnitudes v in descending order, take the smallest k with v_(k+1)
+ * sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2; then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i.
+ * eps is the bound as a share of sum v^2. Sums start at the smallest magnitude, in long double. */
 static inline double sorted_ref(const float *x, size_t n, double eps)
 {
     const ArenaMark mark = arena_mark(scratch);

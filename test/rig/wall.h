@@ -1,5 +1,5 @@
-/* wall.h -- room between two pages that nobody may touch: what is put at its end, or begins at its start, is not read or
- * written beyond without a crash, by vectors either, with a sanitizer or without. */
+/* wall.h -- memory between two protected pages: a read or write past the end of data that is put at its end,
+ * or before data at its start, crashes, also in vector instructions and without a sanitizer. */
 #ifndef ATOMO_TEST_WALL_H
 #define ATOMO_TEST_WALL_H
 
@@ -20,7 +20,7 @@ static inline Walled walled(size_t size)
     return (Walled){map + page, map + page + room};
 }
 
-/* A copy of some bytes that ends where the room does. */
+/* Copies `size` bytes to the end of the memory and returns the copy. */
 static inline void *at_the_end(Walled w, const void *data, size_t size)
 {
     return memcpy(w.end - size, data, size);
