@@ -1,4 +1,4 @@
-/* cli.c -- the parser of options. The table is in cli_rows.c, help in cli_help.c, main in program.c. */
+/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, main in program.c. */
 #include "app/cli.h"
 
 #include "app/cli_rows.h"
@@ -12,8 +12,8 @@
 
 typedef struct {
     const Command *command;
-    const Option *rows; /* the command's, then the common ones; ends in {0} */
-    bool *given;        /* one for each row */
+    const Option *rows; /* the command's options, then the common ones; ends in {0} */
+    bool *given;        /* (rows) true: the option was given */
     size_t room;        /* capacity of each list */
     Arena *a;
     Error *err;
@@ -24,7 +24,7 @@ static const char *row_name(const void *rows, size_t i)
     return ((const Option *)rows)[i].name;
 }
 
-/* ---- one value ---- */
+/* ---- the value of an option ---- */
 
 static Status out_of_range(Parser *p, const Option *o, const char *value)
 {
@@ -112,7 +112,7 @@ static Status set(Parser *p, const Option *o, const char *value)
     return status;
 }
 
-/* ---- one argument ---- */
+/* ---- one argument of the command line ---- */
 
 static Status unknown(Parser *p, const char *dashes, const char *name)
 {
@@ -135,7 +135,8 @@ static bool is_called(const Option *o, const char *name, size_t length)
            (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
 }
 
-/* "--name", "--name value" or "--name=value"; `next` is the next argument, `*used` is set if it was the value. */
+/* Parses "--name", "--name value" or "--name=value". `next` is the next argument; `*used` is set if it was the
+ * value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");
@@ -162,7 +163,7 @@ static Status parse_long(Parser *p, const char *arg, const char *next, bool *use
     return set(p, o, value);
 }
 
-/* "-x", "-xyz" (switches), "-x value" or "-xvalue". */
+/* Parses "-x", "-xyz" (switches), "-x value" or "-xvalue". */
 static Status parse_short(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     for (const char *letter = arg + 1; *letter; letter++) {
@@ -188,7 +189,7 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
     return OK;
 }
 
-/* ---- all arguments ---- */
+/* ---- checks after all arguments are parsed ---- */
 
 static Status count_arguments(Parser *p, const TextList *arguments)
 {
@@ -217,7 +218,7 @@ static Status keep_inputs(Parser *p, const TextList *arguments)
     return OK;
 }
 
-/* Checks before the work begins that -o can be written. */
+/* Checks before the command's work begins that -o can be written. */
 static Status check_output(Parser *p)
 {
     const char *output = p->command->common ? p->command->common->output : NULL;
@@ -232,7 +233,7 @@ static void common_defaults(Common *c)
         c->threads = parallel_cores();
 }
 
-/* The format of a file's ending; "table" without an ending; NULL: no format has this ending. */
+/* Returns the format that a file's ending means; "table" without an ending; NULL: no format has this ending. */
 static const char *format_of(const char *path)
 {
     static const struct {
@@ -253,7 +254,7 @@ static bool ends_in(const char *path, const char *ending)
     return length > end && !strcmp(path + length - end, ending);
 }
 
-/* Without --format the ending of -o sets the format. */
+/* Sets the format. Without --format, the ending of -o determines it. */
 static Status choose_format(Parser *p)
 {
     const Command *command = p->command;

@@ -1,4 +1,4 @@
-/* cli.h -- one table per command drives parsing and --help.
+/* cli.h -- one table of options per command drives parsing and --help.
  *
  *     struct { const char *step; TextList tensors; int64_t repeats; bool quiet; } o = {.repeats = 10};
  *     const Option options[] = {
@@ -8,7 +8,7 @@
  *         {0},
  *     };
  *
- * The target's type chooses the parser: bool a switch, int64_t a whole number in [low, high], double a real
+ * The target's type chooses the parser: bool is a switch, int64_t a whole number in [low, high], double a real number
  * in [low, high], const char * a text, TextList a repeatable text, int a choice (`choices`), Bytecount a size
  * ("512M"). The target's value before parsing is the default that help shows. */
 #ifndef ATOMO_CLI_H
@@ -26,13 +26,13 @@ typedef struct {
 } Bytecount;
 
 typedef struct {
-    char letter; /* 0: none */
+    char letter; /* 0: the option has no letter */
     const char *name, *arg;
-    const char *alias; /* another long name; NULL: none */
+    const char *alias; /* a second long name; NULL: none */
     CliType type;
     void *target;
     const char *help;
-    double low, high; /* of numbers; both 0: any */
+    double low, high; /* range of a number; both 0: any */
     const char *const *choices;
 } Option;
 
@@ -45,38 +45,42 @@ typedef struct {
         .help = __VA_ARGS__                                                                                  \
     }
 
-/* -c SPEC, by one name in every command of both programs. */
+/* The option -c SPEC, with the same names in every command of both programs. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
 /* The options that all commands share; cli_parse adds their rows to the command's table. */
 typedef struct {
-    int64_t seed, threads; /* 0 before parsing: seed 1, and the cores this process may use */
-    int format;            /* index into report_formats; without --format, by the ending of `output` */
+    int64_t seed, threads; /* 0 before parsing; by default seed 1, and as many threads as this process may use
+                            * cores */
+    int format;            /* index into report_formats; without --format, determined by the ending of
+                            * `output` */
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
-    const char *output; /* -o FILE, NULL: stdout */
+    const char *output; /* -o FILE; NULL: stdout */
     bool resume;
 } Common;
 
-/* Which of these rows a command takes. All take --quiet, --verbose and --color. */
+/* The common options that a command takes, besides --quiet, --verbose and --color, which all commands take. */
 enum { TAKES_SEED = 1, TAKES_THREADS = 2, TAKES_FORMAT = 4, TAKES_OUTPUT = 8, TAKES_RESUME = 16 };
 
 typedef struct {
     const char *program, *command;
-    const char *usage, *brief; /* usage: "FILE.h5 [-c SPEC]..." */
+    const char *usage, *brief; /* usage: for example "FILE.h5 [-c SPEC]..." */
     const char
-        *details; /* the end of help: a paragraph per line; lines that begin with a space are not wrapped */
+        *details; /* end of the help text: one paragraph per line; lines that begin with a space are not
+                   * wrapped */
     const Option *options;
     Common *common;
     unsigned takes;
-    const char *fields;               /* names with commas between them: --help explains them; NULL: none */
-    const char *page;                 /* an ending of -o that is no format, as ".html"; NULL: none */
-    int arguments_min, arguments_max; /* number of positional arguments; most -1: any number */
+    const char *fields;               /* comma-separated field names that --help explains; NULL: none */
+    const char *page;                 /* an ending of -o that is not a format, for example ".html"; NULL:
+                                       * none */
+    int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
 /* Parses argv (argv[0] is the command's name). Positional arguments go to `arguments`. `*helped` is set if help was
- * printed to stdout and there is nothing else to do. The first item of a list replaces its default. ERR_USAGE for wrong
- * options, ERR_IO if -o cannot be written. */
+ * printed to stdout, so that the command must return at once. The first item given for a list replaces the default
+ * list. ERR_USAGE for wrong options, ERR_IO if -o cannot be written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
@@ -85,7 +89,8 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 
-/* Whether stdout takes colour: --color, else NO_COLOR, TERM and whether it is a terminal. */
+/* True when stdout takes colour, as determined by --color, else by NO_COLOR, TERM and whether stdout is a
+ * terminal. */
 bool cli_color(const Common *common);
 
 /* A report with this `meta`, in the format, to the file and in the colours that the options ask for; without columns. */
@@ -94,23 +99,24 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* After cli_catch_stop, which cli_main calls, SIGINT and SIGTERM only make cli_stopped true: the command finishes its
- * output or removes it, and the exit code is 130. A second signal kills. */
+/* cli_main calls cli_catch_stop. From then on SIGINT and SIGTERM only make cli_stopped true: the command finishes its
+ * output or removes it, and the exit code is 130. A second signal kills the process. */
 void cli_catch_stop(void);
 bool cli_stopped(void);
 
-/* One subcommand of a program. */
+/* A subcommand of a program. */
 typedef struct {
     const char *name;
-    int (*run)(int argc, char **argv); /* exit code */
+    int (*run)(int argc, char **argv); /* returns the exit code */
     const char *brief;
 } Subcommand;
 
-/* The whole of main: --help, --version, or the subcommand. At the end stdout is flushed and checked: a full disk or a
- * closed pipe is an error, exit code 1. */
+/* Runs a program: handles --help and --version, or runs the subcommand. At the end stdout is flushed and checked: a
+ * full disk or a closed pipe is an error with exit code 1. */
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv);
 
-/* Prints "PROGRAM: text" and the hint to stderr. Gives the exit code: 2 for ERR_USAGE, 130 for ERR_STOPPED, else 1. */
+/* Prints "PROGRAM: text" and the hint to stderr. Returns the exit code: 2 for ERR_USAGE, 130 for ERR_STOPPED, else
+ * 1. */
 int cli_report(const char *program, const Error *err);
 
 #endif

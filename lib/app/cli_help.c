@@ -8,7 +8,7 @@
 
 enum { WIDTH = 80, INDENT = 26 };
 
-/* The target's value as text; NULL: not worth showing (unset, off, or outside the range). */
+/* Returns the target's value as text; NULL if help shows no default (unset, off, or outside the range). */
 static const char *default_text(const Option *o, Arena *a)
 {
     char out[32];
@@ -44,7 +44,7 @@ static void add_note(TextBuf *out, const char *before, const char *note)
     text_addf(out, "%s%s%s", out->size ? ", " : "", before, note);
 }
 
-/* The help text, then "(range, default D, also --alias)", each where the option has it. */
+/* Returns the help text followed by "(range, default D, also --alias)", with the parts that the option has. */
 static const char *describe(const Option *o, Arena *a)
 {
     char range[96];
@@ -59,7 +59,7 @@ static const char *describe(const Option *o, Arena *a)
     return notes.size ? text_format(a, "%s (%s)", o->help, text_done(&notes)) : o->help;
 }
 
-/* Prints `text` in lines of WIDTH that begin at column `indent`; the cursor is there already. */
+/* Prints `text` in lines of WIDTH that begin at column `indent`, where the cursor is already. */
 static void print_wrapped(FILE *to, const char *text, size_t indent)
 {
     size_t column = indent;

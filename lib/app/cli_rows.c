@@ -10,7 +10,7 @@ static const char *const colors[] = {"auto", "always", "never", NULL};
 enum { COMMON_ROWS = 8, EVERYONE = 0 };
 static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
 
-/* Writes the common rows that `takes` names; returns their number. */
+/* Writes the rows of the common options in `takes`; returns their number. */
 static size_t common_rows(Common *c, unsigned takes, Option *out)
 {
     const struct {
@@ -57,7 +57,8 @@ const Option *cli_rows(const Command *command, Arena *a, size_t *count)
     return rows;
 }
 
-/* Whole numbers without an exponent; 2^63, which int64_t cannot hold, as the largest int64_t. */
+/* Writes a limit: whole numbers without an exponent. 2^63 does not fit int64_t and is written as the largest
+ * int64_t. */
 static const char *limit(const Option *o, double v, char out[32])
 {
     if (o->type == CLI_INT)
@@ -71,7 +72,7 @@ const char *cli_range(const Option *o, char out[96])
 {
     char low[32], high[32];
     const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
-    const bool open = o->high >= 1e15; /* a limit of the type, not of the option */
+    const bool open = o->high >= 1e15; /* the limit comes from the type, not from the option */
     size_t used = 0;
     if (o->type == CLI_CHOICE) {
         for (size_t i = 0; o->choices[i] && used < 96; i++)

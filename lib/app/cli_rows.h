@@ -4,11 +4,11 @@
 
 #include "app/cli.h"
 
-/* The command's options, then the common ones it takes, then --help, the only switch without a target; ends in {0}.
- * NULL: out of memory. */
+/* Returns the command's options, then the common options that it takes, then --help, the only switch without a
+ * target; ends in {0}. NULL: out of memory. */
 const Option *cli_rows(const Command *command, Arena *a, size_t *count);
 
-/* The values that an option takes, for messages and help: "1 to 1000000", "table|csv", "a number". */
+/* Writes the values that an option takes, for messages and help: "1 to 1000000", "table|csv", "a number". */
 const char *cli_range(const Option *o, char out[96]);
 
 #endif

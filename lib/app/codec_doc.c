@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- promises ---- */
+/* ---- promises of a codec: its traits ---- */
 
 static const struct {
     unsigned trait;
     const char *name;
 } promises[] = {{UNBIASED, "unbiased"}, {LINEAR, "linear"}, {MERGEABLE, "mergeable"}};
 
-/* The inner codec in the spec of a wrapper that cannot be used alone. */
+/* Returns the text to append to the spec of a wrapper that cannot be used alone: an inner codec. */
 static const char *wrapped(const CodecDoc *doc)
 {
     return doc->alone ? "" : "+none";
@@ -50,7 +50,7 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* Appends how the promises with p set to `choice` differ from those at the defaults. */
+/* Appends how the promises change when parameter p is set to `choice` instead of its default. */
 static void put_difference(TextBuf *out, const CodecDoc *doc, const Param *p, const char *choice, Arena *a)
 {
     Error err;
@@ -130,7 +130,7 @@ double codec_doc_gain_variance(const CodecDoc *doc, Arena *a)
     return status == OK ? moments_variance(&gains) : NAN;
 }
 
-/* ---- keys ---- */
+/* ---- table of a codec's keys ---- */
 
 const Column codec_doc_columns[KEY_COLUMNS] = {
     {"key", true},  {"type", true},     {"range", true},   {"default", true},
@@ -172,9 +172,9 @@ Value *codec_doc_keys(const Compressor *ops, size_t *count, Arena *a)
     return rows;
 }
 
-/* ---- the page ---- */
+/* ---- the page about a codec ---- */
 
-/* Appends `text`, each line after `indent`. */
+/* Appends `text` with `indent` before each line. */
 static void put_indented(TextBuf *out, const char *indent, const char *text)
 {
     while (*text) {

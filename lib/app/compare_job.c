@@ -1,4 +1,4 @@
-/* bench_job.c -- see bench_job.h. */
+/* compare_job.c -- see compare_job.h. */
 #include "app/compare_job.h"
 
 #include "measure/timing.h"
@@ -31,7 +31,7 @@ static void note_input(CompareJob *j)
             POOLED_BYTES * j->list.elements);
 }
 
-/* ---- the journal ---- */
+/* ---- the journal: results so far, for --resume ---- */
 
 static Value joined(const TextList *list, Arena *a)
 {
@@ -41,7 +41,8 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-/* The journal begins with all settings that the figures depend on; --resume refuses one with other settings. */
+/* Opens the journal. It begins with all settings that the results depend on; --resume refuses a journal with other
+ * settings. */
 static Status open_journal(CompareJob *j)
 {
     const GroupSpec *g = &j->groups;
@@ -80,7 +81,7 @@ static Status open_journal(CompareJob *j)
     return OK;
 }
 
-/* ---- opening ---- */
+/* ---- opening the dump and choosing codecs ---- */
 
 Status compare_job_open(CompareJob *j)
 {
@@ -132,7 +133,7 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
     return OK;
 }
 
-/* ---- running ---- */
+/* ---- running the comparison ---- */
 
 Status compare_job_load(void *data, const Vector *v, float *x, Error *err)
 {
@@ -199,9 +200,9 @@ Status compare_job_run(CompareJob *j)
     return status;
 }
 
-/* ---- finishing ---- */
+/* ---- writing the results ---- */
 
-/* Whether the codec fell back to plain floats on every tensor. */
+/* True when the codec sent every tensor as plain floats. */
 static bool all_raw(const Results *r, size_t codec)
 {
     size_t raw = 0;
@@ -220,7 +221,8 @@ static void note_raw(CompareJob *j)
 {
     for (size_t k = 0; k < j->results.codecs; k++)
         if (all_raw(&j->results, k) &&
-            !(k && j->codec[k - 1] == j->codec[k])) /* once for all numbers of workers */
+            !(k && j->codec[k - 1] == j->codec[k])) /* print the note once per codec, not for every number of
+                                                     * workers */
             progress_note(
                 &j->progress,
                 "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s",
@@ -255,7 +257,7 @@ static Status say_stopped(CompareJob *j)
         FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
     else
         FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
-    if (j->journal.path) /* without a journal, FILE is left as it was */
+    if (j->journal.path) /* without a journal, FILE stays unchanged and nothing can be resumed */
         return error_hint(j->err, "the same command with --resume continues from %s", j->journal.path);
     return ERR_STOPPED;
 }
@@ -288,7 +290,7 @@ static uint64_t half_of_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
 }
 
-/* The fields that --help explains: the command's own, then the metrics. */
+/* Returns the names of the fields that --help explains: the command's own fields, then the metrics. */
 static const char *field_names(const CompareJob *j, const char *own)
 {
     TextBuf text = {.arena = j->a};
@@ -320,7 +322,7 @@ static const char *details(const CompareJob *j, const char *own)
     return text_done(&text);
 }
 
-/* Appends rows, which end in {0}, to `all`; returns the new count. */
+/* Appends `rows` (which ends in {0}) to `all`; returns the new count. */
 static size_t add_rows(Option *all, size_t count, const Option *rows)
 {
     for (; rows->type != CLI_END; rows++)

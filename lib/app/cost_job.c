@@ -1,5 +1,5 @@
-/* cost_job.c -- see cost_job.h. Every codec is measured with one worker, step after step, as compare does; codecs whose
- * payloads add also with up to 16 workers together, as merge does. */
+/* cost_job.c -- see cost_job.h. Every codec is measured with one worker, step after step, as compare does. Codecs
+ * whose payloads can be added are also measured with up to 16 workers, as merge does. */
 #include "app/cost_job.h"
 #include "compress/spec.h"
 
@@ -11,11 +11,11 @@
 
 /* ==== options ==== */
 
-/* The codecs without -c, and those that are always in the table. */
+/* The codecs that are compared without -c, and the codecs that are always in the table. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
 static const char *const yardsticks[] = {"none", "fp16"};
 
-/* Calls `take` for each item of a text with commas. */
+/* Calls `take` for each item of a comma-separated text. */
 static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c, const char *item))
 {
     char *rest = NULL, *copy = text_copy(c->job.a, text);
@@ -54,7 +54,7 @@ static Status take_link(CostJob *c, const char *item)
     return link_read(&c->link[c->links++], item, c->job.a, c->job.err);
 }
 
-/* alpha=..,beta=.. is one link, any other text a list of presets. */
+/* Reads --link: alpha=..,beta=.. defines one link, any other text is a list of presets. */
 static Status read_links(CostJob *c)
 {
     c->link = NEW(c->job.a, Link, COST_LINKS_MOST);
@@ -169,7 +169,8 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* the cell's encoding less its vectors' */
+    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* planning time is the cell's encoding time
+                                                                 * minus that of its vectors */
     if (r->level == LEVEL_CELL)
         return;
     CostLayer *l = &m->layer[find_layer(c, r->vector->name)];
@@ -182,7 +183,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     l->early += t->early;
 }
 
-/* Divides sums over the steps by their number. */
+/* Divides the sums over steps by the number of steps. */
 static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
 {
     const double cells = (double)m->cells;
@@ -192,7 +193,7 @@ static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
                          l->bytes / cells, l->merged / cells, l->early / cells};
 }
 
-/* ---- one worker by itself ---- */
+/* ---- one worker ---- */
 
 static void take_alone(CompareJob *j, const Record *r)
 {
@@ -209,7 +210,7 @@ static Status measure_alone(CostJob *c)
     return OK;
 }
 
-/* ---- several together ---- */
+/* ---- several workers whose payloads are merged ---- */
 
 typedef struct {
     CostJob *cost;
@@ -254,7 +255,8 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     return OK;
 }
 
-/* Measures the numbers asked for up to 16; if some are larger, 8 and 16 to extrapolate from. */
+/* Chooses the numbers of workers to measure: those of --workers up to 16, and 8 and 16 to extrapolate from if
+ * --workers has larger numbers. */
 static void choose_numbers(CostJob *c)
 {
     bool wanted[COST_MEASURED_MOST + 1] = {false};
@@ -281,7 +283,8 @@ static Status measure_together(CostJob *c)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
     c->team.seed = (uint64_t)j->common.seed;
-    c->team.noise = 0; /* missing gradients repeat the others: noise would hardly change sizes and times */
+    c->team.noise = 0; /* workers without a gradient in the dump copy another worker's; noise would hardly
+                        * change sizes and times */
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);
     progress_open(&j->progress, "merging", adding * c->measured.count * c->team.list.count, j->common.quiet);
@@ -301,7 +304,7 @@ Status cost_measure(CostJob *c)
     return measure_together(c);
 }
 
-/* ==== layers with any number of workers ==== */
+/* ==== layers for any number of workers ==== */
 
 static const CostMeasured *measured_at(const CostJob *c, size_t codec, size_t workers)
 {
@@ -329,7 +332,8 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
             continue;
         }
         layer[i] = c->alone[codec].layer[i];
-        layer[i].merge = added_layer(c, 0, i, workers).merge; /* as for none: adding up floats */
+        layer[i].merge = added_layer(c, 0, i, workers).merge; /* same as for the codec none: adding up
+                                                               * floats */
     }
     return layer;
 }

@@ -1,4 +1,5 @@
-/* cost_table.c -- cost's records: by link, number of workers, compressor and topology, in the order that --sort asks for. */
+/* cost_table.c -- writes cost's records: by link, number of workers, compressor and topology, or in the order of
+ * --sort. */
 #include "app/cost_job.h"
 
 #include "report/report_sort.h"
@@ -52,14 +53,14 @@ static const Column cost_columns[COST_FIELDS] = {
 typedef struct {
     Value *row; /* (rows x COST_FIELDS) */
     size_t rows;
-    bool errors; /* some row has one */
+    bool errors; /* true: some row has an error */
 } CostRows;
 
 typedef struct {
     const CostJob *cost;
     CostRows out;
 
-    /* of the row that is being made */
+    /* fields of the row that is being made */
     const Link *link;
     size_t workers;
     const CostLayer *plain, *layer;
@@ -84,7 +85,8 @@ static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *lay
                        .overlap = c->overlap};
 }
 
-/* The exchange of plain floats to compare with: by the same topology, or by a ring instead of an all-gather. */
+/* Returns the topology of the plain floats that a codec is compared with: the same topology, or a ring instead of an
+ * all-gather. */
 static Topology plain_topology(Topology t)
 {
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
@@ -106,7 +108,7 @@ static void put_times(const Sheet *s, Topology topology, Value *row)
     if (s->codec == 0 && topology == plain.topology)
         return;
     row[PAYS] = value_text(pays_names[iteration_pays(&it, &plain, &even)]);
-    row[BREAK_EVEN] = value_real(even / 1e9); /* empty where it is NaN */
+    row[BREAK_EVEN] = value_real(even / 1e9); /* NaN gives an empty field */
 }
 
 static void put_sizes(const Sheet *s, Value *row)

@@ -1,4 +1,4 @@
-/* doctor.c -- see doctor.h: one function for each part of the machine, which adds its findings. */
+/* doctor.c -- see doctor.h. Each function checks one part of the machine and adds its findings. */
 #include "app/doctor.h"
 #include "base/host.h"
 #include "vec/kernels.h"
@@ -122,7 +122,7 @@ static void look_at_files(Look *l)
     add(l, "blosc", library_blosc(l->a), NULL);
 }
 
-/* Whether `name` is one of the words of `list`. */
+/* True when `name` is one of the words in `list`. */
 static bool has_word(const char *list, const char *name)
 {
     const size_t length = strlen(name);

@@ -6,13 +6,13 @@
 
 typedef struct {
     const char *what, *found;
-    const char *advice; /* how to mend it; NULL: nothing is wrong */
+    const char *advice; /* how to fix the problem; NULL: nothing is wrong */
 } Finding;
 
 enum { FINDINGS_MAX = 24 };
 
-/* Fills in `findings` (FINDINGS_MAX); returns their number. Texts live in the arena. Once stopped() is true, slow checks
- * give up. */
+/* Fills `findings` (FINDINGS_MAX); returns their number. Texts live in the arena. Slow checks end early once
+ * stopped() is true. */
 size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a);
 
 #endif

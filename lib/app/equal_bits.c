@@ -1,4 +1,5 @@
-/* equal_bits.c -- compare --equal-bits: finds the rate at which each codec sends a given number of bits per element. */
+/* equal_bits.c -- implements --equal-bits of compare: finds the rate at which each codec sends a given number of bits
+ * per element. */
 #include "app/compare_job.h"
 
 #include "compress/rate.h"
@@ -6,7 +7,7 @@
 
 #include <string.h>
 
-/* Redraws the bar at each vector: solving for one codec takes many of them. */
+/* Loads a vector and redraws the progress bar: solving for one codec loads many vectors. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     CompareJob *j = data;
@@ -14,7 +15,8 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return compare_job_load(data, v, x, err);
 }
 
-/* Sets the codec's rate to the start of the search, so that specs which differ in the rate only are solved once. */
+/* Sets the codec's rate to the start of the search, so that specs that differ in the rate only become equal and are
+ * solved once. */
 static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
@@ -32,7 +34,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     return rate_set(codec, *codec, &r, start, j->a, j->err);
 }
 
-/* The spec that an earlier run found for the codec, from the journal; NULL: none. */
+/* Returns the spec that an earlier run found for the codec, from the journal; NULL: none. */
 static const char *solved_before(const CompareJob *j, const char *name)
 {
     for (size_t i = 0; i < j->journal.old_count; i++) {

@@ -1,4 +1,4 @@
-/* inspect.c -- a record, a histogram or a spectrum as rows. */
+/* inspect.c -- writes a record, a histogram or a spectrum of a tensor as rows. */
 #include "app/inspect.h"
 
 #include <assert.h>
@@ -9,7 +9,8 @@ static Value value_count(size_t n)
     return value_int((int64_t)n);
 }
 
-/* If the spectrum fails, this tensor has no spectral figures; the first failure is kept in t->lost. */
+/* Computes the spectrum. If this fails, the tensor's spectral fields stay empty, and t->lost keeps the first
+ * failure. */
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
@@ -83,7 +84,7 @@ static Status write_record(const Inspected *t, Report *to, Arena *scratch, Error
     return report_row(to, row, true, err);
 }
 
-/* ---- the data of --histogram and --spectrum ---- */
+/* ---- the tables of --histogram and --spectrum ---- */
 
 static const Column histogram_columns[] = {
     {"tensor", true}, {"bin_low", true}, {"bin_high", true}, {"count", true}};

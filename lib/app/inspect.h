@@ -1,21 +1,21 @@
-/* inspect.h -- the rows that `inspect` writes of a tensor. */
+/* inspect.h -- the rows that `inspect` writes for a tensor. */
 #ifndef ATOMO_INSPECT_H
 #define ATOMO_INSPECT_H
 
 #include "dump/describe.h"
 #include "report/report.h"
 
-/* A tensor that has been read, and how to describe it. */
+/* A tensor that has been read, and the options that describe it. */
 typedef struct {
     const TensorInfo *info;
     const float *x;
     Description about;
     size_t bins;
     Reshape reshape;
-    Error *lost; /* the first failure of a spectrum, over all tensors; OK: none failed */
+    Error *lost; /* first failure of a spectrum, over all tensors; OK: none failed */
 } Inspected;
 
-/* A table: its columns, and the function that writes a tensor's rows. The caller rewinds `scratch`. */
+/* A table: its columns, and the function that writes the rows of one tensor. The caller rewinds `scratch`. */
 typedef struct {
     Status (*write)(const Inspected *t, Report *to, Arena *scratch, Error *err);
     const Column *columns;

@@ -14,7 +14,7 @@ int cli_report(const char *program, const Error *err)
 {
     static const int codes[] = {[OK] = 0,          [ERR_USAGE] = 2,  [ERR_IO] = 1,       [ERR_CORRUPT] = 1,
                                 [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
-    fflush(stdout); /* finished results come before the message */
+    fflush(stdout); /* finished results must come before the error message */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -45,7 +45,8 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stop_came; /* the only mutable global: a signal handler has no arguments */
+static volatile sig_atomic_t stop_came; /* the program's only mutable global: a signal handler has no other
+                                         * way to report */
 
 static void note_stop(int signal)
 {
@@ -66,10 +67,11 @@ bool cli_stopped(void)
     return stop_came;
 }
 
-/* ---- streams ---- */
+/* ---- standard streams ---- */
 
-/* If the caller closed a standard stream, the next file we open would take its number, and messages would go into that
- * file. Opens /dev/null in the wrong direction instead, so that using the stream fails as a closed one does. */
+/* Opens /dev/null for each standard stream that the caller closed. Else the next file opened would get its number,
+ * and messages would go into that file. The direction is wrong on purpose (read-only stdout), so that using the
+ * stream fails as with a closed one. */
 static void fill_standard_streams(void)
 {
     static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -78,13 +80,13 @@ static void fill_standard_streams(void)
             return;
 }
 
-/* Flushes stdout; the exit code, 1 if that fails. */
+/* Flushes stdout and returns the exit code: 1 if flushing fails. */
 static int finish(const char *program, int code)
 {
     Error err;
     errno = 0;
     const bool bad = fflush(stdout) || ferror(stdout);
-    if (cli_stopped()) { /* a command may have taken an interrupted call for another error */
+    if (cli_stopped()) { /* a command may have reported an interrupted call as another error */
         FAIL(&err, ERR_STOPPED, "stopped");
         return code ? 130 : cli_report(program, &err);
     }
@@ -151,7 +153,8 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
     fill_standard_streams();
     linalg_choose_kernels();
     cli_catch_stop();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe or a file size limit then is a write error with a message */
+    signal(SIGPIPE, SIG_IGN); /* without these signals, a closed pipe or a file size limit is a write error
+                               * with a message */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_commands(program, brief, table, stderr);

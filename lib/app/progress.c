@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double PATIENCE = 1.0, PERIOD = 0.1; /* seconds before the first drawing, and between two */
+static const double PATIENCE = 1.0, PERIOD = 0.1; /* seconds before the bar is first drawn, and between two
+                                                   * drawings */
 enum { BAR = 20, LINE = 256 };
 
 static double now(void)
@@ -27,7 +28,7 @@ void progress_open(Progress *p, const char *what, uint64_t total, bool quiet)
     p->enabled = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-/* "3:07" or "1:02:03" */
+/* Writes a duration as "3:07" or "1:02:03". */
 static void put_duration(char out[24], double seconds)
 {
     const unsigned s = seconds < 359999 ? (unsigned)seconds : 359999;
@@ -43,8 +44,8 @@ static size_t terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
 }
 
-/* "comparing [########------------]  12/30  3.4/s  0:05 left", cut to the terminal's width: a wrapped bar cannot be
- * erased. */
+/* Draws "comparing [########------------] 12/30 3.4/s 0:05 left", cut to the terminal's width, because a bar that
+ * wraps cannot be erased. */
 static void draw(Progress *p, double elapsed)
 {
     char bar[BAR + 1], left[24] = "?", line[LINE];

@@ -1,5 +1,5 @@
-/* progress.h -- a progress bar on stderr: name, share done, rate, time left. Drawn only if stderr is a terminal, the work
- * has lasted over a second and --quiet was not given; at most ten times a second. */
+/* progress.h -- a progress bar on stderr: name, share done, rate, time left. Drawn at most ten times a second, and
+ * only if stderr is a terminal, the work has lasted over a second and --quiet was not given. */
 #ifndef ATOMO_PROGRESS_H
 #define ATOMO_PROGRESS_H
 
@@ -13,8 +13,10 @@ typedef struct {
 } Progress;
 
 void progress_open(Progress *p, const char *what, uint64_t total, bool quiet);
-void progress_step(Progress *p, uint64_t done);                     /* done: so far, of `total` */
-void progress_note(Progress *p, const char *format, ...) PRINTF(2); /* a line on stderr, above the bar */
+void progress_step(Progress *p, uint64_t done);                     /* done: number of items done so far, of
+                                                                     * `total` */
+void progress_note(Progress *p, const char *format, ...) PRINTF(2); /* prints a line on stderr, above the
+                                                                     * bar */
 void progress_close(Progress *p);                                   /* erases the bar */
 
 #endif

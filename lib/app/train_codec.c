@@ -1,4 +1,4 @@
-/* train_codec.c -- the run of one codec: its folder, checkpoints, saved gradients and records. */
+/* train_codec.c -- runs the training with one codec: its folder, checkpoints, saved gradients and records. */
 #include "app/train_codec.h"
 
 #include "nn/checkpoint.h"
@@ -20,7 +20,7 @@ static Status record(void *data, const StepRecord *s, Error *err)
     return train_records_step(&r->records, s, err);
 }
 
-/* --train-dir, or with several codecs a folder in it. */
+/* Returns the folder of a codec's checkpoints: --train-dir, or with several codecs a folder in it. */
 static char *folder_of(const TrainRun *r, const char *compressor)
 {
     char *dir =
@@ -38,7 +38,7 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
     return trainer_step_done(t) ? train_records_replay(&r->records, trainer_step_done(t)) : OK;
 }
 
-/* Tests a finished run again if its records are lost. */
+/* Tests the network of a finished run again if the run's records are lost. */
 static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
@@ -68,7 +68,7 @@ static Status follow_course(TrainRun *r, Trainer *t, const char *dir)
     return why.status;
 }
 
-/* Keeps the failure of a run that diverged, so that the next codec can train. */
+/* Stores the failure of a run that diverged, so that the next codec can train. */
 static Status keep_failure(TrainRun *r, const char *compressor)
 {
     error_at(r->job.err, "%s", compressor);
@@ -87,7 +87,7 @@ static Status train(TrainRun *r, Trainer *t, const char *compressor, const char 
     return test_again(r, t);
 }
 
-/* Holds a lock on the folder while the run lasts. */
+/* Trains in a folder, which stays locked during the run. */
 static Status train_in(TrainRun *r, const char *compressor, const char *dir)
 {
     TrainJob *j = &r->job;

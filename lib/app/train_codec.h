@@ -1,22 +1,22 @@
-/* train_codec.h -- atomo-train run: its options, and the run of one codec. */
+/* train_codec.h -- the command atomo-train run: its options, and the run of one codec. */
 #ifndef ATOMO_TRAIN_CODEC_H
 #define ATOMO_TRAIN_CODEC_H
 
 #include "app/train_records.h"
 
 typedef struct {
-    TrainJob job; /* stays first */
+    TrainJob job; /* must be first: hooks cast TrainJob to TrainRun */
     const char *dir, *dump, *targets, *tuned;
-    double *rate; /* (codecs) step sizes from `tuned`; NULL: all use --lr */
+    double *rate; /* (codecs) learning rates from the file `tuned`; NULL: all codecs use --lr */
     int64_t every, dump_every;
     bool dump_workers;
     TrainRecords records;
-    size_t run;    /* which of job.codecs is at work */
-    Error failure; /* of the first run that diverged; OK: none did */
+    size_t run;    /* index of the current codec in job.codec */
+    Error failure; /* failure of the first run that diverged; OK: no run diverged */
 } TrainRun;
 
-/* Trains with codec k, from the start or from a checkpoint. A run that diverges sets r->failure and is OK here, so that
- * the other codecs still train. */
+/* Trains with codec k, from the start or from a checkpoint. If the run diverges, sets r->failure and returns OK, so
+ * that the other codecs still train. */
 Status train_codec(TrainRun *r, size_t k);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The synthetic digits are the same for every --seed. */
+/* Seed of the synthetic digits, which do not depend on --seed. */
 enum { DATA_SEED = 1 };
 
 void train_job_defaults(TrainJob *j, int argc, char **argv)
@@ -28,7 +28,7 @@ void train_job_defaults(TrainJob *j, int argc, char **argv)
 
 static const char *const groupings[] = {"tensor", "all", NULL};
 
-/* "WHAT: a, b, c" */
+/* Returns "WHAT: a, b, c" with all names. */
 static const char *with_names(const TrainJob *j, const char *what, TextName name)
 {
     char all[200];

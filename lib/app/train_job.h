@@ -1,4 +1,4 @@
-/* train_job.h -- what the commands of atomo-train share: the options of a training setup, its data, its facts. */
+/* train_job.h -- code that the commands of atomo-train share: options of a training setup, its data, its facts. */
 #ifndef ATOMO_TRAIN_JOB_H
 #define ATOMO_TRAIN_JOB_H
 
@@ -10,48 +10,49 @@
 static const double USUAL_LR = 0.01;
 
 typedef struct {
-    /* from the command line */
+    /* set from the command line */
     Common common;
     const char *network, *dataset, *data_dir, *link;
     TextList specs;
     int64_t workers, aggregate, batch, test_batch, decay_steps, max_steps, epochs, min_elements;
-    double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own */
+    double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own learning rate */
     int grouping, topology;
     int argc;
     char **argv;
     Arena *a;
     Error *err;
 
-    /* made by train_job_open */
+    /* set by train_job_open */
     Dataset train, test;
     const Codec **codec;
     size_t codecs;
-    TrainSetup setup; /* all but the codec */
-    size_t steps;     /* of a run; set when its trainer is open */
+    TrainSetup setup; /* complete except for the codec */
+    size_t steps;     /* steps in a run; set when its trainer is open */
     Progress progress;
 } TrainJob;
 
-/* Sets the defaults of the shared options, before train_job_main. */
+/* Sets the defaults of the shared options; call before train_job_main. */
 void train_job_defaults(TrainJob *j, int argc, char **argv);
 
-/* The whole command: parses its own options and the shared ones, then calls run(); gives the exit code. */
+/* Runs the whole command: parses its own options and the shared ones, then calls run(). Returns the exit code. */
 int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *j));
 
-/* Opens codecs and link, loads the data, fills in the setup. */
+/* Opens codecs and link, loads the data, fills the setup. */
 Status train_job_open(TrainJob *j);
 
-/* Loads the training or test images; the synthetic digits are the same for every seed. */
+/* Loads the training or test images. The synthetic digits are the same for every --seed. */
 Status train_job_load(Dataset *out, const char *name, const char *dir, DataSplit split, int threads, Arena *a,
                       Error *err);
 
-/* ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint in `dir`. Either may be NULL: OK then. */
+/* Fails with ERR_USAGE if `path`, the value of `option`, has the name of a checkpoint in `dir`. OK if either is
+ * NULL. */
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
-/* The setup as facts for a report's meta and a journal's head. */
+/* Writes the setup as facts for a report's meta and a journal's head. */
 enum { TRAIN_FACTS = 16 };
 void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
 
-/* The number of steps of a run: --max-steps, or else --epochs of the trainer's. */
+/* Returns the steps in a run: --max-steps, or else --epochs times the trainer's steps per epoch. */
 size_t train_job_steps(const TrainJob *j, const Trainer *t);
 
 #endif

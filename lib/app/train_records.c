@@ -44,7 +44,7 @@ static const Column usual[STEP_COLUMNS] = {
     [RATE] = {"lr", false},
 };
 
-/* ---- accuracies to reach ---- */
+/* ---- target accuracies ---- */
 
 enum { STEPS_TO, SECONDS_TO, BYTES_TO, TARGET_FIELDS };
 static const char *const forms[TARGET_FIELDS] = {
@@ -236,7 +236,8 @@ static Status replay_row(TrainRecords *r, const Json *json)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* A step that was repeated after --resume is in the journal twice; its last record counts. */
+/* Replays the journal's records of the run. A step that was repeated after --resume is in the journal twice; its last
+ * record counts. */
 Status train_records_replay(TrainRecords *r, size_t step)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
@@ -283,7 +284,8 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* After a signal: without a journal the records are written; with one they are in the journal, and FILE is left as it was. */
+/* Closes the report. After a signal without a journal, writes the records; with a journal the records are in the
+ * journal, and FILE stays unchanged. */
 Status train_records_close(TrainRecords *r, Status status)
 {
     Error *err = r->job->err;

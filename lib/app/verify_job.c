@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-/* Cost of a vector's checks that does not depend on its length, in elements, for the progress bar. */
+/* Fixed cost of a vector's checks, in elements, for the progress bar. */
 enum { OVERHEAD = 1 << 16 };
 
 static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyReport *to)

@@ -1,4 +1,4 @@
-/* verify_job.h -- verify from its options to a written report. */
+/* verify_job.h -- runs the command verify: from its options to a written report. */
 #ifndef ATOMO_VERIFY_JOB_H
 #define ATOMO_VERIFY_JOB_H
 
@@ -9,16 +9,17 @@ typedef struct {
     Common common;
     GroupSpec groups;
     int grouping;
-    bool per_tensor;              /* a row for each statement and tensor */
-    const VerifyMethods *methods; /* verify_methods; unit tests replace them */
+    bool per_tensor;              /* true: a row for each statement and tensor */
+    const VerifyMethods *methods; /* &verify_methods; unit tests use other methods */
     int argc;
     char **argv;
-    Arena *forever, *scratch; /* forever: until the report is written; scratch: while one vector is checked */
+    Arena *forever, *scratch; /* forever: lives until the report is written; scratch: lives while one vector
+                               * is checked */
     Error *err;
 } VerifyJob;
 
-/* Checks every statement on every selected tensor of the dump at `path`, and writes the report. ERR_NUMERIC where a
- * statement fails; ERR_STOPPED after a signal: then a table on stdout holds the finished tensors, a file is not written. */
+/* Checks every statement on every selected tensor of the dump at `path`, and writes the report. ERR_NUMERIC if a
+ * statement fails. ERR_STOPPED after a signal: a table on stdout has the finished tensors, a file is not written. */
 Status verify_job_run(VerifyJob *o, const char *path);
 
 #endif

@@ -113,8 +113,7 @@ typedef struct {
 } ConvSettings;
 
 typedef struct {
-    size_t
-        size; /* windows of size x size pixels that do not overlap; rest rows and columns are ignored */
+    size_t size; /* windows of size x size pixels that do not overlap; rest rows and columns are ignored */
 } PoolSettings;
 
 typedef struct {

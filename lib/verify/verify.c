@@ -1,4 +1,4 @@
-/* verify.c -- the list of statements, and the check of one (verify.h). */
+/* verify.c -- lists the statements, and checks one statement (verify.h). */
 #include "verify/verify_parts.h"
 
 #include <math.h>

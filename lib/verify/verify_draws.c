@@ -1,10 +1,11 @@
-/* verify_draws.c -- random draws of codecs and of small sets of atoms, and the tolerances of their means. */
+/* verify_draws.c -- makes random draws of codecs and of small sets of atoms, and computes the tolerances of their
+ * means. */
 #include "verify/verify_parts.h"
 #include "compress/spec.h"
 
 #include <math.h>
 
-/* ---- tolerances ---- */
+/* ---- tolerances of means ---- */
 
 double bernstein(double v, double most, double alarm)
 {
@@ -17,7 +18,7 @@ size_t draws_for(double v, double want, double least, double most)
     return (size_t)fmin(most, fmax(least, ceil(2 * log(2 / VERIFY_ALARM) * v / (want * want))));
 }
 
-/* ---- codecs ---- */
+/* ---- draws of codecs ---- */
 
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape)
 {
@@ -85,8 +86,8 @@ void atomset_settle(AtomSet *set)
         }
 }
 
-/* Atom i is 3/2 of piece i of g less half of piece i - 1, so that they add up to g, neighbours are neither equal nor
- * orthogonal, and phi is negative. */
+/* Makes atoms that overlap. Atom i is 3/2 of piece i of g minus half of piece i - 1, so that atoms add up to g,
+ * neighbours are neither equal nor orthogonal, and phi (the cross terms of Lemma 1) is negative. */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set)
 {
     enum { DIM = 64 };

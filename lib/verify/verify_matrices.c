@@ -1,7 +1,8 @@
-/* verify_matrices.c -- Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix that a tensor is reshaped to.
+/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix that a tensor is
+ * reshaped to.
  *
- * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. Appendix C's proof of the left inequality should
- * end in sqrt(nm) |X|_*; the factor is missing in print, the lemma itself is right. */
+ * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. Appendix C's proof of the left
+ * inequality should end in sqrt(nm) |X|_*; the factor is missing in print, but the lemma itself is correct. */
 #include "verify/verify_parts.h"
 
 #include "num/spectral.h"
@@ -20,7 +21,7 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     m->k = spectral.k;
     m->sigma = spectral.lambda;
     m->nuclear = 0;
-    stats_sort(m->sigma, m->k); /* spectral_open sorts only up to rounding */
+    stats_sort(m->sigma, m->k); /* spectral_open sorts only up to rounding errors */
     for (size_t i = 0; i < m->k; i++)
         m->nuclear += m->sigma[i];
     for (size_t i = 0; i < m->k / 2; i++) {
@@ -31,7 +32,7 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     return OK;
 }
 
-/* Copies rows and columns drawn from equal stretches, scaled by a power of two. */
+/* Copies a submatrix whose rows and columns are drawn from ranges of equal length, scaled by a power of two. */
 static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
     const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
@@ -122,7 +123,7 @@ Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set)
     return OK;
 }
 
-/* ---- the theory at equal communication ---- */
+/* ---- Table 1 and Theorem 6 at equal communication ---- */
 
 MatrixTheory matrix_theory(const VerifyMatrix *m)
 {
@@ -140,7 +141,7 @@ const char *theory_winner(double ratio)
     return ratio <= 1 ? "svd" : "entries";
 }
 
-/* ---- second moments in closed form, with the probabilities of the methods under test ---- */
+/* ---- second moments in closed form, for the probabilities of the methods under test ---- */
 
 static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
@@ -215,7 +216,8 @@ static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char 
     TRY(coded_open(&coded, s, spec, &m->shape));
     coded.call.shape = &coded.shape;
     const double variance = codec_variance(&coded.call, m->x);
-    *second = variance > 0 ? variance / m->squares + 1 : 0; /* 0: the codec would send plain floats */
+    *second = variance > 0 ? variance / m->squares + 1 : 0; /* variance 0: the codec would send plain
+                                                             * floats */
     arena_rewind(s->a, mark);
     return OK;
 }
@@ -233,7 +235,8 @@ static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    const double level = m->l1 / th.entry_budget; /* sent as float32 */
+    const double level = m->l1 / th.entry_budget; /* the level is sent as float32, which has a rounding
+                                                   * error */
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)
         verdict_take(v, svd / entries, th.ratio, rounding * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows,

@@ -1,8 +1,8 @@
-/* verify_moments.c -- Lemma 1 by random draws: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum over i != j of
- * lambda_i lambda_j <a_i, a_j>.
+/* verify_moments.c -- checks Lemma 1 by random draws: E[estimate] = g, E|estimate|^2 = sum lambda_i^2 / p_i + sum
+ * over i != j of lambda_i lambda_j <a_i, a_j>.
  *
- * The mean is compared with g along fixed directions d: <mean, d> is a sum of independent bounded terms, so Bernstein's
- * inequality bounds its distance from <g, d>. These figures are over |g| |d|. */
+ * The mean estimate is compared with g along fixed directions d: <mean, d> is a sum of independent bounded terms, so
+ * Bernstein's inequality bounds its distance from <g, d>. Both sides are divided by |g| |d|. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
 
-/* Element i of direction d: g itself, (1, .., 1), then g with random signs. */
+/* Returns element i of direction d: 0 is g itself, 1 is (1, .., 1), higher numbers are g with random signs. */
 static double direction(const Rng *signs, size_t which, size_t i, double g)
 {
     if (which == 1)
@@ -29,11 +29,11 @@ typedef struct EntrySample {
     size_t draws;
     double tau, budget;
     double *mean, second;    /* second: mean of |estimate|^2 */
-    double expected, spread; /* of |estimate|^2, and its variance */
+    double expected, spread; /* expected value and variance of |estimate|^2 */
     bool applies;
 } EntrySample;
 
-/* Variance of the estimate of one entry, x^2 (1 / p - 1), at the level tau. */
+/* Returns the variance of the estimate of one entry, x^2 (1 / p - 1), at the level tau. */
 static double entry_variance(double tau, double x)
 {
     return fabs(x) < tau ? fabs(x) * (tau - fabs(x)) : 0;
@@ -71,7 +71,8 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Budget: 10 % of the entries, or 100, but at most half. Enough draws to show a bias of 1 %. */
+/* Draws entries with a budget of 10 % of the entries, but at least 100 and at most half of them. The number of draws
+ * suffices to show a bias of 1 %. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
@@ -142,18 +143,18 @@ static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- small sets of atoms, drawn by (2) ---- */
+/* ---- small sets of atoms, drawn by equation (2) ---- */
 
 typedef struct AtomSample {
-    VerifyMatrix m; /* of singular vectors */
+    VerifyMatrix m; /* matrix whose singular vectors are the atoms; unused for overlapping atoms */
     AtomSet set;
     Outcomes expected;
     size_t draws;
     double *mean, second;
 } AtomSample;
 
-/* Variance of one draw along d, the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i; *most: largest distance of a term from
- * its mean. */
+/* Returns the variance of one draw along d, the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i. *most: largest distance
+ * of a term from its mean. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;
@@ -194,7 +195,7 @@ static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Budget: half of the atoms, or less, so that no atom is always kept. */
+/* Draws atoms with a budget of at most half of the atoms, small enough that no atom is always kept. */
 static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
@@ -237,7 +238,7 @@ static Status mean_of_atoms(VerifySubject *s, const AtomSample *sample, VerifyVe
     return OK;
 }
 
-/* `cross`: phi(g), which is 0 for orthogonal atoms. */
+/* Checks the second moment of a set of atoms. `cross`: the cross terms phi(g), which are 0 for orthogonal atoms. */
 static Status second_of_atoms(const AtomSample *sample, double cross, VerifyVerdict *v)
 {
     const AtomSet *set = &sample->set;
@@ -281,7 +282,8 @@ static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
     return s->spectral->draws ? second_of_atoms(s->spectral, 0, v) : OK;
 }
 
-/* The codec svd at a budget of half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i. */
+/* Checks the codec svd at a budget of half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i, where t_i is
+ * 1 if atom i is kept. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));

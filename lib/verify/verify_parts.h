@@ -1,73 +1,76 @@
-/* verify_parts.h -- helpers that the files of this room share. */
+/* verify_parts.h -- helpers that the files of lib/verify share. */
 #ifndef ATOMO_VERIFY_PARTS_H
 #define ATOMO_VERIFY_PARTS_H
 
 #include "codec/compressor.h"
 #include "verify/verify.h"
 
-/* Keeps the case in `v` if its strain is larger than that of all cases before. */
+/* Stores the case in `v` if its strain is larger than that of all earlier cases. */
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 
-/* Random numbers for a purpose, independent of those that codecs draw. */
+/* Returns a random number generator for a purpose, independent of the numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
 enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS };
 
-/* Draws min(size, n) places out of n, one from each of as many equal stretches; returns their number. */
+/* Draws min(size, n) of n indices, one from each of min(size, n) ranges of equal length; returns their number. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
-/* ---- matrices: verify_matrices.c ---- */
+/* ---- matrices (verify_matrices.c) ---- */
 
 Status subject_matrix(VerifySubject *s); /* sets s->matrix */
 Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
-                  VerifyMatrix *out); /* with its singular values */
+                  VerifyMatrix *out); /* computes singular values too */
 
-/* Table 1 and Theorem 6 at 0.9 of the largest s that the theorem allows, and s' = s / (n + m). */
+/* Table 1 and Theorem 6 for s = 0.9 of the largest budget that the theorem allows, and s' = s / (n + m). */
 typedef struct {
-    double entry_budget, svd_budget; /* s, s' */
+    double entry_budget, svd_budget; /* s and s' */
     double entry_second, svd_second; /* second moments by Table 1, over |X|_F^2 */
-    double ratio; /* svd_second / entry_second, as the theorem predicts: (n + m) |X|_*^2 / |X|_{1,1}^2 */
+    double ratio; /* svd_second / entry_second by the theorem: (n + m) |X|_*^2 / |X|_{1,1}^2 */
 } MatrixTheory;
 MatrixTheory matrix_theory(const VerifyMatrix *m);
 const char *theory_winner(double ratio);
-#define RANK_LEAST 0.001 /* least rank that the codec `svd` takes */
+#define RANK_LEAST 0.001 /* smallest rank that the codec `svd` accepts */
 
-/* ---- reference solvers of the water level: verify_levels.c ----
- * lambda (n) is not 0, largest first. The level of budget >= n is 0; NaN: out of memory. */
+/* ---- reference solvers of the water level (verify_levels.c) ----
+ * lambda (n) has no zeros and is sorted, largest first. The level is 0 if budget >= n; NaN: out of memory. */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* The level of Wangni et al.'s dual problem: least sum of p with second moment at most (1 + eps) |lambda|^2. */
+/* Returns the level of Wangni et al.'s dual problem: minimum of sum p with second moment at most (1 + eps)
+ * |lambda|^2. */
 double level_gspar(const double *lambda, size_t n, double eps);
-/* The least sum of lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected descent. */
-double least_by_descent(const double *lambda, size_t n, double budget); /* n <= 64, budget < n */
+/* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected descent. */
+double least_by_descent(const double *lambda, size_t n, double budget); /* requires n <= 64, budget < n */
 
 static inline double chance_at(double tau, double lambda)
 {
     return lambda < tau ? lambda / tau : lambda > 0;
 }
 
-/* The probabilities p that a level gives, summed up. */
+/* Sums over the probabilities p that a level gives. */
 typedef struct {
-    double sum;       /* of p */
-    double second;    /* sum of lambda^2 / p; NaN where p is not feasible */
-    double violation; /* of the conditions (14), see verify_waterfill.c */
-    double least;     /* least p over Lemma 9's bound; NaN where p is not feasible */
+    double sum;       /* sum of p */
+    double second;    /* sum of lambda^2 / p; NaN: p is not feasible */
+    double violation; /* largest violation of the conditions (14), see verify_waterfill.c */
+    double least;     /* minimum of p over Lemma 9's bound; NaN: p is not feasible */
     size_t heavy;
 } Spent;
-Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* on all elements */
-Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda without zeros */
+Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
+Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must not contain
+                                                                              * zeros */
 
-/* ---- draws: verify_draws.c ---- */
+/* ---- random draws (verify_draws.c) ---- */
 
 #define VERIFY_ALARM 5e-10
 
-/* Bernstein's inequality: t with P(|S - E S| > t) <= alarm for a sum S of independent terms with total variance v, each at
- * most `most` from its mean. */
+/* Returns t of Bernstein's inequality: P(|S - E S| > t) <= alarm for a sum S of independent terms with total variance
+ * v, each at most `most` from its mean. */
 double bernstein(double v, double most, double alarm);
 
-/* Number of draws, in [least, most], after which a mean has the tolerance `want` if one draw has variance v. */
+/* Returns the number of draws, in [least, most], after which a mean has the tolerance `want` if one draw has variance
+ * v. */
 size_t draws_for(double v, double want, double least, double most);
 
 typedef struct {
@@ -80,12 +83,12 @@ typedef struct {
 } Coded;
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
-/* Whether the payload is plain floats. */
+/* True when the payload is plain floats. */
 static inline bool coded_raw(const Coded *c)
 {
     return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
 }
-/* Whether it is x itself as floats, so that nothing was drawn. */
+/* True when the payload is x itself as floats, so that nothing was drawn. */
 static inline bool coded_plain(const Coded *c, const float *x)
 {
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
@@ -94,24 +97,25 @@ static inline bool coded_plain(const Coded *c, const float *x)
 extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
     quantiser_statements[], matrix_statements[], contest_statements[];
 
-/* VerifyMethods's own. */
+/* The default of VerifyMethods.raise. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
-/* Atoms a_i of length 1 with g = sum lambda_i a_i: few enough to enumerate all outcomes of their coins. */
+/* Atoms a_i of length 1 with g = sum lambda_i a_i: few enough to enumerate all outcomes of which atoms are kept. */
 enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;
     double lambda[ATOMS_MOST], p[ATOMS_MOST], budget;
     double *atom, *g; /* (count, dim), (dim) */
     double gram[ATOMS_MOST][ATOMS_MOST];
-    double l1, squares, cross; /* |lambda|_1, |g|^2, phi(g) */
+    double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
-void atomset_settle(AtomSet *set); /* set->atom holds lambda_i a_i: normalises them, sets the rest */
-Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: too few non-zero elements */
-Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m,
-                    AtomSet *set);                                   /* singular vectors; k <= ATOMS_MOST */
-Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* p by the methods under test */
+void atomset_settle(AtomSet *set); /* normalises lambda_i a_i in set->atom, sets the rest */
+Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* sets count to 0 if there are too few non-zero
+                                                             * elements */
+Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* atoms: singular vectors; k <=
+                                                                      * ATOMS_MOST */
+Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p by the methods under test */
 typedef struct {
     double mean, variance, most; /* of |estimate|^2; most: largest distance from the mean */
 } Outcomes;

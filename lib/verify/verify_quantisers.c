@@ -1,6 +1,6 @@
-/* verify_quantisers.c -- Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
- * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The paper prints Q(q) for Q(g), and L_q(v) with
- * |g|_q for L_q(g).) */
+/* verify_quantisers.c -- checks Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The paper prints Q(q) for Q(g), and L_q(v)
+ * with |g|_q for L_q(g).) */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -29,7 +29,7 @@ static double power(double v, double q)
 typedef struct {
     const float *x;
     size_t n;
-    double most, (*part)[POWERS]; /* (blocks) */
+    double most, (*part)[POWERS]; /* (blocks) sums of powers */
 } Norming;
 
 static void norm_block(void *data, size_t block)
@@ -96,7 +96,7 @@ static Status leading(VerifySubject *s, const Leading **out)
     return OK;
 }
 
-/* A scale is sent as float32: whether it is in range, and its relative rounding error. */
+/* True when a scale, which is sent as float32, is in range. */
 static bool in_range(double norm)
 {
     return norm <= (double)FLT_MAX;
@@ -130,7 +130,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- second moments ---- */
 
-/* Whether the codec sends x as plain floats; only short vectors can be. */
+/* Determines whether the codec sends x as plain floats, which only happens for short vectors. */
 static Status travels_raw(Coded *c, const float *x, bool *raw)
 {
     *raw = false;
@@ -213,7 +213,7 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- equal decoded vectors from equal random numbers ---- */
 
-/* Counts elements that `entry` and the codec `spec` decode differently, beyond the rounding of their scale. */
+/* Counts elements that `entry` and the codec `spec` decode differently, by more than the rounding of their scale. */
 static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
                               size_t *count, bool *raw)
 {
@@ -243,7 +243,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     TRY(leading(s, &l));
     if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    const ArenaMark mark = arena_mark(s->a); /* after `leading`, whose norms stay */
+    const ArenaMark mark = arena_mark(s->a); /* after `leading` is computed: the rewind keeps its norms */
     const size_t draws = l->n < BLOCK ? 4 : 1;
     const double budget = l->l1 / l->norm[k];
     TRY(count_different(s, spec, l->n, budget, draws, &count, &raw));

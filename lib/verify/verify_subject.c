@@ -1,4 +1,4 @@
-/* verify_subject.c -- verdicts, and the vector that statements are checked on (verify.h). */
+/* verify_subject.c -- verdicts, and the subject: the vector that statements are checked on (verify.h). */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -14,7 +14,7 @@ const char *const relation_names[] = {"=", "<=", ">=", ">"};
 
 static double share(double excess, double tolerance)
 {
-    return excess <= 0 ? 0 : excess / tolerance; /* infinite for tolerance 0 */
+    return excess <= 0 ? 0 : excess / tolerance; /* infinite if the tolerance is 0 */
 }
 
 static double strain(Relation relation, double left, double right, double tolerance)
@@ -97,7 +97,7 @@ static Status take_part(VerifySubject *s)
         if (p->x[i] != 0)
             p->lambda[p->count++] = -fabs((double)p->x[i]);
     }
-    stats_sort(p->lambda, p->count); /* of negated magnitudes, so that the largest comes first */
+    stats_sort(p->lambda, p->count); /* sorts negated magnitudes, so that the largest comes first */
     for (size_t i = p->count; i-- > 0;) {
         p->lambda[i] = -p->lambda[i];
         p->l1 += p->lambda[i];

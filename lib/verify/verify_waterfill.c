@@ -1,12 +1,12 @@
-/* verify_waterfill.c -- the statements on Algorithm 1, and Lemma 9.
+/* verify_waterfill.c -- checks the statements about Algorithm 1, and Lemma 9.
  *
  * The conditions (14), with the square and the sign that are missing in print: 0 <= 1 - p_i perpendicular to
- * lambda_i^2 / p_i^2 - mu >= 0. So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
+ * lambda_i^2 / p_i^2 - mu >= 0 (one of the two is 0). So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
 #include "verify/verify_parts.h"
 
 #include <math.h>
 
-/* Budgets to try on `count` entries that are not 0, each below `count`. */
+/* Writes the budgets to test on `count` non-zero entries, each budget below `count`; returns their number. */
 enum { BUDGETS = 6 };
 static size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
 {
@@ -20,7 +20,7 @@ static size_t budgets_of(double l1, double most, size_t count, double budget[BUD
     return kept;
 }
 
-/* ---- on all elements ---- */
+/* ---- statements checked on all elements ---- */
 
 /* The levels of Algorithm 1 at several budgets. */
 typedef struct Spendings {
@@ -49,7 +49,7 @@ static Status make_spendings(VerifySubject *s)
     return OK;
 }
 
-/* A budget above the number of non-zero elements keeps all of them. */
+/* Checks that a budget above the number of non-zero elements keeps all of them. */
 static Status check_budget(VerifySubject *s, VerifyVerdict *v)
 {
     const double all = (double)s->nonzero, plenty = 2 * all + 1;
@@ -85,7 +85,7 @@ static Status check_lemma_9(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- on a part, against reference solvers ---- */
+/* ---- statements checked on a part, against reference solvers ---- */
 
 static Status part_level(VerifySubject *s, const float *x, double budget, double *tau)
 {
@@ -96,7 +96,8 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* How far a rounding error of the budget moves the level: far, if little of the budget is left for light elements. */
+/* Returns the tolerance of the level: a rounding error of the budget moves the level far if little of the budget is
+ * left for light elements. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
@@ -138,7 +139,7 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* At the variance that Algorithm 1 reaches, gspar's solution of the dual problem has the same level. */
+/* Checks that the solution of gspar's dual problem has the same level, at the variance that Algorithm 1 reaches. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -182,7 +183,7 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Reverses the order, changes signs, and scales by 4 or 1/4: the level must scale with them. */
+/* Reverses the order, changes signs, and scales by 4 or 1/4: the level must scale by the same factor. */
 static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -203,7 +204,7 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* On singular values, which waterfill_level solves. */
+/* Checks the level on singular values, which waterfill_level computes. */
 static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));
