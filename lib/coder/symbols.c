@@ -5,6 +5,10 @@
 
 enum { SPARSE = 4 };                       /* the form's byte: kind 0 with lanes, which bit planes have not */
 enum { GAIN_PART = 128, HEAD_BITS = 192 }; /* the least gain for which the sparse form is tried */
+enum {
+    GAP_WIDTH = 16,
+    LONG_GAP = (1 << GAP_WIDTH) - 1
+}; /* LONG_GAP: so many common codes, and the gap goes on */
 
 /* The most codes beside the common one. */
 static size_t others_most(size_t n)
@@ -12,29 +16,68 @@ static size_t others_most(size_t n)
     return n / 4;
 }
 
-/* The codes beside the common one, in order, as an array of symbols. */
+static int gap_width(size_t n)
+{
+    return n > LONG_GAP ? GAP_WIDTH : (int)log2_floor(n) + 1;
+}
+
+/* An array that is sent as symbols: the gaps, or the codes beside the common one. */
+typedef struct {
+    uint32_t *code; /* (n) */
+    size_t n;
+    int width;
+    uint32_t never; /* a code that it may not have; UINT32_MAX: none */
+} Words;
+
+static void make_words(const void *data, size_t block, void *code)
+{
+    const Words *w = data;
+    const uint32_t *from = w->code + block * BLOCK;
+    const size_t n = block_size(w->n, block);
+    if (w->width > BYTE_WIDTH)
+        memcpy(code, from, n * sizeof *from);
+    else
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)code)[i] = (uint8_t)from[i];
+}
+
+static bool take_words(const void *data, size_t block, const void *code)
+{
+    const Words *w = data;
+    uint32_t *to = w->code + block * BLOCK;
+    bool good = true;
+    for (size_t i = 0; i < block_size(w->n, block); i++) {
+        to[i] = w->width > BYTE_WIDTH ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
+        good &= to[i] != w->never;
+    }
+    return good;
+}
+
+static Symbols symbols_of(const Symbols *s, const Words *w)
+{
+    return (Symbols){.coder = s->coder,
+                     .n = w->n,
+                     .width = w->width,
+                     .threads = s->threads,
+                     .data = w,
+                     .make = make_words,
+                     .take = take_words};
+}
+
+/* The codes beside the common one, in order, and their positions: by rANS as an index set, by Huffman as the gaps before
+ * them, which are shorter where positions stand in clusters. */
 typedef struct {
     const Symbols *s;
     uint32_t common;
-    size_t count;
-    uint32_t *code; /* (count) */
+    Words gap, other;
     /* writing: */
     const DensePlan *plan;
-    size_t *before; /* (blocks + 1) of them before each block */
-    size_t *index;  /* (count) their positions */
+    size_t *before; /* (blocks + 1) other codes before each block */
+    size_t *index;  /* (others) their positions */
     /* reading: */
     Places places;
     bool *bad; /* (blocks) */
 } Others;
-
-static Symbols symbols_of(const Others *o)
-{
-    Symbols s = *o->s;
-    s.n = o->count;
-    s.data = o;
-    s.entropy = NULL;
-    return s;
-}
 
 /* ---- writing ---- */
 
@@ -87,7 +130,7 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
 }
 
 /* A block's codes as words. */
-static void make_words(const DensePlan *p, size_t block, uint32_t *code)
+static void make_block(const DensePlan *p, size_t block, uint32_t *code)
 {
     if (symbols_wide(p->s))
         p->s->make(p->s->data, block, code);
@@ -101,7 +144,7 @@ static void count_others(void *data, size_t block)
     const Others *o = data;
     uint32_t code[BLOCK];
     size_t others = 0;
-    make_words(o->plan, block, code);
+    make_block(o->plan, block, code);
     for (size_t i = 0; i < block_size(o->s->n, block); i++)
         others += code[i] != o->common;
     o->before[block + 1] = others;
@@ -112,42 +155,75 @@ static void list_others(void *data, size_t block)
     const Others *o = data;
     uint32_t code[BLOCK];
     size_t next = o->before[block];
-    make_words(o->plan, block, code);
+    make_block(o->plan, block, code);
     for (size_t i = 0; next < o->before[block + 1]; i++)
         if (code[i] != o->common) {
             o->index[next] = block * BLOCK + i;
-            o->code[next++] = code[i];
+            o->other.code[next++] = code[i];
         }
 }
 
+/* Finds the other codes; leaves them empty where they are too many. */
 static Status find_others(Others *o, Arena *scratch)
 {
-    const size_t blocks = blocks_of(o->s->n);
+    const size_t n = o->s->n, blocks = blocks_of(n);
     o->before = NEW_ZERO(scratch, size_t, blocks + 1);
     if (!o->before)
         return ERR_MEMORY;
     parallel_for(o->s->threads, blocks, count_others, o);
     for (size_t b = 0; b < blocks; b++)
         o->before[b + 1] += o->before[b];
-    o->count = o->before[blocks];
-    o->index = NEW(scratch, size_t, o->count);
-    o->code = NEW(scratch, uint32_t, o->count);
-    if (!o->index || !o->code)
+    const size_t count = o->before[blocks];
+    if (count > others_most(n))
+        return OK;
+    o->other = (Words){.code = NEW(scratch, uint32_t, count), .n = count, .width = o->s->width};
+    o->index = NEW(scratch, size_t, count);
+    if (!o->other.code || !o->index)
         return ERR_MEMORY;
     parallel_for(o->s->threads, blocks, list_others, o);
     return OK;
 }
 
-static void make_others(const void *data, size_t block, void *code)
+static Status put_words(const Symbols *s, const Words *w, Buf *out, Arena *scratch, double *entropy)
 {
-    const Others *o = data;
-    const uint32_t *from = o->code + block * BLOCK;
-    const size_t n = block_size(o->count, block);
-    if (symbols_wide(o->s))
-        memcpy(code, from, n * sizeof *from);
-    else
-        for (size_t i = 0; i < n; i++)
-            ((uint8_t *)code)[i] = (uint8_t)from[i];
+    Symbols words = symbols_of(s, w);
+    DensePlan plan;
+    double bits = 0;
+    words.entropy = &bits;
+    *out = (Buf){.cap = symbols_most(w->n, w->width)};
+    out->data = NEW(scratch, uint8_t, out->cap);
+    if (!out->data)
+        return ERR_MEMORY;
+    TRY(symbols_plan(&plan, &words, scratch));
+    TRY(symbols_put_dense(&plan, out, scratch));
+    *entropy += bits;
+    return OK;
+}
+
+static Status put_gaps(Others *o, Buf *out, Arena *scratch, double *entropy)
+{
+    const size_t n = o->s->n;
+    Buf gaps;
+    size_t next = 0;
+    o->gap = (Words){.code = NEW(scratch, uint32_t, o->other.n + n / LONG_GAP), .width = gap_width(n)};
+    if (!o->gap.code)
+        return ERR_MEMORY;
+    for (size_t i = 0; i < o->other.n; i++) {
+        size_t gap = o->index[i] - next;
+        next = o->index[i] + 1;
+        for (; gap >= LONG_GAP; gap -= LONG_GAP)
+            o->gap.code[o->gap.n++] = LONG_GAP;
+        o->gap.code[o->gap.n++] = (uint32_t)gap;
+    }
+    TRY(put_words(o->s, &o->gap, &gaps, scratch, entropy));
+    *out = (Buf){.cap = 2 * VARINT_MAX + gaps.size};
+    out->data = NEW(scratch, uint8_t, out->cap);
+    if (!out->data)
+        return ERR_MEMORY;
+    buf_varint(out, o->gap.n);
+    buf_varint(out, gaps.size);
+    buf_copy(out, gaps.data, gaps.size);
+    return OK;
 }
 
 /* log2 of the number of sets of k out of n. */
@@ -156,31 +232,36 @@ static double log2_sets(double n, double k)
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;
 }
 
-/* Writes the sparse form to `out`, which is empty where it does not fit or has no more than n/4 positions. */
+static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy)
+{
+    const Indices set = indices_list(o->index, o->other.n);
+    *out = (Buf){.cap = indices_bound(o->s->n)};
+    out->data = NEW(scratch, uint8_t, out->cap);
+    if (!out->data)
+        return ERR_MEMORY;
+    indices_put(&set, o->s->n, out);
+    *entropy += fmin(8 * (double)out->size, log2_sets((double)o->s->n, (double)o->other.n));
+    return OK;
+}
+
+/* Writes the sparse form to `out`, which stays empty where there are no other codes or too many. */
 static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
 {
+    Buf positions, others;
     TRY(find_others(o, scratch));
-    const size_t n = o->s->n;
-    if (o->count == 0 || o->count > others_most(n))
+    if (o->other.n == 0)
         return OK;
-    const Indices set = indices_list(o->index, o->count);
-    out->cap = 1 + VARINT_MAX + indices_bound(n) + symbols_most(o->count, o->s->width);
+    TRY(symbols_coder(o->s)->is_rans ? put_set(o, &positions, scratch, entropy)
+                                     : put_gaps(o, &positions, scratch, entropy));
+    TRY(put_words(o->s, &o->other, &others, scratch, entropy));
+    out->cap = 1 + VARINT_MAX + positions.size + others.size;
     out->data = NEW(scratch, uint8_t, out->cap);
     if (!out->data)
         return ERR_MEMORY;
     buf_u8(out, SPARSE);
     buf_varint(out, o->common);
-    const size_t head = out->size;
-    indices_put(&set, n, out);
-    const double set_bits = 8 * (double)(out->size - head);
-    Symbols s = symbols_of(o);
-    DensePlan plan;
-    double bits = 0;
-    s.make = make_others;
-    s.entropy = &bits;
-    TRY(symbols_plan(&plan, &s, scratch));
-    TRY(symbols_put_dense(&plan, out, scratch));
-    *entropy = bits + fmin(set_bits, log2_sets((double)n, (double)o->count));
+    buf_copy(out, positions.data, positions.size);
+    buf_copy(out, others.data, others.size);
     return OK;
 }
 
@@ -208,36 +289,85 @@ Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
 
 /* ---- reading ---- */
 
-static bool take_others(const void *data, size_t block, const void *code)
+static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scratch, Error *err,
+                        const char **why)
 {
-    const Others *o = data;
-    uint32_t *to = o->code + block * BLOCK;
-    bool good = true;
-    for (size_t i = 0; i < block_size(o->count, block); i++) {
-        to[i] = symbols_wide(o->s) ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
-        good &= to[i] != o->common;
-    }
-    return good;
+    const Symbols words = symbols_of(s, w);
+    return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
 }
 
-/* Gives a block's codes to `take`: the common code but at the places. */
+/* Finds the positions of the other codes; false where gaps lead beyond the codes or the last gap goes on. */
+static bool find_positions(const Others *o, Places *places)
+{
+    const size_t n = o->s->n;
+    size_t next = 0, block = 0, others = 0;
+    bool goes_on = false;
+    places->before[0] = 0;
+    for (size_t i = 0; i < o->gap.n; i++) {
+        const uint32_t gap = o->gap.code[i];
+        if (gap >= n - next)
+            return false;
+        next += gap;
+        goes_on = gap == LONG_GAP;
+        if (goes_on)
+            continue;
+        while (block < next / BLOCK)
+            places->before[++block] = others;
+        places->at[others++] = (uint16_t)(next++ % BLOCK);
+    }
+    while (block < blocks_of(n))
+        places->before[++block] = others;
+    places->count = others;
+    return !goes_on && others <= others_most(n);
+}
+
+static Status get_gaps(Others *o, Reader *r, Arena *scratch, Error *err, const char **why)
+{
+    const size_t n = o->s->n;
+    const uint64_t count = take_varint(r), size = take_varint(r);
+    const Bytes in = {take_bytes(r, size), size};
+    if (r->bad || count == 0 || count > others_most(n) + n / LONG_GAP)
+        return ERR_CORRUPT;
+    o->gap = (Words){NEW(scratch, uint32_t, count), count, gap_width(n), UINT32_MAX};
+    o->places.at = NEW(scratch, uint16_t, count);
+    o->places.before = NEW(scratch, size_t, blocks_of(n) + 1);
+    if (!o->places.at || !o->places.before)
+        return arena_fail(scratch, err);
+    TRY(get_words(o->s, &o->gap, in, scratch, err, why));
+    *why = "gaps between symbols that do not add up";
+    return find_positions(o, &o->places) ? OK : ERR_CORRUPT;
+}
+
+static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const char **why)
+{
+    Reader peek = *r;
+    const uint64_t count = take_varint(&peek);
+    if (peek.bad || count == 0 || count > others_most(o->s->n))
+        return ERR_CORRUPT;
+    *why = "a damaged set of positions of symbols";
+    if (indices_get(r, o->s->n, scratch, &o->places))
+        return OK;
+    return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
+}
+
+/* Gives a block's codes to `take`: the common code but at the positions of the other codes. */
 static void take_block(void *data, size_t block)
 {
     const Others *o = data;
     const Symbols *s = o->s;
-    const size_t n = block_size(s->n, block);
     const Places *places = &o->places;
+    const size_t n = block_size(s->n, block);
     uint32_t code[BLOCK];
     uint8_t *const byte = (uint8_t *)code;
     if (symbols_wide(s)) {
         for (size_t i = 0; i < n; i++)
             code[i] = o->common;
         for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
-            code[places->at[i]] = o->code[i];
+            code[places->at[i]] = o->other.code[i];
     } else {
         memset(byte, (int)o->common, n);
         for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
-            byte[places->at[i]] = (uint8_t)o->code[i];
+            byte[places->at[i]] = (uint8_t)o->other.code[i];
     }
     o->bad[block] = !s->take(s->data, block, code);
 }
@@ -248,23 +378,17 @@ static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err,
     Others o = {.s = s};
     Reader r = reader_open((Bytes){in.data + 1, in.size - 1});
     const uint64_t common = take_varint(&r);
-    Reader peek = r;
-    const uint64_t count = take_varint(&peek);
     *why = "a damaged head of sparse symbols";
-    if (peek.bad || common >> s->width || count == 0 || count > others_most(s->n))
+    if (r.bad || common >> s->width)
         return ERR_CORRUPT;
     o.common = (uint32_t)common;
-    *why = "a damaged set of positions of symbols";
-    if (!indices_get(&r, s->n, scratch, &o.places))
-        return r.bad ? ERR_CORRUPT : arena_fail(scratch, err);
-    o.count = o.places.count;
-    o.code = NEW(scratch, uint32_t, o.count);
+    TRY(symbols_coder(s)->is_rans ? get_set(&o, &r, scratch, err, why) : get_gaps(&o, &r, scratch, err, why));
+    const size_t count = o.places.count;
+    o.other = (Words){NEW(scratch, uint32_t, count), count, s->width, o.common};
     o.bad = NEW(scratch, bool, blocks);
-    if (!o.code || !o.bad)
+    if (!o.bad)
         return arena_fail(scratch, err);
-    Symbols others = symbols_of(&o);
-    others.take = take_others;
-    TRY(symbols_get_dense(&others, (Bytes){r.at, reader_left(&r)}, scratch, err, why));
+    TRY(get_words(s, &o.other, (Bytes){r.at, reader_left(&r)}, scratch, err, why));
     parallel_for(s->threads, blocks, take_block, &o);
     *why = "levels that no encoder writes";
     for (size_t b = 0; b < blocks; b++)

@@ -17,11 +17,13 @@
  * highest bit and the `lead` bits behind that are one class; the symbol is 2 class + the code's highest bit, and
  * `low` is length:32 and the remaining bits of all magnitudes.
  *
- * Sparse: where three quarters of the codes or more are one code, the common one, the positions of the other codes go as
- * an index set (indices.h) and the other codes as an array of symbols, where that is shorter. No share of a table is as
- * small as the share of a code can be.
+ * Sparse: where three quarters of the codes or more are one code, the common one, the positions of the other codes and
+ * the other codes go as symbols, where that is shorter: no share of a table is as small as the share of a code can be.
  *
- *     sparse   form:8 = 4  common:varint  set  { symbols of the other codes, in a form above }
+ *     sparse     form:8 = 4  common:varint  positions  { symbols of the other codes, in a form above }
+ *     positions  rANS: an index set (indices.h). Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
+ *
+ * A gap is a number of common codes, 16 bits wide or as many as n has; 65535 goes on with the next gap.
  *
  * The writer takes the shortest form by the costs of huffman.h and rans.h. */
 #ifndef ATOMO_SYMBOLS_H

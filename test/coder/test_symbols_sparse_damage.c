@@ -2,36 +2,44 @@
  * allocated for them. */
 #include "rig/symbols_rig.h"
 
-#include "coder/indices.h"
-
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
 
 static uint8_t byte[SMALL];
 
 typedef struct {
     uint64_t common;
-    const size_t *index;
+    const uint32_t *gap;
     const uint8_t *other;
-    size_t count, others;
+    size_t gaps, others;
 } Parts;
 
-static const size_t good_index[] = {5, 6, BLOCK + 107};
+/* Positions 5, 6 and LONG_GAP + 107. */
+enum { LONG_GAP = 65535 };
+static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
 static const uint8_t good_others[] = {1, 31, 4};
-static const Parts good = {
-    .common = COMMON, .index = good_index, .other = good_others, .count = 3, .others = 3};
+static const Parts good = {.common = COMMON, .gap = good_gaps, .other = good_others, .gaps = 4, .others = 3};
+
+static void put(int width, Carrier c, Buf *b)
+{
+    Error err;
+    const Symbols s = symbols_of(CODER_HUFFMAN, width, &c);
+    b->data = NEW(arena, uint8_t, b->cap = symbols_most(c.n, width));
+    check_ok(symbols_put(&s, b, arena, &err), &err);
+}
 
 static Buf assemble(const Parts *p)
 {
-    Error err;
-    Carrier c = {.byte = p->other, .n = p->others};
-    const Symbols s = symbols_of(CODER_RANS, WIDTH, &c);
-    const Indices set = indices_list(p->index, p->count);
-    Buf b = {.cap = 1 + VARINT_MAX + indices_bound(SMALL) + symbols_most(p->others, WIDTH)};
+    Buf gaps = {0}, others = {0};
+    put(16, (Carrier){.word = (uint32_t *)p->gap, .n = p->gaps}, &gaps);
+    put(WIDTH, (Carrier){.byte = (uint8_t *)p->other, .n = p->others}, &others);
+    Buf b = {.cap = 1 + 3 * VARINT_MAX + gaps.size + others.size};
     b.data = NEW(arena, uint8_t, b.cap + 1);
     buf_u8(&b, SPARSE);
     buf_varint(&b, p->common);
-    indices_put(&set, SMALL, &b);
-    check_ok(symbols_put(&s, &b, arena, &err), &err);
+    buf_varint(&b, p->gaps);
+    buf_varint(&b, gaps.size);
+    buf_copy(&b, gaps.data, gaps.size);
+    buf_copy(&b, others.data, others.size);
     return b;
 }
 
@@ -39,7 +47,7 @@ static Buf assemble(const Parts *p)
 static bool reads(Bytes in)
 {
     Carrier c = {.byte = byte, .n = SMALL};
-    const Symbols s = symbols_of(CODER_RANS, WIDTH, &c);
+    const Symbols s = symbols_of(CODER_HUFFMAN, WIDTH, &c);
     return comes_back(&s, &c, in);
 }
 static bool parts_read(Parts p)
@@ -54,8 +62,9 @@ static bool parts_read(Parts p)
 static void fill_good(void)
 {
     memset(byte, COMMON, sizeof byte);
-    for (size_t k = 0; k < countof(good_index); k++)
-        byte[good_index[k]] = good_others[k];
+    byte[5] = 1;
+    byte[6] = 31;
+    byte[LONG_GAP + 107] = 4;
 }
 
 static void damaged_heads_are_refused(void **state)
@@ -68,13 +77,32 @@ static void damaged_heads_are_refused(void **state)
     check(!parts_read(p));
     p.common = UINT64_C(1) << 32 | COMMON;
     check(!parts_read(p));
-    for (size_t count = 0; count <= 3; count++) {
+    for (size_t others = 1; others <= 3; others++) {
         p = good;
-        p.count = count;
-        check(parts_read(p) == (count == 3));
+        p.others = others;
+        check(parts_read(p) == (others == 3));
+    }
+    for (size_t gaps = 0; gaps <= 4; gaps++) { /* gaps that leave out codes, and a last gap that goes on */
         p = good;
-        p.others = count ? count : 1;
-        check(parts_read(p) == (count == 3));
+        p.gaps = gaps;
+        p.others = gaps < 3 ? gaps : gaps - 1;
+        check(parts_read(p) == (gaps == 4));
+    }
+}
+
+static void a_gap_ends_within_the_codes(void **state)
+{
+    (void)state;
+    for (uint32_t last = SMALL - 2 * LONG_GAP - 8; last < SMALL - 2 * LONG_GAP - 4; last++) {
+        const uint32_t gaps[] = {5, 0, LONG_GAP, LONG_GAP, last}, place = 2 * LONG_GAP + 7 + last;
+        Parts p = good;
+        p.gap = gaps;
+        p.gaps = countof(gaps);
+        fill_good();
+        byte[LONG_GAP + 107] = COMMON;
+        if (place < SMALL)
+            byte[place] = 4;
+        check(parts_read(p) == (place < SMALL));
     }
 }
 
@@ -103,23 +131,19 @@ static void a_common_code_among_the_others_is_refused(void **state)
 static void the_others_are_not_sparse_themselves(void **state)
 {
     (void)state;
-    static size_t index[SMALL / 8];
+    static uint32_t gaps[SMALL / 8];
     static uint8_t others[SMALL / 8];
-    for (size_t i = 0; i < countof(index); i++) {
-        index[i] = i;
+    for (size_t i = 0; i < countof(others); i++)
         others[i] = i % 1000 ? 1 : 2;
-    }
-    Parts p = good;
-    p.index = index;
-    p.other = others;
-    p.count = p.others = countof(index);
+    const Parts p = {
+        .common = COMMON, .gap = gaps, .other = others, .gaps = countof(gaps), .others = countof(others)};
     memset(byte, COMMON, SMALL);
     memcpy(byte, others, sizeof others);
     const Buf b = assemble(&p);
     Reader r = reader_open((Bytes){b.data + 1, b.size - 1});
-    Places places;
     take_varint(&r);
-    check(indices_get(&r, SMALL, arena, &places));
+    take_varint(&r);
+    take_bytes(&r, take_varint(&r));
     check(reads(buf_bytes(&b)) == (*r.at != SPARSE));
 }
 
@@ -144,23 +168,21 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;
-    static size_t index[SMALL / 4 + 2];
+    static uint32_t gaps[SMALL / 4 + 2];
     static uint8_t ones[SMALL / 4 + 2];
-    for (size_t i = 0; i < countof(index); i++) {
-        index[i] = i;
-        ones[i] = 1;
-    }
-    Parts p = {.common = COMMON, .index = index, .other = ones};
+    memset(ones, 1, sizeof ones);
+    Parts p = {.common = COMMON, .gap = gaps, .other = ones};
     for (size_t over = 0; over <= 2; over++) {
-        p.count = p.others = SMALL / 4 + over;
+        p.gaps = p.others = SMALL / 4 + over;
         memset(byte, COMMON, SMALL);
-        memset(byte, 1, p.count);
+        memset(byte, 1, p.others);
         check(parts_read(p) == (over == 0));
     }
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(damaged_heads_are_refused),
+    cmocka_unit_test(a_gap_ends_within_the_codes),
     cmocka_unit_test(another_form_reads_nothing_else),
     cmocka_unit_test(a_common_code_among_the_others_is_refused),
     cmocka_unit_test(the_others_are_not_sparse_themselves),

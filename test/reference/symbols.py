@@ -11,6 +11,7 @@ from container import need
 
 CODERS = ("huffman", "rans")
 BLOCK = 65536
+LONG_GAP = 65535
 
 
 def present_symbols(bits, alphabet, each):
@@ -153,34 +154,48 @@ def bound(data, n, width, coder):
     return read_bound(data, n, width, coder)[1]
 
 
-def log2_sets(n, k):
-    """log2 of the number of sets of k out of n."""
-    return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)
+def gap_places(source, n):
+    """Positions behind gaps, and the bound of these."""
+    count, size = source.varint(), source.varint()
+    need(0 < count <= n // 4 + n // LONG_GAP, "number of gaps")
+    gaps, bound_ = dense(source.take(size), count, min(n.bit_length(), 16), "huffman")
+    ended = gaps < LONG_GAP
+    need(ended[-1], "a last gap that goes on")
+    return (np.cumsum(gaps.astype(np.int64) + ended) - 1)[ended], bound_
+
+
+def set_places(source, n):
+    """Positions of an index set, and the bound of these."""
+    start = source.at
+    places = codes.index_set(source, n)
+    k = len(places)
+    sets = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)
+    return places, min(8.0 * (source.at - start), sets)
 
 
 def sparse(data, n, width, coder):
-    """The common code, but other codes at the positions of a set."""
+    """The common code, but other codes at positions."""
     source = codes.Bytes(data)
     source.byte()
-    common, start = source.varint(), source.at
+    common = source.varint()
     need(common < 1 << width, "a common code that is too wide")
-    places = codes.index_set(source, n)
-    need(0 < len(places) <= n // 4, "number of other codes")
-    set_bits = 8 * (source.at - start)
-    need(data[source.at:source.at + 1] != b"\x04", "sparse codes among the other codes")
-    others, other_bound = read_bound(data[source.at:], len(places), width, coder)
+    places, positions_bound = (gap_places if coder == "huffman" else set_places)(source, n)
+    need(0 < len(places) <= n // 4 and places[-1] < n, "positions beyond the codes, or too many")
+    others, other_bound = dense(data[source.at:], len(places), width, coder)
     need((others != common).all(), "a common code among the others")
     out = np.full(n, common, np.uint32)
     out[places] = others
-    return out, min(float(set_bits), log2_sets(n, len(places))) + other_bound
+    return out, positions_bound + other_bound
 
 
 def read_bound(data, n, width, coder):
+    return sparse(data, n, width, coder) if data[:1] == b"\x04" else dense(data, n, width, coder)
+
+
+def dense(data, n, width, coder):
     source = codes.Bytes(data)
     form = source.byte()
     kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
-    if form == 4:
-        return sparse(data, n, width, coder)
     if form == 0:
         return codes.planes(data[1:], n, width), float(width * n)
     each, lead = BLOCK, None
