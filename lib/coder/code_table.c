@@ -33,11 +33,6 @@ static uint64_t step_of(unsigned number, unsigned before)
     return number >= before ? 1 + 2 * (uint64_t)(number - before) : 2 * (uint64_t)(before - number);
 }
 
-unsigned step_bits(unsigned number, unsigned before)
-{
-    return gamma_bits(step_of(number, before));
-}
-
 void walk_step(TableWalk *t, unsigned number)
 {
     walk_gamma(t, step_of(number, t->before));

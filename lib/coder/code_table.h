@@ -21,7 +21,6 @@ void walk_bits(TableWalk *t, uint64_t v, unsigned count);
 void walk_start(TableWalk *t, uint32_t listed);
 void walk_symbol(TableWalk *t, uint32_t symbol);
 void walk_step(TableWalk *t, unsigned number);
-unsigned step_bits(unsigned number, unsigned before);
 
 /* Reading; false for what no walk writes: more than `most` symbols, symbols beyond the alphabet, numbers
  * outside least .. most. */

@@ -24,7 +24,7 @@ typedef struct {
     size_t n, run; /* run >= 1 */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    void *code;    /* levels_room bytes, or NULL: `make` makes them whenever they are wanted */
+    void *code;    /* levels_room bytes, or NULL: `make` makes them whenever they are needed */
     size_t first;  /* the element that code begins with, a block's first */
     const void *data;
     void (*make)(const void *data, size_t block, void *code);       /* the codes of a block */

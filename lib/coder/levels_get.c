@@ -54,8 +54,9 @@ void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
 Lane lane_open(const Levels *l, size_t block, Bytes stream)
 {
     const size_t start = block * BLOCK, n = block_size(l->n, block);
-    char *code = (char *)l->code + levels_room(start - l->first, l->s);
-    memset(code, 0, levels_wide(l) ? 4 * n : n);
+    const size_t size = levels_wide(l) ? 4 : 1;
+    char *code = (char *)l->code + size * (start - l->first);
+    memset(code, 0, size * n);
     return (Lane){.r = bits_reader(stream), .code = code, .start = start, .n = n};
 }
 
