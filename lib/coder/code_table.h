@@ -1,5 +1,5 @@
-/* code_table.h -- what the tables of Huffman codes and of rANS frequencies have in common: which symbols of an
- * alphabet they list, and numbers that are told from the one before. In Elias' gamma code:
+/* code_table.h -- shared by tables of Huffman code lengths and of rANS frequencies: the list of an alphabet's
+ * symbols, and numbers sent as steps from the number before. In Elias' gamma code:
  *
  *     gamma(1 + symbols listed)  { gamma(1 + symbols left out before it) ... } x those
  *     step: gamma(1 + 2 d) for a number d >= 0 above the one before, gamma(2 d) for one d > 0 below */
@@ -8,12 +8,12 @@
 
 #include "base/bits.h"
 
-/* Writing, or counting alone where there is no writer: both go the same way, so that a cost is exact. */
+/* Writes a table, or only counts its bits where there is no writer: one walk for both keeps costs exact. */
 typedef struct {
     BitWriter *w;
     uint64_t bits;
     uint32_t next;   /* the least symbol that can follow */
-    unsigned before; /* the number that the next step is from */
+    unsigned before; /* the number that the next step starts from */
 } TableWalk;
 
 void walk_gamma(TableWalk *t, uint64_t v);
@@ -22,7 +22,7 @@ void walk_start(TableWalk *t, uint32_t listed);
 void walk_symbol(TableWalk *t, uint32_t symbol);
 void walk_step(TableWalk *t, unsigned number);
 
-/* Reading; false for what no walk writes: more than `most` symbols, symbols beyond the alphabet, numbers
+/* Reads a table; false for tables that no walk writes: more than `most` symbols, symbols beyond the alphabet, numbers
  * outside least .. most. */
 typedef struct {
     BitReader *r;

@@ -2,7 +2,7 @@
  * the ones with a power of two for m).
  *
  * READ ME FIRST: a unary quotient is zeros closed by a one, and the bits of the last byte behind the last
- * code are zero (bits.h). Nothing marks the end: the reader knows how many.
+ * code are zero (bits.h). Nothing marks the end: the reader knows the number of indices.
  *
  *     gap = index - previous - 1 = q m + r           previous = -1 before the first
  *     { 0 x q  1  top(r)  low(r):shift } x count      m = ratio 2^shift
@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/parallel.h"
 
-/* An increasing sequence of indices, a run after the other, so that it need not be held as a list. */
+/* An increasing sequence of indices, given in runs: it need not be in memory as one list. */
 typedef struct Indices Indices;
 struct Indices {
     size_t count, runs; /* indices in all */
@@ -38,16 +38,16 @@ uint64_t golomb_bits(GolombCode code, const Indices *set);
 /* The code with the fewest bits among those near the gaps' mean, and how many bits. Not for the empty sequence. */
 GolombCode golomb_best(const Indices *set, uint64_t *bits);
 
-/* Mean bits of a gap where each place is taken with probability density, 0 < density <= 1, with the best code. */
+/* Mean bits of a gap, with the best code, where each index is in the set with probability density, 0 < density <= 1. */
 double golomb_mean_bits(double density);
 
-/* Writes the gaps; `bits` as golomb_bits says. */
+/* Writes the gaps; bits: the result of golomb_bits. */
 void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out);
 
-/* Indices as they are read: each one's place in its block, block after block. */
+/* Indices that were read: the position of each in its block, block after block. */
 typedef struct {
     uint16_t *at;   /* (count) */
-    size_t *before; /* (blocks + 1): how many stand before each block, and all */
+    size_t *before; /* (blocks + 1): number of indices before each block; last, of all */
     size_t count;
 } Places;
 

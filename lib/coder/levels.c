@@ -1,4 +1,4 @@
-/* levels.c -- sizes of the streams, and the table in front of them. The streams themselves: levels_streams.h.
+/* levels.c -- sizes of the streams, and the table of lengths before them; levels_streams.h declares the streams.
  */
 #include "coder/levels_streams.h"
 

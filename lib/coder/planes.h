@@ -18,7 +18,7 @@
 
 enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 
-/* Bytes of n codes; n w may not overflow. A multiple of 64 codes may be put or got by itself. */
+/* Bytes of n codes; n w may not overflow. A multiple of 64 codes may be written or read separately. */
 size_t planes_size(size_t n, int width);
 void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out);
 void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
@@ -27,12 +27,12 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Codes that are added without being unpacked: planes of the sums of codes from .. to - 1 (from: a multiple of 64) go
+/* Adds codes without unpacking them: planes of the sums of codes from .. to - 1 (from: a multiple of 64) go
  * to out, where all sums' planes stand, `width` wide: enough for any sum. False when padding is not zero or a code is
  * above its most. */
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
-/* The same for trits; false when a byte is above 242 or a padding trit is not 0. A multiple of 320 stands by itself. */
+/* The same for trits; false when a byte is above 242 or a padding trit is not 0. A multiple of 320 codes may be added separately. */
 size_t trits_size(size_t n);
 void trits_put(const uint8_t *code, size_t n, uint8_t *out);
 bool trits_get(const uint8_t *in, size_t n, uint8_t *code);
