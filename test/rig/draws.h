@@ -1,19 +1,14 @@
 /* draws.h -- tests of a codec's mean and variance from R independent draws.
  *
- * Of draw r, gain_r = <decoded_r, g>/
- * g
- * ^2 and e_r =
- * decoded_r - g
- * ^2. An unbiased codec whose closed-form variance is V has E gain = 1 and E e = V. The tests of both allow
- * 6.22 standard errors (probability 5e-10 each, two-sided, for normal statistics) plus 6.5 M/R, where M is
- * the largest deviation of a single draw, so that skewed draws raise no false alarm: all tests of a codec
- * together raise one with probability under 1e-6. The energy test requires that the mean of R draws has the
- * squared error V/R. Rounding of payloads to float32 does not count as bias: an error of a few units in the
- * last place of
- * g
- * passes. The degrees of freedom of the energy test are (tr C)^2 / tr C^2, C the covariance of the errors:
- * (sum v)^2 / sum v^2 if coordinates are independent with variances v, and at most the number of atoms if
- * whole vectors are drawn. For independent errors, here of draws r and s, tr C^2 = E <e_r, e_s>^2. */
+ * Of draw r, gain_r = <decoded_r, g>/|g|^2 and e_r = |decoded_r - g|^2. An unbiased codec whose closed-form
+ * variance is V has E gain = 1 and E e = V. The tests of both allow 6.22 standard errors (probability 5e-10
+ * each, two-sided, for normal statistics) plus 6.5 M/R, where M is the largest deviation of a single draw, so
+ * that skewed draws raise no false alarm: all tests of a codec together raise one with probability under
+ * 1e-6. The energy test requires that the mean of R draws has the squared error V/R. Rounding of payloads to
+ * float32 does not count as bias: an error of a few units in the last place of |g| passes. The degrees of
+ * freedom of the energy test are (tr C)^2 / tr C^2, C the covariance of the errors: (sum v)^2 / sum v^2 if
+ * coordinates are independent with variances v, and at most the number of atoms if whole vectors are drawn.
+ * For independent errors, here of draws r and s, tr C^2 = E <e_r, e_s>^2. */
 #ifndef ATOMO_DRAWS_H
 #define ATOMO_DRAWS_H
 
