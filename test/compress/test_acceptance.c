@@ -8,20 +8,22 @@
 
 enum { N = 65536, REPEATS = 10 };
 
-/* The expected error: the codec's closed form; the closed form of one bit between the two extremes in the payload; the
- * table; published figures. */
+/* What the measured error is compared with: the codec's closed form; the closed form of one-bit rounding
+ * between the two extremes in the payload; the table; published figures. */
 typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
     const char *spec;
-    double normal, laplace;           /* NMSE; 0: depends on the sample only; NAN: no value is expected */
-    double normal_bits, laplace_bits; /* an element */
+    double normal, laplace;           /* normalised error |y - x|^2 / |x|^2; 0: computed from the sample; NAN:
+                                       * none is expected */
+    double normal_bits, laplace_bits; /* bits per element */
     Source source;
-    size_t repeats; /* above ten where so few atoms are kept that the mean of ten varies by more than 1 % */
+    size_t repeats; /* 0: ten; more where so few atoms are kept that the mean of ten varies by over 1 % */
 } Row;
 
-/* Where no table is public: a sparse set of share p takes entropy(p) bits an element, and a sign for each member. Its error
- * is 1 - (p mean)^2 / (p E x^2) over the members beyond the quantile: phi(2.576), phi(1.036); 1 - ln p for Laplace. */
+/* Where no table is public: a sparse set with a share p of the elements takes entropy(p) bits per element,
+ * and one sign bit for each member. Its error is 1 - (p mean)^2 / (p E x^2), mean and E x^2 over the members,
+ * which lie beyond the quantile: phi(2.576) and phi(1.036) for normal elements, 1 - ln p for Laplace. */
 static const Row rows[] = {
     {"eden:bits=1", .574, .569, 1, 1, PUBLISHED, 0},
     {"eden", .132, .133, 2, 2, PUBLISHED, 0},
@@ -29,12 +31,12 @@ static const Row rows[] = {
     {"eden:bits=4", .0095, .0096, 4, 4, PUBLISHED, 0},
     {"eden:bits=4,rotations=1", .0095, .0096, 4, 4, PUBLISHED, 0},
     {"eden:bits=8", 4.1187e-5, 4.1187e-5, 8, 8, PUBLISHED, 0},
-    {"eden:bits=1.5", .31655, .31655, 1.5, 1.5, PUBLISHED, 0},   /* D = .24044, half of all at 2 bits */
-    {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0}, /* half of all, at 1 bit */
+    {"eden:bits=1.5", .31655, .31655, 1.5, 1.5, PUBLISHED, 0},   /* D = .24044, half at 1 bit, half at 2 */
+    {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0}, /* half of the elements, at 1 bit */
     {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},     /* 5 pi - 1 */
     {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0},   /* 1 / (2/pi) - 1 */
     {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},         /* 1 - 2/pi */
-    {"sign", NAN, NAN, 1, 1, TABLE, 0},                          /* has no scale, hence no meaningful error */
+    {"sign", NAN, NAN, 1, 1, TABLE, 0},                          /* no scale: no meaningful error */
     {"scaledsign", .364, .501, 1, 1, TABLE, 0},                  /* 1 - 2/pi, 1/2 */
     {"scaledsign:scale=bucket", .364, .501, 1.0625, 1.0625, TABLE, 0},
     {"onebit", .364, .501, 1, 1, TABLE, 0},
@@ -67,10 +69,12 @@ static const Row rows[] = {
 };
 
 typedef struct {
-    double error, told, bits; /* means; errors over |g|^2 */
+    double error, told, bits; /* error and closed form (told) over |x|^2, bits per element: means of the
+                               * repeats */
 } Measured;
 
-/* sum (z - low)(high - z) over the elements z of the rotated vector, whose sum is nearly 0. */
+/* Returns sum (z - low)(high - z) / norm over the elements z of the rotated vector, whose sum is nearly 0;
+ * low and high are the extremes in the payload. */
 static double between_extremes(const Try *t, double norm)
 {
     const double low = (double)load_f32(t->out.data + 1), high = (double)load_f32(t->out.data + 5);

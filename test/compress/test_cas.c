@@ -1,4 +1,5 @@
-/* test_cas.c -- the cluster-aware sketch against its definition, computed slowly from the clusters of the payload. */
+/* test_cas.c -- the cluster-aware sketch (cas) against its definition, computed slowly from the clusters in
+ * the payload. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -48,7 +49,7 @@ static size_t bucket_of(const Head *h, const Call *c, size_t i, double x)
     return h->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * (uint64_t)h->size[j] >> 32);
 }
 
-/* Normal numbers; every second run of 512 is a tenth as large. */
+/* Normal numbers; every second run of 512 elements is scaled by 0.1. */
 static Try *open_normal(const char *spec, size_t n)
 {
     Try *t = try_open(spec, n);
@@ -100,7 +101,7 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
         }
         for (size_t b = 0; b < h.buckets; b++)
             check_rel((double)load_f32(h.sum + 4 * b), sum[b],
-                      1e-7); /* bucket sums are kept, to float rounding */
+                      1e-7); /* estimates keep bucket sums, up to float32 rounding */
         for (size_t i = 0; i < N; i++) {
             const size_t b = bucket_of(&h, &t->call, i, (double)t->x[i]);
             check_rel((double)t->y[i], sum[b] / count[b], 3e-7);
@@ -117,7 +118,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     void *kept = NEW_ZERO(t->arena, uint8_t, size);
     t->call.state = kept;
     for (size_t i = 0; i < N; i++)
-        t->x[i] = fabsf(t->x[i]); /* the first step has no value below zero */
+        t->x[i] = fabsf(t->x[i]); /* no value of the first step is negative */
     check_ok(codec_train(&t->call, t->x, kept), &t->err);
     for (uint64_t seed = 0; seed < 3; seed++) {
         try_normal(t, seed);
@@ -130,7 +131,7 @@ static void signs_never_flip_even_where_clusters_are_old(void **state)
     try_close(t);
 }
 
-/* One bucket for each cluster: an element decodes to the mean of its cluster, as in k-means. */
+/* With one bucket for each cluster an element decodes to the mean of its cluster, as in k-means. */
 static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
 {
     (void)state;
@@ -152,11 +153,11 @@ static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
     double error = 0;
     for (size_t i = 0; i < N; i++)
         error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error <= plain); /* means have no more error than centres */
+    check(error <= plain); /* cluster means have no more error than cluster centres */
     try_close(t);
 }
 
-/* One cluster for each sign and one bucket for each cluster: 1-bit SGD. */
+/* With one cluster for each sign and one bucket for each cluster, cas is 1-bit SGD. */
 static void one_cluster_a_sign_is_one_bit_sgd(void **state)
 {
     (void)state;
@@ -196,7 +197,8 @@ static void no_collision_is_lossless(void **state)
 
 /* ---- sizes ---- */
 
-/* The number of buckets in the payload: n / 100, or `buckets`; a size of 1 in a list is 1 (the released code takes 10). */
+/* The number of buckets in the payload is n / 100 or `buckets`; a list with a size of 1 gives 1 bucket (the
+ * released code takes 10). */
 static void payloads_keep_to_one_budget(void **state)
 {
     (void)state;
@@ -242,7 +244,7 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* --equal-bits sets `bits` and reaches 1, 2 and 3 bits to a hundredth; sweep sets `clusters`. */
+/* --equal-bits changes `bits` and reaches 1, 2 and 3 bits within 0.01; sweep changes `clusters`. */
 static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
 {
     (void)state;
@@ -276,7 +278,8 @@ static void more_bits_leave_less_error(void **state)
     check(before < 0.02); /* magnitudes beyond the percentile stay one cluster */
 }
 
-/* Huffman codes of 2 to 4 clusters a sign against the entropy of the clusters. */
+/* The cluster index in Huffman codes, with 2 to 4 clusters for each sign, against the entropy of the
+ * clusters. */
 static void index_is_within_a_tenth_of_its_entropy(void **state)
 {
     (void)state;
@@ -295,7 +298,7 @@ static void index_is_within_a_tenth_of_its_entropy(void **state)
     }
 }
 
-/* ---- index forms and edge cases ---- */
+/* ---- the three forms of the cluster index, and edge cases ---- */
 
 static void every_index_decodes_to_the_same(void **state)
 {

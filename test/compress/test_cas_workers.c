@@ -1,4 +1,5 @@
-/* test_cas_workers.c -- the cluster-aware sketch over workers and steps: one model, one hash, exact sums. */
+/* test_cas_workers.c -- cas over workers and steps: all workers use the same clusters and the same hash, and
+ * merged bucket sums are exact. */
 #include "rig/try.h"
 
 #include "compress/sketch/clusters.h"
@@ -11,7 +12,8 @@ typedef struct {
     Bytes payload[WORKERS];
 } Team;
 
-/* Gradients with a common part and each worker's own noise. Worker 0 trains; the other workers copy its state. */
+/* Gradients with a common part and noise of each worker's own. Worker 0 trains the clusters; the other
+ * workers copy its state. */
 static void team_open(Team *m, const char *spec, size_t n)
 {
     const Rng common = rng_open(11, 0, 0, 0, 0);
@@ -126,7 +128,7 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        check(apart / norm < 0.02); /* a merged bucket has the mean over all workers, not over one */
+        check(apart / norm < 0.02); /* a merged bucket holds the mean over all workers, not over one */
         check(exact <= 1.1 * each);
         team_close(&m);
     }
@@ -163,7 +165,8 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        check(w > 2 || sum.data[2] == 0); /* the form byte; sums become floats from about ten workers on */
+        check(w > 2 || sum.data[2] == 0); /* byte 2 is the form of the sums: floats (1) from about ten workers
+                                           * on */
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);
         double ours = 0, theirs = 0;
@@ -197,7 +200,7 @@ static void payloads_of_different_models_do_not_merge(void **state)
     (void)state;
     Team m;
     team_open(&m, "cas", N);
-    m.t[1]->call.state = NULL; /* learns from its own x */
+    m.t[1]->call.state = NULL; /* this worker learns clusters from its own x */
     check_ok(try_send(m.t[1]), &m.t[1]->err);
     const Bytes two[] = {m.payload[0], m.t[1]->sent.round[0]};
     Buf out = {NEW(m.t[0]->arena, uint8_t, 1000000), 0, 1000000};
@@ -218,8 +221,9 @@ static void merged_payloads_of_other_lengths_are_refused(void **state)
     team_close(&m);
 }
 
-/* Buckets depend on the shared random address: equal for all workers, different for each step and repeat. (The released
- * code uses a hash that each Python process seeds anew, so no other process could decode its payloads.) */
+/* Buckets depend on the random address that workers share: the same for all workers, different in each step
+ * and repeat. (The released code uses a hash that each Python process seeds anew, so another process cannot
+ * decode its payloads.) */
 static void hash_is_seeded_by_what_all_workers_share(void **state)
 {
     (void)state;
@@ -232,7 +236,7 @@ static void hash_is_seeded_by_what_all_workers_share(void **state)
     other->call.rng_shared = rng_open(1, 1, RNG_EVERYONE, 0, 9);
     check_ok(try_send(other), &other->err);
     const size_t sums = 3 + 8 * (size_t)(t->out.data[1] + t->out.data[2]);
-    check(!memcmp(other->out.data, t->out.data, sums)); /* the model is state */
+    check(!memcmp(other->out.data, t->out.data, sums)); /* clusters are in the state, so they do not change */
     check(memcmp(other->out.data + sums, t->out.data + sums, 4 * (N / 100)) != 0);
     check_ok(codec_receive(&other->call, &t->sent, other->y), &other->err);
     team_close(&m);
@@ -280,7 +284,7 @@ static void ef_trains_what_it_wraps(void **state)
         norm += pow((double)t->x[i], 2);
         sent += fabs((double)((const float *)(const void *)kept)[i] - owed[i]);
     }
-    check(sent / N < 1e-4);         /* sent + residual = all gradients */
+    check(sent / N < 1e-4);         /* estimates sent + residual = sum of all gradients */
     check(error / norm < 12 * 0.5); /* the residual does not grow with the steps */
     try_close(t);
     try_close(alone);

@@ -1,4 +1,5 @@
-/* test_clusters.c -- the model of the cluster-aware sketch: the cluster of each value, and buckets within the budget. */
+/* test_clusters.c -- the clusters of cas: the cluster of each value, and the number of buckets against the
+ * budget. */
 #include "rig/check.h"
 
 #include "compress/sketch/cluster_index.h"
@@ -37,7 +38,8 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check(cluster_model_good(&r->m));
 }
 
-/* The nearest centre of the value's sign, by magnitude; of two equally near ones the smaller. */
+/* Returns the cluster whose centre is nearest to |x| among those of x's sign; of two equally near centres the
+ * one of smaller magnitude. */
 static size_t nearest(const ClusterModel *m, float x)
 {
     const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? cluster_model_clusters(m) : m->minus;
@@ -83,7 +85,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-/* As many clusters as a vector register has lanes, and more. */
+/* The number of clusters is less than, equal to or more than the lanes of a vector register. */
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
@@ -111,7 +113,7 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* The rarest codes in a row are too long to be joined into one bits_put. */
+/* Codes of the rarest clusters in a row are too long to be joined into one bits_put. */
 static void codes_of_very_unlike_lengths_come_back(void **state)
 {
     (void)state;
@@ -165,7 +167,7 @@ static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
     arena_close(r->a);
 }
 
-/* Entropy of five bins between a cluster's extremes, computed slowly. */
+/* The entropy of a histogram of five bins between a cluster's extremes, computed slowly. */
 static void entropies_are_those_of_histograms(void **state)
 {
     (void)state;
@@ -193,7 +195,8 @@ static void entropies_are_those_of_histograms(void **state)
 
 /* ---- budgets ---- */
 
-/* Buckets add up to the budget. (The released code exceeds it: at least ten for each cluster.) */
+/* The clusters' buckets add up to the budget. (The released code exceeds the budget: it gives each cluster at
+ * least ten.) */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
     (void)state;
@@ -213,7 +216,8 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* Clusters get more than one bucket. (The last version of the released code gives each at most one, which is k-means.) */
+/* Clusters get more than one bucket each. (The last version of the released code gives each cluster at most
+ * one, which makes it k-means.) */
 static void clusters_do_not_collapse_to_one_bucket(void **state)
 {
     (void)state;
@@ -227,11 +231,11 @@ static void clusters_do_not_collapse_to_one_bucket(void **state)
     const double none[6] = {0};
     clusters_share(&r->m, none, 606);
     for (size_t j = 0; j < 6; j++)
-        check(r->m.cluster[j].buckets == 101); /* no weight above 0: equal shares */
+        check(r->m.cluster[j].buckets == 101); /* all weights are 0: equal shares */
     arena_close(r->a);
 }
 
-/* ---- odd vectors ---- */
+/* ---- special vectors ---- */
 
 static void each_side_has_a_cluster_and_no_centre_twice(void **state)
 {
@@ -271,7 +275,8 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
     arena_close(r->a);
 }
 
-/* 1,000 of 5,000: the percentile's standard error is about 0.04 of a standard deviation. */
+/* Clusters learned from a sample of 1,000 of 5,000 elements: the percentile's standard error is about 0.04
+ * standard deviations. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_dgc.c -- dgc over many steps against the paper's lines, written out. */
+/* test_dgc.c -- dgc over many steps against a plain implementation of the paper's algorithm. */
 #include "rig/try.h"
 
 enum { STEPS = 12 };
@@ -81,7 +81,8 @@ static void every_step_sends_the_largest_of_what_accumulated(void **state)
         }
 }
 
-/* Values are whole numbers, so that sums are exact. */
+/* Without momentum, the sum of all estimates plus the residual is the sum of all gradients. Values are
+ * integers, so that sums are exact. */
 static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
 {
     (void)state;
@@ -119,7 +120,7 @@ static void a_whole_sample_is_topk(void **state)
         }
 }
 
-/* Of 40 draws the sampled number of elements differs, and stays in its range. */
+/* Over 40 draws the number of sampled elements varies and stays within its range. */
 static void samples_are_drawn_anew_each_time(void **state)
 {
     (void)state;
@@ -136,7 +137,8 @@ static void samples_are_drawn_anew_each_time(void **state)
     try_close(t);
 }
 
-/* Places that a tensor of zeros but for few leaves to chance: the level falls until enough go, or ten times. */
+/* A tensor with few non-zero elements, which a sample may miss: the threshold is lowered until enough
+ * elements are sent, or ten times. */
 static void rare_values_go_though_no_sample_saw_them(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_dyadic.c -- ATOMO in the wavelet and Hadamard bases: every coefficient's coin, the optimality conditions of
- * Algorithm 1, closed forms, and numbers at the ends of float32. */
+/* test_dyadic.c -- ATOMO in the wavelet and Hadamard bases: each coefficient's random choice, the optimality
+ * conditions of Algorithm 1, closed forms, and magnitudes at the limits of float32. */
 #include "compress/atoms/atoms.h"
 #include "rig/codec_rig.h"
 #include "base/coin.h"
@@ -15,7 +15,7 @@ static Arena *forever;
 typedef struct {
     const char *spec;
     double ratio;
-    int family, levels; /* family WAVELETS: Hadamard */
+    int family, levels; /* family WAVELETS (the number of wavelet families) means Hadamard */
 } Case;
 
 static const Case cases[] = {
@@ -91,8 +91,9 @@ static void every_coefficient_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* Karush-Kuhn-Tucker for min sum c^2 / p, sum p = s, 0 < p <= 1: c^2 / p^2 is the same wherever p < 1 and at least as
- * large where p = 1. Levels are float32, so sums of p are exact to half a unit in the last place, 6e-8. */
+/* Karush-Kuhn-Tucker conditions of min sum c^2 / p, sum p = s, 0 < p <= 1 (coefficients c, probabilities p,
+ * budget s): c^2 / p^2 is the same wherever p < 1 and at least as large where p = 1. Levels are float32, so
+ * sums of p are exact to half a unit in the last place, 6e-8. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -155,7 +156,8 @@ static double closed_form(const char *spec, const float *x, size_t n)
     return V;
 }
 
-/* A step function has at most one Haar atom in each level, a Walsh pattern is one Hadamard atom. */
+/* A vector of few atoms is decoded exactly: a step function has at most one Haar atom in each level, a Walsh
+ * pattern is one Hadamard atom. */
 static void what_is_few_atoms_travels_exactly(void **state)
 {
     (void)state;
@@ -208,8 +210,8 @@ static void more_levels_than_there_are_change_nothing(void **state)
     check(closed_form("wavelet:ratio=0.1,levels=8", x, 1000) != closed_form("wavelet:ratio=0.1", x, 1000));
 }
 
-/* Every draw decodes to finite numbers, or its encoding fails; magnitudes go from those where no draw can leave float32 to
- * those where every draw does. */
+/* Every draw decodes to finite numbers, or its encoding fails. Magnitudes range from those where no draw can
+ * exceed float32 to those where every draw does. */
 static void draws_at_the_end_of_float32_are_finite_or_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_eden.c -- drive and eden against a slow decoder of their payload; their promises; refusals. */
+/* test_eden.c -- drive and eden against a slow decoder of their payload; bias and error; payloads that must
+ * be refused. */
 #include "rig/try.h"
 
 #include "num/lloyd.h"
@@ -21,7 +22,7 @@ static const char *const specs[] = {"drive",
                                     "eden:bits=1.999",
                                     "eden:bits=7.5"};
 
-/* A slow decoder: code by code, with the levels of the spec. */
+/* Decodes a payload code by code, with the levels of the spec. */
 static void slow_decode(const Try *t, double bits, int rounds, bool drive, float *y)
 {
     Reader r = reader_open(buf_bytes(&t->out));
@@ -94,9 +95,9 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
-/* ---- the promises ---- */
+/* ---- scale, bias and error ---- */
 
-/* Every draw: <x^, x> = |x|^2, and with scale=mse the error is orthogonal to the estimate. */
+/* Every draw has <x^, x> = |x|^2, x^ the estimate; with scale=mse the error is orthogonal to the estimate. */
 static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
 {
     (void)state;
@@ -119,7 +120,7 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* |mean of `repeats` estimates - x|^2 / |x|^2, for x of two spikes. */
+/* Returns |mean of `repeats` estimates - x|^2 / |x|^2 for an x with two non-zero elements. */
 static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
 {
     Try *t = try_open(spec, n);
@@ -169,7 +170,7 @@ static void traits_promise_what_holds(void **state)
     }
 }
 
-/* Every worker has its own rotation: the mean of 64 estimates of one gradient has 1 / 64 of the error. */
+/* Every worker has its own rotation, so the mean of 64 estimates of one gradient has 1/64 of the error. */
 static void averaging_over_workers_pays(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         for (size_t i = 0; i < 768; i++)
             check(t->y[i] == 0);
         check(t->y[1199] != 0);
-        for (size_t i = 0; i < 1200; i++) /* a block of tiny values beside one of normal size */
+        for (size_t i = 0; i < 1200; i++) /* one block of tiny values beside blocks of normal size */
             t->x[i] = i < 512 ? 0x1p-149f : 1;
         try_both(t);
         try_close(t);

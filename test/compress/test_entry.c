@@ -1,9 +1,10 @@
-/* test_entry.c -- element-wise ATOMO: each element of a draw, for every way to find the level. */
+/* test_entry.c -- element-wise ATOMO: each element of a draw against its definition, for every method that
+ * finds the water level. */
 #include "base/coin.h"
 #include "rig/entry_rig.h"
 #include "vec/kernels.h"
 
-/* The expected estimate, element by element. */
+/* Computes the expected estimate, element by element. */
 static void decoded_ref(const Rig *rig, const float *x, float tau, float *y)
 {
     for (size_t i = 0; i < rig->shape.n; i++) {
@@ -25,7 +26,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
     if (rig.payload.data[0] == PAYLOAD_RAW &&
-        memcmp(rig.decoded, y, n * sizeof *x)) /* x itself, or the expected draw */
+        memcmp(rig.decoded, y, n * sizeof *x)) /* raw: either x itself, or a draw that equals the reference */
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
         if (rig.decoded[i] != y[i]) {
@@ -57,7 +58,8 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* Vectors whose sample misleads: the sampled elements differ from all others. */
+/* The search for the level starts from a sample; in these vectors the sampled elements differ from all
+ * others. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -69,7 +71,7 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* guessed level far too high */
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* the sample suggests a level far too high */
                                : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
                                : how == 2 ? (seen ? 0 : 1)       /* a sample of zeros */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
@@ -147,7 +149,8 @@ static void instruction_sets_sift_the_same_candidates(void **state)
                 const size_t got = k->coin_sift(v, n, coin, &key, at[1], value[1], &sum[1]);
                 check(want == got && sum[0] == sum[1] && k->sum_magnitudes(v, n) == sum[0]);
                 check(!memcmp(at[0], at[1], got * 4) && !memcmp(value[0], value[1], got * 4));
-                size_t next = 0; /* coin_sift must list all elements that the coin keeps; it may list more */
+                size_t next = 0; /* coin_sift must list every element that the coin keeps; it may list others
+                                  * too */
                 for (uint32_t i = 0; i < n; i++) {
                     const bool there = next < got && at[1][next] == i;
                     check(there || !coin_keep(coin, v[i], &key, i));

@@ -1,4 +1,5 @@
-/* test_entry_promises.c -- element-wise ATOMO: sizes, statistics, and payloads that no encoder writes. */
+/* test_entry_promises.c -- element-wise ATOMO: payload sizes, mean and variance of draws, and payloads that
+ * must be refused because no encoder writes them. */
 #include "rig/draws.h"
 #include "rig/entry_rig.h"
 
@@ -97,8 +98,8 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     arena_rewind(forever, mark);
 }
 
-/* empty=resample: an atom is kept with p / P(not empty), which is 1.58 p at one expected atom. The gain's standard error
- * over 20,000 draws of 50 elements is 0.8 %; the limit is six standard errors. */
+/* empty=resample keeps an atom with p / P(draw not empty), which is 1.58 p at one expected atom. The gain's
+ * standard error over 20,000 draws of 50 elements is 0.8 %; the limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state
     arena_rewind(forever, mark);
 }
 
-/* ---- edges ---- */
+/* ---- limits of float32 ---- */
 
 static void levels_beyond_float32_are_refused(void **state)
 {

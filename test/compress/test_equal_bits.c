@@ -1,5 +1,5 @@
-/* test_equal_bits.c -- sizes measured alone equal those of a full comparison, and every codec of the registry reaches a
- * given size, or comes as near as its rate allows. */
+/* test_equal_bits.c -- payload sizes measured without decoding against those of a full comparison; every
+ * codec of the registry must reach a given size, or come as near as its rate parameter allows. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
@@ -89,7 +89,7 @@ static void check_sizes(const char *file, const GroupSpec *groups)
     }
 }
 
-/* Tensors under --min-elements, state that is kept between steps, plans over a step. */
+/* The dump has tensors below --min-elements; codecs keep state between steps, and plan over a step. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* The codec's spec; a wrapper without a rate wraps a codec that has one. */
+/* Opens the codec alone, or a wrapper around a codec that has a rate parameter. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -121,8 +121,9 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* Reasons not to reach the size: there is no rate; the rate's range ends; no neighbouring integer rate is nearer; or the
- * size jumps over the target at this rate (gaussiank moves its threshold in large steps). */
+/* True when the codec has a reason not to reach the size: it has no rate parameter; the parameter's range
+ * ends; no neighbouring integer value is nearer; or the size jumps past the target at this value (gaussiank
+ * changes its threshold in large steps). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -141,7 +142,8 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        return true; /* the rate changes too small a part of the payload: in sketchml, keys of a dense gradient take the most */
+        return true; /* the rate parameter changes too small a part of the payload: in sketchml, keys of a
+                      * dense gradient take most of it */
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
     return fabs(bits - target) <= fmin(fabs(beside[0] - target), fabs(beside[1] - target));
@@ -173,7 +175,7 @@ static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
     close_world(&w);
 }
 
-/* ---- specs with another rate ---- */
+/* ---- specs with another value of the rate parameter ---- */
 
 static Error err;
 
@@ -209,7 +211,7 @@ static void a_rate_is_set_where_it_stands(void **state)
             if (want)
                 assert_string_equal(codec_text(set, a), want);
         }
-        assert_string_equal(codec_text(codec, a), cases[i].spec); /* unchanged */
+        assert_string_equal(codec_text(codec, a), cases[i].spec); /* spec unchanged */
     }
     arena_close(a);
 }
@@ -281,7 +283,7 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* A rate has values to sweep over, all within its range. */
+/* Every rate parameter has values to sweep over, all within its range. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

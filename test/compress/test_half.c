@@ -1,5 +1,5 @@
-/* test_half.c -- fp16 and bf16: the kernels against all 65,536 halves, then as codecs: sizes, refusals,
- * saturation, and stochastic rounding's promises. */
+/* test_half.c -- fp16 and bf16: the kernels against all 65,536 halves; the codecs' sizes, refusals and
+ * saturation; mean and variance of stochastic rounding. */
 #include "vec/kernels.h"
 #include "rig/try.h"
 
@@ -30,7 +30,7 @@ static double bf16_value(uint32_t half)
     return exponent ? ldexp(128 + fraction, (int)exponent - 134) : ldexp(fraction, -133);
 }
 
-/* The largest half not above |x|, by bisection over all of them. */
+/* Returns the largest half not above v, by bisection. */
 static uint32_t below(double (*value)(uint32_t), uint32_t most, double v)
 {
     uint32_t low = 0, high = most;
@@ -61,7 +61,7 @@ static void halve_fill(float *x)
                                 0x1p-25f, 0x1.8p-25f, 0x1.002p0f, 0x1.006p0f, 0x1p-149f};
     for (size_t i = 0; i < N; i++) {
         uint32_t word = rng_u32(&rng, USE_TEST, i);
-        if (i % 2) /* around fp16's range */
+        if (i % 2) /* magnitudes around fp16's range */
             word = (word & 0x807fffffu) | (85 + word % 60) << 23;
         x[i] = (word & 0x7f800000u) == 0x7f800000u ? 1 : bits_float(word);
         if (i < countof(odd))
@@ -95,7 +95,8 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
     }
 }
 
-/* Up iff u < frac, frac exact in double and u of as many bits as the format needs, then 32 more. */
+/* Stochastic rounding goes up iff u < frac; frac is exact in double, and u has as many random bits as the
+ * format needs, then 32 more. */
 static void random_halves_equal_their_definition(void **state)
 {
     (void)state;
@@ -134,7 +135,8 @@ static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
     uint8_t out[128];
     size_t ups = 0;
     for (uint32_t start = 0; start < 640; start += 64) {
-        for (uint32_t i = 0; i < 64; i++) /* 21 bits of the word, and half a unit of theirs */
+        for (uint32_t i = 0; i < 64; i++) /* a tie in the first 21 random bits (plus half a unit), so the
+                                           * further 32 bits decide */
             x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
         EACH_ISA(k)
         {
@@ -245,7 +247,8 @@ static void infinities_are_refused(void **state)
     }
 }
 
-/* Neighbours by scaling: the quantum of x's binade, or of the denormals. */
+/* Returns the two neighbours of x with their probabilities: multiples of the quantum of x's binade, or of the
+ * denormals. */
 static TwoPoint law_of(double x, int lowest, int fraction)
 {
     int exponent;
@@ -256,7 +259,7 @@ static TwoPoint law_of(double x, int lowest, int fraction)
     return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
 }
 
-/* Normal vectors of every scale: usual, fp16's denormals, below its smallest, float32's denormals. */
+/* Normal vectors at several scales: 1, fp16's denormals, below fp16's smallest number, float32's denormals. */
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_half_merge.c -- halves that are summed on their way, as all-reduces do: the nearest halves to the mean. */
+/* test_half_merge.c -- fp16 and bf16 payloads summed during an all-reduce, against the halves nearest to the
+ * mean. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -7,13 +8,13 @@ enum { WORKERS = 5, N = 3000 };
 
 static const struct {
     const char *spec;
-    double step, least; /* of a half: its relative and its absolute distance from its neighbours */
+    double step, least; /* largest relative and absolute distance between neighbouring halves */
 } halves[] = {{"fp16", 0x1p-10, 0x1p-24}, {"bf16", 0x1p-7, 0x1p-133}};
 
 typedef struct {
     Try *t;
     Bytes sent[WORKERS];
-    double *sum; /* (n) of what the payloads decode to */
+    double *sum; /* (n), sum of the decoded payloads */
 } Team;
 
 static Team team_open(const char *spec, size_t n, float scale)
@@ -62,7 +63,7 @@ static void merged_halves_decode_to_the_sum_rounded_once_more(void **state)
             }
 }
 
-/* Workers weigh the same whichever batch they came in. */
+/* Every worker has the same weight, however large the batch in which its payload was merged. */
 static void batches_of_unequal_size_merge_to_the_same_mean(void **state)
 {
     (void)state;
@@ -90,7 +91,7 @@ static void one_worker_s_halves_merge_to_themselves(void **state)
     }
 }
 
-/* 65504 is the largest half: the sum of five has none, their mean has. */
+/* 65504 is the largest finite half: the sum of five exceeds it, their mean does not. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;

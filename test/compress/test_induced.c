@@ -1,5 +1,5 @@
-/* test_induced.c -- a biased codec and an unbiased one of the rest: what is sent is both, and the mean is the
- * gradient. */
+/* test_induced.c -- induced: a biased codec, and an unbiased codec on the biased one's error. The payload
+ * must hold both payloads, and the estimate be unbiased. */
 #include "rig/draws.h"
 #include "compress/spec.h"
 
@@ -21,7 +21,7 @@ static Shape matrix(void)
     return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
 }
 
-/* The two codecs by themselves, the second at the address that FORMAT.md gives. */
+/* Payloads against both codecs run alone, the second with the random address of docs/FORMAT.md. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
     (void)state;
@@ -61,8 +61,9 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-/* The closed form is that of the second codec on the rest; where the first draws too, the mean is right all the
- * same. Top-k leaves less than there was, so less variance than the second codec alone has. */
+/* The closed form is that of the second codec on the first codec's error (the rest); the estimate is unbiased
+ * also if the first codec is random. Top-k leaves a smaller rest than x, so the variance is below that of the
+ * second codec alone. */
 static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **st
         check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
         rig.call.rng = rig_rng(0);
         const double expected = codec_variance(&rig.call, x);
-        check(isnan(expected) == (k >= 3)); /* rank 2 and rotations are drawn */
+        check(isnan(expected) == (k >= 3)); /* first codecs that draw (rank 2, rotations) have no closed form */
         check(isnan(expected) || draws_variance_is(&d, expected));
         if (rows[k].alone) {
             rig_open(&alone, rows[k].alone, matrix());
@@ -103,7 +104,7 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_close(&rig);
 }
 
-/* Raw would be shorter than both parts, and both parts together are what there was. */
+/* A raw payload would be shorter than both parts, yet both are sent, and the estimate equals x. */
 static void few_elements_come_back_as_they_are(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void few_elements_come_back_as_they_are(void **state)
     }
 }
 
-/* What the second codec sends is not the first one's to learn from. */
+/* The first codec's state must not depend on what the second codec sends. */
 static void the_first_codecs_state_moves_as_if_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_inverted_rounding.c -- published errors of QSGD that fit a coder which rounds the wrong way: that coder in plain
- * loops, its closed forms, and qsgd on the same vectors. */
+/* test_inverted_rounding.c -- published errors of QSGD, against a faulty coder that rounds in the wrong
+ * direction: the coder in plain loops and its closed forms; also qsgd on the same vectors. */
 #include "report/report_stored.h"
 #include "base/text.h"
 #include "rig/try.h"
@@ -8,8 +8,9 @@
 
 enum { BUCKET = 512, BUCKETS = 300 };
 
-/* The faulty coder: rounds up to level l + 1 with probability 1 - f instead of f. The decoder may assume another number of
- * levels than the encoder. */
+/* Returns the squared relative error of the faulty coder: it rounds up to level l + 1 with probability 1 - f
+ * in place of f, f the fraction above level l. The decoder may assume another number of levels than the
+ * encoder. */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;
@@ -25,7 +26,7 @@ static double inverted_error(const float *x, const Rng *rng, size_t bucket, doub
     return error;
 }
 
-/* |x|_1 / |x|_2 */
+/* Returns |x|_1 / |x|_2. */
 static double flatness(const float *x)
 {
     double l1 = 0, l2 = 0;
@@ -36,7 +37,7 @@ static double flatness(const float *x)
     return l1 / sqrt(l2);
 }
 
-/* Normal numbers raised to the power at which |x|_1 / |x|_2 of the bucket has this value. */
+/* Fills x with normal numbers raised to the power at which |x|_1 / |x|_2 is `wanted`. */
 static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 {
     double low = 0.1, high = 4;
@@ -55,10 +56,11 @@ static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 
 typedef struct {
     const char *of;
-    double one, mixed, three; /* published errors at one level, at two levels decoded as one, at three */
+    double one, mixed, three; /* published errors: at one level, at two levels decoded as one, at three levels */
 } Published;
 
-/* Squared relative errors of buckets of n = 512. The first column e gives A = (n + 3 - e) / 3, A the others. */
+/* Squared relative errors of buckets of n = 512 elements. The first error e gives A = |x|_1 / |x|_2 = (n + 3
+ * - e) / 3; A predicts the other two. */
 static const Published published[] = {
     {"resnet50", 465.010196295329, 449.11593486528784, 43.13614901352159},
     {"attention56", 462.9645509349531, 447.5063900171538, 42.54519917821269},
@@ -79,7 +81,8 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
             mixed += inverted_error(x, &coins, b, 2, 1) / BUCKETS;
             three += inverted_error(x, &coins, b, 3, 3) / BUCKETS;
         }
-        /* means over the draws; the standard deviations of one bucket are at most 4.1, 5.2 and 0.65 */
+        /* want: closed forms; means over the draws deviate by up to 4.1, 5.2 and 0.65 (one bucket's standard
+         * deviations) */
         const double want_one = n - 3 * a + 3, want_mixed = n - 4 * a + 5, want_three = n / 9 - a + 3;
         check_near(one, want_one, 5 * 4.1 / sqrt(BUCKETS));
         check_near(mixed, want_mixed, 5 * 5.2 / sqrt(BUCKETS));
@@ -89,7 +92,7 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
     }
 }
 
-/* The mean relative error of qsgd with this number of levels, over the same vectors. */
+/* Returns the mean relative error of qsgd with this number of levels, over the same vectors. */
 static double error_of_qsgd(size_t p, double a, int levels)
 {
     char spec[40];
@@ -113,8 +116,9 @@ static double error_of_qsgd(size_t p, double a, int levels)
     return error;
 }
 
-/* s levels: A/s - 1, as hardly an element of these vectors is above the norm / s. The number of elements rounded to level
- * 1 has variance A s at most, and each adds 1 / s^2 to the error. */
+/* With A = |x|_1 / |x|_2 and s levels, qsgd's relative error is A/s - 1, as hardly an element of these
+ * vectors exceeds norm / s. The number of elements rounded to level 1 has a variance of at most A s, and each
+ * adds 1 / s^2 to the error. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;
@@ -126,7 +130,8 @@ static void qsgd_errs_a_thirtieth_of_that(void **state)
     }
 }
 
-/* The published table that `make paper` prints beside measured values. */
+/* The corrected values in the published table, which `make paper` prints beside measured values, must follow
+ * from the printed ones. */
 static void what_is_called_corrected_follows_from_what_was_printed(void **state)
 {
     (void)state;
@@ -147,7 +152,7 @@ static void what_is_called_corrected_follows_from_what_was_printed(void **state)
         check(csv_real(&file.table, row, "published relative_error") == (bits == 1   ? e->one
                                                                          : bits == 2 ? e->mixed
                                                                                      : e->three));
-        check_rel(corrected, a / bits - 1, 5e-4); /* the last printed digit */
+        check_rel(corrected, a / bits - 1, 5e-4); /* to the last printed digit */
         check(strstr(csv_cell(&file.table, row, "cause"), text_format(arena, "= %.2f", a)));
     }
     assert_int_equal(found, 6);

@@ -1,5 +1,5 @@
-/* test_joint_optimum.c -- one budget for a model: the optimality condition, a lower bound, a search of all choices, and
- * measurements on real gradients. */
+/* test_joint_optimum.c -- joint, one budget for all tensors of a model: the optimality condition, a lower
+ * bound on the variance, a search of all choices, and measurements on real gradients. */
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
@@ -27,7 +27,7 @@ static double sum_variances(const Offer *o, size_t count)
 
 /* ---- the solution ---- */
 
-/* Bits and variance of a draw, from single magnitudes. */
+/* Returns expected bits and variance of a draw at this level, summed over single magnitudes. */
 static CurvePoint point_ref(const float *x, size_t n, double level)
 {
     double heavy = 0, light = 0, variance = 0;
@@ -40,11 +40,12 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
     return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
 }
 
-/* The optimality condition: one mu for all tensors, such that any higher number of bits saves at most mu per bit, and any
- * lower number loses at least mu per bit. With V = tau T1 - T2 and bits = fixed + c T1 / tau this means tau^2 / c = mu
- * and p = min(1, |x| / sqrt(mu c)). Curves have 16 levels to the octave, which leaves mu open by 12 % either way; a few
- * tensors are at a jump of their hull. Only steps of 3 % and more, and tensors with some elements, are tested, so that
- * single bits of a code do not matter. */
+/* The optimality condition: one mu (variance per bit) for all tensors, such that any point with more bits
+ * saves at most mu per bit, and any point with fewer bits loses at least mu per bit. With level tau, T1 = sum
+ * |x| and T2 = sum x^2 over light elements, V = tau T1 - T2 and bits = fixed + c T1 / tau, this means tau^2 /
+ * c = mu and p = min(1, |x| / sqrt(mu c)). Curves have 16 levels to the octave, so mu is determined to 12 %;
+ * a few tensors are at a jump of their convex hull. Only steps of 3 % and more, in tensors with enough
+ * elements, are tested, so that rounding to whole bits does not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
     (void)state;
@@ -87,7 +88,8 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
     }
 }
 
-/* The curves of all tensors, computed by the test. With two codecs, the name of the codec takes a byte. */
+/* Returns the curves of all tensors, computed by the test. With two codecs, the payload takes one byte more
+ * for the codec's name. */
 static Offers *offers_of(Model *m, const char *spec)
 {
     CurvePoint *const room[OFFER_CODECS] = {NEW(forever, CurvePoint, CURVE_MOST),
@@ -109,8 +111,9 @@ static Offers *offers_of(Model *m, const char *spec)
     return o;
 }
 
-/* The least variance + mu (bits - budget) over all choices, bits and budget counted beyond the cheapest choices: a lower
- * bound for the variance of every choice within the budget (Lagrangian dual). */
+/* Returns the least variance + mu (bits - budget) over all choices, bits and budget counted beyond the
+ * cheapest choices. By Lagrangian duality this is a lower bound on the variance of every choice within the
+ * budget. */
 static double dual(const Offers *o, size_t tensors, double spare, double mu)
 {
     double sum = -mu * spare;
@@ -125,7 +128,7 @@ static double dual(const Offers *o, size_t tensors, double spare, double mu)
     return sum;
 }
 
-/* The greatest of these lower bounds, which are concave in mu. */
+/* Returns the largest of the lower bounds over mu; they are concave in mu. */
 static double lower_bound(const Offers *o, size_t tensors, double bits)
 {
     double low = -200, high = 200; /* log2 mu */
@@ -141,7 +144,7 @@ static double lower_bound(const Offers *o, size_t tensors, double bits)
     return dual(o, tensors, fmax(0, bits), exp2(low));
 }
 
-/* The payloads meet the budget too: a tensor that is planned as atoms is not sent raw. */
+/* Checks that actual payloads meet the budget too: a tensor planned as atoms is not sent raw. */
 static void check_rounded(Model *m, double planned, double bits)
 {
     double error;
@@ -165,9 +168,9 @@ static void check_certificate(Model *m, const char *inner, double bits)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
     const bool rounded =
-        strstr(inner, "qsgd"); /* the curve jumps from all atoms, rounded, to the raw tensor */
+        strstr(inner, "qsgd"); /* with rounded vectors, the curve jumps from all atoms to the raw tensor */
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
-    if (rounded) /* planned bits and noise of rounding are those of random vectors */
+    if (rounded) /* planned bits and rounding noise are those of random vectors */
         check_rounded(m, planned, bits);
     else
         check_rel(model_variance(m), planned, 2e-3);
@@ -190,7 +193,8 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Three tensors, every choice of three points: none is under the bound, and hardly one under the choice made. */
+/* Every choice of three points on the curves of three tensors: none has less variance than the lower bound,
+ * and hardly any has less than joint's choice. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;
@@ -218,7 +222,7 @@ static void no_choice_of_levels_does_much_better(void **state)
     model_close(&m);
 }
 
-/* Equal slopes in many tensors, one tensor alone, and budgets beyond both ends. */
+/* Many tensors with equal slopes, one tensor alone, and budgets below and above all that can be spent. */
 static void ties_and_extremes_are_spent_right(void **state)
 {
     (void)state;
@@ -251,8 +255,8 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 #define DATA "../shared/data/"
 
-/* The variance that one common rate for all tensors has at this number of measured bits. Rates are a factor of 1.25
- * apart; between two of them the variance is interpolated as a power of the bits. */
+/* Returns the variance at this number of measured bits when all tensors have the same rate. Rates are a
+ * factor of 1.25 apart; between two of them the variance is interpolated as a power of the bits. */
 static double variance_at(Model *m, const char *codec, double rate, double bits)
 {
     double before_bits = 0, before = 0;
@@ -279,7 +283,7 @@ static double square_norm(const Model *m)
     return sum;
 }
 
-/* An atom of a large matrix is a tenth of the smallest budget, so bits are tested to 5 standard errors. */
+/* One atom of a large matrix takes a tenth of the smallest budget, so bits are tested to 5 standard errors. */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;
@@ -304,8 +308,9 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* Payloads have two index sets, of heavy and of light atoms, in Golomb codes. With ideal index codes (log2 of the number
- * of sets) the least is 0.522; with one set for both, 0.494. */
+/* At 1 bit the variance must be below 0.53 |g|^2. Payloads hold two index sets, of heavy and of light atoms, in
+ * Golomb codes. With ideal index codes (log2 of the number of sets) the least variance would be 0.522 |g|^2; with one
+ * set for both, 0.494 |g|^2. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_lowrank.c -- lowrank against M Q Q' written out, its mean, variance and gain, workers that add up, and what
- * is refused. */
+/* test_lowrank.c -- lowrank against a direct computation of M Q Q' (matrix M, random directions Q); mean,
+ * variance and gain; sums of workers; payloads that must be refused. */
 #include "rig/codec_rig.h"
 #include "rig/draws.h"
 
@@ -53,7 +53,8 @@ static void it_is_the_matrix_times_what_all_workers_draw(void **state)
     rig_close(&rig);
 }
 
-/* The acceptance figures: error within 3 % of the closed form, bits no more than the floats take. */
+/* The acceptance figures: the error is within 3 % of the closed form, and the bits are at most those of the
+ * floats sent. */
 static void error_and_size_are_those_of_the_closed_form(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void error_and_size_are_those_of_the_closed_form(void **state)
         }
 }
 
-/* A matrix of falling spectrum, whose gain is less certain than a flat one's. */
+/* A matrix with a decaying spectrum, whose gain has a larger variance than that of a flat spectrum. */
 static void mean_variance_and_gain_are_right(void **state)
 {
     (void)state;
@@ -106,7 +107,8 @@ static void mean_variance_and_gain_are_right(void **state)
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
         check_rel(d.gain_error * d.gain_error * (double)repeats, m.weighted / (g * g), 0.15);
 
-        double pairs = 0; /* tr C^2 is the mean square of products of independent errors */
+        double pairs = 0; /* tr C^2, C the errors' covariance, is the mean squared product of independent
+                           * errors */
         float *last = NEW_ZERO(rig.forever, float, n);
         for (size_t r = 0; r < repeats; r++) {
             double product = 0;
@@ -128,7 +130,7 @@ static void workers_add_up(void **state)
 {
     (void)state;
     enum { M = 30, K = 44, WORKERS = 4 };
-    static const char *const specs[] = {"lowrank", "lowrank:rank=60"}; /* the other goes as floats */
+    static const char *const specs[] = {"lowrank", "lowrank:rank=60"}; /* rank 60: raw floats */
     for (size_t s = 0; s < countof(specs); s++) {
         Rig rig;
         float x[M * K], whole[M * K] = {0};
@@ -152,7 +154,8 @@ static void workers_add_up(void **state)
         check(merged.size == all[0].size + 1 && merged.data[1] == WORKERS);
         float *y = NEW(rig.forever, float, M *K);
         check_ok(rig_decode_bytes(&rig, merged.data, merged.size, y), &rig.err);
-        check_ok(rig_encode(&rig, whole, 0), &rig.err); /* what one worker with the sum would have sent */
+        check_ok(rig_encode(&rig, whole, 0), &rig.err); /* the estimate that one worker with the sum of all
+                                                         * matrices would send */
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < M * K; i++) {
             size += sum[i] * sum[i];
@@ -201,7 +204,7 @@ static void what_is_beyond_float32_is_said(void **state)
         x[i] = FLT_MAX / 2;
     check(rig_encode(&rig, x, 0) == ERR_NUMERIC);
     uint8_t one[1 + 4 * 40] = {PAYLOAD_METHOD};
-    store_f32(one + 1, 0.03f * FLT_MAX); /* each fits, their sum could not be sure to */
+    store_f32(one + 1, 0.03f * FLT_MAX); /* one payload fits in float32; the sum of two may not */
     const Bytes two[] = {{one, sizeof one}, {one, sizeof one}};
     Buf merged = {NEW(rig.forever, uint8_t, 400), 0, 400};
     check(rig_decode_bytes(&rig, one, sizeof one, x) == OK);

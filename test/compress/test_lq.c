@@ -1,4 +1,5 @@
-/* test_lq.c -- l_q quantisation against Theorem 5, its coins one by one, and the statistics of draws.h. */
+/* test_lq.c -- l_q quantisation against Theorem 5, each element's random choice, and the mean and variance by
+ * draws.h. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "num/finite.h"
@@ -23,7 +24,7 @@ static float *vector(size_t n, uint64_t stream)
     return x;
 }
 
-/* (sum |x|^q)^(1/q) in long double; the largest |x| for q = inf. */
+/* Returns (sum |x|^q)^(1/q) in long double; the largest |x| for q = inf. */
 static double norm_ref(const float *x, size_t n, double q)
 {
     long double sum = 0, most = 0;
@@ -42,7 +43,7 @@ static double squares(const float *x, size_t n)
     return sum;
 }
 
-/* At s = |g|_1 / |g|_q Algorithm 1 gives p = |g| / |g|_q, balanced. */
+/* At the budget s = |g|_1 / |g|_q Algorithm 1 gives p = |g| / |g|_q with no p above 1. */
 static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -61,7 +62,7 @@ static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
         }
 }
 
-/* E |L_q|^2 = |g|_1 |g|_q, so the variance is that less |g|^2. */
+/* E |L_q(g)|^2 = |g|_1 |g|_q, so the variance is this minus |g|^2. */
 static void the_second_moment_is_l1_times_lq(void **state)
 {
     (void)state;
@@ -108,7 +109,7 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* False alarms under 1e-6 for each spec (draws.h); a bias of 1 % is planted and must be seen. */
+/* False alarms have probability under 1e-6 for each spec (draws.h); a planted bias of 1 % must be detected. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void zeros_spikes_denormals_and_giants(void **state)
         check(rig.payload.size == 2);
         check_ok(rig_decode(&rig), &rig.err);
         check(!memcmp(rig.decoded, x, sizeof x) && codec_variance(&rig.call, x) == 0);
-        x[300] = -3; /* the only element: its norm is itself, so it is always kept */
+        x[300] = -3; /* the only non-zero element: its magnitude is the norm, so it is always kept */
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < N; i++)

@@ -1,5 +1,5 @@
-/* test_minmax.c -- minmax: the kernels against their definition, elements against plain loops, what is refused,
- * and the errors and sizes that are promised. */
+/* test_minmax.c -- minmax: the kernels against their definition, elements against plain loops, refused
+ * payloads, and the errors and sizes of the acceptance table. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -60,7 +60,8 @@ static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
         }
 }
 
-/* "Up iff u < frac", with u of as many bits as are kept behind the point; or up from a half. */
+/* Returns the expected level: rounded up iff u < frac, where u has as many random bits as frac; without a
+ * key, up if frac is at least one half. */
 static uint32_t grade_ref(float x, float low, float width, uint32_t s, const RngKey *key, uint32_t i)
 {
     const Quantiser q = quantiser_make(width, s);
@@ -161,7 +162,7 @@ static void every_size_bucket_and_rounding_comes_back_as_defined(void **state)
                 const Case k = {sizes[a], buckets[b], bits[turn++ % countof(bits)], random};
                 Try *t = open_case(k);
                 try_normal(t, k.n + 1);
-                for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros, of both signs */
+                for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros of both signs */
                     t->x[i] = i % 2 ? -0.0f : 0;
                 try_both(t);
                 const size_t bucket = k.bucket ? k.bucket
@@ -202,7 +203,8 @@ static void extremes_and_constants_come_back_and_nothing_leaves_the_range(void *
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
     for (size_t v = 0; v < countof(values); v++)
         for (int bits = 1; bits <= 16; bits++)
-            for (int kind = 0; kind < 3; kind++) { /* a constant; 0 and the value; 1 and a neighbour */
+            for (int kind = 0; kind < 3; kind++) { /* vectors: a constant; 0 and the value; 1 and its
+                                                    * neighbour */
                 Try *t = open_case((Case){300, 100, bits, bits % 2});
                 for (size_t i = 0; i < 300; i++)
                     t->x[i] = kind == 0 || i % 3 == 1 ? values[v] : 0;
@@ -262,9 +264,10 @@ static void ranges_that_no_encoder_writes_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- statistics ---- */
+/* ---- mean and variance ---- */
 
-/* The law from the extremes, in doubles. */
+/* Fills in each element's error distribution from the bucket's extremes, in doubles; returns the sum of
+ * variances. */
 static double law_of(const Try *t, size_t bucket, double s, TwoPoint *law)
 {
     double v = 0;

@@ -1,5 +1,5 @@
-/* test_natural.c -- natural: the kernels against their definition, the payload's layout, what is refused, and
- * the mean, variance and size that are promised. */
+/* test_natural.c -- natural: the kernels against their definition, the payload's layout, refused payloads,
+ * and mean, variance and size. */
 #include "vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -23,7 +23,8 @@ static double power_above(double v)
     return v < 0x1p-126 ? 0x1p-126 : 2 * power_below(v);
 }
 
-/* Up iff u < (v - down) / (up - down), u being 23 bits of the word. */
+/* Returns the rounded x: up iff u < (v - down) / (up - down), u being 23 bits of the random word, down and up
+ * the powers of two around v = |x|. */
 static double power_ref(float x, uint32_t word)
 {
     const double v = fabs((double)x), down = power_below(v), up = power_above(v);
@@ -37,7 +38,7 @@ static TwoPoint law_of(double x)
     return (TwoPoint){up - v, down - v, (v - down) / (up - down)};
 }
 
-/* Every order of magnitude up to the largest that is taken, and odd ones. */
+/* Magnitudes of every order up to the largest that is accepted, and special values. */
 static void fill_orders(float *x, size_t n)
 {
     const Rng rng = rng_open(13, 0, 0, 0, 0);
@@ -160,16 +161,16 @@ static void payloads_that_no_encoder_writes_are_refused(void **state)
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         power[n - 2] = 254;
         check(try_payload(t, buf_bytes(&t->out)) == OK);
-        signs[77 / 8] ^= 1 << 77 % 8; /* of a zero */
+        signs[77 / 8] ^= 1 << 77 % 8; /* the sign of a zero */
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         signs[77 / 8] ^= 1 << 77 % 8;
-        signs[planes_size(n, 1) - 1] |= 0x80; /* behind the last element */
+        signs[planes_size(n, 1) - 1] |= 0x80; /* a padding bit after the last element */
         check(n % 8 == 0 || try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         try_close(t);
     }
 }
 
-/* ---- statistics ---- */
+/* ---- mean and variance ---- */
 
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
@@ -186,7 +187,7 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
             norm += (double)t->x[i] * (double)t->x[i];
             v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
         }
-        for (size_t i = 0; i < 4096; i++) /* errors of magnitudes become those of the elements */
+        for (size_t i = 0; i < 4096; i++) /* turns errors of magnitudes into errors of elements */
             if (t->x[i] < 0)
                 law[i] = (TwoPoint){-law[i].high, -law[i].low, law[i].p};
         check_rel(codec_variance(&t->call, t->x), v, 1e-9);

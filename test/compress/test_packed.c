@@ -1,5 +1,5 @@
-/* test_packed.c -- lossless back ends: what comes out is what the inner codec's payload says, and nothing that an
- * encoder does not write is unpacked. */
+/* test_packed.c -- lossless back ends (zstd, blosc): the estimate is that of the inner codec's payload, and
+ * packed bytes that no encoder writes are refused. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -12,7 +12,7 @@ enum { N = 20000, ROOM = 1 << 20 };
 static const char *const backs[] = {"zstd", "blosc", "zstd:level=19", "blosc:shuffle=bit",
                                     "blosc:shuffle=off,level=9"};
 
-/* Exponents repeat, fractions do not: what floats of gradients are like. */
+/* Normal floats, like gradients: exponents repeat, fractions do not. */
 static void normal(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, rng_hash("packed test"));
@@ -80,7 +80,7 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
     for (size_t b = 0; b < countof(backs); b++)
         for (size_t k = 0; k < countof(inner); k++) {
             Rig packed, plain;
-            float x[100]; /* too few for anything to repeat */
+            float x[100]; /* too few elements for any bytes to repeat */
             normal(x, countof(x), k);
             rig_pair(&packed, &plain, backs[b], inner[k], countof(x));
             check_ok(rig_encode(&packed, x, 0), &packed.err);
@@ -109,12 +109,13 @@ static void what_repeats_shrinks(void **state)
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check(rig.payload.data[0] == 1 && rig.payload.size < N / 10);
         check(streams.reported &&
-              isnan(streams.entropy_bits)); /* nothing is known of the library's streams */
+              isnan(streams.entropy_bits)); /* the library does not report the entropy of its streams */
         rig_close(&rig);
     }
 }
 
-/* Random mantissas, narrow exponents: Blosc's shuffle is what finds these. */
+/* Floats with random mantissas and a narrow range of exponents: Blosc's byte shuffle makes the exponents
+ * compressible. */
 static void a_shuffle_helps_with_floats(void **state)
 {
     (void)state;
@@ -179,7 +180,7 @@ static void packed_payloads_do_not_merge(void **state)
     }
 }
 
-/* ---- hostile payloads ---- */
+/* ---- payloads made to break the decoder ---- */
 
 typedef struct {
     Rig rig;
@@ -204,7 +205,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096); /* no more than a payload takes */
+    check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096); /* no more than a payload may take */
     rig_close(&h->rig);
     free(h);
 }
@@ -225,17 +226,17 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     (void)state;
     static const uint8_t zeros[4 * N + 8];
     Hostile *h;
-    h = hostile_open("zstd+none", N); /* too long for the codec: a bomb */
+    h = hostile_open("zstd+none", N); /* unpacks to more than the inner codec's limit */
     add_zstd(h, zeros, 4 * N + 2, false, true);
     refused(h, "it unpacks to 80002 bytes");
-    h = hostile_open("zstd+none", N); /* one element short */
+    h = hostile_open("zstd+none", N); /* unpacks to one element too few */
     add_zstd(h, zeros, 4 * N - 4, false, true);
     refused(h, "79996 bytes, want 80000");
     h = hostile_open("zstd+none", N); /* two frames of half the elements each */
     add_zstd(h, zeros, 2 * N, false, true);
     add_zstd(h, zeros, 2 * N, false, true);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", N); /* bytes behind the frame */
+    h = hostile_open("zstd+none", N); /* bytes after the frame */
     add_zstd(h, zeros, 4 * N, false, true);
     h->bytes[h->size++] = 0;
     refused(h, "no packed payload");
@@ -245,17 +246,17 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     h = hostile_open("zstd+none", N);
     add_zstd(h, zeros, 4 * N, false, false);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", N); /* claims another size than it has */
+    h = hostile_open("zstd+none", N); /* the header states a size other than the actual one */
     add_zstd(h, zeros, 4 * N, false, true);
     store_u32(h->bytes + 6, 4 * N - 4);
     refused(h, "do not unpack");
-    h = hostile_open("zstd+none", N); /* a frame to be skipped before the right one */
+    h = hostile_open("zstd+none", N); /* a skippable frame before the valid one */
     store_u32(h->bytes + 1, ZSTD_MAGIC_SKIPPABLE_START);
     store_u32(h->bytes + 5, 0);
     h->size = 9;
     add_zstd(h, zeros, 4 * N, false, true);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", 2); /* longer than what it holds */
+    h = hostile_open("zstd+none", 2); /* the zstd frame is longer than the bytes that it unpacks to */
     add_zstd(h, zeros, 8, false, true);
     refused(h, "which no encoder does");
     h = hostile_open("zstd+none", 2);
@@ -290,11 +291,11 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     refused(h, "no packed payload");
-    h = hostile_open("blosc+none", N); /* the head says how long it is, too */
+    h = hostile_open("blosc+none", N); /* bytes after the chunk, included in its header's length */
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     store_u32(h->bytes + 1 + 12, (uint32_t)h->size - 1);
-    h->bytes[1 + 16]++; /* where the first block stands */
+    h->bytes[1 + 16]++; /* the offset of the first block */
     refused(h, "do not unpack");
     h = hostile_open("blosc+none", N);
     add_blosc(h, zeros, 4 * N, 8, "blosclz");
@@ -309,7 +310,7 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     refused(h, "no packed payload");
 }
 
-/* Thousands of damaged payloads, each in a block of its own. */
+/* Thousands of damaged payloads, each in an allocation of its own so that ASan reports a read past its end. */
 static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_paper_sizes.c -- the message sizes of plots/published/figure-4.json: they follow from the shapes of ResNet-18's
- * tensors and the formats of the paper's coders. Figure 4 of the ATOMO paper is an image; its numbers are not used here. */
+/* test_paper_sizes.c -- the message sizes in plots/published/figure-4.json, which must follow from the shapes
+ * of ResNet-18's tensors and the formats of the paper's coders. Figure 4 of the ATOMO paper is an image; no
+ * numbers read from it are used here. */
 #include "rig/codec_rig.h"
 #include "nn/model.h"
 #include "report/report_stored.h"
@@ -26,7 +27,7 @@ static int close_model(void **state)
     return 0;
 }
 
-/* Bytes of the payloads of a step with normal gradients. */
+/* Returns the total bytes of the payloads of a step with normal gradients. */
 static double message(const char *spec)
 {
     const SliceList *slices = model_parameters(model);
@@ -50,40 +51,40 @@ static double message(const char *spec)
 
 typedef struct {
     const char *method;
-    double (*bytes)(const Shape *shape, double parameter); /* of a tensor's payload */
-    double parameter;                                      /* atoms, or bits */
+    double (*bytes)(const Shape *shape, double parameter); /* returns the bytes of a tensor's payload */
+    double parameter;                                      /* number of atoms, or of bits */
 } PaperCoder;
 
-/* min(s, m, n) atoms of an m x n matrix, each of two vectors and a scale, as floats. */
+/* Returns the bytes of min(s, m, n) atoms of an m x n matrix, each two vectors and a scale, as floats. */
 static double bytes_of_svd(const Shape *shape, double s)
 {
     double m, n;
-    if (shape->rank == 1) { /* pairs of elements */
+    if (shape->rank == 1) { /* a vector: rows are pairs of elements */
         m = (double)shape->n / 2;
         n = 2;
     } else if (shape->rank == 2 || shape->dim[2] == 1) {
         m = (double)shape->dim[0];
         n = (double)shape->dim[1];
-    } else { /* a row is two filters */
+    } else { /* a convolution: a row is two filters */
         n = 2. * (double)(shape->dim[2] * shape->dim[3]);
         m = (double)shape->n / n;
     }
     return 4 * fmin(s, fmin(m, n)) * (m + n + 1);
 }
 
-/* Two bits an element, and a scale. */
+/* Returns the bytes at two bits per element, plus a scale. */
 static double bytes_of_terngrad(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * bits / 8) + 4;
 }
 
-/* Fields of 2 + b bits that do not cross words of 64. */
+/* Returns the bytes of fields of 2 + b bits each, which do not cross boundaries of 64-bit words. */
 static double bytes_of_words(const Shape *shape, double bits)
 {
     return 8 * ceil((double)shape->n / floor(64 / (2 + bits)));
 }
 
-/* 1 + b bits an element, and a norm for each 512. */
+/* Returns the bytes at 1 + b bits per element, plus a norm for each 512 elements. */
 static double bytes_of_bits(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * (1 + bits) / 8) + 4 * ceil((double)shape->n / 512);
@@ -98,9 +99,10 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
     return sum;
 }
 
-/* Each row's "computed bytes_up" is the size of the paper's format, and its "corrected bytes_up" that of a format without gaps.
- * The payloads of the row's compressor have the corrected size, or the computed one where there is no corrected one, within
- * 0.05 %: they add a kind and a count to each tensor, and svd multiplies the scale into a vector. */
+/* Each row's "computed bytes_up" must be the size of the paper's format, and its "corrected bytes_up" that of
+ * a format without unused bits. The payloads of the row's codec must have the corrected size, or the computed
+ * one where none is corrected, within 0.05 %: they add a kind and a count to each tensor, and svd multiplies
+ * the scale into a vector. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

@@ -1,10 +1,11 @@
-/* test_powersgd.c -- powersgd against the paper's lines in long doubles, and matrices that have less rank than is
- * asked for. */
+/* test_powersgd.c -- powersgd against the paper's algorithm in long doubles, and matrices of lower rank than
+ * the codec's. */
 #include "num/linalg.h"
 #include "rig/matrices.h"
 #include "num/finite.h"
 
-static const float *values(const Rig *rig, int round) /* behind the kind byte, copied for its alignment */
+static const float *values(const Rig *rig, int round) /* the payload's floats after the kind byte, copied for
+                                                       * alignment */
 {
     const Bytes b = rig->message.round[round];
     float *x = NEW(rig->forever, float, b.size / 4);
@@ -14,7 +15,7 @@ static const float *values(const Rig *rig, int round) /* behind the kind byte, c
 
 /* ---- the method ---- */
 
-/* Gram and Schmidt's vectors of v (count, n). */
+/* Orthonormalises the `count` vectors of v, of n elements each, by Gram-Schmidt. */
 static void gram_schmidt(long double *v, size_t count, size_t n)
 {
     for (size_t k = 0; k < count; k++) {
@@ -36,7 +37,7 @@ static void close_to(const float *got, const long double *want, size_t n)
         check_near((double)got[i], (double)want[i], 3e-5);
 }
 
-/* From a Q that the test chooses, both iterations of a step. */
+/* Both iterations of a step, starting from a Q that the test chooses. */
 static void each_round_is_the_papers_line(void **state)
 {
     (void)state;
@@ -78,7 +79,8 @@ static void each_round_is_the_papers_line(void **state)
     rig_close(&rig);
 }
 
-/* What the best matrix of a rank leaves: the singular values beyond, as a share of all, squared. */
+/* Returns the relative squared error of the best approximation of this rank: the share of the squared
+ * singular values beyond it. */
 static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 {
     Arena *a = arena_open(0);
@@ -117,7 +119,7 @@ static void a_constant_gradient_of_low_rank_is_reached(void **state)
     rig_close(&warm), rig_close(&cold);
 
     rig_open(&warm, "powersgd:rank=2",
-             matrix(60, 45)); /* what has rank 2 is sent as it is, from the first step on */
+             matrix(60, 45)); /* a matrix of rank 2 is sent exactly from the first step on */
     low_rank(x, 60, 45, 2, 4);
     for (uint64_t step = 0; step < 3; step++) {
         send(&warm, x, step);
@@ -151,7 +153,7 @@ static void more_iterations_are_nearer_to_the_best(void **state)
     }
 }
 
-/* ---- hard matrices ---- */
+/* ---- matrices of lower rank ---- */
 
 static void the_rank_that_is_missing_does_no_harm(void **state)
 {
@@ -184,7 +186,7 @@ static void the_rank_that_is_missing_does_no_harm(void **state)
             }
 }
 
-/* A step without gradient leaves no Q to go on from. */
+/* After a step whose gradient is zero there is no Q to start from: new directions must be drawn. */
 static void a_step_of_zeros_does_not_stop_it(void **state)
 {
     (void)state;
@@ -201,7 +203,7 @@ static void a_step_of_zeros_does_not_stop_it(void **state)
     rig_close(&rig);
 }
 
-/* All that was heard so far is beside what a gradient of other columns has: P is zero, and directions are drawn. */
+/* All columns sent so far are orthogonal to the new gradient's: P is zero, and new directions must be drawn. */
 static void a_gradient_of_new_directions_is_seen(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_powersgd_sizes.c -- how far powersgd shrinks ResNet-18, the paper's figures, and what it leaves as it is. */
+/* test_powersgd_sizes.c -- powersgd's compression ratio on ResNet-18 against the paper's, and the tensors
+ * that it sends raw. */
 #include "rig/matrices.h"
 #include "rig/model_rig.h"
 
@@ -34,7 +35,7 @@ static void add_tensor(Model *m, size_t a, size_t b, size_t side)
 static void add_convolution(Model *m, size_t out, size_t in, size_t side)
 {
     add_tensor(m, out, in, side);
-    add_tensor(m, out, 0, 0); /* its normalisation's scale and shift */
+    add_tensor(m, out, 0, 0); /* scale and shift of its batch normalisation */
     add_tensor(m, out, 0, 0);
 }
 
@@ -66,8 +67,8 @@ static void resnet18_shrinks_by_the_papers_ratios_on_its_gradients(void **state)
         ratios_are_the_papers(&m);
 }
 
-/* Defect: a matrix of (first axis, rest) whatever the layout, so that kernels of one place went as they were and
- * those of nine shrank by three at most. */
+/* Defect 9 of public implementations: every tensor became a matrix (first axis, rest) whatever its layout, so
+ * 1 x 1 kernels were sent raw and 3 x 3 kernels shrank by a factor of three at most. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
     (void)state;
@@ -78,7 +79,7 @@ static void defect_9_kernels_are_matrices_that_shrink(void **state)
     } rows[] = {{"powersgd", {64, 128, 1, 1}, 20},
                 {"powersgd", {64, 64, 3, 3}, 28},
                 {"powersgd:reshape=paper", {64, 128, 1, 1}, 20},
-                {"powersgd:reshape=square", {1, 1, 128, 64}, 20}, /* places first */
+                {"powersgd:reshape=square", {1, 1, 128, 64}, 20}, /* spatial axes first */
                 {"powersgd:reshape=square", {3, 3, 64, 64}, 40}};
     for (size_t i = 0; i < countof(rows); i++) {
         Rig rig;

@@ -1,4 +1,5 @@
-/* test_powersgd_steps.c -- powersgd as `compare` sees it, over the steps of a dump whose gradients change slowly. */
+/* test_powersgd_steps.c -- powersgd in `compare`, over the steps of a dump whose gradients change slowly: a
+ * warm start must have less error than a cold one. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "rig/scratch_dir.h"
@@ -6,7 +7,8 @@
 
 enum { STEPS = 12, ROWS = 72, COLS = 60, N = ROWS * COLS };
 
-/* Six outer products of unequal size whose vectors turn a little from step to step, and noise of a fiftieth. */
+/* Fills x with six outer products of unequal size, whose vectors turn a little from step to step, plus noise
+ * of 0.02. */
 static void gradient(int step, float *x)
 {
     const Rng rng = rng_open(4, 0, 0, 0, 0), noise = rng_open(4, 0, 0, step, 1);
@@ -111,7 +113,7 @@ static void warm_starts_help_where_gradients_change_slowly(void **state)
         cold += step < 2 ? 0 : f.error[COLD][step];
         twice += step < 2 ? 0 : f.error[TWICE][step];
     }
-    check(f.error[WARM][0] == f.error[COLD][0]); /* nothing to go on from */
+    check(f.error[WARM][0] == f.error[COLD][0]); /* the first step has no earlier Q to start from */
     check(warm < 0.8 * cold && twice <= warm && twice > 0.9 * warm);
     for (int step = 1; step < STEPS; step++)
         check(f.owed[OWING][step] > 0 && isnan(f.owed[WARM][step]));

@@ -1,5 +1,5 @@
-/* test_powersgd_workers.c -- powersgd between workers: what they hear is what one would have had with the sum of
- * their matrices; and what is damaged or beyond float32 on the way is refused. */
+/* test_powersgd_workers.c -- powersgd between workers: merged payloads must decode to what one worker would
+ * send of the sum of all matrices; payloads that are damaged or beyond float32 are refused. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -7,7 +7,7 @@
 
 enum { WORKERS = 4, ROWS = 48, COLS = 36, N = ROWS * COLS, ROUNDS = ROUNDS_MAX };
 
-/* Workers that hear one another: every round's payloads are merged before the next begins. */
+/* Workers whose payloads are merged after every round, before the next round begins. */
 typedef struct {
     Arena *a;
     Error err;
@@ -64,7 +64,7 @@ static void ring_merge(Ring *r, int round)
     r->heard[round] = buf_bytes(&merged);
 }
 
-/* One step: all rounds, what everyone decodes, and the states moved on. */
+/* Runs one step: all rounds, the common estimate, and the update of the states. */
 static void ring_step(Ring *r, uint64_t step)
 {
     ring_address(r, step);
@@ -137,8 +137,8 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
     }
 }
 
-/* Defect: a sum over workers taken for their mean. The merged payload says of how many workers it is, and its
- * estimate is the sum of those of the workers. */
+/* Defect 7 of public implementations: a sum over workers was taken for their mean. The merged payload holds
+ * the number of workers, and its estimate is the sum of the workers' estimates. */
 static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 {
     (void)state;
@@ -161,14 +161,14 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
     check_ok(codec_decode(&r.call[0], r.sent[0][1], one), &r.err);
     check(norm_of(r.agreed, one, WORKERS) < 1e-6 * norm_of(r.agreed, one, 0));
 
-    Buf twice = room(&r, 4 * N); /* merged payloads merge again */
+    Buf twice = room(&r, 4 * N); /* a merged payload can be merged again */
     const Bytes two[] = {r.heard[1], r.sent[2][1]};
     check_ok(codec_merge(&r.call[0], two, 2, &twice), &r.err);
     check(twice.data[1] == WORKERS + 1);
     arena_close(r.a);
 }
 
-/* Defect: each worker drew a Q of its own. */
+/* Defect 7: each worker drew its own Q. */
 static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
     (void)state;
@@ -182,12 +182,12 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
     for (int w = 1; w < WORKERS; w++)
         for (int round = 0; round < 2; round++)
             check(!memcmp(r.sent[0][round].data, r.sent[w][round].data, r.sent[0][round].size));
-    ring_step(&r, 1); /* other ones in another step */
+    ring_step(&r, 1); /* another step draws another Q, so payloads differ */
     check(memcmp(first.data, r.sent[0][0].data, first.size) != 0);
     arena_close(r.a);
 }
 
-/* Defect: directions were drawn anew in every step. */
+/* Defect 7: directions were drawn anew in every step. */
 static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
     (void)state;
@@ -199,12 +199,13 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     check(!memcmp(r.state[0], r.heard[1].data + 2, codec_state_size(&r.call[0])));
     ring_step(&r, 1);
     const Bytes first = r.sent[1][0];
-    ring_step(&r, 2); /* the draws of another step change nothing */
+    ring_step(&r, 2); /* another step's random numbers change nothing after a warm start */
     check(!memcmp(first.data, r.sent[1][0].data, first.size));
     arena_close(r.a);
 }
 
-/* What error feedback keeps is the worker's own share; the shares add up to what nobody has heard. */
+/* Error feedback keeps each worker's own residual; the residuals add up to the part of the gradients not
+ * sent. */
 static void residuals_of_error_feedback_add_up(void **state)
 {
     (void)state;
@@ -229,12 +230,13 @@ static void residuals_of_error_feedback_add_up(void **state)
     arena_close(r.a);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused payloads ---- */
 
 static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
 {
     const Bytes kept = r->heard[round];
-    uint8_t *copy = malloc(size ? size : 1); /* its own block: a read past the end is seen */
+    uint8_t *copy = malloc(size ? size : 1); /* an allocation of its own, so that ASan reports a read past its
+                                              * end */
     memcpy(copy, data, size);
     r->heard[round] = (Bytes){copy, size};
     const Status status = codec_decode(&r->call[0], r->heard[r->rounds - 1], r->agreed);
@@ -243,7 +245,7 @@ static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
     return status;
 }
 
-/* The payload of each round, merged and not. */
+/* The payload of each round, merged and not merged. */
 static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
 {
     (void)state;
@@ -270,7 +272,7 @@ static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state
                     store_f32(data + head, 1);
                     data[0] = 3;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
-                    data[0] = 2, data[1] = 0; /* the sum of no workers */
+                    data[0] = 2, data[1] = 0; /* a sum over 0 workers */
                     check(!merged || decode_with(&r, round, data, size) == ERR_CORRUPT);
                     data[0] = PAYLOAD_RAW;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
@@ -293,7 +295,7 @@ static void what_is_beyond_float32_is_said(void **state)
     Buf out = room(&r, codec_message_bound(&r.call[0]));
     check(codec_send(&r.call[0], r.x[0], &out, &m) == ERR_NUMERIC);
     r.call[0].round = 0;
-    Bytes all[2]; /* each fits, their sum does not */
+    Bytes all[2]; /* each payload fits in float32, their sum does not */
     for (int w = 0; w < 2; w++) {
         Buf own = room(&r, codec_bound(&r.call[w]));
         own.size = 1 + 4 * 2 * ROWS;

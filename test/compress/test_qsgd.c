@@ -1,5 +1,5 @@
-/* test_qsgd.c -- qsgd element by element against quantise.h, its sizes against written-out codes, its
- * statistics against the closed form. */
+/* test_qsgd.c -- qsgd element by element against quantise.h, its sizes against codes computed one at a time,
+ * its mean and variance against the closed form. */
 #include "rig/try.h"
 
 #include "coder/elias.h"
@@ -46,7 +46,8 @@ static float value_ref(float x, float norm, uint32_t s, const RngKey *key, uint3
     return dequantise_code(&d, s == 1 ? coin_code(coin_make(norm), x, key, i) : quantise_code(&q, x, key, i));
 }
 
-/* Norms within an ulp of a plain sum's; every element exactly as quantise.h or coin.h has it, with the norm sent. */
+/* Checks that norms are within an ulp of a plain sum's, and that every element is exactly as quantise.h or
+ * coin.h defines it with the norm sent. */
 static void check_elements(const Try *t, Case k)
 {
     const size_t bucket = k.bucket ? k.bucket : k.n;
@@ -70,7 +71,7 @@ static void round_trip(Case k)
 {
     Try *t = open_case(k);
     try_normal(t, k.n + 1);
-    for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros, of both signs */
+    for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros of both signs */
         t->x[i] = i % 2 ? -0.0f : 0;
     try_both(t);
     check(t->out.size <= raw_size(&t->call));
@@ -122,7 +123,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- sizes ---- */
 
-/* Length of block's stream from the decoded values, one code after another. */
+/* Returns the length in bits of a block's stream, computed from the decoded values one code at a time. */
 static uint64_t stream_ref(const Try *t, Case k, size_t start, bool dense)
 {
     const size_t end = start + block_size(k.n, start / BLOCK);
@@ -178,7 +179,7 @@ static void streams_have_the_lengths_of_their_codes_and_elias_the_shorter(void *
     }
 }
 
-/* ---- what decode refuses ---- */
+/* ---- refused payloads ---- */
 
 static void norms_that_no_encoder_writes_are_refused(void **state)
 {
@@ -197,7 +198,7 @@ static void norms_that_no_encoder_writes_are_refused(void **state)
             check(strstr(t->err.text, why));
             store_f32(t->out.data + 5, good);
         }
-        store_f32(t->out.data + 5, 0); /* levels above zero in a bucket without length */
+        store_f32(t->out.data + 5, 0); /* levels above zero in a bucket whose norm is zero */
         check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
         try_close(t);
     }
@@ -285,7 +286,7 @@ static void a_wrong_table_of_lengths_is_refused(void **state)
     try_close(t);
 }
 
-/* ---- odd input ---- */
+/* ---- special vectors ---- */
 
 static void zeros_constants_and_denormals_are_right_or_close(void **state)
 {
@@ -299,7 +300,7 @@ static void zeros_constants_and_denormals_are_right_or_close(void **state)
                     t->x[i] = values[v];
                 try_both(t);
                 for (size_t i = 0; i < 600;
-                     i++) /* all at the largest: the top level, but for float32 rounding */
+                     i++) /* all at the norm: the highest level, up to float32 rounding */
                     check_near((double)t->y[i], (double)values[v],
                                fabs((double)values[v]) * 1e-6 / s + 0x1p-149);
                 try_close(t);

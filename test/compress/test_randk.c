@@ -1,11 +1,11 @@
-/* test_randk.c -- randk: what it sends, merges, refuses and promises. */
+/* test_randk.c -- randk: its subsets, merged payloads, refused payloads, and its mean and variance. */
 #include "rig/try.h"
 
 #include "num/subset.h"
 
 #include <float.h>
 
-/* The address of what all workers share. */
+/* Returns the random address that all workers share. */
 static Rng address(uint64_t r)
 {
     return rng_open(11, r, RNG_EVERYONE, 0, 5);
@@ -19,7 +19,7 @@ static size_t kept_ref(double ratio, size_t n)
     return n == 0 ? 0 : k < 1 ? 1 : k;
 }
 
-/* The members are what a subset of the address says, the values go in order, decoded n/k times themselves. */
+/* The indices are the subset drawn at the address; values are sent in index order and decoded times n/k. */
 static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void workers_share_a_subset_or_have_their_own(void **state)
         check(!memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) == !off);
         t[1]->call.rng_shared = address(2);
         try_both(t[1]);
-        check(memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) != 0); /* another repeat, another subset */
+        check(memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) != 0); /* another repeat draws another subset */
         check((codec_traits(t[0]->codec) & LINEAR) == (off ? 0 : LINEAR));
         try_close(t[0]), try_close(t[1]);
     }
@@ -150,16 +150,16 @@ static void payloads_that_do_not_add_are_refused(void **state)
     } rows[] = {
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f}, 5, OK},
         {"randk:ratio=0.5", {2, 7, 0, 0, 0x80, 0x3f}, 6, OK},
-        {"randk:ratio=0.5", {2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT},       /* nobody's sum */
-        {"randk:ratio=0.5", {2, 0x87, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT}, /* 7 in two bytes */
+        {"randk:ratio=0.5", {2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT},       /* a sum over 0 workers */
+        {"randk:ratio=0.5", {2, 0x87, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT}, /* 7 in two bytes, not in one */
         {"randk:ratio=0.5", {1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* infinite */
-        {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* no number */
-        {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},    /* 2^127, and twice that is infinite */
+        {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* NaN */
+        {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},    /* 2^127, infinite when scaled by n/k = 2 */
         {"randk:ratio=0.5", {3, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
-        {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT}, /* raw: too long */
+        {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT}, /* longer than a raw payload */
         {"randk:ratio=1", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, OK},
         {"randk:ratio=1", {1, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
         {"randk:ratio=1", {2, 2, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 10, OK},
@@ -180,7 +180,7 @@ static void payloads_that_do_not_add_are_refused(void **state)
 static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **state)
 {
     (void)state;
-    uint8_t out[64], large[5] = {1, 0, 0, 0x60, 0x7e}; /* 7/8 of 2^126 */
+    uint8_t out[64], large[5] = {1, 0, 0, 0x60, 0x7e}; /* each value: 7/8 of 2^126 */
     Buf merged = {out, 0, sizeof out};
     Try *t = try_open("randk:ratio=0.5", 2), *own = try_open("randk:ratio=0.5,shared=off", 2);
     const Bytes in[] = {{large, 5}, {large, 5}, {large, 5}};
@@ -200,7 +200,7 @@ static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **sta
 
 /* ---- closed forms ---- */
 
-/* The error's covariance, from all subsets of six elements. */
+/* The covariance of the error, from all subsets of six elements. */
 static void the_moments_are_those_of_all_subsets_together(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void the_moments_are_those_of_all_subsets_together(void **state)
         }
 }
 
-/* Standard errors from the draws themselves; six of them. */
+/* The limits are six standard errors, estimated from the draws. */
 static void draws_spread_as_the_moments_say(void **state)
 {
     (void)state;

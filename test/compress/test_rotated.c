@@ -1,5 +1,5 @@
-/* test_rotated.c -- rotated: levels of the rotated vector, the closed form given the rotation, the rotation that workers
- * share, and refusals. */
+/* test_rotated.c -- rotated: levels of the rotated vector, the closed form given the rotation, the rotation
+ * that workers share, and refused payloads. */
 #include "rig/try.h"
 
 #include "coder/planes.h"
@@ -17,7 +17,7 @@ static Try *open_rotated(const char *spec, size_t n)
     return t;
 }
 
-/* The extremes of each block after rotation, and the closed form. */
+/* Checks the extremes and levels of each block after rotation, and returns the closed-form variance. */
 static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
 {
     double variance = 0;
@@ -78,8 +78,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     try_close(t);
 }
 
-/* 400 draws under one rotation: the mean square error is within 6 standard errors of the closed form, and the mean within
- * 6 standard errors of x. */
+/* 400 draws with one rotation: the mean squared error is within 6 standard errors of the closed form, and the
+ * mean estimate within 6 standard errors of x. */
 static void the_error_given_the_rotation_is_its_closed_form(void **state)
 {
     (void)state;
@@ -111,7 +111,8 @@ static void the_error_given_the_rotation_is_its_closed_form(void **state)
     }
 }
 
-/* Workers share the rotation but not the coins: equal gradients give the same range and different levels. */
+/* Workers share the rotation but not the random rounding: equal gradients give the same range and different
+ * levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
     (void)state;

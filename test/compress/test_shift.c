@@ -1,5 +1,5 @@
-/* test_shift.c -- error feedback, ef21 and diana over many steps: what is sent and what is kept make up the
- * gradient, shifts settle where theory says, and everyone has the same shift. */
+/* test_shift.c -- error feedback, ef21 and diana over many steps: estimates and what is kept add up to the
+ * gradients, shifts converge as the theory says, and sender and receivers hold the same shift. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -29,7 +29,7 @@ static double norm2(const float *x, size_t n)
     return sum;
 }
 
-/* One step of one worker by itself: |decoded - x|^2. */
+/* Runs one step of one worker alone and returns |decoded - x|^2. */
 static double step(Rig *rig, const float *x, uint64_t repeat)
 {
     check_ok(rig_encode(rig, x, repeat), &rig->err);
@@ -64,7 +64,8 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
     }
 }
 
-/* Theorem 1 with topk's delta = k/n: each step |g - h|^2 falls to 1 - delta of itself or less. */
+/* Theorem 1 with topk's delta = k/n: each step reduces |g - h|^2, h the shift, at least by the factor 1 -
+ * delta. */
 static void ef21_contracts_to_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void ef21_contracts_to_a_fixed_gradient(void **state)
         check_near(codec_residual(&rig.call), sqrt(now), 1e-9);
         left = now;
     }
-    check(left < 1e-10 * norm2(x, N)); /* ten steps send everything once, two more what was rounded */
+    check(left < 1e-10 * norm2(x, N)); /* ten steps send every element once, two more the rounding errors */
     rig_close(&rig);
 }
 
@@ -108,7 +109,9 @@ static void ef21_decodes_to_its_next_shift(void **state)
     rig_close(&inner);
 }
 
-/* One bit a bucket of 512: omega is 17 or so. Error falls by 1 - alpha a step in the mean; ef21 takes all of it. */
+/* The error on a fixed gradient must vanish: with step size alpha = 1/(1 + omega), omega the codec's relative
+ * variance (about 17 at one bit and a bucket of 512), the expected error falls by the factor 1 - alpha a
+ * step. */
 static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -160,8 +163,8 @@ static double learned_alpha(const char *spec, Shape shape)
     return alpha;
 }
 
-/* Against the worst case that is known for the codec: never above twice 1/(1 + omega), where shifts stop settling,
- * and never under half of it. */
+/* diana's learned alpha against 1/(1 + omega), omega the codec's largest relative variance: never above twice
+ * this value, where shifts no longer converge, and never below half of it. */
 static void diana_learns_at_one_over_one_plus_omega(void **state)
 {
     (void)state;
@@ -173,9 +176,9 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
                 {"diana+entry:ratio=0.1", 9},
                 {"diana+lq:q=2", 23.5},                 /* sqrt n - 1 */
                 {"diana+lq:q=1", 599},                  /* n - 1 */
-                {"diana+terngrad", 11.8},               /* (sqrt n + 1)/2 - 1 + ... */
-                {"diana+qsgd:levels=1,bucket=0", 23.5}, /* sqrt n / s less 1 */
-                {"diana+qsgd:levels=4,bucket=0", 5.1},  /* sqrt n / s less 1 */
+                {"diana+terngrad", 11.8},               /* (sqrt n + 1)/2 - 1 and a smaller term */
+                {"diana+qsgd:levels=1,bucket=0", 23.5}, /* sqrt n / s - 1, s levels */
+                {"diana+qsgd:levels=4,bucket=0", 5.1},  /* sqrt n / s - 1, s levels */
                 {"diana+none", 0},
                 {"diana+topk", 0}};
     for (size_t k = 0; k < countof(rows); k++) {
@@ -188,7 +191,7 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
 }
 
-/* A receiver has neither x nor the inner codec's residual, only what was sent. */
+/* A receiver has neither x nor the inner codec's residual, only the payloads. */
 static void receivers_have_the_same_shift_to_the_byte(void **state)
 {
     (void)state;
@@ -216,7 +219,8 @@ static void receivers_have_the_same_shift_to_the_byte(void **state)
     }
 }
 
-/* Three workers, whose payloads are summed undecoded: the sum of what each one's own decodes to. */
+/* Three workers whose payloads are merged without decoding: the merged payload decodes to the sum of the
+ * workers' estimates. */
 static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 {
     (void)state;
@@ -268,7 +272,8 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
-/* As a harness does that merges a few at a time: what is merged already counts for all its workers. */
+/* Payloads merged a few at a time, as an exchange in batches does: a merged payload counts for all its
+ * workers. */
 static void merging_in_stages_is_merging_at_once(void **state)
 {
     (void)state;
@@ -359,7 +364,7 @@ static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
     for (size_t i = 0; i < N; i++)
         up[i] = FLT_MAX / 40, down[i] = FLT_MAX / 2;
     step(&rig, up, 0);
-    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* ten times the difference of what is kept */
+    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* the kept difference, scaled by ten, exceeds float32 */
     rig_close(&rig);
 }
 

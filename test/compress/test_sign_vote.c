@@ -1,4 +1,4 @@
-/* test_sign_vote.c -- sign: merged payloads are the majority vote of those who sent. */
+/* test_sign_vote.c -- sign: a merged payload decodes to the majority vote of the workers that sent. */
 #include "rig/try.h"
 
 enum { WORKERS = 300 };
@@ -9,7 +9,7 @@ static Buf merge_room(Try *t)
     return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
 }
 
-/* Payloads of all workers, and how many of them say minus. */
+/* Collects the payloads of all workers, and counts for each element the workers that send minus. */
 static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 {
     for (int w = 0; w < workers; w++) {
@@ -44,7 +44,7 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_pl
         check_ok(codec_merge(&t->call, in, (size_t)workers, &merged), &t->err);
         check_ok(try_payload(t, buf_bytes(&merged)), &t->err);
         is_the_vote(t, minus, workers);
-        if (workers < 8) { /* no other length, and flips are refused or give a vote */
+        if (workers < 8) { /* other lengths are refused; flipped bits are refused or decode to a vote */
             t->sent.round[0] = buf_bytes(&merged);
             try_refuses_other_lengths(t);
         }
@@ -79,12 +79,12 @@ static void ballots_that_nobody_cast_are_refused(void **state)
         Status want;
     } rows[] = {
         {{1, 5}, 2, OK},
-        {{1, 8}, 2, ERR_CORRUPT},             /* padding */
-        {{2, 3, 7, 1}, 4, OK},                /* 3 voters: votes 3, 1, 1 */
-        {{2, 2, 7, 1}, 4, ERR_CORRUPT},       /* 3 votes of 2 */
-        {{2, 3, 15, 1}, 4, ERR_CORRUPT},      /* padding of a plane */
-        {{2, 0, 7, 1}, 4, ERR_CORRUPT},       /* nobody */
-        {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT}, /* 3 in two bytes */
+        {{1, 8}, 2, ERR_CORRUPT},             /* a padding bit is set */
+        {{2, 3, 7, 1}, 4, OK},                /* 3 voters; minus votes 3, 1, 1 */
+        {{2, 2, 7, 1}, 4, ERR_CORRUPT},       /* 3 minus votes of 2 voters */
+        {{2, 3, 15, 1}, 4, ERR_CORRUPT},      /* a padding bit of a plane is set */
+        {{2, 0, 7, 1}, 4, ERR_CORRUPT},       /* 0 voters */
+        {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT}, /* 3 in two bytes, not in the shortest form */
         {{2, 0x80, 0x80, 8}, 4, ERR_CORRUPT}, /* 2^17 voters */
         {{2, 1, 5}, 3, OK},
         {{2, 1, 5, 0}, 4, ERR_CORRUPT},

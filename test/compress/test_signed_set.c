@@ -1,5 +1,5 @@
-/* test_signed_set.c -- stc and adaq against sorting, strom over steps, errors and sizes against closed forms, and the
- * payload that they share. */
+/* test_signed_set.c -- stc and adaq against sorting, strom over several steps, errors and sizes against
+ * closed forms, and the payload format that the three share. */
 #include "num/radix.h"
 #include "rig/try.h"
 
@@ -9,7 +9,7 @@ static const size_t sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 1000, 65535, 65536, 65
 static const char *const specs[] = {"stc",  "stc:ratio=0.3",  "stc:ratio=1",
                                     "adaq", "adaq:ratio=0.3", "adaq:ratio=1"};
 
-/* Normal, every third element rounded to eighths so that there are ties and zeros. */
+/* Fills x with normal numbers, every third rounded to eighths so that there are ties and zeros. */
 static void fill(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -142,7 +142,7 @@ static double error_of(const Try *t)
     return error / norm;
 }
 
-/* |g^ - g|^2 = |g|^2 - k mu^2, a contraction by k/n at least of what the mean keeps. */
+/* |g^ - g|^2 = |g|^2 - k mu^2, g^ the estimate and mu the mean magnitude of the k elements sent. */
 static void the_error_is_what_the_mean_does_not_carry(void **state)
 {
     (void)state;
@@ -178,7 +178,8 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* of 0.3125 each time */
+    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* estimates of an element that is 0.3125 in every
+                                                           * step */
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
         step(t);
@@ -211,7 +212,7 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* P(|x| >= rms / 2) = 0.6171 for normal elements. */
+/* For normal elements P(|x| >= rms / 2) = 0.6171. */
 static void tau_is_half_the_rms_unless_it_is_given(void **state)
 {
     (void)state;
@@ -243,30 +244,31 @@ static void a_residual_that_leaves_float32_is_an_error(void **state)
     try_close(t);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused payloads ---- */
 
 static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *spec; /* of 40 elements; count, form, gap code m = 1: {0^(gap) 1} */
+        const char *spec; /* n = 40; bytes: kind, count, form, index gaps (each gap as 0^gap 1), magnitudes,
+                           * signs */
         uint8_t byte[24];
         size_t size;
         Status want;
     } rows[] = {
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK},          /* elements 0 and 2 */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT}, /* padding of signs */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* below zero */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* zero */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* infinite */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* no number */
-        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three of two */
-        {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* merged */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* a negative magnitude */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* a magnitude of zero */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* an infinite magnitude */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* a magnitude of NaN */
+        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three elements where k is two */
+        {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* the kind of a merged payload */
         {"stc:ratio=0.05", {1, 0}, 2, OK},
         {"stc:ratio=0.05", {1, 0, 0}, 3, ERR_CORRUPT},
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 2}, 13, OK},
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 2}, 13, ERR_CORRUPT},
-        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0}, 13, OK}, /* no minus */
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0}, 13, OK}, /* no negative element */
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x80, 0}, 13, ERR_CORRUPT},
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0}, 13, ERR_CORRUPT},
         {"adaq:ratio=0.05", {1, 5, 0, 0xf8, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 1}, 13, ERR_CORRUPT},

@@ -1,5 +1,5 @@
-/* test_sketch.c -- countsketch and countmin: cells and estimates against plain loops, sums of sketches, errors against
- * theory. */
+/* test_sketch.c -- countsketch and countmin: cells and estimates against plain loops, sums of sketches,
+ * errors against theory. */
 #include "rig/try.h"
 
 static int by_value(const void *a, const void *b)
@@ -117,7 +117,7 @@ static void long_vectors_are_summed_in_parts_that_threads_do_not_change(void **s
 
 /* ---- sums ---- */
 
-/* x + y is exact in float32 where both are multiples of 2^-12 under 2^10. */
+/* Fills x with normal numbers rounded to multiples of 2^-12: sums of those below 2^10 are exact in float32. */
 static void rounded_normal(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -137,7 +137,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
         float *sum = NEW_ZERO(t->arena, float, N);
         t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
         for (int w = 0; w < WORKERS; w++) {
-            t->call.rng = rng_open(2, 0, w, 0, 0); /* the worker's own random address is not used */
+            t->call.rng = rng_open(2, 0, w, 0, 0); /* the result must not depend on the worker's own random
+                                                    * address */
             rounded_normal(t, (uint64_t)w);
             check_ok(try_send(t), &t->err);
             uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);
@@ -170,7 +171,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* Positive and negative parts add separately; only their difference is that of the sum's sketch. */
+/* Tables of positive and negative parts add separately; only their difference equals that of the sum's
+ * sketch. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;
@@ -216,7 +218,7 @@ static void sums_beyond_float32_are_refused(void **state)
 
 /* ---- errors against theory ---- */
 
-/* Mean over `repeats` of |decoded - x|^2 / |x|^2. */
+/* Returns the mean over `repeats` draws of |decoded - x|^2 / |x|^2. */
 static double mean_error(Try *t, uint64_t repeats)
 {
     double error = 0, norm = 0;
@@ -233,7 +235,8 @@ static double mean_error(Try *t, uint64_t repeats)
     return error / (norm * (double)repeats);
 }
 
-/* The variance of the median of 5 normal numbers is 0.28683, of 3 0.44867; a single row's noise has n/cols. */
+/* The variance of the median of 5 standard normal numbers is 0.28683, of 3 it is 0.44867; the relative noise
+ * variance of a single row is n/cols. */
 static void errors_are_those_of_medians_of_normal_noise(void **state)
 {
     (void)state;
@@ -290,8 +293,8 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
     }
 }
 
-/* If all elements have one sign, the least cell is never below the element; the median of plain sums is about n/cols times
- * the mean. */
+/* If all elements have one sign, the smallest cell is never below the element; the median of plain sums is
+ * about n/cols times the mean. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
     (void)state;

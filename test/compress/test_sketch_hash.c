@@ -1,5 +1,5 @@
-/* test_sketch_hash.c -- the kernels of sketches, buckets and medians, on every instruction set; hashes are uniform and
- * pairwise independent. */
+/* test_sketch_hash.c -- the kernels of sketches (buckets and medians) on every instruction set, and the hash:
+ * uniform and pairwise independent. */
 #include "rig/check.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
@@ -67,7 +67,7 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- the hash ---- */
 
-/* Pearson's chi-square statistic, and its limit at probability 1e-9 (Wilson and Hilferty). */
+/* Returns Pearson's chi-square statistic; chi_limit is its limit at probability 1e-9 (Wilson and Hilferty). */
 static double chi_square(const double *count, size_t cells, double each)
 {
     double sum = 0;
@@ -91,7 +91,8 @@ static unsigned hash_state(const Rng *row, size_t i)
     return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
 }
 
-/* Bucket and sign of two elements over seeds: all pairs of values are equally likely, for near and distant elements. */
+/* Bucket and sign of two elements over many seeds: all pairs of values are equally likely, for near and for
+ * distant elements. */
 static void two_elements_hash_independently(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void two_elements_hash_independently(void **state)
     }
 }
 
-/* For one seed: the number of colliding pairs in a row, and the independence of rows. */
+/* With one seed: the number of colliding pairs in a row, and the independence of two rows. */
 static void collisions_are_as_many_as_chance_makes(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void collisions_are_as_many_as_chance_makes(void **state)
         const double x =
             chi_square(load, COLS, (double)N / COLS); /* equivalent to the number of colliding pairs */
         check(x < chi_limit(COLS - 1));
-        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor more even than random */
+        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor more even than random loads */
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;
             for (size_t i = 0; i < N; i++)

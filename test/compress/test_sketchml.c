@@ -1,5 +1,5 @@
-/* test_sketchml.c -- sketchml against sorting and plain loops; estimates are never too large; the size of keys; quantiles of
- * samples. */
+/* test_sketchml.c -- sketchml against sorting and plain loops; estimates are never too large in magnitude;
+ * the size of keys; quantiles of samples. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
@@ -28,7 +28,7 @@ static void sparse_laplace(Try *t, uint64_t seed, double density)
             t->x[i] = i % 2 ? 0 : -0.0f;
 }
 
-/* ---- by sorting ---- */
+/* ---- reference: quantiles by sorting ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -37,7 +37,7 @@ static int by_value(const void *a, const void *b)
 }
 
 typedef struct {
-    float edge[258]; /* least magnitude, inner edges, largest */
+    float edge[258]; /* smallest magnitude, inner edges, largest magnitude */
     size_t bins;
 } SlowBins;
 
@@ -74,7 +74,7 @@ static double slow_value(const SlowBins *b, size_t bin)
     return (double)(float)(0.5 * ((double)b->edge[bin] + (double)b->edge[bin + 1]));
 }
 
-/* The cell of a row, 0 .. cols - 1, that an element hashes to. */
+/* Returns the index of the cell in row `row` that an element hashes to. */
 static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
 {
     const Rng rng = rng_below(&t->call.rng, row);
@@ -82,7 +82,7 @@ static size_t slow_cell(const Try *t, size_t row, size_t i, size_t cols)
     return row * cols + (size_t)((uint64_t)rng_word(&key, i % BLOCK) * cols >> 32);
 }
 
-/* Decodes the elements of one sign and group into y; returns how many there are. */
+/* Decodes the elements of one sign and group into y; returns the number of elements. */
 static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float sign, size_t first, double *y)
 {
     const size_t n = t->shape.n;
@@ -132,7 +132,7 @@ static void estimates_are_those_of_sorting_and_plain_loops(void **state)
             for (size_t first = 0; first < b.bins; first += k->per_group)
                 count += slow_group(t, k, &b, sign, first, y);
             check((double)count == (side ? below : above));
-            for (size_t i = 0; i < k->n; i++) /* never above its own bin */
+            for (size_t i = 0; i < k->n; i++) /* never above the value of the element's own bin */
                 if (sign * t->x[i] > 0)
                     check(fabs((double)t->y[i]) <= slow_value(&b, slow_bin(&b, fabsf(t->x[i]))));
         }
@@ -174,7 +174,8 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* With one magnitude there is one bin, whose cells take no bits: the payload is its head and the keys. */
+/* Returns the size of the keys. All magnitudes are equal, so there is one bin whose cells take no bits: the
+ * payload is its header and the keys. */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -224,8 +225,8 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
 
 /* ---- quantiles ---- */
 
-/* For more elements than the sample has: the share of elements below an edge is the edge's quantile, within six standard
- * deviations of a sample quantile. */
+/* Tensors with more elements than the sample: the share of elements below an edge is the edge's quantile,
+ * within six standard deviations of a sample quantile. */
 static void edges_of_samples_are_near_their_quantiles(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     try_close(t);
 }
 
-/* More cells bias estimates less towards zero. */
+/* With more cells, estimates are less biased towards zero. */
 static void errors_fall_with_cells(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_sparse.c -- selections against sorted lists, and the codecs that send the largest elements: what goes, what it
- * costs, what is refused. */
+/* test_sparse.c -- selections against sorted lists, and the codecs that send the largest elements: elements
+ * sent, payload sizes, refused payloads. */
 #include "rig/try.h"
 
 #include "vec/kernels.h"
@@ -9,7 +9,7 @@
 
 static Arena *scratch;
 
-/* ---- vectors that try a search ---- */
+/* ---- vectors that are hard for the search ---- */
 
 static float normal(const Rng *rng, size_t i)
 {
@@ -66,7 +66,7 @@ static void fill(Try *t, float (*at)(const Rng *rng, size_t i))
         t->x[i] = at(&rng, i);
 }
 
-/* ---- the reference: sort, larger first, then by place ---- */
+/* ---- reference: a sort by falling magnitude, then by index ---- */
 
 typedef struct {
     float magnitude;
@@ -98,7 +98,7 @@ static size_t not_zero(const float *x, size_t n)
     return count;
 }
 
-/* Marks what a selection holds, by its list or its bits. */
+/* Marks the elements of a selection, given as a list or as bits. */
 static void unfold(const Picks *s, bool *in)
 {
     size_t *place = NEW(scratch, size_t, BLOCK), total = 0;
@@ -144,7 +144,8 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
         }
 }
 
-/* The places that are looked at first are the search's own. */
+/* The search starts from a sample; the test computes the sampled indices as the search does, and makes the
+ * sampled elements differ from all others. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t j = 0; j < stride; j++) {
                 const bool seen = j == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &t->x[i * stride + j];
-                *v *= how == 0   ? (seen ? 100 : 1e-3f) /* far too high */
+                *v *= how == 0   ? (seen ? 100 : 1e-3f) /* suggests a level far too high */
                       : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
                       : how == 2 ? (seen ? 0 : 1)
                                  : (seen ? 1 : 0);
@@ -287,7 +288,7 @@ static void threshold_sends_what_reaches_it(void **state)
         double tau, rel;
     } rows[] = {
         {"threshold", 0, 0.01},         {"threshold:rel=0.5", 0, 0.5}, {"threshold:rel=1", 0, 1},
-        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0}, /* 0.1f is above it, and reaches it */
+        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0}, /* 0.1f > 0.1: sent */
         {"threshold:tau=3e38", 3e38, 0}};
     for (size_t row = 0; row < countof(rows); row++)
         for (size_t l = 0; l < countof(laws); l++)
@@ -307,7 +308,8 @@ static void threshold_sends_what_reaches_it(void **state)
             }
 }
 
-/* Of the payload, what is not kind, count, form or floats, within 3 % of log2 C(n, k) and the last byte's padding. */
+/* The bytes of the payload's indices (all but kind, count, form and floats) are within 3 % plus the last
+ * byte's padding of log2 C(n, k). */
 static void indices_cost_what_a_subset_must(void **state)
 {
     (void)state;

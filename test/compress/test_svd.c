@@ -1,9 +1,10 @@
-/* test_svd.c -- spectral ATOMO beyond the promises of every codec (test_promises.c): its probabilities, closed form, and
- * unbiasedness on the shapes of real networks.
+/* test_svd.c -- svd (spectral ATOMO): its probabilities, closed form and unbiasedness on the shapes of real
+ * networks, beyond what test_promises.c tests for every codec.
  *
- * Expected values come from singular values by LAPACK and a water level by bisection, neither of which the codec uses by
- * default. Limits on gain and error are 6.22 standard errors plus 6.5 of the largest single step, as in draws.h, with
- * the exact variances of the atoms' coins: a false alarm has probability under 1e-9 a comparison, 1e-6 for all. */
+ * Expected values come from LAPACK's singular values and a water level by bisection; by default the codec
+ * uses neither. Limits on gain and error are 6.22 standard errors plus 6.5 times the largest single step, as
+ * in draws.h, with the exact variances of the atoms' random choices: a false alarm has probability under 1e-9
+ * for each comparison, 1e-6 for all. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -23,7 +24,8 @@ static double spent(const Expected *e, double level)
     return sum;
 }
 
-/* sum min(1, lambda / level) = rank by bisection. */
+/* Finds the level at which sum min(1, lambda / level) = rank, by bisection, and fills in probabilities and
+ * moments. */
 static void fill_ref(Expected *e, double rank)
 {
     double low = 0, high = 0, nonzero = 0;
@@ -45,7 +47,8 @@ static void fill_ref(Expected *e, double rank)
     }
 }
 
-/* Singular values, largest first; values within rounding error of the largest are set to 0. */
+/* Returns the expected values. Singular values come largest first; those within rounding error of the largest
+ * are set to 0. */
 static Expected expect(Arena *a, const Shape *shape, const float *x)
 {
     Error err;
@@ -78,7 +81,8 @@ static double variance_of(const Expected *e)
 
 /* ---- draws against expectations ---- */
 
-/* Gain and squared error of R draws. A coin that gives w/p with probability p has variance w^2 (1/p - 1). */
+/* Checks gain and squared error of R draws. An atom that is w/p with probability p, else 0, has variance w^2
+ * (1/p - 1). */
 static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
 {
     double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
@@ -118,7 +122,7 @@ static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repe
 
 static const double ranks[] = {0.5, 1, 2.5, 3};
 
-/* Every rank on one tensor: closed form against the reference, then draws, or the raw floats. */
+/* Checks every rank on one tensor: the closed form against the reference, then the draws, or the raw floats. */
 static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 {
     Arena *a = arena_open(0);
@@ -153,7 +157,7 @@ static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
     }
 }
 
-/* Equal singular values: every orthonormal basis is right, but the vectors must be one. */
+/* Equal singular values: the singular vectors are not unique, but they must be orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
     (void)state;
@@ -169,8 +173,8 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
-/* As in a layer before a classifier of few classes: the other singular values are rounding errors, and their atoms are
- * sent once in a million draws. */
+/* A matrix as in a layer before a classifier of few classes: all but a few singular values are rounding
+ * errors, and their atoms are sent once in a million draws. */
 static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
 {
     (void)state;
@@ -190,7 +194,7 @@ static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors
     }
 }
 
-/* Nearly equal atoms, of which 30 in 32 are kept: 3000 draws detect a bias of half a percent. */
+/* Nearly equal atoms, 30 of 32 of which are kept: 3000 draws detect a bias of 0.5 %. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* test_svd_cases.c -- spectral ATOMO where the result is known: matrices sent whole, the paper's probabilities against
- * clipping, resampled draws; and payloads that no encoder writes. */
+/* test_svd_cases.c -- svd where the result is known: matrices sent whole, the paper's probabilities against
+ * clipped ones, resampled draws; and payloads that must be refused because no encoder writes them. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
 #include <float.h>
 
-/* ---- exact cases ---- */
+/* ---- matrices that are decoded exactly ---- */
 
 static void whole_numbers_of_rank_three(float *x, size_t rows, size_t cols)
 {
@@ -73,7 +73,7 @@ static void zeros_are_sent_as_no_atoms(void **state)
     rig_close(&rig);
 }
 
-/* ---- choices ---- */
+/* ---- parameters ---- */
 
 static double variance_with(const char *spec, Shape shape, const float *x)
 {
@@ -84,7 +84,8 @@ static double variance_with(const char *spec, Shape shape, const float *x)
     return v;
 }
 
-/* Singular values 0.5^i, 16 atoms: variance = second moment f - |g|^2, |g|^2 = 1.33333. */
+/* Singular values 0.5^i, 16 atoms: the variance is f - |g|^2, f the second moment of the estimate, |g|^2 =
+ * 1.33333. */
 static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
 {
     (void)state;
@@ -100,7 +101,7 @@ static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
     check_near(variance_with("svd:rank=4,probs=clip", shape, x) + norm2, 1.49998, 1e-5);
     check_near(variance_with("svd:rank=4", shape, x) + norm2, 1.37498, 1e-5);
     check_near(variance_with("svd:rank=4,method=gesdd", shape, x) + norm2, 1.37498, 1e-5);
-    /* clip at budget 3 expects 2.5 atoms; so does this */
+    /* clipped probabilities at a budget of 3 keep 2.5 atoms on average, as rank=2.5 does */
     check(variance_with("svd:rank=2.5", shape, x) <=
           variance_with("svd:rank=3,probs=clip", shape, x) * (1 + 1e-3));
 }
@@ -210,7 +211,7 @@ static void values_beyond_float32_are_refused_not_sent(void **state)
     rig_close(&rig);
 }
 
-/* Two atoms of a 4 x 4 matrix take more bytes than its floats. */
+/* Two atoms of a 4 x 4 matrix take more bytes than its floats, so the draw counts as raw. */
 static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_svd_sizes.c -- on real gradients, svd with rounded vectors has a fraction of the variance of svd with float vectors,
- * in no more bytes. */
+/* test_svd_sizes.c -- svd with rounded vectors against svd with float vectors, on real gradients: a fraction
+ * of the variance in no more bytes. */
 #include "rig/codec_rig.h"
 
 #define DATA "../shared/data/"
@@ -8,7 +8,7 @@ typedef struct {
     double bytes, variance;
 } Sent;
 
-/* All tensors of a dump's first step; bytes are the mean of two draws. */
+/* Returns bytes (mean of two draws) and variance over all tensors of a dump's first step. */
 static Sent send_dump(Dump *dump, const char *spec, Arena *a)
 {
     Sent sum = {0};

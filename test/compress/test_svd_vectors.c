@@ -1,7 +1,7 @@
-/* test_svd_vectors.c -- svd with singular vectors rounded to bf16 or qsgd levels: unbiased, closed form, and random words of
- * its own for every vector.
+/* test_svd_vectors.c -- svd with singular vectors rounded to bf16 or to qsgd levels: unbiasedness, closed
+ * form, and separate random words for every vector.
  *
- * Limits as in draws.h: a false alarm has probability under 1e-9 a comparison. */
+ * Limits as in draws.h: a false alarm has probability under 1e-9 for each comparison. */
 #include "compress/atoms/svd_plan.h"
 #include "rig/draws.h"
 #include "num/linalg.h"
@@ -20,16 +20,17 @@ static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
     }
 }
 
-/* ---- the closed form, and draws at it ---- */
+/* ---- closed form and draws ---- */
 
-/* E |y - x|^2 when a value is rounded to a neighbour among multiples of `step`. */
+/* Returns E |y - x|^2 when x is rounded to y, a neighbour among multiples of `step`. */
 static double rounded(double x, double step)
 {
     const double part = fmod(fabs(x), step);
     return part * (step - part);
 }
 
-/* The squared error that a form adds to a vector, divided by its square; qsgd only where its codes are used. */
+/* Returns the squared error that rounding to `form` adds to a vector, over the vector's squared norm; for
+ * qsgd only where its codes are used. */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;
@@ -49,7 +50,8 @@ static double noise_ref(const char *form, double bits, const double *x, double s
     return sum / squares;
 }
 
-/* sum lambda^2 ((1 + w)(1 + w') / p - 1) from LAPACK's vectors; `level` is that of the plan. */
+/* Returns sum lambda^2 ((1 + w)(1 + w') / p - 1) from LAPACK's vectors, w and w' the relative rounding errors
+ * of the two vectors; `level` is the plan's. */
 static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
                            double bits)
 {
@@ -121,7 +123,8 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
     }
 }
 
-/* A matrix of rank one, whose atom is always sent: only rounding varies, and 1 % more would be detected. */
+/* A matrix of rank one, whose atom is always sent: the estimate varies by rounding only, and a bias of 1 %
+ * must be detected. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -140,10 +143,10 @@ static void a_bias_of_one_percent_would_show(void **state)
     }
 }
 
-/* ---- addresses ---- */
+/* ---- random addresses ---- */
 
-/* A multiple of uu'. If u and v were rounded with the same words, every product on the diagonal would be too large by its
- * variance, and the trace by the share w. */
+/* The matrix is a multiple of uu'. If both vectors were rounded with the same random words, every product on
+ * the diagonal would be too large by its variance, and the trace by the relative rounding error w. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
@@ -167,7 +170,7 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
         squares += (sum - 1) * (sum - 1) / R;
     }
     const double limit = 6.22 * sqrt(squares / R);
-    check(limit < 0.03); /* shared words would give at least 0.2 */
+    check(limit < 0.03); /* shared words would give a deviation of at least 0.2 */
     check_near(mean, 1, limit);
     rig_close(&rig);
 }
@@ -219,7 +222,7 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
 
 /* ---- expected bits and noise ---- */
 
-/* Matrices of normal numbers have random vectors: payloads take the planned bits. */
+/* Matrices of normal numbers have random singular vectors: payloads take the planned bits. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -250,7 +253,8 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     arena_close(a);
 }
 
-/* tr C^2 = E <e, e'>^2 over independent errors e, e'. All atoms are sent, so errors have many small parts. */
+/* tr C^2 = E <e, e'>^2 for independent errors e, e' with covariance C. All atoms are sent, so errors have
+ * many small components. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
@@ -282,7 +286,7 @@ static void moments_count_the_directions_of_the_error(void **state)
     }
 }
 
-/* ---- edges ---- */
+/* ---- limits of parameters and of float32 ---- */
 
 static void vbits_without_qsgd_is_refused(void **state)
 {
@@ -295,7 +299,7 @@ static void vbits_without_qsgd_is_refused(void **state)
     rig_close(&rig);
 }
 
-/* Up to the largest floats: a payload decodes to finite, unclipped values, or encoding fails. */
+/* Magnitudes up to the largest floats: a payload decodes to finite, unclipped values, or encoding fails. */
 static void large_values_are_sent_whole_or_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_terngrad.c -- terngrad against the coin element by element, its sizes, its scales in two rounds, its
- * statistics. */
+/* test_terngrad.c -- terngrad against the random choice of each element, its sizes, its scales in two rounds,
+ * its mean and variance. */
 #include "rig/try.h"
 
 #include "base/coin.h"
@@ -109,7 +109,7 @@ static void damaged_scales_and_trits_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- sharing ---- */
+/* ---- scales shared by workers ---- */
 
 static void workers_share_the_largest_scale(void **state)
 {
@@ -165,7 +165,7 @@ static void damaged_shared_scales_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x3f}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x3f}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* nobody's maximum */
+        {{2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
         {{2, 0x83, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT},
         {{0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
@@ -185,11 +185,11 @@ static void damaged_shared_scales_are_refused(void **state)
         check(codec_receive(&t->call, &m, t->y) == rows[i].want);
         check(t->codec->ops->merge(&t->call, &m.round[0], 1, &merged) == rows[i].want);
     }
-    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* a scale is no gradient */
+    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* a scale, no gradient */
     try_close(t);
 }
 
-/* ---- odd input ---- */
+/* ---- special vectors ---- */
 
 static void zeros_constants_and_extremes_are_exact(void **state)
 {
@@ -207,7 +207,7 @@ static void zeros_constants_and_extremes_are_exact(void **state)
         }
 }
 
-/* ---- statistics ---- */
+/* ---- mean and variance ---- */
 
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {

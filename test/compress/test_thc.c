@@ -1,5 +1,5 @@
-/* test_thc.c -- thc against its levels in the rotated vector, sums of several workers, the bias of clipping measured,
- * and what must be refused. */
+/* test_thc.c -- thc against its levels in the rotated vector, sums of several workers, the bias that clipping
+ * causes, and refused payloads. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -8,7 +8,7 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* P(|Z| > end) */
+/* by bits: P(|Z| > T) of normal Z, T the end of the range */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 
@@ -27,7 +27,7 @@ static void turn_with(Try *t, uint64_t repeat)
     t->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, 0);
 }
 
-/* Where the normal law has p / 2 above, by bisection. */
+/* Returns T with P(|Z| > T) = clipped[bits] for normal Z, by bisection. */
 static double end_ref(int bits)
 {
     double low = 0, high = 8;
@@ -38,12 +38,12 @@ static double end_ref(int bits)
     return low;
 }
 
-/* What is lost given the rotation. */
+/* Squared error given the rotation. */
 typedef struct {
     double rounding, clipping;
 } Loss;
 
-/* Each block by itself, turned. */
+/* Checks the levels of each block, rotated by the test, and returns the squared error. */
 static Loss check_levels(const Try *t, int bits, const uint8_t *norm, const uint8_t *codes)
 {
     Loss loss = {0, 0};
@@ -188,7 +188,7 @@ static void merged_levels_decode_to_the_sum(void **state)
         }
 }
 
-/* The range is that of the worker with the largest norm, block by block. */
+/* Each block's range is that of the worker whose block has the largest norm. */
 static void workers_share_each_blocks_largest_norm(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void short_tensors_merge_as_floats(void **state)
         crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
-        k.heard = k.merged; /* there is nothing to hear */
+        k.heard = k.merged; /* raw payloads have no first round */
         check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
         for (size_t i = 0; i < n; i++)
             check_near((double)k.sum[i], 6 + 0.3 * (double)i, 6e-6);
@@ -254,13 +254,13 @@ static void damaged_norms_and_sums_are_refused(void **state)
     } rows[] = {
         {{1, 0, 0, 0x80, 0x41}, 5, OK},
         {{2, 3, 0, 0, 0x80, 0x41}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* nobody's maximum */
+        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
         {{0, 0, 0, 0x80, 0x41}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0xc1}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* levels without a range */
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* levels with a norm of zero */
         {{0}, 0, ERR_CORRUPT},
     };
     Try *t = open_thc(3, true, 256);
@@ -272,16 +272,16 @@ static void damaged_norms_and_sums_are_refused(void **state)
         check(codec_receive(&t->call, &m, t->y) == rows[i].want);
     }
     uint8_t sum[2 + 5 * 32] = {2, 3};
-    memset(sum + 2, 0xff, 5 * 32); /* 31 where three workers have 21 at most */
+    memset(sum + 2, 0xff, 5 * 32); /* codes of 31, where three workers have at most 21 */
     check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
-    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* norms are no gradient */
+    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* norms, no gradient */
     try_close(t);
 }
 
-/* ---- statistics ---- */
+/* ---- mean and variance ---- */
 
-/* 400 draws under one rotation: the error is that of rounding and clipping, and no mean of draws is without the
- * latter. */
+/* 400 draws with one rotation: the error is that of rounding and clipping, and averaging draws does not
+ * reduce the error of clipping. */
 static void averaging_leaves_the_error_of_clipping(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void averaging_leaves_the_error_of_clipping(void **state)
     }
 }
 
-/* What is lost of a standard normal coordinate, by Simpson's rule. */
+/* Returns the expected squared error of a standard normal coordinate, by Simpson's rule. */
 static double normal_loss(int bits)
 {
     enum { STEPS = 200000 };
@@ -328,8 +328,9 @@ static double normal_loss(int bits)
     return sum;
 }
 
-/* E <x^, x> / |x|^2 = E z clip(z) = P(|z| < T) = 1 - p: each gain of 65,536 coordinates is within 6 of its standard
- * errors, over 10 rotations. */
+/* E <x^, x> / |x|^2 = E z clip(z) = P(|z| < T) = 1 - p, where x^ is the estimate, z a normal coordinate, T
+ * the end of the range and p the clipped share. The mean gain over 10 rotations of 65,536 coordinates is
+ * within 6 standard errors. */
 static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
 {
     (void)state;
@@ -356,7 +357,7 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
                           bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
                           size);
             check_rel(mse, own, 0.03);
-            check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1); /* few are clipped */
+            check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1); /* few coordinates are clipped */
             check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
             check_near(size, bits, 0.001);
             try_close(t);

@@ -1,12 +1,12 @@
-/* test_variance_level.c -- the level of a variance bound against the closed form on sorted magnitudes, the paper's greedy
- * iteration, and ATOMO's dual problem. */
+/* test_variance_level.c -- the water level of a variance bound against the closed form on sorted magnitudes,
+ * the paper's greedy iteration, and ATOMO's dual problem. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"
 
 #include <float.h>
 
-/* ---- hard vectors for the search ---- */
+/* ---- vectors that are hard for the search ---- */
 
 static float normal(const Rng *rng, size_t i)
 {
@@ -63,7 +63,7 @@ static float *fill(float (*at)(const Rng *rng, size_t i), size_t n)
     return x;
 }
 
-/* Rounding error of plain sums of n terms. */
+/* Returns a bound on the relative rounding error of plain sums of n terms. */
 static double rounding(size_t n)
 {
     return (double)(n + 8) * DBL_EPSILON;
@@ -89,7 +89,8 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* sum over |x| <= tau of |x| (tau - |x|) = eps |x|^2. A relative error of tau is amplified by 1 + 1/eps. */
+/* sum over |x| <= tau of |x| (tau - |x|) = eps |x|^2, tau the level and eps the bound. A relative error of
+ * tau is amplified by 1 + 1/eps. */
 static void the_variance_is_what_was_asked(void **state)
 {
     (void)state;
@@ -128,8 +129,8 @@ static void atomo_at_the_same_budget_has_the_same_level(void **state)
             }
 }
 
-/* Algorithm 3 of the paper until it converges: p = min(kappa n |x| / |x|_1, 1), then the p under 1 are scaled
- * by c = (kappa n - n + their number) / their sum, until c <= 1. */
+/* The paper's Algorithm 3, iterated until it converges: p = min(kappa n |x| / |x|_1, 1), kappa the density;
+ * then the p below 1 are scaled by c = (kappa n - n + their number) / their sum, until c <= 1. */
 static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
 {
     (void)state;
@@ -175,7 +176,7 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)        /* far too high */
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)        /* suggests far too high a level */
                                : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
                                : how == 2 ? (seen ? 0 : 1)              /* a sample of zeros */
                                : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all elements are in the range */

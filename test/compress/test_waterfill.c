@@ -11,7 +11,7 @@ static double unit(uint64_t stream, uint64_t i)
     return (double)rng_word(&key, (uint32_t)i) * 0x1p-32;
 }
 
-/* Laws that try the search: wide, tied, zero-ridden, spiked, denormal. */
+/* Distributions that are hard for the search: wide, with ties, with many zeros, with spikes, denormal. */
 static float wide(size_t i)
 {
     return (float)exp(40 * unit(1, i) - 20);
@@ -69,13 +69,14 @@ static size_t nonzeros(const float *x, size_t n)
     return count;
 }
 
-/* Level or, where all are kept, the p of a non-zero entry. */
+/* Returns the probability p of an entry at this level; level 0 keeps every non-zero entry. */
 static double keep_chance(double tau, double lambda)
 {
     return lambda == 0 ? 0 : tau == 0 ? 1 : fmin(1, fabs(lambda) / tau);
 }
 
-/* |sum p - min(s, nnz)| / s: with p = min(1, |lambda| / tau) the only condition left of Karush, Kuhn and Tucker. */
+/* Returns |sum p - min(s, nnz)| / s, nnz the number of non-zero entries: as p = min(1, |lambda| / tau), this
+ * is the only Karush-Kuhn-Tucker condition left to test. */
 static double residual(const float *x, size_t n, double s, double tau)
 {
     long double sum = 0;
@@ -107,7 +108,7 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The paper's Algorithm 1: sort, then walk; tails added up from the small end. */
+/* The paper's Algorithm 1: sorts, then walks down; tail sums start at the smallest entry. */
 static double sorted_ref(const double *lambda, size_t n, double s)
 {
     double *v = NEW(scratch, double, n);
@@ -123,7 +124,7 @@ static double sorted_ref(const double *lambda, size_t n, double s)
     return 0;
 }
 
-/* The O(sn) form of appendix B: no sort; each step looks for the largest entry not yet taken. */
+/* The O(sn) form in appendix B: no sort; each step finds the largest entry not yet taken. */
 static double select_ref(const double *lambda, size_t n, double s)
 {
     char *taken = NEW_ZERO(scratch, char, n);
@@ -226,8 +227,8 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-/* Wangni et al.: the least sum p with sum g^2 / p <= (1 + eps) sum g^2. At the eps that Algorithm 1 reached,
- * its closed form must give Algorithm 1's probabilities back: the two problems are dual. */
+/* Wangni et al. minimise sum p with sum g^2 / p <= (1 + eps) sum g^2. At the eps that Algorithm 1 reaches,
+ * their closed form must give Algorithm 1's probabilities: the two problems are dual. */
 static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void a_giant_leaves_the_level_of_the_others_exact(void **state)
     }
     d[0] = 1e30;
     check_rel(waterfill_level(d, N, 1, scratch), 1e30,
-              1e-12); /* the largest entry alone takes the whole budget */
+              1e-12); /* the largest entry alone uses the whole budget */
 }
 
 static void balanced_is_decided_with_four_ulps_to_spare(void **state)
@@ -312,7 +313,7 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
         x[i] = 3;
     check(waterfill_floats(x, N, 256.99999, 1, scratch, &level) && level.heavy == 0);
     const double tau =
-        waterfill_level(d, N, sum / 1.2, scratch); /* s = |g|_1 / |g|_inf: the largest just fits */
+        waterfill_level(d, N, sum / 1.2, scratch); /* s = |g|_1 / |g|_inf: the largest entry has p = 1 */
     check_rel(tau, 1.2, 1e-14);
 }
 

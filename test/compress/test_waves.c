@@ -1,5 +1,5 @@
-/* test_waves.c -- the codecs dct and fourier: optimality conditions of Algorithm 1 in their bases, decoded draws, closed
- * forms, sizes, and the ends of float32. */
+/* test_waves.c -- the codecs dct and fourier: optimality conditions of Algorithm 1 in their bases, decoded
+ * draws, closed forms, sizes, and the limits of float32. */
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
@@ -29,7 +29,7 @@ static Shape matrix(size_t rows, size_t cols)
 typedef struct {
     const char *spec;
     double ratio;
-    size_t rows, cols; /* of the tensor; dims=1 sees them as one line */
+    size_t rows, cols; /* of the tensor; dims=1 treats it as one vector */
 } Case;
 
 static const Case waves[] = {
@@ -48,7 +48,8 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* weight: what p is proportional to; length: |z|; of every atom. Returns the number of atoms. */
+/* Computes for every atom its weight, which p is proportional to, and its length |z|, z the coefficient.
+ * Returns the number of atoms. */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
@@ -70,9 +71,9 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* Karush-Kuhn-Tucker for min sum w^2 / p, sum p = s, 0 < p <= 1: w / p is the same wherever p < 1 and at least as large
- * where p = 1. The level is a float32, so the sum is exact to half a unit in its last place. A kept light atom has length
- * tau. */
+/* Karush-Kuhn-Tucker conditions of min sum w^2 / p, sum p = s, 0 < p <= 1 (weights w, budget s): w / p is the
+ * same wherever p < 1 and at least as large where p = 1. The level tau is a float32, so the sum is exact to
+ * half a unit in its last place. A light atom (p < 1) that is kept has length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;
@@ -106,8 +107,9 @@ static void probabilities_are_optimal_in_each_basis(void **state)
     }
 }
 
-/* With exact phases the weights would be the amplitudes. 64 phases raise the weights by a mean factor of tan(t) / t,
- * t = pi / 64, and E |estimate|^2 by its square, 0.16 %, or less where many atoms are heavy. */
+/* With exact phases the weights would be the amplitudes. 64 phases raise the weights by a mean factor of
+ * tan(t) / t, t = pi / 64, and E |estimate|^2 by this factor squared, 0.16 %, or by less where many atoms are
+ * heavy. */
 static void sixty_four_phases_cost_next_to_nothing(void **state)
 {
     (void)state;
@@ -135,7 +137,8 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* Atoms of an estimate: heavy ones unchanged; light ones 0, or of length tau and within a 64th turn of their phase. */
+/* Atoms of an estimate: heavy atoms (p = 1) are unchanged; a light atom is 0, or has length tau and a phase
+ * within 1/64 turn of its own. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
@@ -174,7 +177,7 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
                 check(size <= slack);
             }
         }
-        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* about Poisson distributed */
+        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* the count is about Poisson distributed */
         rig_close(&rig);
         arena_rewind(forever, mark);
     }
@@ -200,7 +203,7 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     }
 }
 
-/* Vectors that differ by a power of two have the same draw. */
+/* Vectors that differ by a power of two have the same draw, up to this power. */
 static void powers_of_two_pass_through(void **state)
 {
     (void)state;
@@ -256,7 +259,8 @@ static void the_ends_of_float32(void **state)
     }
 }
 
-/* With all atoms kept the payload would be the whole transform, which is longer than the raw tensor. */
+/* With all atoms kept the payload would be the whole transform, which is longer than the raw tensor, so the
+ * tensor is sent raw. */
 static void keeping_everything_goes_raw(void **state)
 {
     (void)state;

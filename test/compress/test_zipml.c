@@ -1,5 +1,5 @@
-/* test_zipml.c -- zipml: elements against their definition, the levels that travel, what is refused, and the errors that are
- * promised. */
+/* test_zipml.c -- zipml: elements against their definition, the levels in the payload, refused payloads, and
+ * the error. */
 #include "vec/kernels.h"
 #include "num/knots.h"
 #include "coder/planes.h"
@@ -28,7 +28,8 @@ static size_t size_of_case(Case k, bool *raw)
     return *raw ? 4 * k.n + 1 : own;
 }
 
-/* The levels of the bucket from `start` on, out of the payload and as they are found; returns how many differ. */
+/* Reads the levels of the bucket that begins at `start` from the payload, and checks them against the solver's.
+ * Returns the number of distinct levels. */
 static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MOST])
 {
     KnotsRoom room;
@@ -84,7 +85,7 @@ static void every_size_bucket_and_level_comes_back_as_defined(void **state)
             turn++;
             Try *t = open_case(k);
             try_normal(t, k.n + 1);
-            for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros, of both signs */
+            for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros of both signs */
                 t->x[i] = i % 2 ? -0.0f : 0;
             try_both(t);
             const size_t most = size_of_case(k, &raw);
@@ -124,7 +125,7 @@ static void levels_are_never_rounded(void **state)
             for (size_t i = 0; i < 300; i++)
                 t->x[i] = values[i % different];
             try_both(t);
-            check(different > 8 || codec_variance(&t->call, t->x) == 0); /* two of nine are zeros */
+            check(different > 8 || codec_variance(&t->call, t->x) == 0); /* two of the nine values are zeros */
             for (size_t i = 0; i < 300; i++)
                 check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
             try_close(t);
@@ -161,8 +162,8 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
         {{0, 1, 2, INFINITY}, false},
         {{NAN, 1, 2, 3}, false},
         {{0, NAN, 2, 3}, false},
-        {{0, 1, 1, 2}, false}, /* rises again */
-        {{0, 1, 2, 2}, false}, /* no level 3, which some elements have */
+        {{0, 1, 1, 2}, false}, /* levels rise after a repetition */
+        {{0, 1, 2, 2}, false}, /* no level 3, which some elements use */
         {{-FLT_MAX, 0, 1, FLT_MAX}, false},
         {{-FLT_MAX, -1, -0.5f, 0}, true},
     };
@@ -177,7 +178,7 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
     try_close(t);
 }
 
-/* ---- statistics ---- */
+/* ---- mean and variance ---- */
 
 static TwoPoint *law_of(const Try *t, Case k, double *total)
 {
@@ -215,13 +216,13 @@ static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
             const TwoPoint *law = law_of(t, cases[c], &total);
             check_rel(codec_variance(&t->call, t->x), total, 1e-9);
             check(verdict_good(try_statistics(t, law, 1000, 1)));
-            if (cases[c].levels == 16) /* a bias of 1 % is seen */
+            if (cases[c].levels == 16) /* a bias of 1 % must be detected */
                 check(!verdict_good(try_statistics(t, law, 1000, 1.01)));
             try_close(t);
         }
 }
 
-/* What is left of the variance that as many uniform levels leave. */
+/* The variance with zipml's levels, relative to that with as many uniform levels. */
 static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
 {
     (void)state;
