@@ -1,4 +1,4 @@
-/* atomo-bench.c -- the table of subcommands. */
+/* atomo-bench.c -- the program atomo-bench: its table of subcommands. */
 #include "bench_commands.h"
 
 static const Subcommand commands[] = {

@@ -1,4 +1,4 @@
-/* atomo-train.c -- the table of subcommands. */
+/* atomo-train.c -- the program atomo-train: its table of subcommands. */
 #include "train_commands.h"
 
 static const Subcommand commands[] = {

@@ -1,4 +1,5 @@
-/* bench_commands.h -- atomo-bench's subcommands: each parses its options, calls the library and gives an exit code. */
+/* bench_commands.h -- atomo-bench's subcommands: each parses its options, calls the library and returns an exit
+ * code. */
 #ifndef ATOMO_BENCH_H
 #define ATOMO_BENCH_H
 

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Without -c: the methods of the ATOMO paper, then `entry` at the measured size of svd of rank 3 (set_entry). With
- * --equal-bits each method once. */
+/* The codecs compared without -c: the methods of the ATOMO paper, then `entry` at the measured size of svd of rank 3
+ * (set_entry). With --equal-bits each method is compared once. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
-static const char sized_by[] = "svd"; /* rank 3 is the default, so that is its canonical name */
+static const char sized_by[] = "svd"; /* canonical name of svd:rank=3, as rank 3 is the default */
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
-/* Adds `entry` as the last codec, at the bits per element that svd of rank 3 took. */
+/* Adds `entry` as the last codec, at the bits per element that svd of rank 3 needed. */
 static Status set_entry(CompareJob *j)
 {
     char spec[64] = "entry";

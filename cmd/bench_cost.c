@@ -1,4 +1,5 @@
-/* bench_cost.c -- cost FILE.h5 -c SPEC... --workers 2,4,8,16: iteration time under a network model. */
+/* bench_cost.c -- cost FILE.h5 -c SPEC... --workers 2,4,8,16: computes the time of a training iteration under a
+ * network model. */
 #include "bench_commands.h"
 
 #include "app/cost_job.h"

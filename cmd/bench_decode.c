@@ -44,7 +44,8 @@ static Status run(void *options, const TextList *arguments)
     TRY(frame_open(&from, path, o->a, o->err));
     Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
     if (status == ERR_USAGE) {
-        status = o->err->status = ERR_CORRUPT; /* the spec is the file's, not the user's */
+        status = o->err->status = ERR_CORRUPT; /* the spec comes from the file, so an invalid spec is not the
+                                                * user's mistake */
         o->err->hint[0] = '\0';
     }
     if (status != OK)

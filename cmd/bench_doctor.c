@@ -1,4 +1,4 @@
-/* bench_doctor.c -- doctor: checks libraries, CPU, memory and disk, and gives advice where something is wrong. */
+/* bench_doctor.c -- doctor: checks libraries, CPU, memory and disk, and gives advice if something is wrong. */
 #include "bench_commands.h"
 
 #include "app/doctor.h"

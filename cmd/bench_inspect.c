@@ -15,7 +15,8 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Rows of --histogram and --spectrum name the tensor but not its step and worker. */
+/* Warns if a tensor occurs in several steps or workers: rows of --histogram and --spectrum name the tensor but not
+ * its step and worker. */
 static void note_repeats(const Options *o, const Dump *d, const size_t *index, size_t count)
 {
     const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
@@ -68,7 +69,7 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     TRY(report_finish(report, write_all(o, d, report, view, &lost), o->err));
     if (lost.status == OK)
         return OK;
-    *o->err = lost; /* the report holds all other tensors */
+    *o->err = lost; /* the report has all other tensors, so the failure is reported only now */
     return error_at(o->err, "%s", path);
 }
 

@@ -1,4 +1,4 @@
-/* bench_list.c -- list [CODEC]: all codecs, or one with its keys. */
+/* bench_list.c -- list [CODEC]: lists all codecs, or describes one codec with its keys. */
 #include "bench_commands.h"
 
 #include "app/codec_doc.h"
@@ -22,7 +22,7 @@ static Status write_text(List *l, const char *text)
     if (!text)
         return arena_fail(l->a, l->err);
     if (!l->common.output) {
-        const bool bad = fputs(text, stdout) < 0; /* the rest of stdout is checked at the end of main */
+        const bool bad = fputs(text, stdout) < 0; /* other errors of stdout are detected at the end of main */
         return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
     }
     TRY(outfile_open(&out, l->common.output, l->a, l->err));
@@ -114,7 +114,7 @@ static Status show_all(List *l)
     return write_rows(l, &spec, rows, count);
 }
 
-/* The text of docs/compressors.md. */
+/* Writes the text of docs/compressors.md. */
 static Status show_details(List *l)
 {
     TextBuf out = {.arena = l->a};

@@ -10,15 +10,15 @@
 enum { WORKERS_MOST = 1 << 20 };
 
 typedef struct {
-    CompareJob job; /* stays first: its hooks cast it to Merge */
+    CompareJob job; /* must be first: hooks cast CompareJob to Merge */
     const char *text;
     double noise;
     Team team;
-    size_t done; /* records of vectors, for progress */
+    size_t done; /* number of vector records done, for progress */
     Counts workers;
 } Merge;
 
-/* Without -c: codecs whose payloads add, and codecs whose payloads do not. */
+/* The codecs compared without -c: some whose payloads can be added, and some whose payloads cannot. */
 static const char *const usual_set[] = {"none", "randk", "sign", "qsgd", "terngrad", "svd", "topk"};
 static const char all_numbers[] = "4,8,...,512";
 
@@ -40,7 +40,8 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((Merge *)data)->team, v, worker, x, err);
 }
 
-/* Codec k of the comparison: each spec comes once for each number of workers. */
+/* Returns the number of workers of codec k in the comparison, where each spec occurs once for each number of
+ * workers. */
 static size_t workers_at(const Merge *m, size_t k)
 {
     return m->workers.number[k % m->workers.count];
@@ -93,7 +94,7 @@ static Status run_number(Merge *m, size_t number)
     c.skip = skip;
     c.workers = number;
     c.load_worker = load_worker;
-    c.progress = NULL; /* `figures` moves the bar */
+    c.progress = NULL; /* `figures` updates the progress bar instead */
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
     arena_close(work);

@@ -1,4 +1,5 @@
-/* bench_report.c -- report DIR: one HTML page of a set of results; report RESULT: a table of one. */
+/* bench_report.c -- report DIR: writes one HTML page about a folder of results; report RESULT: prints one result as a
+ * table. */
 #include "bench_commands.h"
 
 #include "app/cli.h"
@@ -22,7 +23,7 @@ typedef struct {
 
 static const char page[] = ".html";
 
-/* ---- a folder ---- */
+/* ---- report DIR ---- */
 
 static void note(void *options, const char *text)
 {
@@ -55,9 +56,10 @@ static Status write_page(ReportOptions *o, const char *folder)
     return page_write(&spec, o->a, o->err);
 }
 
-/* ---- one result ---- */
+/* ---- report RESULT ---- */
 
-/* Whether some column is a field of ours: then a CSV of no command is a table, too. */
+/* True when some column is a field of this program, so that a CSV that no command wrote can be shown as a table,
+ * too. */
 static bool has_field(const Csv *t)
 {
     for (size_t i = 0; i < t->columns; i++)
@@ -66,7 +68,7 @@ static bool has_field(const Csv *t)
     return false;
 }
 
-/* `kind` NULL: a CSV of our fields that no command wrote. */
+/* Loads a result. `kind` becomes NULL for a CSV that has our fields but that no command wrote. */
 static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
 {
     const char *why;
@@ -81,7 +83,7 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     return error_hint(o->err, "want a result that a command of atomo-bench or atomo-train wrote with -o");
 }
 
-/* An accuracy that no run reached has its column, too. */
+/* Returns the names of all columns. This includes the column of a target accuracy that no run reached. */
 static const char *every_column(const Csv *rows, Arena *a)
 {
     TextBuf all = {.arena = a};
@@ -150,7 +152,7 @@ static Status run(void *options, const TextList *arguments)
     return status == OK ? OK : error_at(o->err, "report");
 }
 
-/* ---- the command ---- */
+/* ---- the command report ---- */
 
 static const char details[] =
     "DIR: every result in it, from atomo-bench and atomo-train, CSV or JSON, as DIR/report.html or -o "

@@ -7,7 +7,7 @@
 #include "compress/rate.h"
 #include "compress/spec.h"
 
-/* Without -c: the methods of the ATOMO paper. */
+/* The codecs swept without -c: the methods of the ATOMO paper. */
 static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
 enum { CODECS_MOST = 4096 };
@@ -56,7 +56,7 @@ static Status sweep_set(CompareJob *j, const CodecSet *set)
 
 static Status run(CompareJob *j)
 {
-    const char *rates = ((Sweep *)j)->rates; /* the job is its first member */
+    const char *rates = ((Sweep *)j)->rates; /* the job is Sweep's first member */
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)};
     const Codec **codec;
     CodecSet set;

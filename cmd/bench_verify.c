@@ -3,7 +3,7 @@
 
 #include "app/verify_job.h"
 
-/* The statements, as --help lists them. */
+/* Returns the list of statements for --help. */
 static const char *details(Arena *a)
 {
     TextBuf text = {.arena = a};

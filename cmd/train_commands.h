@@ -1,4 +1,5 @@
-/* train_commands.h -- atomo-train's subcommands: each parses its options, calls the library and gives an exit code. */
+/* train_commands.h -- atomo-train's subcommands: each parses its options, calls the library and returns an exit
+ * code. */
 #ifndef ATOMO_CMD_TRAIN_H
 #define ATOMO_CMD_TRAIN_H
 

@@ -1,4 +1,4 @@
-/* train_eval.c -- eval: tests the checkpoints of a run; --follow tests each as soon as it is written. */
+/* train_eval.c -- eval: tests the checkpoints of a run; --follow tests each checkpoint as soon as it is written. */
 #include "train_commands.h"
 
 #include "nn/checkpoint.h"
@@ -25,11 +25,11 @@ typedef struct {
     TrainSetup setup;
     const char *dataset;
     Dataset train, test;
-    Trainer *trainer; /* with the setup of the first complete checkpoint */
+    Trainer *trainer; /* has the setup of the first complete checkpoint */
     Report *report;
     Progress progress;
     size_t last;   /* step of the last checkpoint that was tested; SIZE_MAX: none yet */
-    Error failure; /* of the first damaged checkpoint; OK: none is */
+    Error failure; /* failure of the first damaged checkpoint; OK: none is damaged */
 } Eval;
 
 enum { STEP, EPOCH, COMPRESSOR, TEST_LOSS, TEST_ACCURACY, COLUMNS };
@@ -48,7 +48,7 @@ static Status open_trainer(Eval *e, const char *path)
     TrainSetup *s = &e->setup;
     TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
     TRY(train_job_load(&e->test, e->dataset, e->data_dir, SPLIT_TEST, (int)e->common.threads, e->a, e->err));
-    e->train = e->test; /* the trainer uses only its kind and number of images */
+    e->train = e->test; /* the trainer uses only the data set's kind and its number of images */
     e->train.split = SPLIT_TRAIN;
     e->train.count = images;
     s->train = &e->train;
@@ -73,7 +73,7 @@ static Status write_row(Eval *e, const MeanScore *tested)
     return report_row(e->report, row, true, e->err);
 }
 
-/* A damaged checkpoint is noted and left out. */
+/* Tests one checkpoint. A damaged checkpoint is reported and skipped. */
 static Status test_one(Eval *e, size_t step)
 {
     MeanScore tested;
@@ -96,7 +96,7 @@ static Status test_one(Eval *e, size_t step)
     return OK;
 }
 
-/* Tests the checkpoints after e->last; *found is their number. */
+/* Tests the checkpoints after step e->last; *found is their number. */
 static Status test_new(Eval *e, size_t *found)
 {
     Arena *a = arena_open(0);
@@ -122,7 +122,7 @@ static void wait_a_little(void)
 
 static const char several[] = "a run of several compressors has a folder for each in its --train-dir";
 
-/* Says what --follow waits for while there is no checkpoint. */
+/* Tells the user what --follow waits for while there is no checkpoint. */
 static void note_waiting(Eval *e)
 {
     if (e->common.quiet || e->last != SIZE_MAX)
@@ -135,13 +135,14 @@ static void note_waiting(Eval *e)
         progress_note(&e->progress, "note: %s: no checkpoint there; waiting for a run (%s)", e->dir, several);
 }
 
-/* Tests checkpoints until the run has ended. Waits for a run that has not begun. */
+/* Tests checkpoints until the run has ended. Waits if the run has not begun. */
 static Status follow(Eval *e)
 {
     bool said = false;
     for (size_t found; !cli_stopped(); wait_a_little()) {
         const bool at_work =
-            step_folder_is_locked(e->dir); /* before testing, so as to see the last checkpoint */
+            step_folder_is_locked(e->dir); /* checked before testing, so that the run's last checkpoint is
+                                            * tested */
         TRY(test_new(e, &found));
         if (!at_work && e->last != SIZE_MAX)
             break;

@@ -1,4 +1,4 @@
-/* train_run.c -- run: trains once with each codec, from the same weights on the same batches. */
+/* train_run.c -- run: trains once with each codec; all runs start from the same weights and use the same batches. */
 #include "train_commands.h"
 
 #include "app/train_rates.h"
@@ -8,17 +8,17 @@
 
 #include <math.h>
 
-/* Reads the step sizes of all codecs before the first run begins. */
+/* Reads the learning rates of all codecs before the first run begins. */
 static Status take_rates(TrainRun *r)
 {
     TrainJob *j = &r->job;
     if (!r->tuned)
         return OK;
-    j->lr = NAN; /* each run has its own */
+    j->lr = NAN; /* each run has its own learning rate */
     return train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err);
 }
 
-/* Before the data are read. */
+/* Refuses --resume without --train-dir, before the data are read. */
 static Status check_resume(const TrainRun *r)
 {
     return r->job.common.resume && !r->dir
@@ -27,7 +27,7 @@ static Status check_resume(const TrainRun *r)
                : OK;
 }
 
-/* Before the data are read. */
+/* Refuses options that would have no effect, before the data are read. */
 static Status check_idle(const TrainRun *r)
 {
     const char *idle = r->dump_every ? "--dump-freq" : r->dump_workers ? "--dump-workers" : NULL;
@@ -44,7 +44,7 @@ static Status check_dump(const TrainRun *r)
     return OK;
 }
 
-/* Two outputs at one path: the later would overwrite the earlier. */
+/* Refuses two outputs at one path, where the later would overwrite the earlier. */
 static Status keep_apart(const TrainRun *r)
 {
     const TrainJob *j = &r->job;

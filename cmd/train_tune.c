@@ -1,5 +1,5 @@
-/* train_tune.c -- tune: the ATOMO paper's search for a step size: for each codec the step size of a logarithmic grid with
- * the least loss on held-out training images. */
+/* train_tune.c -- tune: searches the learning rate as the ATOMO paper does: for each codec, chooses from a
+ * logarithmic grid the learning rate with the smallest loss on held-out training images. */
 #include "train_commands.h"
 
 #include "app/train_job.h"
@@ -8,12 +8,12 @@
 #include <math.h>
 
 typedef struct {
-    TrainJob job; /* stays first */
+    TrainJob job; /* must be first: hooks cast TrainJob to Tune */
     double low, high, share;
     int64_t points;
     Dataset held_out;
     Report *report;
-    size_t done; /* steps, for progress */
+    size_t done; /* number of steps done, for progress */
 } Tune;
 
 enum { COMPRESSOR, RATE, STEPS, TRAIN_LOSS, LOSS, ACCURACY, CHOSEN, COLUMNS };
@@ -25,14 +25,14 @@ static const Column columns[COLUMNS] = {
     [CHOSEN] = {"chosen", true},
 };
 
-/* The result of one step size; losses are NaN if the run diverged. */
+/* The result of one learning rate; losses are NaN if the run diverged. */
 typedef struct {
     double lr, train_loss;
-    size_t steps; /* done */
+    size_t steps; /* steps done */
     MeanScore tested;
 } Point;
 
-/* ---- one run ---- */
+/* ---- one run: one codec, one learning rate ---- */
 
 static Status follow(Tune *t, Trainer *trainer, Point *p)
 {
@@ -68,7 +68,7 @@ static Status run_point(Tune *t, const Codec *codec, Point *p)
     return OK;
 }
 
-/* ---- one codec ---- */
+/* ---- one codec: all learning rates ---- */
 
 static size_t best_of(const Point *p, size_t count)
 {
@@ -79,7 +79,7 @@ static size_t best_of(const Point *p, size_t count)
     return best;
 }
 
-/* Notes a least loss at an end of the grid: a better step size may lie beyond that end. */
+/* Warns if the smallest loss is at an end of the grid: a better learning rate may lie beyond that end. */
 static void note_end(Tune *t, const char *name, size_t best)
 {
     const size_t last = (size_t)t->points - 1;
@@ -160,7 +160,7 @@ static Status run_all(Tune *t)
     return OK;
 }
 
-/* After a signal the finished codecs are still written. */
+/* Runs the search. After a signal, the results of the finished codecs are still written. */
 static Status run(TrainJob *j)
 {
     Tune *t = (Tune *)j;
@@ -168,7 +168,7 @@ static Status run(TrainJob *j)
     if (t->low > t->high)
         return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
     TRY(train_job_open(j));
-    j->lr = NAN; /* each run has its own */
+    j->lr = NAN; /* each run has its own learning rate */
     TRY(hold_out(t));
     TRY(open_report(t));
     progress_open(&j->progress, "tuning", 1, j->common.quiet);

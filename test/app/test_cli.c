@@ -1,4 +1,4 @@
-/* test_cli.c -- parsing of options from a table, and help from the same table. */
+/* test_cli.c -- tests the parser of options, and help from the same table of options. */
 #include "rig/check.h"
 #include "app/cli.h"
 #include "report/report.h"
@@ -10,7 +10,7 @@
 
 static const char *const groups[] = {"tensor", "kind", "all", NULL};
 
-/* Everything a command can have, parsed from argv (NULL-ended, without the command's name). */
+/* A command's options of every type, parsed from argv (NULL-terminated, without the command's name). */
 typedef struct {
     Arena *a;
     Error err;
@@ -125,7 +125,8 @@ static void common_options_have_their_defaults(void **state)
     arena_close(r.a);
 }
 
-/* An empty folder to write to, with a folder a.csv in it: the parser checks whether -o can be written. */
+/* An empty folder to write to, in which the test makes a folder a.csv: the parser checks whether -o can be
+ * written. */
 static char folder[] = "/tmp/atomo-cli.XXXXXX";
 
 static int enter_folder(void **state)
@@ -137,7 +138,7 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    return rmdir("a.csv") || chdir("/") || rmdir(folder); /* nothing may be left in it */
+    return rmdir("a.csv") || chdir("/") || rmdir(folder); /* rmdir fails if a file is left in the folder */
 }
 
 static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
@@ -188,7 +189,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--zzz"}, "cmd: unknown option --zzz", "prog cmd --help"},
         {{"--rep=3"},
          "cmd: unknown option --rep",
-         ""}, /* no abbreviations: a new option could make them ambiguous */
+         ""}, /* options cannot be abbreviated: a new option could make abbreviations ambiguous */
         {{"-z"}, "cmd: unknown option -z", "prog cmd --help"},
         {{"-qz"}, "cmd: unknown option -z", ""},
         {{"--repeats"}, "cmd: --repeats: the value is missing: want N", ""},
@@ -204,7 +205,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {{"--group=kinds"}, "want tensor|kind|all", "did you mean kind?"},
         {{"--deep=yes"}, "cmd: --deep takes no value", ""},
         {{"a", "b", "c"}, "cmd: \"c\" is one argument too many", "shows how it is called"},
-        {{"--resume"}, "cmd: unknown option --resume", ""}, /* this command does not take it */
+        {{"--resume"}, "cmd: unknown option --resume", ""}, /* this command does not take --resume */
     };
     for (size_t i = 0; i < countof(wrong); i++) {
         Rig r;

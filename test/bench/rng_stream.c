@@ -1,4 +1,4 @@
-/* rng_stream.c -- writes the random words of consecutive blocks to stdout, for test suites like dieharder (make
+/* rng_stream.c -- writes the random words of consecutive blocks to stdout, for test suites such as dieharder (make
  * rng-quality). */
 #include "base/rng.h"
 

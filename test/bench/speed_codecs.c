@@ -1,9 +1,10 @@
-/* speed_codecs.c -- speed of the codecs as a ratio to a warm memcpy of the same vector, measured in the same run.
+/* speed_codecs.c -- measures the speed of the codecs as a ratio to the speed of a warm memcpy of the same vector, in
+ * the same run.
  *
- * One thread, 64 MB of gradient-like floats (normal, scales that vary by 100 between runs of 1024), process CPU
- * time. memcpy is warmed twelve times (its first calls pay for page tables) and measured again before each codec;
- * encode and decode are the best of seven and go through codec_encode and codec_decode. The floor is what this
- * project promises on a machine with AVX-512 (0.6 of it with AVX2). */
+ * One thread, 64 MB of gradient-like floats (normal, with scales that vary by a factor of 100 between runs of 1024),
+ * process CPU time. memcpy runs twelve times before it is timed (its first calls pay for page faults) and is measured
+ * again before each codec; encode and decode are the best of seven runs and go through codec_encode and codec_decode.
+ * The floor is the ratio that this project promises on a machine with AVX-512 (0.6 of it with AVX2). */
 #include "compress/spec.h"
 #include "vec/kernels.h"
 #include "bench/yardstick.h"
@@ -11,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WARM = 12, BEST_OF = 7, LEARNING_MOST = 50 /* memcpys, once a period */ };
+enum { WARM = 12, BEST_OF = 7, LEARNING_MOST = 50 /* in memcpys, once per period */ };
 
 typedef struct {
     const char *spec;
-    double encode_floor, decode_floor; /* 0: none promised */
+    double encode_floor, decode_floor; /* 0: nothing is promised */
 } Case;
 
 static const Case cases[] = {
@@ -100,14 +101,14 @@ static const Case cases[] = {
     {"blosc+none", 0, 0},
 };
 
-/* The same elements as a matrix of nearly equal sides. */
+/* Codecs that get the same elements as a matrix with nearly equal sides. */
 static const Case matrix_cases[] = {
     {"powersgd", 0.1, 0},
     {"powersgd:rank=4", 0, 0},
     {"lowrank", 0.1, 0},
 };
 
-/* True when the floors hold. */
+/* Measures one codec; true when the floors hold. */
 static bool run_case(const Case *k, Shape shape, const float *x, float *y, double scale)
 {
     Arena *forever = arena_open(0), *scratch = arena_open(0);

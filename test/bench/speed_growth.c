@@ -1,15 +1,16 @@
-/* speed_growth.c -- how encode and decode grow with the tensor: every codec of the registry at 2^16, 2^18, ..
- * 2^26 floats, one thread, process CPU time.
+/* speed_growth.c -- measures how the time to encode and decode grows with the tensor: every codec of the registry at
+ * 2^16, 2^18, .. 2^26 floats, one thread, process CPU time.
  *
- * The tensor is n/64 by 64, so that svd takes n * 64 + 64^3 operations. A wrapper wraps `none`, or `entry` where it
- * refuses `none`. The check is that no codec grows faster than n log n: with t(n) the time per element and c(n) a
- * memcpy's,
+ * The tensor is n/64 by 64, so that svd takes n * 64 + 64^3 operations. A wrapper wraps `none`, or `entry` if it
+ * refuses `none`. The check is that no codec grows faster than n log n: for t(n), the codec's time per element, and
+ * c(n), that of memcpy,
  *
- *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))        for the largest N and every n before it
+ *     t(N) <= 1.6 (log N / log n) t(n) + 16 (c(N) - c(n))  for the largest N and every smaller n
  *
- * The second term allows for cache misses. A memcpy moves 4 bytes per element each way; a codec that reads a table
- * at random may move a cache line per element, 16 times as much. The factor 1.6 allows for noise: growth that is
- * sqrt(n) too fast doubles the time per element from one size to the next, so it shows even if it starts late. */
+ * The second term allows for cache misses. A memcpy moves 4 bytes per element each way; a codec that reads a table at
+ * random may move a cache line per element, 16 times as much. The factor 1.6 allows for noise: growth that is faster
+ * by sqrt(n) doubles the time per element from one size to the next, so it is detected even if it starts at a large
+ * size. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -17,8 +18,8 @@
 
 enum { COLS = 64, FIRST = 16, LAST = 26, STEP = 2, SIZES = (LAST - FIRST) / STEP + 1 };
 
-/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times; sizes that would take longer than
- * PATIENCE seconds per run are left out. */
+/* Each size is run for ENOUGH seconds, at least twice and at most RUNS_MAX times. Sizes that would take longer than
+ * PATIENCE seconds per run are skipped. */
 #define ENOUGH   0.25
 #define PATIENCE 5.0
 #define NOISE    1.6
@@ -27,7 +28,7 @@ enum { RUNS_MAX = 9 };
 typedef struct {
     const char *name;
     double copy[SIZES];                  /* seconds per element, like encode and decode */
-    double encode[SIZES], decode[SIZES]; /* of the sizes that were run */
+    double encode[SIZES], decode[SIZES]; /* for the sizes that were run */
     int sizes;
 } Growth;
 
@@ -63,7 +64,7 @@ typedef struct {
     float *y;
 } Bench;
 
-/* One encode and decode; adds the seconds of each. */
+/* Encodes and decodes once; adds the seconds of each. */
 static Status run_once(Bench *b, const float *x, double *encode, double *decode)
 {
     b->payload.size = 0;
@@ -76,7 +77,7 @@ static Status run_once(Bench *b, const float *x, double *encode, double *decode)
     return OK;
 }
 
-/* The best of several runs after a warm-up run. */
+/* Measures the best of several runs after a warm-up run. */
 static Status run_size(Bench *b, const float *x, double *encode, double *decode)
 {
     double e, d, used = 0;
@@ -130,9 +131,10 @@ static Status measure(Growth *g, const Codec *codec, const float *x, float *y, E
     return OK;
 }
 
-/* ---- verdicts ---- */
+/* ---- checking the growth ---- */
 
-/* Time at the largest size divided by the bound from each smaller size; the largest quotient, at most 1 if all is well. */
+/* Returns the largest quotient of the time at the largest size and the bound from a smaller size; at most 1 if the
+ * check passes. */
 static double excess(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -145,7 +147,7 @@ static double excess(const Growth *g, const double *t)
     return worst;
 }
 
-/* time ~ n^exponent from the first size to the last. */
+/* Returns the exponent e of time ~ n^e between the first and the last size. */
 static double exponent(const Growth *g, const double *t)
 {
     const int last = g->sizes - 1;
@@ -189,7 +191,7 @@ int main(int argc, char **argv)
     bool ok = true;
     fill(x, floats_of(0) * 16);
     for (size_t i = floats_of(0) * 16; i < most;
-         i++) /* a repetition of the first elements: drawing all would take long */
+         i++) /* repeats the first elements, as drawing all would take long */
         x[i] = x[i - floats_of(0) * 16];
     best_copy(y, x, most, 2);
     printf("growth with the tensor, n/%d by %d floats, one thread: ns an element\n%-19s", COLS, COLS, "");

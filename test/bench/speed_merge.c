@@ -1,6 +1,6 @@
-/* speed_merge.c -- time to merge payloads, as a multiple of a memcpy of them in the same run: 16 workers' payloads of every
- * kind of codec that merges, in batches of 8. One thread, process CPU time, best of seven. The promise is at most two
- * copies. */
+/* speed_merge.c -- measures the time to merge payloads, as a multiple of a memcpy of the payloads in the same run: 16
+ * workers' payloads of every kind of codec that merges, in batches of 8. One thread, process CPU time, best of seven.
+ * The promise is at most the time of two copies. */
 #include "compress/spec.h"
 #include "bench/yardstick.h"
 
@@ -95,7 +95,7 @@ static bool team_open(Team *t, const char *spec, const float *x)
     return true;
 }
 
-/* Time of a copy of all workers' payloads, after a warm-up copy. */
+/* Returns the time to copy all workers' payloads, after a warm-up copy. */
 static double copying(Team *t, size_t *bytes)
 {
     double best = INFINITY;

@@ -1,5 +1,5 @@
-/* speed_networks.c -- times loss and gradient of a batch: bench_networks NETWORK CHANNELS SIDE BATCH THREADS SECONDS prints
- * the images per second of the fastest step. */
+/* speed_networks.c -- measures loss and gradient of a batch: bench_networks NETWORK CHANNELS SIDE BATCH THREADS
+ * SECONDS prints the images per second of the fastest step. */
 #include "bench/yardstick.h"
 
 #include "nn/model.h"
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < images; i++)
         labels[i] = (uint8_t)(i % 10);
     const Batch batch = {x, labels, images};
-    Score score; /* the first step is not timed: it also pays for page faults */
+    Score score; /* the first step is not timed, as it includes page faults */
     if (model_gradient(m, &batch, w, running, &rng, threads, g, &score, &err) != OK)
         return 1;
     double best = INFINITY;

@@ -1,7 +1,8 @@
-/* speed_peers.c -- our side of peers.py: prints the seconds that one task takes, best of several runs.
+/* speed_peers.c -- this project's part of the comparison by peers.py with other libraries: prints the seconds that
+ * one task takes, best of several runs.
  *
- *     bench_peers read DUMP.h5        opens the file and reads every tensor
- *     bench_peers wasserstein PAIR    W1 between the first and the second half of a file of float32 */
+ *     bench_peers read DUMP.h5         opens the file and reads every tensor
+ *     bench_peers wasserstein PAIR     W1 between the first and the second half of a file of float32 */
 #include "num/radix.h"
 #include "dump/tensor.h"
 #include "measure/timing.h"
@@ -35,7 +36,7 @@ static Status time_read(const char *path, double *seconds, Arena *a, Error *err)
     return OK;
 }
 
-/* One thread, like the peer. */
+/* Times W1 with one thread, as peers.py times the other library. */
 static Status time_wasserstein(const char *path, double *seconds, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);

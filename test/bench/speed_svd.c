@@ -1,13 +1,13 @@
-/* speed_svd.c -- spectral ATOMO over all of ResNet-18: svd:rank=3 by the Gram matrix against svd:rank=3 by
- * LAPACK's gesdd, one thread, same run. The gradients are from the dump named on the command line, or random
- * normal numbers in ResNet-18's shapes. */
+/* speed_svd.c -- compares the speed of spectral ATOMO over all of ResNet-18: svd:rank=3 by the Gram matrix against
+ * svd:rank=3 by LAPACK's gesdd, one thread, same run. The gradients are from the dump named on the command line, or
+ * random normal numbers in ResNet-18's shapes. */
 #include "compress/spec.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 
-enum { TENSORS_MAX = 4096, REPEATS = 5 /* with different random draws */ };
+enum { TENSORS_MAX = 4096, REPEATS = 5 /* each repeat with other random draws */ };
 
 typedef struct {
     Shape shape[TENSORS_MAX];
@@ -38,7 +38,7 @@ static void add(Model *m, int rank, const size_t *dim, Arena *a)
 static void add_conv(Model *m, size_t out, size_t in, size_t kernel, Arena *a)
 {
     add(m, 4, (size_t[]){out, in, kernel, kernel}, a);
-    for (int k = 0; k < 2; k++) /* of the batch norm after it */
+    for (int k = 0; k < 2; k++) /* weight and bias of the batch norm that follows the convolution */
         add(m, 1, &out, a);
 }
 
@@ -73,8 +73,8 @@ static Status load(Model *m, const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* Best time to encode every tensor once, in seconds. Each spec gets a second of tries: an interruption must
- * not weigh on the fast one alone. */
+/* Returns the best time to encode every tensor once, in seconds. Each spec is run for a second, so that an
+ * interruption does not affect only the faster spec. */
 static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *err)
 {
     double best = INFINITY, spent = 0;
@@ -108,7 +108,7 @@ static double time_spec(const Model *m, const char *spec, size_t *bytes, Error *
         }
         const double took = cpu_seconds() - start;
         spent += took;
-        best = r ? fmin(best, took) : best; /* the first run pays for page faults */
+        best = r ? fmin(best, took) : best; /* the first run is not counted, as it includes page faults */
     }
     arena_close(forever);
     arena_close(scratch);

@@ -1,4 +1,4 @@
-/* yardstick.h -- units of the benchmarks: CPU time, and a warm memcpy of the same vector in the same run. */
+/* yardstick.h -- the units of the benchmarks: CPU time, and a warm memcpy of the same vector in the same run. */
 #ifndef ATOMO_BENCH_YARDSTICK_H
 #define ATOMO_BENCH_YARDSTICK_H
 
@@ -27,7 +27,7 @@ static inline double best_copy(float *to, const float *from, size_t n, int times
     return best;
 }
 
-/* Gradient-like numbers: normal, with a scale that changes every 1024 elements. */
+/* Fills x with gradient-like numbers: normal, with a scale that changes every 1024 elements. */
 static inline void fill(float *x, size_t n)
 {
     const Rng rng = rng_open(1, 0, 0, 0, rng_hash("bench"));

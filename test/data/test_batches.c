@@ -1,10 +1,10 @@
-/* test_batches.c -- the order of an epoch, and the content of a batch. */
+/* test_batches.c -- tests the order of an epoch, and the content of a batch. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE };
 
-/* The first two channels of a pixel encode its row and column. */
+/* Returns a test image's pixel: the first two channels encode its row and column. */
 static uint8_t pixel_of(int channel, int row, int column)
 {
     return (uint8_t)(channel == 0 ? row + 1 : channel == 1 ? column + 1 : 255);
@@ -38,7 +38,7 @@ static void open_fixture(Fixture *f, size_t count, Crop crop)
     f->x = NEW(f->a, float, count *PIXELS);
 }
 
-/* The byte that was normalised to this value. */
+/* Returns the byte whose normalised value is at this place of the batch. */
 static int byte_at(const Fixture *f, size_t image, int channel, int row, int column)
 {
     const float x = f->x[image * PIXELS + (size_t)((channel * SIDE + row) * SIDE + column)];
@@ -63,7 +63,7 @@ static void every_image_comes_once_an_epoch(void **state)
             same += order[i] == other[i];
         }
     }
-    check(kept < 45 && same < 45); /* each is Poisson with mean 20: beyond 44 one time in 10^6 */
+    check(kept < 45 && same < 45); /* each number is Poisson with mean 20, so above 44 once in 10^6 */
     dataset_shuffle(&f.data, 7, 3, order);
     dataset_shuffle(&f.data, 7, 3, other);
     assert_memory_equal(order, other, sizeof order);
@@ -82,7 +82,7 @@ static int expected(int channel, int row, int column, Crop crop)
     return pixel_of(channel, row, column);
 }
 
-/* Finds the crop of an image by trying all; -1: none fits. */
+/* Finds the crop of an image by trying all crops; -1: no crop fits. */
 static int crop_shown(const Fixture *f, size_t image, int *flipped)
 {
     for (int k = 0; k < 162; k++) {
@@ -101,7 +101,7 @@ static int crop_shown(const Fixture *f, size_t image, int *flipped)
     return -1;
 }
 
-/* 1,620 images in 81 equally likely crops: chi-squared with 80 degrees of freedom is beyond 144 one time in 10^5. */
+/* 1,620 images have 81 equally likely crops: chi-squared with 80 degrees of freedom exceeds 144 once in 10^5. */
 static void crops_and_flips_are_uniform(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void crops_and_flips_are_uniform(void **state)
         for (int k = 0; k < 81; k++)
             chi += (found[k] - 20) * (found[k] - 20) / 20;
         check(chi < 144 && chi > 35);
-        check_near(flips, COUNT / 2, 90); /* deviation 20 */
+        check_near(flips, COUNT / 2, 90); /* the standard deviation is 20 */
         arena_close(f.a);
     }
 }

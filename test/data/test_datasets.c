@@ -1,4 +1,5 @@
-/* test_datasets.c -- published files are read unchanged; damaged ones are refused with their name and a hint. */
+/* test_datasets.c -- tests that published files are read unchanged, and that damaged files are refused with their
+ * name and a hint. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
@@ -74,7 +75,8 @@ static Status load(const char *name, DataSplit split, Dataset *d, Arena *a)
     return dataset_load(d, name, dir, split, 1, 1, a, &err);
 }
 
-/* Loading fails with `status`; the error names the file and contains `what`, the hint has the download command. */
+/* Checks that loading fails with `status`, that the error names the file and contains `what`, and that the hint has
+ * the download command. */
 static void refused(const char *name, DataSplit split, Status status, const char *file, const char *what)
 {
     Dataset d = {0};
@@ -121,7 +123,7 @@ static void absent_and_strange_files_are_refused(void **state)
     mkdir(path_of("t10k-images-idx3-ubyte"), 0700);
     refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
-    mkfifo(path_of("t10k-images-idx3-ubyte"), 0600); /* that nobody writes to */
+    mkfifo(path_of("t10k-images-idx3-ubyte"), 0600); /* a pipe that nobody writes to */
     refused("mnist", SPLIT_TEST, ERR_IO, "t10k-images-idx3-ubyte", "not a regular file");
     remove_all();
 }
@@ -179,10 +181,11 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    memcpy(packed + size, packed + size - 4, 4); /* the claimed length stays right */
+    memcpy(packed + size, packed + size - 4, 4); /* keeps the unpacked length in the last four bytes
+                                                  * correct */
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
-    for (size_t from_end = 1; from_end <= 8; from_end++) { /* length and checksum */
+    for (size_t from_end = 1; from_end <= 8; from_end++) { /* damages the length, then the checksum */
         packed[size - from_end] ^= 0x10;
         put("t10k-images-idx3-ubyte.gz", packed, size);
         refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
@@ -222,7 +225,7 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
-/* Where the first file has the published size, all five must be there. */
+/* If the first file has the published size, all five files are required. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
     (void)state;

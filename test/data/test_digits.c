@@ -1,4 +1,5 @@
-/* test_digits.c -- digits drawn by the program: the same bytes everywhere; a linear model reads most of them, but not all. */
+/* test_digits.c -- tests synthetic digits: they have the same bytes everywhere, and a linear model recognises most of
+ * them, but not all. */
 #include "rig/check.h"
 #include "base/checksum.h"
 #include "data/digits.h"
@@ -71,12 +72,13 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
     }
     const double n = (double)COUNT * DIGIT_PIXELS, mean = sum / n;
     check_rel(mean, (double)info->mean[0],
-              0.02); /* an image's mean has deviation 0.035: 4 standard errors are 0.0022 */
+              0.02); /* an image's mean has standard deviation 0.035: 4 standard errors are 0.0022 */
     check_rel(sqrt(squares / n - mean * mean), (double)info->deviation[0], 0.02);
     arena_close(s.a);
 }
 
-/* Class counts of 4,000 fair draws have mean 400 and deviation 19: beyond five deviations once in 10^5. */
+/* Of 4,000 images, the number in a class has mean 400 and standard deviation 19: it deviates by more than five
+ * standard deviations once in 10^5. */
 static void every_digit_comes_as_often(void **state)
 {
     (void)state;
@@ -101,7 +103,8 @@ static int largest(const float *w, const uint8_t *image)
     return best;
 }
 
-/* An averaged perceptron: a mistake adds the image to the right class's weights and subtracts it from the wrong one's. */
+/* Trains an averaged perceptron: a mistake adds the image to the right class's weights and subtracts it from those of
+ * the wrong class. */
 static void a_linear_model_reads_most_digits_and_not_all(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_svhn.c -- SVHN's MATLAB files are read unchanged; damaged and hostile ones are refused by name, even those that crash
- * libmatio. */
+/* test_svhn.c -- tests that SVHN's MATLAB files are read unchanged, and that damaged and hostile files are refused by
+ * name, even files that crash libmatio. */
 #include "data/dataset.h"
 #include "rig/scratch_dir.h"
 
@@ -11,7 +11,7 @@ enum { IMAGES = 6, PLANE = 1024, PIXELS = 3 * PLANE, UINT8 = 9, DOUBLE = 6, MATR
 static Error err;
 static const uint8_t digits[IMAGES] = {10, 1, 9, 5, 10, 3};
 
-/* ---- a writer of MATLAB 5 files, also of inconsistent ones ---- */
+/* ---- a writer of MATLAB 5 files, consistent or not ---- */
 
 typedef struct {
     uint8_t data[1 << 17];
@@ -133,7 +133,7 @@ static void check_images(const Dataset *d)
     check(d->count == IMAGES && d->split == SPLIT_TEST && !strcmp(d->info->name, "svhn"));
     for (size_t i = 0; i < IMAGES; i++)
         check(d->labels[i] == digits[i] % 10);
-    for (size_t i = 0; i < IMAGES * 3; i++) /* planes */
+    for (size_t i = 0; i < IMAGES * 3; i++) /* for each plane (a channel of an image) */
         for (size_t row = 0; row < 32; row++)
             for (size_t column = 0; column < 32; column++)
                 check(d->pixels[i * PLANE + row * 32 + column] == pixels[i * PLANE + column * 32 + row]);
@@ -175,7 +175,7 @@ static void what_the_library_itself_writes_is_read(void **state)
     arena_close(a);
 }
 
-/* MATLAB drops a last axis of length 1. */
+/* MATLAB drops a last axis of length 1, so X of one image has three axes. */
 static void one_image_is_a_data_set(void **state)
 {
     (void)state;
@@ -190,7 +190,8 @@ static void one_image_is_a_data_set(void **state)
     arena_close(a);
 }
 
-/* The reader marks the last byte to notice data that end too soon; any value of it must be read. */
+/* The reader marks the last byte to detect data that end too soon. Files whose last byte has the mark's value must be
+ * read, too. */
 static void any_last_byte_is_read(void **state)
 {
     (void)state;
@@ -260,8 +261,8 @@ static void labels_that_are_not_one_to_ten_are_refused(void **state)
     refused_both(images(), y, "y has 5 labels: want one for each of the 6 images");
 }
 
-/* The outer lengths are right, the data inside are too short. (In an unpacked file libmatio then reads the bytes that
- * follow; only the end of the file can reveal that.) */
+/* The outer lengths are correct, but the data inside are too short. (In an unpacked file libmatio then reads the
+ * bytes that follow; only the end of the file can reveal this damage.) */
 static void data_shorter_than_the_shape_says_are_refused(void **state)
 {
     (void)state;
@@ -274,7 +275,7 @@ static void data_shorter_than_the_shape_says_are_refused(void **state)
             refused(f.data, f.size, "X cannot be read, or ends before its 18432 bytes");
         }
     Variable y = labels();
-    y.size = 4; /* and padding */
+    y.size = 4; /* the bytes after the four labels are padding */
     make(&f, images(), y, true);
     refused(f.data, f.size, "label 0 of image 4");
     y.size = 0;
@@ -304,7 +305,7 @@ static void other_kinds_of_files_are_refused(void **state)
     (void)state;
     static File f;
     make(&f, images(), labels(), true);
-    f.data[125] = 2; /* MATLAB 7.3, which is HDF5 */
+    f.data[125] = 2; /* version of MATLAB 7.3, whose files are HDF5 */
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0200");
     make(&f, images(), labels(), true);
     f.data[126] = 'M', f.data[127] = 'I';
@@ -313,7 +314,7 @@ static void other_kinds_of_files_are_refused(void **state)
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0000");
 }
 
-/* A checksum covers every packed byte. */
+/* A checksum covers every compressed byte. */
 static void any_damage_to_packed_data_is_noticed(void **state)
 {
     (void)state;
@@ -332,7 +333,7 @@ static uint32_t next_word(uint32_t *s)
     return *s >> 8;
 }
 
-/* No checksum covers the headers of unpacked files, so libmatio reads damaged ones. */
+/* No checksum covers the headers of uncompressed files, so libmatio reads damaged headers. */
 static void damaged_headers_never_harm_this_process(void **state)
 {
     (void)state;
@@ -365,7 +366,7 @@ static void a_file_that_claims_gigabytes_is_refused_for_its_claim(void **state)
     add_variable(&f, big, true);
     refused(f.data, f.size, "no variable X");
     Variable x = images(), y = labels();
-    x.dim[3] = y.dim[0] = 30000; /* 92 MB out of 18 KB */
+    x.dim[3] = y.dim[0] = 30000; /* the headers claim 92 MB, the file has 18 KB */
     refused_both(x, y, "images: want 1 to");
 }
 

@@ -1,4 +1,5 @@
-/* test_archive.c -- dumps to containers and back: the decoded dump has the estimates of the receivers. */
+/* test_archive.c -- tests encoding dumps to containers and decoding them: the decoded dump has the receivers'
+ * estimates. */
 #include "measure/archive.h"
 #include "rig/scratch_dir.h"
 
@@ -73,7 +74,7 @@ static void check_same_attrs(const AttrList *a, const AttrList *b)
     }
 }
 
-/* in.h5 and out.h5 agree in paths, shapes, attributes and, to `factor`, in every element. */
+/* Checks that in.h5 and out.h5 have the same paths, shapes and attributes, and equal elements up to `factor`. */
 static void check_same_dump(float factor)
 {
     Dump *in, *out;
@@ -121,7 +122,7 @@ static void none_brings_every_dump_back_exactly(void **state)
     arena_close(arena);
 }
 
-/* Names with common beginnings are neighbours when sorted. */
+/* Groups whose names have a common beginning are neighbours when sorted, and must not be confused. */
 static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 {
     (void)state;
@@ -153,8 +154,8 @@ static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
     arena_close(arena);
 }
 
-/* ---- a codec whose decoder needs its state: sends x - agreed so far, in two rounds of which the first is
- * empty ---- */
+/* ---- a codec whose decoder needs its state: sends x minus the sum agreed so far, in two rounds; the first round's
+ * payload is empty ---- */
 
 static int delta_rounds(const Codec *codec)
 {
@@ -201,7 +202,7 @@ static const Compressor delta = {
     .settle = delta_settle,
 };
 
-/* Small integers, so that subtracting steps is exact. */
+/* Makes a dump of small integers, so that subtracting steps is exact. */
 static void make_whole_numbers(int tensors)
 {
     DumpWriter *w;

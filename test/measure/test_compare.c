@@ -1,4 +1,4 @@
-/* test_compare.c -- the comparison's order, states and failures. */
+/* test_compare.c -- tests the order of a comparison's records, its states and its failures. */
 #include "rig/compare_world.h"
 
 static void records_have_their_places(void **state)
@@ -67,7 +67,7 @@ static void states_move_on_by_step_and_worker(void **state)
     check_rel(value(kept(w, 3, 0), "residual_norm"), sqrt(3), 1e-15);
 }
 
-/* Steps 1 and 2 lack the first vector, so the other vectors have other places there. */
+/* Steps 1 and 2 lack the first vector, so the other vectors have another index there. */
 static void states_follow_names_not_places(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* test_compare_figures.c -- figures over several vectors as one, and options that must not change figures. */
+/* test_compare_figures.c -- tests metrics over several vectors that are measured as one, and options that must not
+ * change metrics. */
 #include "rig/compare_world.h"
 
-/* Figures over several vectors, against one vector that joins them. */
+/* Compares the metrics over several vectors with those of one vector that joins them. */
 static void pooled_figures_are_those_of_the_joined_vector(void **state)
 {
     (void)state;
@@ -19,7 +20,8 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     run(w);
     const Kept *joined = kept(w, 0, 0);
     static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding",
-                                         "peak"}; /* kind bytes, scratch */
+                                         "peak"}; /* differ by the payloads' kind bytes, and by scratch
+                                                   * memory */
     for (size_t m = 0; metrics[m].name; m++) {
         bool skip = is_time(metrics[m].name);
         for (size_t i = 0; i < countof(differ); i++)
@@ -29,7 +31,7 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     }
     check(value(&pooled, "wasserstein") > 0 && value(&pooled, "elem_error_big") > 0);
     check_rel(value(&pooled, "bytes"), value(joined, "bytes") + 2, 0);
-    check_same_figures(kept(w, 1, 0), joined); /* a cell of one vector is that vector */
+    check_same_figures(kept(w, 1, 0), joined); /* a cell of one vector has that vector's metrics */
 }
 
 /* Sizes are means over cells, errors are sums over all cells. */
@@ -119,7 +121,7 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* Sorting the pools of the run must not change figures of cells. */
+/* Sorting the pools of the run must not change the metrics of cells. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;
@@ -150,7 +152,7 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
-/* One encoding per repeat; only the times are missing. */
+/* Without timing each repeat is encoded once, and only the times are missing. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
     (void)state;

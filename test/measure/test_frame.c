@@ -1,5 +1,5 @@
-/* test_frame.c -- the payload container: what is put is taken; what was cut, altered or invented is refused,
- * with the offset, and without large allocations. */
+/* test_frame.c -- tests the payload container: what is written is read back; files that are cut, altered or forged
+ * are refused with the offset, and without large allocations. */
 #include "base/checksum.h"
 #include "measure/frame.h"
 #include "rig/scratch_dir.h"
@@ -10,7 +10,7 @@
 
 static Error err;
 
-/* ---- the checksum ---- */
+/* ---- the checksum against published values ---- */
 
 static uint64_t sum_of(const char *text)
 {
@@ -26,7 +26,7 @@ static void the_checksum_is_xxh64(void **state)
     check(sum_of("Nobody inspects the spammish repetition") == 0xfbcea83c8a378bf1);
 }
 
-/* ---- a sample ---- */
+/* ---- writing and reading a sample ---- */
 
 static Attr kind = {.name = "kind", .type = ATTR_TEXT, .text = "fc"};
 static Attr numbers[] = {{.name = "step", .type = ATTR_INT, .whole = -7},
@@ -102,7 +102,7 @@ static void what_is_put_is_taken(void **state)
     arena_close(a);
 }
 
-/* ---- refusals ---- */
+/* ---- files that are refused ---- */
 
 static Status read_all(const char *path)
 {
@@ -158,7 +158,7 @@ static void every_flipped_bit_is_seen(void **state)
     free(data);
 }
 
-/* Blocks begin behind magic and version; each is type, size, body, checksum. */
+/* Returns the offset of a block. Blocks follow magic and version; each is type, size, body, checksum. */
 static size_t block_at(const uint8_t *data, int number)
 {
     size_t at = 12;
@@ -198,7 +198,8 @@ static void forgeries_with_right_checksums_are_refused(void **state)
     FORGE(record, store_u64(forged + (dims - data) + 10, UINT64_MAX), "description is malformed");
     FORGE(record, forged[dims - data + 8] = 1, "description is malformed"); /* unknown dtype */
     FORGE(record, forged[dims - data + 9] = 9, "description is malformed"); /* rank */
-    FORGE(record, forged[dims - data] = '/', "description is malformed");   /* "step_1//.weight" */
+    FORGE(record, forged[dims - data] = '/', "description is malformed");   /* the path becomes
+                                                                             * "step_1//.weight" */
 #undef FORGE
     memcpy(forged, data, size);
     store_u64(forged + record + 1, UINT64_MAX - 20);

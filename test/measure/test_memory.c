@@ -1,8 +1,9 @@
-/* test_memory.c -- how much memory a comparison takes: resident in all, and what it calls scratch.
+/* test_memory.c -- tests how much memory a comparison takes: the resident memory, and the scratch memory that it
+ * reports.
  *
- * The promise for one large tensor is six times its size, 24 bytes an element, plus 256 MB. What does not
- * grow with the tensor (the program, its libraries, blocks at work) is far less than those, and 8 M elements
- * would hide in them: here the codecs get 24 bytes an element plus 32 MB. */
+ * The promise for one large tensor is six times its size, 24 bytes per element, plus 256 MB. The constant part (the
+ * program, its libraries, buffers of the threads) takes far less than 256 MB, so an excess of 256 MB would be hidden
+ * at 8 M elements. So the test allows only 24 bytes per element plus 32 MB. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -24,7 +25,7 @@ typedef struct {
     bool failed;
 } Bench;
 
-/* Sums of four bytes: roughly normal. */
+/* Fills the vector with sums of four random bytes, which are roughly normal. */
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     (void)data, (void)err;
@@ -51,7 +52,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return load(data, v, x, err);
 }
 
-/* workers: 0 compares, else merges so many. */
+/* Runs a comparison (workers 0) or a merge of this many workers. */
 static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
 {
     size_t failures;
@@ -84,7 +85,7 @@ static bool compared(Bench *b, const char *spec, size_t n, size_t repeats, int t
     return done(b, spec, n, repeats, threads, 0);
 }
 
-/* Peak resident memory in kilobytes, of a process of its own. */
+/* Returns the peak resident memory in kilobytes of a merge, run in a separate process. */
 static size_t peak_of_merge(const char *spec, size_t workers)
 {
     struct rusage used;
@@ -100,10 +101,14 @@ static size_t peak_of_merge(const char *spec, size_t workers)
 
 /* ---- tests ---- */
 
-/* Each row in a process of its own, for its peak resident memory. */
+/* Each row runs in a separate process, so that its peak resident memory can be measured. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
-    enum { ROUND = 1 << 23, ODD = ROUND + 3 }; /* FFTW takes more where the length has large prime factors */
+    enum {
+        ROUND = 1 << 23,
+        ODD = ROUND + 3
+    }; /* FFTW needs more memory if the length has large prime
+                                                * factors */
     static const struct {
         const char *spec;
         size_t n;
@@ -134,7 +139,7 @@ static void a_large_tensor_takes_six_times_its_size(void **state)
     }
 }
 
-/* To 2 MB, a huge page, which the kernel may or may not give. */
+/* The tolerance is 2 MB, one huge page, which the kernel may or may not use. */
 static void a_merge_takes_no_more_for_more_workers(void **state)
 {
     static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};

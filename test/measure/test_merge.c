@@ -1,5 +1,5 @@
-/* test_merge.c -- merges of many workers: against a comparison of one worker, against payloads decoded and averaged by
- * hand, against the laws of averages. */
+/* test_merge.c -- tests merges of many workers: against a comparison of one worker, against payloads decoded and
+ * averaged here, and against closed forms of the variance of averages. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -15,20 +15,20 @@ typedef struct {
     VectorList list;
     const Codec *codec;
     Comparison c;
-    Tally kept[KEPT]; /* by place: a, b, both */
+    Tally kept[KEPT]; /* by place: vector a, vector b, both as one */
     char error[KEPT][120];
     size_t records, failures, loads, fail_at, stop_at;
-    bool same; /* every worker has worker 0's gradient */
+    bool same; /* true: every worker has worker 0's gradient */
 } Bench;
 
-static Bench *stopping; /* stopped() has no argument */
+static Bench *stopping; /* global because stopped() has no argument */
 
 static bool stopped(void)
 {
     return stopping && stopping->stop_at && stopping->loads >= stopping->stop_at;
 }
 
-/* Sums of two uniform numbers, every seventh times four. */
+/* Fills x with sums of two uniform numbers; every seventh is multiplied by four. */
 static void fill(const Bench *b, const Vector *v, size_t worker, float *x)
 {
     const Rng rng = rng_open(5, 0, b->same ? 0 : (int64_t)worker, 0, rng_hash(v->name));
@@ -164,7 +164,8 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
     }
 }
 
-/* The squared error of the mean, from every payload decoded by hand; round 0 is merged for round 1. */
+/* Returns the squared error of the mean estimate, from decoding every payload here; round 0's payloads are merged for
+ * round 1. */
 static double error_by_hand(Bench *b, size_t workers, double *bytes)
 {
     enum { WORKERS = 24, N = 700 };
@@ -231,7 +232,7 @@ static void the_average_is_that_of_every_payload_decoded(void **state)
             const unsigned traits = codec_traits(b.codec);
             if (codec_plan_size(b.codec) || b.codec->ops->train ||
                 (traits & MERGEABLE && !(traits & LINEAR))) {
-                close_bench(&b); /* plans, training and votes have tests of their own */
+                close_bench(&b); /* codecs with plans, training or votes have tests of their own */
                 continue;
             }
             check_ok(run_bench(&b), &b.err);
@@ -265,7 +266,7 @@ static void votes_are_counted_over_all_batches(void **state)
         want += (vote - g[i]) * (vote - g[i]);
     }
     check_rel(figure(b.kept, "mse"), want, 1e-6);
-    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16); /* counts to 21 take five planes */
+    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16); /* counts up to 21 need five bit planes */
     close_bench(&b);
 }
 
@@ -284,8 +285,8 @@ static void what_does_not_merge_has_no_aggregate(void **state)
     }
 }
 
-/* 200 repeats of squared errors over 700 independent elements: their mean is off by more than 5 % in fewer than one of
- * 1000 runs. Codecs with few atoms are allowed more. Seeds are fixed. */
+/* Over 200 repeats, the mean squared error of 700 independent elements is off by more than 5 % in fewer than one of
+ * 1000 runs. Codecs with few atoms get a larger tolerance. Seeds are fixed. */
 static void the_variance_of_an_average_is_one_pth(void **state)
 {
     static const struct {
@@ -314,7 +315,8 @@ static void the_variance_of_an_average_is_one_pth(void **state)
     }
 }
 
-/* (n/k - 1) |mean g|^2, or (cols + 1)/rank times it, for any number of workers: the error does not average out. */
+/* The expected error is (n/k - 1) |mean g|^2, or (cols + 1)/rank times |mean g|^2, for any number of workers: the
+ * error does not average out. */
 static void a_draw_that_all_share_does_not_average_out(void **state)
 {
     static const struct {
@@ -364,12 +366,12 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
     (void)state;
     for (size_t at = 1; at <= 12; at++) {
         open_bench(&b, "qsgd", 4, 700, 0);
-        b.fail_at = at; /* 4 for percentiles, 4 for payloads */
+        b.fail_at = at; /* 4 loads for percentiles, then 4 for payloads */
         check(run_bench(&b) == (at <= 8 ? ERR_IO : OK));
         check(at > 8 || !strcmp(b.err.text, "gone"));
         close_bench(&b);
         open_bench(&b, "joint", 4, 700, 0);
-        b.fail_at = at; /* and 4 for plans */
+        b.fail_at = at; /* joint loads 4 more for plans */
         check(run_bench(&b) == ERR_IO);
         close_bench(&b);
     }

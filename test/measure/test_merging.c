@@ -1,5 +1,6 @@
-/* test_merging.c -- merged payloads of every codec that merges, in each round: they are sums or votes, the same in one
- * stage or two and for any number of threads, no larger than documented, and refused when damaged. */
+/* test_merging.c -- tests the merged payloads of every codec whose payloads merge, in each round: they are sums or
+ * votes, are the same in one stage or two and for any number of threads, are no larger than documented, and are
+ * refused when damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
@@ -37,9 +38,10 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
         }                                                                                                    \
     } while (0)
 
-/* ---- the decoded sum ---- */
+/* ---- the sum that the merged payload decodes to ---- */
 
-/* To rounding, of each element, and of the largest where a transform mixes elements. */
+/* Checks y against `want` up to rounding errors, relative to each element or, if a transform mixes elements, to the
+ * largest. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;
@@ -99,8 +101,8 @@ static void merged_signs_decode_to_the_vote(void **state)
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
-/* Merges batches of five, then the merged batches. Sums of floats are rounded in between; votes and maxima are the same to
- * the byte. */
+/* Merges batches of five payloads, then the merged batches. Sums of floats may differ by rounding; votes and maxima
+ * must be the same to the byte. */
 static void is_the_same_in_two_stages(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -144,11 +146,12 @@ static int bits_of(size_t v)
     return bits;
 }
 
-/* The documented size of a merged payload; for other codecs the sum of its parts. */
+/* Returns the documented maximum size of a merged payload; for other codecs the sum of the sizes of its parts. */
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    size_t all = 1 + varint_bytes(workers), heads = 0; /* kind and count of wrappers that keep shifts */
+    size_t all = 1 + varint_bytes(workers), heads = 0; /* kind and count, once more for each wrapper that
+                                                        * keeps shifts */
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
     if (is_codec(w, "none"))
@@ -178,9 +181,9 @@ static void merged_payloads_grow_no_more_than_stated(void **state)
     for_all_that_merge(is_as_small_as_stated, shapes, countof(shapes), counts, countof(counts));
 }
 
-/* ---- damage ---- */
+/* ---- damaged payloads ---- */
 
-/* Merges a copy in memory of its own, so that AddressSanitizer sees a read past the end. */
+/* Merges a copy in newly allocated memory, so that AddressSanitizer detects a read past the end. */
 static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, size_t size)
 {
     const Call c = call_of(w, 0, round);
@@ -191,7 +194,7 @@ static Status merge_copy(Crew *w, int round, Bytes good, const uint8_t *data, si
     w->err.text[0] = 0;
     const Status status = codec_merge(&c, in, 2, &out);
     free(copy);
-    CHECK_CREW(w, status == OK || w->err.text[0]); /* a refusal says why */
+    CHECK_CREW(w, status == OK || w->err.text[0]); /* a refusal must have an error message */
     return status;
 }
 
@@ -234,8 +237,8 @@ static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **st
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
-/* The shape decides whether payloads are raw, so all workers' are or none. A single raw payload is refused, or counts with
- * its values. */
+/* The shape decides whether payloads are raw, so all workers' payloads are raw or none is. A single raw payload must
+ * be refused, or be averaged with its values. */
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
@@ -268,9 +271,9 @@ static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
     for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
 }
 
-/* ---- memory ---- */
+/* ---- out of memory ---- */
 
-static size_t short_of_memory; /* merges */
+static size_t short_of_memory; /* number of merges tested */
 
 static void says_when_memory_ends(Crew *w)
 {
@@ -298,11 +301,11 @@ static void a_merge_without_memory_is_refused_in_words(void **state)
     check(short_of_memory > 1000);
 }
 
-/* ---- how many workers ---- */
+/* ---- the limit on the number of workers ---- */
 
-static size_t counted_to_the_last; /* codecs and rounds */
+static size_t counted_to_the_last; /* number of codecs and rounds tested */
 
-/* The merged payload with another number of workers; empty if it does not begin with that number. */
+/* Returns the merged payload with another number of workers; empty if the payload does not begin with that number. */
 static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
 {
     Reader r = reader_open(whole);
@@ -315,7 +318,7 @@ static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
     return buf_bytes(&out);
 }
 
-/* One worker more than 64 bits can count. Codecs with a lower limit also refuse one less. */
+/* Adds one worker more than 64 bits can count. Codecs with a lower limit also refuse one worker less. */
 static void counts_workers_to_the_last(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -347,7 +350,7 @@ static void workers_are_counted_as_far_as_numbers_go(void **state)
     check(counted_to_the_last > 100);
 }
 
-/* ---- threads ---- */
+/* ---- equal bytes for any number of threads ---- */
 
 static void is_the_same_on_threads(Crew *w)
 {
@@ -370,7 +373,7 @@ static void threads_do_not_change_a_merged_byte(void **state)
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
 }
 
-/* All gradients are slices of one array: drawing takes longer than merging. */
+/* All gradients are slices of one array, because drawing random numbers takes longer than merging. */
 static int prepare(void **state)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);

@@ -1,10 +1,12 @@
-/* test_metrics.c -- every metric against numpy's and scipy's numbers (reference/metrics.py), and the rules for null. */
+/* test_metrics.c -- tests every metric against numbers by numpy and scipy (reference/metrics.py), and tests when a
+ * metric is null. */
 #include "rig/metrics_rig.h"
 #include "num/radix.h"
 #include "reference/known.h"
 #include "reference/vectors.h"
 
-/* A tally of x and the reference's decodings; `above` for the levels beside the vector's own. */
+/* Returns a tally of x and the reference's decodings; `above` is the 95th percentile for the levels other than
+ * LEVEL_VECTOR. */
 static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool random, int threads,
                         double above)
 {
@@ -47,8 +49,9 @@ static const char *const errors[] = {
     "wasserstein", "cosine",         "sign_agreement",   "max_abs_error",  "density",
 };
 
-/* Sums over one decoded vector are double throughout; what repeats add up to is held in float32 between them;
- * and a z is a difference of two nearly equal numbers. */
+/* Returns the tolerance of a metric. Sums over one decoded vector are double throughout. Sums over repeats are
+ * float32 between repeats, and a z score is a difference of two nearly equal numbers, so their tolerance is
+ * larger. */
 static double tolerance(const char *name)
 {
     static const char *const held[] = {"variance", "bias_ratio", "gain", "gain_z"};
@@ -124,7 +127,7 @@ static void deterministic_codecs_have_no_variance(void **state)
     check(isnan(value(&t, "variance")) && isnan(value(&t, "bias_z")));
 }
 
-/* Three vectors as one, one of them zero, against the reference's joined vector. */
+/* Appends the tallies of three vectors, one of them zero, and compares with the reference's joined vector. */
 static void appended_tallies_are_those_of_the_long_vector(void **state)
 {
     Bench *b = *state;
@@ -147,7 +150,7 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_known(&total, "pooled");
 }
 
-/* A raw vector, decoded once, among random ones. */
+/* A raw vector is decoded once, random vectors once per repeat; their tallies can still be appended. */
 static void a_fixed_vector_may_stand_among_random_ones(void **state)
 {
     Bench *b = *state;
@@ -275,7 +278,7 @@ static void sizes_and_times_follow_their_definitions(void **state)
     check(metric_find("no such metric") == NULL);
 }
 
-/* Squares of float32's extremes are beyond float32, but not beyond double. */
+/* Squares of float32's extremes exceed the range of float32, but not of double. */
 static void extremes_neither_overflow_nor_vanish(void **state)
 {
     Bench *b = *state;

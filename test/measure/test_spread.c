@@ -1,4 +1,4 @@
-/* test_spread.c -- mean and deviation per element in float32, against the same recurrence in double. */
+/* test_spread.c -- tests mean and deviation per element in float32 against the same recurrence in double. */
 #include "rig/metrics_rig.h"
 
 typedef void Draw(const Rng *rng, const float *x, size_t n, float *y);
@@ -21,14 +21,14 @@ static void draw_closely(const Rng *rng, const float *x, size_t n, float *y)
         y[i] = (float)((double)x[i] * (1 + 1e-5 * (rng_unit(rng, USE_COIN, i) - 0.5)));
 }
 
-/* The bias is 700 times the spread. */
+/* Draws an estimate whose bias is 700 times its spread. */
 static void draw_biased(const Rng *rng, const float *x, size_t n, float *y)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = (float)((double)x[i] * (0.8 + 1e-3 * (rng_unit(rng, USE_COIN, i) - 0.5)));
 }
 
-/* The definitions of spread_add and spread_sums, in double. */
+/* Computes spread_add and spread_sums by their definitions, in double. */
 static void spread_in_double(const float *x, const float *y, size_t n, double count, double *mean, double *m2)
 {
     for (size_t i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     check_rel(value(&t, "bias_ratio"), value(&exact, "bias_ratio"), 1e-6);
     check_rel(value(&t, "gain"), value(&exact, "gain"), 1e-7);
     check_rel(t.spread[S_M2_SQUARES], exact.spread[S_M2_SQUARES], 1e-6);
-    /* Near 0, relative to the terms of the difference. */
+    /* For values near 0, tolerances are relative to the terms of the difference. */
     check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <=
           1e-6 * (100 + fabs(value(&exact, "bias_z"))));
     check(fabs(value(&t, "gain_z") - value(&exact, "gain_z")) <= 1e-6 * (1 + fabs(value(&exact, "gain_z"))));
@@ -94,8 +94,8 @@ static void float32_holds_mean_and_spread(void **state)
             check_spread(*state, draws[d], repeats[r]);
 }
 
-/* An estimate that never varies has no variance, though its bias has more bits than a float32; and the bias
- * of one whose deviation no float32 holds is finite. */
+/* An estimate y that never varies has variance 0, even if y - x has more bits than a float32; its bias is finite even
+ * if y - x overflows float32. */
 static void what_never_varies_has_no_variance(void **state)
 {
     Bench *b = *state;

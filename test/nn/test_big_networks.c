@@ -1,11 +1,12 @@
-/* test_big_networks.c -- ResNet and VGG: loss, gradients and running statistics against PyTorch in double precision. */
+/* test_big_networks.c -- tests loss, gradients and running statistics of ResNet and VGG against PyTorch in double
+ * precision. */
 #include "rig/check.h"
 
 #include "nn/model.h"
 
 typedef struct {
     const char *name;
-    double norm, product; /* inner product with a hashed direction */
+    double norm, product; /* norm of a gradient, and its inner product with a hashed direction */
 } Known;
 
 #include "reference/big_networks.h"
@@ -20,7 +21,7 @@ typedef struct {
     Batch batch;
 } Net;
 
-/* The same initial parameters as in big_networks_torch.py. */
+/* Fills a parameter with the same initial values as big_networks_torch.py. */
 static void fill_parameter(const Slice *s, uint32_t seed, float *w)
 {
     const size_t length = strlen(s->name);
@@ -72,7 +73,8 @@ static size_t differing(const Known *known, const SliceList *list, const float *
             product += v * (2 * reference_unit((uint32_t)j, 7) - 1);
         }
         assert_string_equal(s->name, known[i].name);
-        /* The absolute tolerance is for gradients that are 0 up to rounding: a bias before a norm. */
+        /* The absolute tolerance is for gradients that are 0 up to rounding errors, such as that of a bias before a
+         * batch norm. */
         if (fabs(sqrt(square) - known[i].norm) <= tolerance * known[i].norm + 1e-5 &&
             fabs(product - known[i].product) <= tolerance * known[i].norm + 1e-5)
             continue;
@@ -101,9 +103,9 @@ static void hold(const char *network, double loss, double score, const Known *kn
     closed(&t);
 }
 
-/* Where single precision changes the sign of a relu's input, the gradients of all layers before it change. PyTorch's own
- * gradients in single precision are off by up to 7e-4 (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm.
- * Losses must agree to 1e-4. */
+/* If rounding to single precision changes the sign of a relu's input, the gradients of all layers before the relu
+ * change. PyTorch's own gradients in single precision differ from those in double by up to 7e-4 (ResNet-18), 2e-2
+ * (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm. Losses must agree to 1e-4. */
 static void resnet18_is_pytorchs(void **state)
 {
     (void)state;
@@ -122,7 +124,8 @@ static void vgg11_is_pytorchs_with_the_same_dropout(void **state)
     hold("vgg11", vgg11_loss, vgg11_score, vgg11_known, countof(vgg11_known), 5e-3);
 }
 
-/* A relu or a norm that turned NaN into a number would hide the failure from the loss. */
+/* NaN must pass through every layer: a relu or a norm that turned NaN into a number would hide the failure from the
+ * loss. */
 static void values_beyond_float32_reach_the_loss_and_are_named(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_blocked.c -- single layers over blocked activations, convolution and batch norm, against slow loops in double. */
+/* test_blocked.c -- tests single layers over blocked activations (convolution, batch norm) against slow loops in
+ * double. */
 #include "rig/check.h"
 
 #include "nn/build.h"
@@ -115,7 +116,7 @@ static void same_for_threads(Bench *t, size_t images, bool added)
 /* ---- convolution ---- */
 
 typedef struct {
-    size_t channels, rows, columns, lanes; /* lanes 0: this machine's */
+    size_t channels, rows, columns, lanes; /* lanes 0: use layer_lanes() of this machine */
     ConvSettings s;
 } Case;
 
@@ -141,7 +142,7 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* For every product x w of a convolution: y += x w, dx += dy w, dw += dy x. */
+/* Sums over every product x w of a convolution: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: weights, then biases */
 } Reference;
@@ -156,7 +157,8 @@ static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image,
         for (size_t k = 0; k < s->size * s->size; k++) {
             const size_t from_row = row * s->stride + k / s->size - s->padding,
                          from_column = column * s->stride + k % s->size - s->padding;
-            if (from_row >= in->rows || from_column >= in->columns) /* unsigned: below 0 is large */
+            if (from_row >= in->rows || from_column >= in->columns) /* unsigned: negative positions wrap to
+                                                                     * large numbers */
                 continue;
             const size_t x = at(in, image, i, from_row, from_column),
                          w = (o * in->channels + i) * s->size * s->size + k;
@@ -183,7 +185,7 @@ static Reference reference(Bench *t, const ConvSettings *s, size_t images)
     return r;
 }
 
-/* x and wanted are sums of `terms` terms of at most 1 each. */
+/* Requires x to equal `wanted` up to rounding; both are sums of `terms` terms of at most 1 each. */
 static void check_close(const float *x, const double *wanted, size_t n, size_t terms)
 {
     for (size_t i = 0; i < n; i++)
@@ -258,7 +260,7 @@ static void channels_that_are_not_whole_groups_are_refused(void **state)
     }
 }
 
-/* ---- batch norm: one channel at a time, in double ---- */
+/* ---- batch norm against a reference in double, one channel at a time ---- */
 
 static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
 {
@@ -266,13 +268,13 @@ static void norm_begin(Bench *t, size_t channels, size_t rows, size_t columns)
     build_norm(&t->b, &t->in, "bn");
     bench_ready(t);
     for (size_t i = 0; i < MOST * activation_size(&t->in);
-         i++) /* channels with different means and deviations */
+         i++) /* gives channels different means and deviations */
         t->in.x[i] = t->in.x[i] * (float)(1 + i % 3) + (float)(i % 5);
 }
 
 typedef struct {
     size_t n;
-    double *x, *u; /* inputs, weights of the outputs in the loss */
+    double *x, *u; /* inputs x; u: the weights of the outputs in the loss */
     double weight, bias;
 } Channel;
 
@@ -403,7 +405,7 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
     bench_end(&t);
 }
 
-/* A variance of 0: the root is of epsilon alone. */
+/* The variance is 0, so the scale is 1 / sqrt(epsilon). */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_checkpoint.c -- a resumed run equals an uninterrupted one, bit for bit, for every codec state; damaged checkpoints
- * are refused by name and the one before is loaded; saved gradients are the workers' gradients. */
+/* test_checkpoint.c -- tests checkpoints: a resumed run equals an uninterrupted run bit for bit, for every codec
+ * state; damaged checkpoints are refused by name and the previous one is loaded; saved gradients equal the workers'
+ * gradients. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
 #include "nn/training_run.h"
@@ -80,7 +81,7 @@ static void check_resumes(const char *spec)
     run_to(spec, 7, false);
     uint8_t *whole = file_load(in_scratch("step_00000007.h5"), &size[0]);
     unlink(in_scratch("step_00000007.h5"));
-    run_to(spec, 7, true); /* from step 6 */
+    run_to(spec, 7, true); /* resumes from the checkpoint of step 6 */
     uint8_t *resumed = file_load(in_scratch("step_00000007.h5"), &size[1]);
     if (size[0] != size[1] || memcmp(whole, resumed, size[0]))
         print_error("%s: another checkpoint after resuming\n", spec);
@@ -131,7 +132,8 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        if (strstr(noted, "step_00000009.h5")) /* the file may have bytes that no check covers */
+        if (strstr(noted, "step_00000009.h5")) /* else the changed byte is in a part of the file that no check
+                                                * covers */
             check(now == want && !memcmp(again, whole, now));
         free(again);
     }
@@ -139,7 +141,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
     free(data);
 }
 
-/* Changes one weight in the file; HDF5 does not notice, the checksum does. */
+/* Changes one weight in the file, which HDF5 does not notice but the checksum reveals. */
 static void a_changed_weight_is_seen(void **state)
 {
     (void)state;
@@ -222,7 +224,7 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
         trainer_close(t);
         check_ok(dump_open(&d[workers], path, arena, &err), &err);
     }
-    const size_t tensors = 6; /* of cnn */
+    const size_t tensors = 6; /* number of tensors in the network cnn */
     check(dump_count(d[0]) == 3 * tensors && dump_count(d[1]) == 9 * tensors);
     const TensorInfo *info = dump_tensor(d[1], 4 * tensors + 2);
     check(!strcmp(info->step_group, "step_000003") && info->step == 3 && info->worker == 1);
@@ -234,7 +236,7 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
             x[w] = NEW(arena, float, n);
             check_ok(dump_read(d[1], w * tensors + i, x[w], &err), &err);
         }
-        for (size_t j = 0; j < n; j++) /* each worker has eight images */
+        for (size_t j = 0; j < n; j++) /* each of three workers has eight images, so the mean is unweighted */
             check_near((double)mean[j], ((double)x[0][j] + (double)x[1][j] + (double)x[2][j]) / 3, 1e-7);
     }
     dump_close(d[0]);

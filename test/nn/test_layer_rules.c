@@ -1,10 +1,10 @@
-/* test_layer_rules.c -- properties of layers beyond their formulas: ties, NaN, dropout's mask, sums, the loss, and equal
- * results of the loops on every instruction set. */
+/* test_layer_rules.c -- tests properties of layers beyond their formulas: ties, NaN, dropout's mask, sums, the loss,
+ * and equal results of the loops on every instruction set. */
 #include "rig/layer_rig.h"
 
 #include "nn/loops.h"
 
-/* ---- maxima ---- */
+/* ---- max pooling ---- */
 
 static void the_first_of_equal_maxima_gets_the_gradient(void **state)
 {
@@ -52,7 +52,7 @@ static void dropped_layers(Layers *r, double probability)
         r->in->x[i] = 3;
 }
 
-/* The number of kept elements is binomial: beyond five deviations once in a million. */
+/* The number of kept elements is binomial: it deviates by more than five standard deviations once in a million. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
     (void)state;
@@ -86,7 +86,8 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Places where both masks agree; two independent masks with probability 1/2 agree in half of all places. */
+/* Returns the share of places where both masks agree; two independent masks with probability 1/2 agree in half of all
+ * places. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;
@@ -147,7 +148,7 @@ static void layers_in_place_give_their_input_back(void **state)
     layers_close(&r);
 }
 
-/* x + W x: the linear layer adds its gradient to the gradient that the sum wrote. */
+/* The network is x + W x: the linear layer adds its gradient to the gradient that the sum wrote. */
 static void a_sum_gives_both_summands_its_gradient(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
     want += log(4);
     want += log1p(exp(-1) + exp(-50) + exp(-200)) + 1;
     check_rel(loss, want, 1e-14);
-    assert_int_equal(correct, 1); /* the prediction is the first of equal outputs */
+    assert_int_equal(correct, 1); /* of equal outputs, the first is the prediction */
     for (size_t i = 0; i < IMAGES; i++) {
         double sum = 0;
         for (size_t k = 0; k < CLASSES; k++)
@@ -222,7 +223,7 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
     }
 }
 
-/* ---- every instruction set ---- */
+/* ---- equal results on every instruction set ---- */
 
 static Reach run(size_t at, size_t count)
 {

@@ -1,8 +1,8 @@
-/* test_layers.c -- single layers over plain and interleaved activations: outputs against a slow forward pass in double,
- * gradients against central differences of that pass. */
+/* test_layers.c -- tests single layers over plain and interleaved activations: outputs against a slow forward pass in
+ * double, gradients against central differences of that pass. */
 #include "rig/layer_rig.h"
 
-/* ---- the layers, one image at a time, in double ---- */
+/* ---- reference layers, one image at a time, in double ---- */
 
 typedef struct Case {
     size_t channels, rows, columns, images;
@@ -25,7 +25,8 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
                     const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
                     const size_t r = row * c->stride + ky - c->padding,
                                  l = column * c->stride + kx - c->padding;
-                    if (r < c->rows && l < c->columns) /* unsigned: above the image is large */
+                    if (r < c->rows && l < c->columns) /* unsigned: negative positions wrap to large
+                                                        * numbers */
                         sum += w[k * c->channels * c->size * c->size + i] *
                                x[(ch * c->rows + r) * c->columns + l];
                 }
@@ -122,7 +123,8 @@ static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
     return build_sigmoid(b, in);
 }
 
-/* The sum of two convolutions of one input: the second to run backward adds to the gradient of the first. */
+/* The sum of two convolutions of one input: the convolution whose backward pass runs second adds to the gradient of
+ * the first. */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
 {
     const size_t n = c->outputs * c->rows * c->columns;
@@ -136,7 +138,7 @@ static void two_convs_ref(const Case *c, const double *x, const double *w, doubl
 
 static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 {
-    in = build_max_pool(b, in, 1); /* only interleaves */
+    in = build_max_pool(b, in, 1); /* pooling with size 1 only converts the layout to interleaved */
     const ConvSettings s = {.channels = c->outputs, .size = c->size, .stride = 1, .padding = c->padding};
     Activation *one = build_conv(b, in, "one", &s);
     return build_sum(b, one, build_conv(b, in, "two", &s));
@@ -185,7 +187,7 @@ static void case_open(Layers *r, const Case *c)
         r->in->dx[i] = NAN;
 }
 
-/* Requires |a - b| <= 2e-6 max |b|; every element is a sum of at most some thousand products. */
+/* Requires |a - b| <= 2e-6 max |b|; every element is a sum of at most a few thousand products. */
 static void check_all(const Case *c, const char *what, const double *a, const double *b, size_t n)
 {
     double most = 0;
@@ -208,7 +210,7 @@ static double weighted_sum(const Case *c, const double *x, const double *w, cons
     return sum;
 }
 
-/* The derivative of one image's weighted sum with respect to *v, by central differences. */
+/* Returns the derivative of one image's weighted sum with respect to *v, by central differences. */
 static double slope(const Case *c, const double *x, const double *w, double *v, const double *dy, size_t n,
                     double *y)
 {
@@ -221,7 +223,7 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
     return (up - down) / (2 * step);
 }
 
-enum { SAMPLE = 60 }; /* parameters, and elements of an image, that are checked */
+enum { SAMPLE = 60 }; /* how many parameters, and elements of an image, are checked */
 
 static void check_case(const Case *c)
 {
@@ -270,7 +272,7 @@ static void layers_give_what_a_slow_reference_gives(void **state)
         check_case(&cases[i]);
 }
 
-/* ---- rules of the pass ---- */
+/* ---- rules of the backward pass ---- */
 
 static void gradients_of_a_value_read_twice_add_up(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_models.c -- whole networks: their parameters, and gradients against central differences. */
+/* test_models.c -- tests whole networks: their parameters, and gradients against central differences. */
 #include "rig/check.h"
 
 #include "nn/model.h"
@@ -42,7 +42,8 @@ static void every_network_has_its_published_number_of_parameters(void **state)
     }
 }
 
-/* The gradient of one batch: along each tensor's gradient the slope of the loss must be the gradient's norm. */
+/* Checks the gradient of one batch: along the direction of each tensor's gradient, the slope of the loss must be the
+ * gradient's norm. */
 static void check_gradient(const char *network, size_t channels, size_t side, size_t images, double step,
                            double tolerance)
 {

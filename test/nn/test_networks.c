@@ -1,5 +1,5 @@
-/* test_networks.c -- the small networks against PyTorch (reference/networks.txt, made by networks_torch.py), and properties
- * of every model. `test_networks --write DIR` writes the images and weights for networks_torch.py. */
+/* test_networks.c -- tests the small networks against PyTorch (reference/networks.txt, made by networks_torch.py),
+ * and properties of every model. `test_networks --write DIR` writes the images and weights for networks_torch.py. */
 #include "rig/check.h"
 
 #include "nn/model.h"
@@ -51,7 +51,7 @@ static Score gradient(Net *t, int threads)
     return score;
 }
 
-/* ---- against PyTorch ---- */
+/* ---- gradients against PyTorch's ---- */
 
 static void check_tensor(const Net *t, const char *name, const double want[5])
 {
@@ -66,7 +66,8 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
             squares += (double)g[i] * (double)g[i];
             sum += (double)g[i];
         }
-        /* Rounding errors of sums over some thousand terms, in units of a typical element: norm / sqrt(n). */
+        /* Tolerance for rounding errors of sums over a few thousand terms, in units of a typical element: norm /
+         * sqrt(n). */
         const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
         check_rel(sqrt(squares), norm, 1e-5);
         check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));
@@ -108,7 +109,7 @@ static void small_networks_have_pytorchs_loss_and_gradients(void **state)
     assert_int_equal(tensors, 2 + 6 + 8 + 6);
 }
 
-/* ---- every small network ---- */
+/* ---- properties of every small network ---- */
 
 static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **state)
 {
@@ -130,7 +131,7 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
     }
 }
 
-/* The gradient of a batch is the mean of the gradients of its parts; earlier passes leave no trace. */
+/* The gradient of a batch is the mean of the gradients of its parts; earlier passes do not affect later ones. */
 static void parts_of_a_batch_make_the_batch(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_train_digits.c -- LeNet learns digits as well with a codec as without: 4 bits per element, ternary values, 3 singular
- * vectors, or 1 % of the elements. */
+/* test_train_digits.c -- tests that LeNet learns digits as well with a codec as without: 4 bits per element, ternary
+ * values, 3 singular vectors, or 1 % of the elements. */
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
@@ -36,16 +36,17 @@ static int close_all(void **state)
     return 0;
 }
 
-/* A run; the step size halves every `halving` steps. */
+/* A run, whose learning rate halves every `halving` steps. */
 typedef struct {
     const char *spec;
     size_t steps, halving;
-    double smaller; /* payloads are smaller at least by this factor */
+    double smaller; /* minimum factor by which payloads are smaller than floats */
 } Case;
 
 typedef struct {
-    double last, worst; /* test accuracy after the last step; lowest in the last fifth of the run */
-    double bytes;       /* sent by one worker in the last step */
+    double last, worst; /* test accuracy after the last step; lowest test accuracy in the last fifth of the
+                         * run */
+    double bytes;       /* bytes sent by one worker in the last step */
 } Outcome;
 
 static void run_steps(Trainer *t, size_t to, Outcome *o)
@@ -88,8 +89,9 @@ static Outcome run(const Case *c)
     return o;
 }
 
-/* An epoch is 938 steps of 64 images. Without compression the accuracy is 98 % in less than half an epoch; each codec gets
- * at most three times these steps to come within a point of it and stay there. */
+/* An epoch is 938 steps of 64 images. Without compression the accuracy reaches 98 % in less than half an epoch. Each
+ * codec gets at most three times as many steps to come within one percentage point of this accuracy and stay
+ * there. */
 static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
 {
     (void)state;

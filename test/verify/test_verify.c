@@ -1,7 +1,8 @@
-/* test_verify.c -- each statement of the paper holds on every source; verdicts and bounds. */
+/* test_verify.c -- tests that each statement of the paper holds on every source of data; tests verdicts and
+ * bounds. */
 #include "rig/verify_rig.h"
 
-/* ---- correct methods ---- */
+/* ---- statements with the correct methods ---- */
 
 static void every_statement_holds_on_every_source(void **state)
 {
@@ -69,7 +70,7 @@ static void what_cannot_be_computed_fails_and_says_why(void **state)
     arena_rewind(scratch, mark);
 }
 
-/* ---- wrong figures ---- */
+/* ---- verdicts ---- */
 
 static const VerifyStatement *find(const char *name)
 {
@@ -136,7 +137,7 @@ static void relations_mean_what_they_say(void **state)
 
 /* ---- bounds and sets of atoms ---- */
 
-/* P(|S - n p| > t) for S binomial, added up term by term. */
+/* Returns P(|S - n p| > t) for a binomial S, adding up all terms. */
 static double binomial_tails(int n, double p, double t)
 {
     double sum = 0;
@@ -178,7 +179,8 @@ static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
         for (size_t i = 0; i < set.dim; i++)
             cross += set.g[i] * set.g[i];
         for (size_t i = 0; i < set.count; i++)
-            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + phi for unit atoms */
+            cross -= set.lambda[i] * set.lambda[i]; /* cross becomes |g|^2 - sum lambda^2, which is phi for
+                                                     * unit atoms */
         check_rel(atomset_outcomes(&set).mean, second, 1e-12);
         check_rel(set.cross, cross, 1e-12);
         check(set.cross < 0);

@@ -1,5 +1,5 @@
-/* test_verify_faults.c -- each statement fails if a method it depends on is replaced by a faulty one, and other statements
- * do not. */
+/* test_verify_faults.c -- tests that each statement fails if a method that it depends on is replaced by a faulty one,
+ * and that other statements still hold. */
 #include "rig/verify_rig.h"
 
 static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -14,7 +14,7 @@ static double level_of_too_low(const double *lambda, size_t n, double budget, Ar
     return 0.99 * waterfill_level(lambda, n, budget, a);
 }
 
-/* The smallest heavy element counts as light. */
+/* Treats the smallest heavy element as light. */
 static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -30,7 +30,7 @@ static bool heavy_off_by_one(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* The level is right, the number of heavy elements is not. */
+/* Returns the right level, but a wrong number of heavy elements. */
 static bool heavy_miscounted(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     const bool got = waterfill_floats(x, n, budget, threads, a, out);
@@ -38,7 +38,7 @@ static bool heavy_miscounted(const float *x, size_t n, double budget, int thread
     return got;
 }
 
-/* p = min(1, |x| s / |x|_1): the budget above 1 is lost. */
+/* Computes p = min(1, |x| s / |x|_1): the part of the budget above p = 1 is lost. */
 static bool clipped(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
 {
     (void)threads, (void)a;
@@ -123,13 +123,13 @@ static bool keep_often(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i, 1.04 * p);
 }
 
-/* One coin for all atoms: right for each atom, wrong for pairs. */
+/* Uses one draw for ten atoms: right for each atom, wrong for pairs. */
 static bool keep_together(const Rng *rng, uint64_t i, double p)
 {
     return verify_methods.keep(rng, i / 10, p);
 }
 
-/* Lemma 8 with the sign as printed. */
+/* Lemma 8 with the sign that the paper prints. */
 static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0;
@@ -142,7 +142,7 @@ static void raise_as_printed(const double *lambda, const double *q, size_t n, do
         p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
 }
 
-/* Feasible, but all that the first element gains is taken from the second. */
+/* Makes a feasible p, but takes all that the first element gains from the second. */
 static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
 {
     (void)lambda;
@@ -154,7 +154,7 @@ static void raise_at_one_cost(const double *lambda, const double *q, size_t n, d
 enum { MOST_NAMES = 16 };
 typedef struct {
     const char *name, *source;
-    VerifyMethods methods; /* NULL: the right one */
+    VerifyMethods methods; /* NULL members: use the right method */
     const char *seen[MOST_NAMES], *unseen[MOST_NAMES];
 } Fault;
 
@@ -271,7 +271,7 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
         size_t found = 0;
         for (size_t i = 0; i < statement_count(); i++) {
             const VerifyStatement *st = statement_at(i);
-            /* a name that is complete excludes longer names that begin with it */
+            /* a name that is also a statement's complete name excludes longer names that begin with it */
             if (!named(st, names[k]) ||
                 (found && strlen(st->name) > strlen(names[k]) && st->name[strlen(names[k])] != ' '))
                 continue;
