@@ -1,9 +1,9 @@
-# break-even.gp -- the bandwidth below which compressing pays: a line for each compressor, against the number of workers.
+# break-even.gp -- break-even bandwidth against the number of workers: a line for each compressor.
 #
 #     gnuplot -d -c break-even.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or cost's CSV with one link and topology as it is. Filled marks:
-# it pays below; open ones: above. Where one always or never pays there is no bandwidth to draw, and the key says so.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of cost with one link and topology. Filled marks:
+# the compressor pays below the bandwidth; open marks: above it. The key names compressors that always or never pay.
 data = ARG1
 figure = ARG2
 needs = 'compressor workers break_even_gbps pays'
@@ -34,7 +34,7 @@ if (n == 0 || x_high == 0) {
 }
 if (y_high == 0) { y_low = y_high = 1.25 }
 
-# A name, and what cannot be drawn of it.
+# A name, with "always" or "never" where there is no bandwidth.
 drawn_any(i) = below[i] + above[i] > 0
 rest(i) = always[i] && never[i] ? 'always or never' : always[i] ? 'always' : never[i] ? 'never' : ''
 only(i) = rest(i) eq '' ? '' : (drawn_any(i) ? ', else ' : ': ').rest(i)
@@ -57,7 +57,7 @@ y_low = y_low / 2.5
 y_high = y_high * 2.5
 eval log_axis('y', y_low, y_high)
 
-# Links that people know, named at the right, where no curve goes.
+# Common link speeds, named at the right of all curves.
 do for [k = 0:4] {
     b = 0.0125 * 10 ** k
     if (b > y_low && b < y_high) {

@@ -1,10 +1,10 @@
-# convergence.gp -- how test accuracy grows as training goes on: a line for each compressor.
+# convergence.gp -- test accuracy during training: a line for each compressor.
 #
 #     gnuplot -d -c convergence.gp DATA.csv FIGURE.{pdf,svg,png,tex} [time|step|bytes|wall]
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or a run's CSV as it is (which does not say bytes as a sum).
-# Where runs were several, the line is their mean and the band reaches from the least to the most. Rows without a step
-# and the columns steps_to_ACCURACY are targets.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of a run, which has no total of bytes.
+# A line is the mean of all runs of a compressor, the band their range. Rows without a step and the columns
+# steps_to_ACCURACY are target accuracies.
 data = ARG1
 figure = ARG2
 against = strlen(ARG3) ? ARG3 : 'time'
@@ -51,7 +51,7 @@ do for [i = 1:targets] {
 unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
 unit_name = unit == 1 ? 'B' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
 heading = (runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs) : '').(runs > 1 && targets ? "\n" : '').\
-    (targets ? 'dotted: accuracies aimed at' : '')
+    (targets ? 'dotted: target accuracies' : '')
 eval page(2.1, n, long)
 set xlabel against eq 'step' ? 'step' : against eq 'bytes' ? 'sent by a worker, '.unit_name : \
     against eq 'wall' ? 'wall-clock time, s' : 'simulated time, s'

@@ -1,13 +1,13 @@
-# curves.gp -- what spectrum.gp and histogram.gp share: data that hold one tensor's curve after another.
+# curves.gp -- shared by spectrum.gp and histogram.gp: data with one curve after another.
 #
-# A tensor that comes again is another step or worker of it. Where tensors are many, thin lines are tensors, the thick
-# one their median, the band holds the middle half. A script says how its rows make curves: starts(0), whether a row is
-# the first of one, and what it keeps of the rows of curve k: opened(k), extended(k); then it loads this.
+# A further curve of a tensor is another step or worker. With many tensors, thin lines are tensors, the thick line is their
+# median, and the band is their middle half. Before it loads this file, a script defines starts(0), whether a row begins a
+# curve, and opened(k) and extended(k), which read the first row and each further row of curve k.
 c_role = place('role')
 lines = bands = band_from = band_to = 0
 array of[most]     # the tensor's number
-array pass[most]   # 1 where the tensor comes first
-array times[most]  # of a tensor: how often it comes
+array pass[most]   # 1 for the first curve of a tensor
+array times[most]  # curves of a tensor
 array role[most]
 array first[most]  # row of the data
 array last[most]
@@ -29,7 +29,7 @@ alone = n == 1 && !many
 again = lines > n
 ends(k) = role[k] eq 'least' || role[k] eq 'most'
 
-# ---- key: all names, of many the two ends, of one tensor's curves no more than six ----
+# ---- key: all names; the two extremes of many tensors; at most six curves of one tensor ----
 
 listed = 2 * (bands > 0)
 do for [k = 1:lines] { listed = listed + (many ? ends(k) : alone ? lines <= 6 || k == 1 || k == lines : pass[k] == 1) }

@@ -1,8 +1,8 @@
-# errors.gp -- how far elements come out from what they were, beside their size: a row of marks for each compressor.
+# errors.gp -- relative errors of single elements: a row of marks for each compressor.
 #
 #     gnuplot -d -c errors.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or compare's CSV as it is.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of compare.
 data = ARG1
 figure = ARG2
 needs = 'compressor elem_error elem_error_big elem_error_small elem_error_pos elem_error_neg'
@@ -16,7 +16,7 @@ array column_of[5] = [place('elem_error'), place('elem_error_big'), place('elem_
     place('elem_error_pos'), place('elem_error_neg')]
 array title_of[5] = ['all elements', tex ? 'the largest 5 \%' : 'the largest 5 %', 'all others', 'too low', 'too high']
 array type_of[5] = [2, 7, 6, 11, 9]
-half = 30 # of a name that takes two lines
+half = 30 # characters of each line of a name that takes two lines
 x_low = 1e300
 x_high = 0
 array zero[most]
@@ -42,7 +42,7 @@ if (log_x) {
     set xrange [0 : x_high > 0 ? x_high * 1.06 : 1]
 }
 
-# ---- a row for each compressor, named in labels: a tic's text would be cut at 63 characters ----
+# ---- a row for each compressor; names are labels, as gnuplot cuts tics at 63 characters ----
 
 lines_of(s) = strlen(s) > half ? shown(s[1 : half])."\n".shown(s[half + 1 : *]) : shown(s)
 shown(s) = tex ? escaped(s) : s

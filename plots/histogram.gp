@@ -2,9 +2,9 @@
 #
 #     gnuplot -d -c histogram.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --histogram as it is. One tensor is
-# drawn by its values, a line for each step or worker; several by their values in standard deviations from the mean,
-# beside the normal distribution.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --histogram. The x axis of one tensor
+# is the value, with a line for each step or worker; that of several tensors is the distance from the mean in standard
+# deviations, beside the normal distribution.
 data = ARG1
 figure = ARG2
 needs = 'tensor bin_low bin_high count'
@@ -12,7 +12,7 @@ folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[str
 home = folder(ARG0)
 load home.'look.gp'
 
-# ---- which lines there are ----
+# ---- lines ----
 
 c_low = place('bin_low')
 c_high = place('bin_high')

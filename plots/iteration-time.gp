@@ -1,15 +1,15 @@
-# iteration-time.gp -- what an iteration takes: for each compressor a bar for each number of workers, of the times to
+# iteration-time.gp -- the time of an iteration: for each compressor and number of workers a bar of the times to
 # compute, encode, communicate and decode.
 #
 #     gnuplot -d -c iteration-time.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or cost's CSV with one link and topology as it is.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of cost with one link and topology.
 data = ARG1
 figure = ARG2
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
 load folder(ARG0).'bars.gp'
 
-# ---- where the bars stand: in groups by compressor, few workers first ----
+# ---- places of bars: groups by compressor, in a group few workers first ----
 
 array rank[64]
 do for [i = 1:workers] { rank[i] = 1 + sum [k = 1:workers] (worker[k] < worker[i]) }

@@ -1,9 +1,9 @@
-# look.gp -- what the scripts of all figures share: how the data are read, one column of a paper, colours, marks and
-# dashes that the colour-blind and a grey printer tell apart, and names as text.
+# look.gp -- shared by the scripts of all figures: reading data, the size of a paper's column, names as text, and colours,
+# marks and dashes that also differ in grey and for colour-blind readers.
 #
-# A script sets `data`, `figure` and `needs`, the columns without which it has nothing to draw, and loads this from its
-# own folder. gnuplot runs what it finds in strings that it interprets: so names from the data are only ever held in
-# string variables and drawn `noenhanced`, and what goes to `eval` is made of numbers.
+# A script sets `data`, `figure` and `needs`, the columns that the data must have, and loads this file from its own folder.
+# gnuplot runs commands in strings that it evaluates. So names from the data are only held in string variables and drawn
+# `noenhanced`, and strings for `eval` are made of numbers.
 ending = figure[strlen(figure) - 3 : *]
 tex = ending eq '.tex'
 terminal = ending eq '.pdf' ? 'pdfcairo' : ending eq '.svg' ? 'svg' : ending eq '.png' ? 'pngcairo' : tex ? 'pict2e' : ''
@@ -37,7 +37,7 @@ do for [h in needs] {
 }
 set datafile columnheaders
 
-# Of compressors' results only the rows over the whole selection are drawn, where there are such.
+# Draws only the rows over the whole selection, if the results of compressors have such rows.
 c_compressor = place('compressor')
 c_tensor = place('tensor')
 c_step = place('step')
@@ -57,13 +57,13 @@ find(s) = sum [i = 1:n] (name[i] eq s ? i : 0)
 add(s) = (n = n + 1, name[n] = s, long = largest(long, strlen(s) < room ? strlen(s) : room), n)
 number(s) = (found = find(s), found > 0 || n == most ? found : add(s))
 
-# What an axis has to hold: of a logarithmic one only what is above 0.
+# The range of an axis; a logarithmic axis ignores values of 0.
 least(a, b) = b > 0 && b < a ? b : a
 largest(a, b) = b > a ? b : a
 
 # ---- names as text ----
 
-# A name longer than `room` is cut where that leaves it unlike every other's cut; else its number tells it apart.
+# Cuts a name that is longer than `room`; adds its number if another name is cut to the same text.
 cut(s, head) = s[1 : head].'..'.s[strlen(s) - room + head + 3 : *]
 alone_at(s, head) = 0 == sum [i = 1:n] (strlen(name[i]) > room && name[i] ne s && cut(name[i], head) eq cut(s, head))
 cut_from(s, head) = head < 0 ? s[1 : room - 5].'..'.find(s) : alone_at(s, head) ? cut(s, head) : cut_from(s, next_cut(head))
@@ -74,7 +74,7 @@ quoted(c) = strstrt('_%&#${}', c) ? '\'.c : c eq '\' ? '\textbackslash{}' : strs
 escaped(s) = strlen(s) ? quoted(s[1:1]).escaped(s[2:*]) : ''
 shown_name(s) = tex ? escaped(short(s)) : short(s)
 
-# ---- colours (Okabe and Ito's), marks and dashes: line i's, none of them alone tells two lines apart ----
+# ---- colours (Okabe and Ito), marks and dashes of line i ----
 
 array colour[7] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000']
 array filled[6] = [7, 5, 9, 13, 11, 15]
@@ -85,7 +85,7 @@ rgb(i) = colour[(i - 1) % 7 + 1]
 solid(i) = tex ? filled_tex[(i - 1) % 4 + 1] : filled[(i - 1) % 6 + 1]
 hollow(i) = tex ? open_tex[(i - 1) % 4 + 1] : open[(i - 1) % 6 + 1]
 
-# LaTeX's pictures know lines and dotted ones, no other dashes: those are all number 0 there.
+# LaTeX pictures have solid and dotted lines only: all dashes are number 0 there.
 set dashtype 2 (6, 3)
 set dashtype 3 (2, 2)
 set dashtype 4 (8, 3, 2, 3)
@@ -98,21 +98,21 @@ dotted = tex ? 0 : 6
 blocks = tex ? 0 : 7
 dashed_word = tex ? 'dotted' : 'dashed'
 
-# Its dots keep the colour in which their size was first asked for: so each line has a size of its own.
+# LaTeX dots keep the colour of the first line with their size. So each line has its own size.
 weight(w, i) = tex ? w + 0.02 * (i % 7) : w
 
-# A band's colour, through which lines can be seen; LaTeX's pictures know none such, so a light one.
+# The colour of a band: transparent, or light in LaTeX pictures, which have no transparency.
 number_of(c) = '0x'.c[2:*] + 0
 lighter(v) = int(255 - 0.2 * (255 - v))
 light(v) = lighter(v / 65536) * 65536 + lighter(v / 256 % 256) * 256 + lighter(v % 256)
 band(c) = tex ? light(number_of(c)) : 0xcc000000 + number_of(c)
 
-# Nothing to draw, for a part of a figure that these data do not have.
+# An empty plot, for a part of a figure without data.
 $nothing << EOD
 NaN,NaN,NaN
 EOD
 
-# ---- times: in ms, as the data hold them, or in seconds where that reads better ----
+# ---- times: in ms, or in seconds from 1 s on ----
 
 in_ms(typical) = typical < 1000
 per_unit(typical) = in_ms(typical) ? 1.0 : 1000.0
@@ -120,12 +120,12 @@ time_label(typical) = in_ms(typical) ? 'time, ms' : 'time, s'
 
 # ---- one column of a paper ----
 
-# LaTeX's formulas have the document's size, but for this; those of gnuplot's own formats, too.
+# Without this, LaTeX would set formulas in the size of the document's text.
 math(s) = '{\fontsize77\selectfont$\mathsf{'.s.'}$}'
 plain = tex ? math('%g') : '%g'
 powers = tex ? math('10^{%T}') : '10^{%T}'
 
-# eval log_axis('y', low, high): from low to high, which is more than 0. Where there is hardly a power of ten, 2 and 5 times those.
+# eval log_axis('y', low, high): from low > 0 to high. A short axis also has tics at 2 and 5 times powers of ten.
 twos_and_fives(k, last) = sprintf('%ge%d, %ge%d, %ge%d', 1, k, 2, k, 5, k).(k < last ? ', '.twos_and_fives(k + 1, last) : '')
 log_axis(axis, low, high) = sprintf("set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, low, high, axis, high / low > 5000 ? 'powers' : 'plain').\
     (high / low < 60 ? sprintf("; set %stics (%s)", axis, twos_and_fives(int(floor(log10(low))), int(floor(log10(high))))) : '')
@@ -141,7 +141,7 @@ key_font = tex ? '' : ending eq '.svg' ? ',8' : ',7'
 key_lines = ending eq '.svg' ? 0.9 : 1.12
 key_columns(long) = long > 26 ? 1 : long > 10 ? 2 : 3
 
-# What is said over the key, in lines; names from the data may stand in it.
+# The lines above the key; they may contain names from the data.
 heading = ''
 line_count(s) = s eq '' ? 0 : 1 + (strstrt(s, "\n") ? line_count(s[strstrt(s, "\n") + 1 : *]) : 0)
 line_of(s, k) = strstrt(s, "\n") == 0 ? s : k == 1 ? s[1 : strstrt(s, "\n") - 1] : line_of(s[strstrt(s, "\n") + 1 : *], k - 1)

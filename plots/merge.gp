@@ -1,9 +1,9 @@
-# merge.gp -- what aggregating many workers' payloads takes: a line for each compressor, against the number of workers.
+# merge.gp -- the time to aggregate payloads against the number of workers: a line for each compressor.
 #
 #     gnuplot -d -c merge.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or merge's CSV as it is. Solid lines with filled marks: payloads
-# to one aggregate and that to floats. Dashed lines with open marks: every payload decoded.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of merge. Solid lines with filled marks: merge all
+# payloads, then decode the merged payload. Dashed lines with open marks: decode every payload.
 data = ARG1
 figure = ARG2
 needs = 'compressor workers merge_ms decode_ms decode_each_ms'

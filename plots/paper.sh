@@ -1,11 +1,11 @@
 #!/bin/sh
-# paper.sh -- makes what plots/paper.list says: sh plots/paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]
+# paper.sh -- makes the figures and tables of plots/paper.list: sh plots/paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]
 #
-# One thing after another, so that no timing stands beside training. What is there already, by the same command, from
-# inputs and programs that are not newer, stays. What fails is named with its log, and the rest goes on.
-# From the environment: DATA=full adds published data sets and other dumps, looked for in DATASETS (default datasets);
-# PAPER_QUICK=1 makes everything small, to see that it works; PAPER_TRAIN is added to each training command; PAPER_LIST
-# is the list.
+# Runs one command after another, so that training does not disturb timings. Keeps a file that the same command made if
+# no input or program is newer. Names a command that fails, with its log, and runs the others.
+# Environment: DATA=full adds published data sets and other dumps in the folder DATASETS (default datasets);
+# PAPER_QUICK=1 tests all commands on small data; PAPER_TRAIN is added to each training command; PAPER_LIST is the
+# list.
 set -u
 bin=${1:?usage: paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]} out=${2:-build/paper}
 list=${PAPER_LIST:-$(dirname "$0")/paper.list}
@@ -19,7 +19,7 @@ full) dumps='resnet18-cifar10:linear.weight charlm-shakespeare:pos.weight' ;;
 *) echo "paper: DATA=$DATA: want ready or full" >&2; exit 2 ;;
 esac
 
-# ---- what the list's words stand for ----
+# ---- the variables in the list ----
 
 bench=$bin/atomo-bench data=$out/data more=${PAPER_TRAIN:-} plots=$(dirname "$0") published=$(dirname "$0")/published
 if [ -n "${PAPER_QUICK:-}" ]; then
@@ -58,7 +58,7 @@ resnet18="$resnet18 --shape 10x512 --shape 10"
 failed=0 undrawn=0
 mkdir -p "$data" "$out/log" "$out/.made" || exit 1
 
-# Whether what the command $2 would write as $1 is there, by this command, not older than anything that it reads.
+# Whether the command $2 has already made $1, and none of its inputs is newer.
 made() {
     stamp=$out/.made/$1
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$2" ] || return 1
@@ -95,14 +95,14 @@ trap stop INT TERM
 
 # ---- a line of the list ----
 
-# The words with dollars put in; quotes and globs stay as they are written.
+# Replaces the variables in a line; keeps quotes and globs.
 worded() { eval "cat <<END
 $1
 END"; }
 
 note() { printf '%s\n' "$1" >>"$out/$name.sh.new"; }
 
-each() { # NAME COMMAND: to the page, and done
+each() { # NAME COMMAND: adds the command to NAME.sh and runs it
     note "$2"
     [ -n "$bad" ] || step "$1" "$2"
 }
@@ -134,7 +134,7 @@ line_across() { # FIELD COLUMNS [OPTION]
     each "$name.tex" "$bench report $out/$name.csv -o $out/$name.tex"
 }
 
-# Published values have a place on the page: the JSON is among its data.
+# Writes the published values into the folder of the page's data, too.
 line_beside() { # FILE ON COLUMNS [OPTION]
     rest=${1#* } joined=$data/${name%-published}-published.json
     on=${rest%% *} rest=${rest#* }
@@ -211,7 +211,7 @@ needs() {
     fi
 }
 
-stanzas() { # SUFFIX DUMP TENSOR STEP: a small one for quick runs; of several steps one
+stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STEP selects one of several steps
     suffix=$1 dump=$2 name= pick= one_step=${4:+"--step '$4'"}
     [ -z "${PAPER_QUICK:-}" ] || pick="-t $3"
     while IFS= read -r line; do

@@ -1,9 +1,9 @@
-# pareto.gp -- size against error, a line for each compressor, the Pareto fronts behind them, and what the worst
-# gradient allows: b bits an element leave 4^-b of its energy at least, an unbiased compressor 1 / (4^b - 1).
+# pareto.gp -- error against size: a line for each compressor, and the Pareto fronts. Dotted: the least relative error
+# at b bits per element on Gaussian data, 4^-b, and that of unbiased compressors, 1 / (4^b - 1).
 #
 #     gnuplot -d -c pareto.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or sweep's or compare's CSV as it is.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of sweep or compare.
 data = ARG1
 figure = ARG2
 needs = 'compressor bits_per_element relative_error'
@@ -25,7 +25,7 @@ series(r) = c_series ? strcol(c_series) : family(strcol(c_compressor))
 
 array biased[most]
 array zero[most]
-array on_front[2] = [0, 0] # points of the unbiased and of the biased; one alone is no line
+array on_front[2] = [0, 0] # points on the front of unbiased and of biased compressors; a single point is not drawn
 do for [k = 1:most] { biased[k] = zero[k] = 0 }
 x_low = y_low = 1e300
 x_high = y_high = 0

@@ -1,9 +1,9 @@
-# runtime.gp -- what an iteration takes and what a worker sends, for each compressor, with the most workers that the data
-# have: times to compute, encode, communicate and decode above, a worker's payload below.
+# runtime.gp -- the time of an iteration and a worker's payload for each compressor, at the largest number of workers in
+# the data: above the times to compute, encode, communicate and decode, below the payload.
 #
 #     gnuplot -d -c runtime.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or cost's CSV with one link and topology as it is.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of cost with one link and topology.
 data = ARG1
 figure = ARG2
 folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[strstrt(path, '/') + 1 : *]) : ''
@@ -59,7 +59,7 @@ unset label
 set tmargin at screen up(foot_high + lower - 0.02)
 set bmargin at screen up(foot_high)
 set ylabel 'payload, '.unit_name offset -0.6, 0
-upright = n > 8 # where there is no room for numbers side by side
+upright = n > 8 # no room for numbers side by side
 set yrange [0 : s_high / unit * (upright ? 1.6 : 1.25)]
 ends_at(i) = i - 0.4
 eval name_bars

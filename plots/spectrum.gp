@@ -2,9 +2,8 @@
 #
 #     gnuplot -d -c spectrum.gp DATA.csv FIGURE.{pdf,svg,png,tex}
 #
-# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --spectrum as it is. One tensor is
-# drawn by its singular values, a line for each step or worker; several by what their values are beside their
-# largest.
+# DATA is what `atomo-bench plot` writes beside a figure, or the CSV of inspect --spectrum. One tensor is drawn by
+# its singular values, with a line for each step or worker; several tensors by singular value / largest.
 data = ARG1
 figure = ARG2
 needs = 'tensor index value'
@@ -12,11 +11,11 @@ folder(path) = strstrt(path, '/') ? path[1 : strstrt(path, '/')].folder(path[str
 home = folder(ARG0)
 load home.'look.gp'
 
-# ---- which lines there are ----
+# ---- lines ----
 
 c_index = place('index')
 c_value = place('value')
-floor_y = 1e-4 # of the largest value: what is below is not drawn
+floor_y = 1e-4 # smaller shares of the largest value are not drawn
 array seen[most] # values above the floor
 array bottom[most]
 array top[most]

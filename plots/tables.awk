@@ -1,4 +1,4 @@
-# tables.awk -- lays out CSV tables for tables.sh, which says how.
+# tables.awk -- lays out CSV tables; tables.sh describes them.
 
 # The cells of a line of CSV, without their quotes; returns their number.
 function cells(line, cell,   n, i, c, quoted) {

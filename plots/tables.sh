@@ -1,5 +1,5 @@
 #!/bin/sh
-# tables.sh -- two tables of the paper that atomo-bench report does not make: it lays out the CSV of report anew.
+# tables.sh -- makes two kinds of tables from the CSV of atomo-bench report.
 #
 #     sh tables.sh across BENCH RESULT FIELD OUT.csv --columns LIST [OPTION]...
 #         a row for each value of the first column of LIST, and its other columns once for each value of FIELD

@@ -32,7 +32,7 @@ typedef struct {
     Arena *a;       /* freed after the result */
 } Part;
 
-/* ---- how it was made ---- */
+/* ---- command and settings ---- */
 
 static const char *fact_text(const Json *v, Arena *a)
 {
@@ -136,7 +136,7 @@ static Status put_drawn(Part *p)
     return OK;
 }
 
-/* ---- what only some kinds have ---- */
+/* ---- parts of single kinds ---- */
 
 static Status put_speedups(Part *p, const PageTable *like)
 {
@@ -389,7 +389,7 @@ static Status put_page(Page *p)
     return put_back(p);
 }
 
-/* ---- the whole ---- */
+/* ---- the page ---- */
 
 static Status open_folder(Page *p)
 {

@@ -1,9 +1,9 @@
-/* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with what had
- * been done, sent and waited for until then.
+/* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with the steps,
+ * bytes and times until the test.
  *
- * A step that is not above the one before it begins another run. Runs of one compressor, from several files with
- * other seeds, are one line: the mean of the runs at each step, between the `low`est and the `high`est. A row without a
- * step is a target: an accuracy that the run was asked to reach. */
+ * A step that is not larger than the step before begins another run. Runs of one compressor, from several files with
+ * different seeds, are one line: the mean at each step, between `low` and `high`. A row without a step is a target
+ * accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void put_target(Value **to, double accuracy)
     *to += COLUMNS;
 }
 
-/* run names them in its columns; a figure's own data in rows without a step. */
+/* Results of run have targets in the names of columns, FIGURE.plot.csv in rows without a step. */
 static void put_targets(const Csv *data, Value **to)
 {
     static const char prefix[] = "steps_to_";
@@ -54,7 +54,7 @@ typedef struct {
     double step, sent;
 } Run;
 
-/* What a worker has sent when the row's step is done: run's rows say it of each step. */
+/* The bytes that a worker sent up to the row's step; rows of run have the bytes of each step. */
 static void follow(Run *run, const Csv *data, size_t row)
 {
     const char *compressor = csv_cell(data, row, "compressor");
@@ -120,7 +120,7 @@ static void add_run(Value *sum, const Value *more)
     sum[RUNS].real += more[RUNS].real;
 }
 
-/* Tests of one compressor at one step follow one another: each such lot becomes its first. */
+/* Replaces the tests of one compressor at one step, which follow one another, by one row. */
 static size_t join_runs(Value *rows, size_t count)
 {
     size_t kept = 0;

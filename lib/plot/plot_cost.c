@@ -1,5 +1,5 @@
-/* plot_cost.c -- the data of the figures of what iterations cost: one row per compressor and number of workers, and per
- * topology and link where the data have several, each compressor's sorted by workers. */
+/* plot_cost.c -- the data of the figures of cost: a row for each compressor and number of workers, and for each topology
+ * and link if the data have several; the rows of a compressor are sorted by workers. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static const char *const numbers[] = {"workers",   "compute_ms",      "encode_ms
                                       "decode_ms", "total_ms",        "bytes_up",  "beta_gbps",
                                       "alpha_ms",  "break_even_gbps", NULL};
 
-/* Some rows of one compressor and number of workers differ in the column. */
+/* True if rows of one compressor and number of workers differ in the column. */
 static bool several(const Csv *data, const char *column)
 {
     static const char *const same[] = {"compressor", "workers"};

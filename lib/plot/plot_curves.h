@@ -1,9 +1,7 @@
-/* plot_curves.h -- results that hold one curve after another, as inspect's figures do: where each begins, which
- * ones a figure names, and the band that all lie in.
+/* plot_curves.h -- results of inspect with one curve after another: the rows of each curve, and the names in the figure.
  *
- * A tensor that comes again is another step or worker of it; inspect's rows say no more than that. Up to
- * NAMED_MAX tensors are all named; of more, only the two with the least and the most of a trait, and the rest
- * are drawn without names. */
+ * A further curve of a tensor is another step or worker; rows do not say which. Up to NAMED_MAX tensors are all named. Of
+ * more tensors, only the two with the least and the largest trait are named. */
 #ifndef ATOMO_PLOT_CURVES_H
 #define ATOMO_PLOT_CURVES_H
 
@@ -12,10 +10,10 @@
 enum { NAMED_MAX = 8, DRAWN_MAX = 150, CURVE_COLUMNS = 4 };
 
 typedef struct {
-    const char *tensor, *name; /* as the data and as gnuplot have it */
+    const char *tensor, *name; /* in the data, and for gnuplot */
     size_t row, rows;          /* of the data */
     double trait;
-    double n, mean, std; /* of a tensor's elements, as its histogram tells them */
+    double n, mean, std; /* of a tensor's elements, from its histogram */
     bool drawn;
     const char *role; /* "named", "least", "most", "other" */
 } Curve;
@@ -26,23 +24,22 @@ typedef struct {
     double *column[CURVE_COLUMNS]; /* (rows of the data) */
 } Curves;
 
-/* Which numbers a figure needs beside the tensor, and what holds of a curve of them. */
+/* The columns of a figure's curves, and the functions that check them. */
 typedef struct {
     const char *const *column;                    /* up to CURVE_COLUMNS, NULL-ended */
-    bool (*follows)(const Curves *c, size_t row); /* the row goes on with the curve of the row before it */
+    bool (*follows)(const Curves *c, size_t row); /* the row continues the curve of the row before */
 
-    /* Refuses what inspect does not write, and finds the trait; NaN: there is nothing to draw. */
+    /* Refuses values that inspect does not write, and sets the trait; NaN: the curve is not drawn. */
     Status (*check)(const Curves *all, Curve *c, Error *err);
-    const char *none;                /* what is said where that holds of all */
-    bool (*typical)(const Curve *c); /* others are left out, unless all are such */
+    const char *none;                /* the message if no curve can be drawn */
+    bool (*typical)(const Curve *c); /* false: the curve is left out, unless no curve is typical */
 } CurveKind;
 
-/* The curves to go by, their roles, and which are drawn: at most DRAWN_MAX without a name, evenly chosen. Rows
- * without a number in the last column belong to no curve, nor do those of a band: a figure's own data may draw
- * it again. */
+/* Finds the curves and their roles, and chooses those to draw: at most DRAWN_MAX without a name, evenly spaced. Ignores rows
+ * without a number in the last column, and the rows of a band, which FIGURE.plot.csv may have. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 
-/* Quartiles of v, which this sorts. */
+/* Sorts v. */
 typedef struct {
     double low, middle, high;
 } Quartiles;

@@ -1,5 +1,5 @@
 /* plot_gnuplot.c -- starts gnuplot: no shell, no start-up files, a private directory, a time limit, and a
- * look at what came out, since gnuplot reports success on a full disk. */
+ * check of the figure, since gnuplot reports success on a full disk. */
 #include "plot/plot.h"
 
 #include "base/file.h"
@@ -80,7 +80,7 @@ static char *room_read(Room *room, const char *name, size_t *size)
 
 /* ---- the process ---- */
 
-/* Our environment without what would change gnuplot's mind. */
+/* Our environment without gnuplot's own variables. */
 static char **clean_environment(Arena *a)
 {
     size_t count = 0, kept = 0;
@@ -97,7 +97,7 @@ static char **clean_environment(Arena *a)
     return clean;
 }
 
-/* In the room, without input, all that it says in a file there; an error number. */
+/* Starts gnuplot in the private directory, without input, its output in a file there. Returns an error number. */
 static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t to_do;
@@ -130,7 +130,7 @@ static Status start(Room *room, char *const *arguments, pid_t *child)
     return failed ? FAIL(room->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits for the child's end; one that takes too long, or is no longer wanted, is killed. */
+/* Waits for the child's end; kills a child that takes too long or is stopped by the user. */
 static Status await(Room *room, pid_t child, int *status)
 {
     const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
@@ -153,7 +153,7 @@ static Status await(Room *room, pid_t child, int *status)
     return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
-/* The last line of what gnuplot said that is no echo of the script. */
+/* The last line of gnuplot's output that does not repeat the script. */
 static const char *last_words(Room *room)
 {
     size_t size = 0;
@@ -179,7 +179,7 @@ static Status run(Room *room, char *const *arguments)
 
 /* ---- drawing ---- */
 
-/* Whether the bytes begin and end as such a figure does. */
+/* Whether the bytes begin and end like a figure of this format. */
 static bool whole_figure(const char *ending, const char *data, size_t size)
 {
     static const struct {
@@ -198,7 +198,7 @@ static bool whole_figure(const char *ending, const char *data, size_t size)
     return false;
 }
 
-/* All of them: a script loads others. */
+/* Writes all scripts, as a script loads others. */
 static Status write_scripts(Room *room)
 {
     for (const PlotScript *script = plot_scripts; script->name; script++)

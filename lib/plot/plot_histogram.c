@@ -1,6 +1,5 @@
-/* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, bins put together
- * until they hold enough to go by, and, where tensors are many, the quartiles of their densities, each in its own
- * standard deviations.
+/* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, with small bins
+ * merged; and for many tensors the quartiles of their densities, in standard deviations of each.
  *
  * Rows: role is `named`, `least` (shortest tails), `most` (longest), `other` or `band`; a band's bin is a place in
  * standard deviations from the mean, its `count` the median density there, between `low` and `high`. */
@@ -27,8 +26,8 @@ static double middle(const Curves *all, size_t row)
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
 }
 
-/* Takes each element for the middle of its bin. The trait is how far the largest stand out, in standard
- * deviations; NaN where all are equal. */
+/* Replaces each element by the middle of its bin. The trait is the distance of the extreme elements from the mean, in standard
+ * deviations; NaN if all elements are equal. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     double sum = 0, squares = 0;
@@ -51,7 +50,7 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
 
 enum { ENOUGH = 10 }; /* elements of a bin */
 
-/* The histogram of fewer has some 20 bins of ENOUGH: mostly noise. */
+/* With fewer elements, a histogram has about 20 bins of ENOUGH elements: mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;
@@ -68,7 +67,7 @@ static const CurveKind curves = {
     .typical = has_many,
 };
 
-/* Puts neighbouring bins together until each holds ENOUGH: tails without gaps. */
+/* Merges neighbouring bins until each has ENOUGH elements, so that tails have no gaps. */
 static void join_bins(const Curves *all, Curve *c)
 {
     double *low = all->column[LOW] + c->row, *high = all->column[HIGH] + c->row;
@@ -84,7 +83,7 @@ static void join_bins(const Curves *all, Curve *c)
             high[last] = high[i];
             count[last] = count[i];
         }
-    if (last > 0 && count[last] < ENOUGH) { /* too few are left at the end: they join those before */
+    if (last > 0 && count[last] < ENOUGH) { /* merges the last elements into the bin before */
         high[last - 1] = high[last];
         count[last - 1] += count[last];
         last--;
@@ -92,8 +91,8 @@ static void join_bins(const Curves *all, Curve *c)
     c->rows = last + 1;
 }
 
-/* Elements in a standard deviation as a share of all, at `place` standard deviations from the mean; NaN where
- * the histogram does not reach. */
+/* Elements in a standard deviation as a share of all, at `place` standard deviations from the mean; NaN outside
+ * of the histogram. */
 static double density(const Curves *all, const Curve *c, double place)
 {
     const double *low = all->column[LOW], *high = all->column[HIGH], x = c->mean + place * c->std;

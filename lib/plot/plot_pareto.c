@@ -1,5 +1,5 @@
 /* plot_pareto.c -- the data of the size-against-error figure: one row per compressor over the whole
- * selection, its series, whether it is unbiased, and whether it stands on the Pareto front among its like. */
+ * selection, its series, whether it is unbiased, and whether it is on the Pareto front of unbiased or of biased rows. */
 #include "compress/spec.h"
 #include "num/pareto.h"
 #include "plot/plot.h"
@@ -29,7 +29,7 @@ typedef struct {
     bool front;
 } Point;
 
-/* A line end inside quotes would be the end of the row to gnuplot. */
+/* gnuplot ends a row at a line end inside quotes. */
 static char *one_line(const char *s, Arena *a)
 {
     char *copy = text_copy(a, s);
@@ -39,14 +39,14 @@ static char *one_line(const char *s, Arena *a)
     return copy;
 }
 
-/* Whether the key turns size into error: along a line that is what changes. */
+/* Whether the key trades size for error: it varies along a line. */
 static bool is_rate(const Param *keys, const Param *p)
 {
     const Param *rate = param_rate(keys);
     return rate && (p == rate || (p->group && p->group == rate->group));
 }
 
-/* The keys of a stage that tell its line from another's. */
+/* The keys of a stage that distinguish its line from others. */
 static void add_keys(TextBuf *out, const Codec *codec)
 {
     const Param *keys = codec->ops->params;
@@ -74,7 +74,7 @@ static char *series_of(const char *spec, Arena *a)
     return text_done(&out);
 }
 
-/* What the data says, else what the codec promises. */
+/* From the data, or from the codec's promise if the data do not say. */
 static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
 {
     Error err;
@@ -110,7 +110,7 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
 
-/* What the data says (a sweep), else what the points themselves do. */
+/* From the data (a sweep), or computed from the points. */
 static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);

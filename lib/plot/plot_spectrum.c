@@ -1,5 +1,5 @@
-/* plot_spectrum.c -- the data of the singular-value figure: each tensor's values as inspect gave them and, where
- * tensors are many, the quartiles of what their values are beside their largest.
+/* plot_spectrum.c -- the data of the singular-value figure: each tensor's values from inspect and, for many
+ * tensors, the quartiles of value / largest.
  *
  * Rows: role is `named`, `least` (steepest), `most` (flattest), `other` or `band`; a band's `value` is the
  * median, between `low` and `high`. */
@@ -28,8 +28,8 @@ static bool follows(const Curves *c, size_t row)
 
 enum { START = 10 };
 
-/* Every value finite and not negative, indices from 1 on. The trait is how slowly the values fall at first: the
- * mean of START of them beside the largest. */
+/* Values must be finite and not negative, indices 1, 2, .. The trait is the mean of the first START values / the largest:
+ * a large trait is a slow decay. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;
@@ -43,7 +43,7 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-/* A vector seen as two columns has two singular values: no curve. */
+/* A vector as a matrix of two columns has two singular values, too few for a curve. */
 static bool is_curve(const Curve *c)
 {
     return c->rows > 2;
@@ -72,7 +72,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* As far as half of the curves reach. */
+/* The number of values that at least half of the curves have. */
 static Value *put_band(Value *row, const Curves *all, size_t longest, double *room)
 {
     const double *value = all->column[VALUE];

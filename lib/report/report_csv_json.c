@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How a format writes the values that both do not write alike. */
+/* The values that the two formats write differently. */
 typedef struct {
     const char *none;
     void (*text)(TextBuf *out, const char *s);

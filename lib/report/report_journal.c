@@ -49,7 +49,7 @@ static Status begin(Journal *j, const char *first, Arena *a, Error *err)
     return journal_add(j, first, a, err);
 }
 
-/* ---- taking up ---- */
+/* ---- resuming ---- */
 
 static bool same_value(const Json *v, const Json *w)
 {
@@ -60,7 +60,7 @@ static bool same_value(const Json *v, const Json *w)
     return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
 }
 
-/* Both lines of settings came from the same code, but perhaps not from the same version of it. */
+/* Another version of the program may have written the old line of settings. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     for (const Json *setting = is->first; setting; setting = setting->next)

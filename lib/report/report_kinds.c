@@ -19,7 +19,7 @@ static void rank_all(const Csv *t, RowRank *rank)
         rank[i] = ROW_LEAD;
 }
 
-/* Everything selected: of several steps or workers the row that pools them. */
+/* The row over the whole selection; with several steps or workers, the row that pools them. */
 static void rank_whole(const Csv *t, RowRank *rank)
 {
     bool pooled = false;
@@ -94,9 +94,9 @@ const ResultKind result_kinds[] = {
     {0},
 };
 
-/* ---- whose result it is ---- */
+/* ---- the kind of a result ---- */
 
-/* Calls for each name in the list: how many there are, or 0 when the table lacks one. */
+/* The number of names in the list; 0 if the table lacks one of these columns. */
 static size_t marks_there(const char *marks, const Csv *t)
 {
     size_t count = 0;
@@ -123,7 +123,7 @@ bool result_known(const char *schema)
     return false;
 }
 
-/* The most marks win: a sweep's columns are a comparison's and some more. A result without records has no columns. */
+/* The kind with the most marks wins: a sweep has all columns of a comparison and more. A result without records has no columns. */
 const ResultKind *result_kind(const Stored *s, const char **why)
 {
     const ResultKind *best = NULL;

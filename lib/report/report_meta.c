@@ -1,4 +1,4 @@
-/* report_meta.c -- what is worth knowing about a run beside its results. */
+/* report_meta.c -- facts about a run: versions, machine, command line. */
 #include "base/host.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -53,7 +53,7 @@ Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
     return OK;
 }
 
-/* The command line, quoted so that a shell would read it back. */
+/* The command line, quoted so that a shell can run it. */
 static char *command_text(int argc, char **argv, Arena *a)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";

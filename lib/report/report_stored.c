@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A shape: "64x3x3x3"; "" where the array is none. */
+/* A shape as "64x3x3x3"; "" if the array is not a shape. */
 static const char *shape_of(const Json *array, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -18,7 +18,7 @@ static const char *shape_of(const Json *array, Arena *a)
     return text_done(&out);
 }
 
-/* A value as CSV writes it; what has no such form (null, objects, arrays of other things) is "". NULL: out of memory. */
+/* A value as CSV writes it; null, objects and arrays that are no shapes become "". NULL: out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
     if (!v || v->type == JSON_NULL)
@@ -36,7 +36,7 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
-/* Every record has the first one's fields, mostly in its order. */
+/* Records have the fields of the first record, mostly in the same order. */
 static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
 {
     const Json *at = record->first;
@@ -50,11 +50,11 @@ static bool put_record(const char **cell, const Csv *out, const Json *record, Ar
     return true;
 }
 
-/* Records as they come. */
+/* The records read so far. */
 typedef struct {
     Csv *table;
     size_t room; /* rows */
-    bool other;  /* the first one is no record */
+    bool other;  /* the first element is no record */
     Arena *a;
     Error *err;
 } Records;

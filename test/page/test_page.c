@@ -1,4 +1,4 @@
-/* test_page.c -- a folder of results as one page, whatever the files hold. */
+/* test_page.c -- a folder of results as one page, for any content of the files. */
 #include "rig/page_rig.h"
 #include "base/file.h"
 

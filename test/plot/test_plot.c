@@ -1,11 +1,11 @@
-/* test_plot.c -- what holds of every kind of figure: it draws with every ending, from CSV and JSON alike, names in it are
- * text and nothing else, and what it lacks is said in a line. */
+/* test_plot.c -- every kind of figure: drawn in every format, from CSV and from JSON; names are never run as commands; a
+ * missing column is a message of one line. */
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
-/* Of each kind data that draw, with @ for a name. */
+/* Data of each kind, with @ for a name. */
 static const struct {
     const PlotKind *kind;
     const char *head, *rows;
@@ -91,7 +91,7 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Eight at a time: a figure names no more tensors. */
+/* Eight at a time, as a figure names at most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};
@@ -117,7 +117,7 @@ static void names_are_text_in_every_kind_and_ending(void **state)
             }
 }
 
-/* What a shell or gnuplot would do leaves a file in the test's folder. */
+/* A name that a shell or gnuplot runs as a command would make a file in the test's folder. */
 static void names_run_nothing_in_any_kind_or_ending(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void names_run_nothing_in_any_kind_or_ending(void **state)
 
 /* ---- data ---- */
 
-/* The same records as our JSON: numbers as such, what is empty as null. */
+/* The same records as JSON; empty cells are null. */
 static const char *json_of(const char *text)
 {
     const Csv csv = table_of(text);
@@ -196,7 +196,7 @@ static void what_is_no_result_is_refused(void **state)
     assert_int_equal(plot_load(&json, ".", a, &err), ERR_IO);
 }
 
-/* Without each in turn of the columns that it needs. */
+/* Removes each of the needed columns in turn. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
     }
 }
 
-/* A gnuplot that looks for a terminal which none has instead of pdfcairo, as one built without cairo. */
+/* Makes gnuplot look for a terminal that does not exist instead of pdfcairo, like a gnuplot without cairo. */
 static void a_gnuplot_without_the_terminal_says_so(void **state)
 {
     (void)state;

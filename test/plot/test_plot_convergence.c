@@ -1,4 +1,4 @@
-/* test_plot_convergence.c -- what the convergence figure takes from a training run, and how runs become one line. */
+/* test_plot_convergence.c -- the rows of the convergence figure, and the mean of several runs. */
 #include "rig/plot_rig.h"
 
 #define HEAD                                                                                                 \
@@ -78,7 +78,7 @@ static void each_axis_says_what_it_is(void **state)
     write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,2,0.75,5000,2,4,,\n");
     for (size_t i = 0; i < countof(axes); i++)
         check_has(against(axes[i].x), axes[i].label);
-    check_has(against(NULL), "accuracies aimed at");
+    check_has(against(NULL), "target accuracies");
     check(!strstr(against(NULL), "band"));
     write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,1,0.75,5000,2,4,,\n");
     check_has(against(NULL), "mean of up to 2 runs");

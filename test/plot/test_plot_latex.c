@@ -28,7 +28,7 @@ static const struct {
      "tensor,index,value\nkey1,1,4\nkey1,2,2\nkey1,1,3\nkey1,2,1\nkey2,1,2\nkey2,2,1\n",
      {"thick: last in the file, thin: before it", NULL}},
     {"merge", MERGES, {"solid: merged, then decoded once", "dotted: every payload decoded"}},
-    {"convergence", RUN, {"mean of up to 2 runs; band: least to most", "dotted: accuracies aimed at"}},
+    {"convergence", RUN, {"mean of up to 2 runs; band: least to most", "dotted: target accuracies"}},
     {"iteration-time", COST_HEAD "a,2,1,1,1,1,4,0.5,below,400\n", {"2 workers", NULL}},
     {"runtime", COST_HEAD "a,2,1,1,1,1,4,0.5,below,400\n", {"2 workers", NULL}},
     {"break-even",

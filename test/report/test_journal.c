@@ -1,4 +1,4 @@
-/* test_journal.c -- journals that were torn anywhere, are of another run, or hold what no run wrote. */
+/* test_journal.c -- journals that are cut at any byte, belong to another run, or have lines that no run writes. */
 #include "rig/check.h"
 #include "report/report_journal.h"
 
@@ -93,8 +93,7 @@ static void records_come_back_as_they_were(void **state)
     check(access(path, F_OK) != 0);
 }
 
-/* Cut anywhere: whole lines come back, the torn one is dropped, and what is added then stands on a line of
- * its own. */
+/* A journal cut at any byte: whole lines are read, the incomplete line is dropped, and a new record gets its own line. */
 static void a_torn_last_line_is_dropped(void **state)
 {
     Arena *a = *state;
@@ -201,7 +200,7 @@ static void two_runs_do_not_share_a_journal(void **state)
     journal_close(&first);
 }
 
-/* In place of the C library's: what a file system without locks says. */
+/* Replaces the C library's flock: returns the error of a file system without locks. */
 static bool no_locks;
 int flock(int fd, int operation)
 {

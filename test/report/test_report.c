@@ -68,7 +68,7 @@ static char *contents(const char *path)
     return text_done(&text);
 }
 
-/* Two rows: one of everything, one of nothing. */
+/* Two rows: one with every type of value, one without values. */
 static const Value *rows(void)
 {
     static Shape shape;

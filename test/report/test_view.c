@@ -1,4 +1,4 @@
-/* test_view.c -- which names of metrics are taken, and when a comparison can do without a clock. */
+/* test_view.c -- which names of metrics are accepted, and when a comparison needs no timings. */
 #include "rig/check.h"
 #include "report/report_compare.h"
 
