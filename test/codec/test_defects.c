@@ -141,8 +141,9 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
             const double p = BUDGET * slowly_falling(k) / sum;
             check_near((double)kept[k] / DRAWS, p, 6.22 * sqrt(p * (1 - p) / DRAWS));
         }
-        check((other_numbers == 0) == (s == 1)); /* only systematic draws, which use one random offset for all
-                                                  * atoms, have the same number of atoms every time */
+        /* Only systematic draws, which use one random offset for all atoms, have the same number of atoms
+         * every time. */
+        check((other_numbers == 0) == (s == 1));
         try_close(t);
     }
 }
@@ -184,8 +185,7 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
             }
             check(sent == KEPT);
         }
-        for (size_t i = 0; i < COUNT; i++) /* the first and last too; 7.6 standard deviations: a false alarm
-                                            * in 1e9 runs */
+        for (size_t i = 0; i < COUNT; i++) /* 7.6 standard deviations: a false alarm in 1e9 runs */
             check_near((double)often[i] / DRAWS, 0.3, 7.6 * sqrt(0.3 * 0.7 / DRAWS));
         try_close(t);
     }

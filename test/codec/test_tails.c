@@ -171,7 +171,7 @@ static void about_k_elements_go_where_the_fitted_law_holds(void **state)
             const size_t n = 131077;
             const double k = (double)wanted(ratios[r], n);
             Try *t =
-                open_case(codecs[c].name, ratios[r], n, (int)c); /* gaussiank: normal, sidco: Laplace */
+                open_case(codecs[c].name, ratios[r], n, (int)c); /* 0: normal; 1: Laplace, sidco fits it */
             try_both(t);
             check(fabs((double)sent(t) - k) < 6 * sqrt(k) + 2);
             try_close(t);

@@ -36,8 +36,7 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
         return; /* no closed form on this x: it is beyond the codec's range */
     const Draws pilot = draws_take(rig, x, 60);
     if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
-        return; /* nearly every draw is zero, as of 1e-30 in half precision: only the closed form could be
-                 * tested */
+        return; /* nearly every draw is zero (1e-30 in half precision) */
     const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
     if (traits & UNBIASED) {
         if (!draws_gain_is_one(&d))

@@ -14,8 +14,7 @@ typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
     const char *spec;
-    double normal, laplace;           /* normalised error |y - x|^2 / |x|^2; 0: computed from the sample; NAN:
-                                       * none is expected */
+    double normal, laplace;           /* |y - x|^2 / |x|^2; 0: computed from x; NAN: none expected */
     double normal_bits, laplace_bits; /* bits per element */
     Source source;
     size_t repeats; /* 0: ten; more where so few atoms are kept that the mean of ten varies by over 1 % */
@@ -69,8 +68,7 @@ static const Row rows[] = {
 };
 
 typedef struct {
-    double error, told, bits; /* error and closed form (told) over |x|^2, bits per element: means of the
-                               * repeats */
+    double error, told, bits; /* means; measured error and closed form over |x|^2 */
 } Measured;
 
 /* Returns sum (z - low)(high - z) / norm over the elements z of the rotated vector, whose sum is nearly 0;

@@ -71,7 +71,7 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* the sample suggests a level far too high */
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* level guessed far too high */
                                : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
                                : how == 2 ? (seen ? 0 : 1)       /* a sample of zeros */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
@@ -149,8 +149,8 @@ static void instruction_sets_sift_the_same_candidates(void **state)
                 const size_t got = k->coin_sift(v, n, coin, &key, at[1], value[1], &sum[1]);
                 check(want == got && sum[0] == sum[1] && k->sum_magnitudes(v, n) == sum[0]);
                 check(!memcmp(at[0], at[1], got * 4) && !memcmp(value[0], value[1], got * 4));
-                size_t next = 0; /* coin_sift must list every element that the coin keeps; it may list others
-                                  * too */
+                /* coin_sift must list every element that the coin keeps; it may list other elements too. */
+                size_t next = 0;
                 for (uint32_t i = 0; i < n; i++) {
                     const bool there = next < got && at[1][next] == i;
                     check(there || !coin_keep(coin, v[i], &key, i));

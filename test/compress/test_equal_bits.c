@@ -142,8 +142,9 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        return true; /* the rate parameter changes too small a part of the payload: in sketchml, keys of a
-                      * dense gradient take most of it */
+        /* The rate parameter changes too small a part of the payload: in sketchml, keys of a dense gradient
+         * take most of it. */
+        return true;
     if (!whole)
         return fmin(beside[0], beside[1]) < target && fmax(beside[0], beside[1]) > target;
     return fabs(bits - target) <= fmin(fabs(beside[0] - target), fabs(beside[1] - target));

@@ -56,7 +56,7 @@ static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 
 typedef struct {
     const char *of;
-    double one, mixed, three; /* published errors: at one level, at two levels decoded as one, at three levels */
+    double one, mixed, three; /* errors at one level, at two levels decoded as one, at three */
 } Published;
 
 /* Squared relative errors of buckets of n = 512 elements. The first error e gives A = |x|_1 / |x|_2 = (n + 3

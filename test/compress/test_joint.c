@@ -30,8 +30,7 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            const bool on_edge = heavy != 0; /* bins count a magnitude equal to the level as heavy (kept for
-                                              * certain) */
+            const bool on_edge = heavy != 0; /* bins count a magnitude equal to the level as heavy */
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)
                 check_rel(point[k].bits, atoms_bits(m.shape[j].n, heavy, T1 / point[k].level), 1e-9);

@@ -107,8 +107,7 @@ static void mean_variance_and_gain_are_right(void **state)
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
         check_rel(d.gain_error * d.gain_error * (double)repeats, m.weighted / (g * g), 0.15);
 
-        double pairs = 0; /* tr C^2, C the errors' covariance, is the mean squared product of independent
-                           * errors */
+        double pairs = 0; /* tr C^2, the mean squared product of independent errors */
         float *last = NEW_ZERO(rig.forever, float, n);
         for (size_t r = 0; r < repeats; r++) {
             double product = 0;
@@ -154,8 +153,7 @@ static void workers_add_up(void **state)
         check(merged.size == all[0].size + 1 && merged.data[1] == WORKERS);
         float *y = NEW(rig.forever, float, M *K);
         check_ok(rig_decode_bytes(&rig, merged.data, merged.size, y), &rig.err);
-        check_ok(rig_encode(&rig, whole, 0), &rig.err); /* the estimate that one worker with the sum of all
-                                                         * matrices would send */
+        check_ok(rig_encode(&rig, whole, 0), &rig.err); /* what one worker with the sum would send */
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < M * K; i++) {
             size += sum[i] * sum[i];

@@ -4,8 +4,8 @@
 #include "rig/matrices.h"
 #include "num/finite.h"
 
-static const float *values(const Rig *rig, int round) /* the payload's floats after the kind byte, copied for
-                                                       * alignment */
+/* Returns the payload's floats after the kind byte, copied for alignment. */
+static const float *values(const Rig *rig, int round)
 {
     const Bytes b = rig->message.round[round];
     float *x = NEW(rig->forever, float, b.size / 4);

@@ -235,8 +235,7 @@ static void residuals_of_error_feedback_add_up(void **state)
 static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
 {
     const Bytes kept = r->heard[round];
-    uint8_t *copy = malloc(size ? size : 1); /* an allocation of its own, so that ASan reports a read past its
-                                              * end */
+    uint8_t *copy = malloc(size ? size : 1); /* own allocation: ASan reports overreads */
     memcpy(copy, data, size);
     r->heard[round] = (Bytes){copy, size};
     const Status status = codec_decode(&r->call[0], r->heard[r->rounds - 1], r->agreed);

@@ -178,8 +178,7 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* estimates of an element that is 0.3125 in every
-                                                           * step */
+    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* estimates of 0.3125 in every step */
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
         step(t);
@@ -250,25 +249,24 @@ static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *spec; /* n = 40; bytes: kind, count, form, index gaps (each gap as 0^gap 1), magnitudes,
-                           * signs */
+        const char *spec; /* n = 40; bytes: kind, count, form, gaps as 0^gap 1, magnitudes, signs */
         uint8_t byte[24];
         size_t size;
         Status want;
     } rows[] = {
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK},          /* elements 0 and 2 */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT}, /* padding of signs */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* a negative magnitude */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* negative magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* a magnitude of zero */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* an infinite magnitude */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* infinite magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* a magnitude of NaN */
-        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three elements where k is two */
-        {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* the kind of a merged payload */
+        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three elements, k = 2 */
+        {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* kind: merged */
         {"stc:ratio=0.05", {1, 0}, 2, OK},
         {"stc:ratio=0.05", {1, 0, 0}, 3, ERR_CORRUPT},
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 2}, 13, OK},
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 2}, 13, ERR_CORRUPT},
-        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0}, 13, OK}, /* no negative element */
+        {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0}, 13, OK}, /* no minus sign */
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x80, 0}, 13, ERR_CORRUPT},
         {"adaq:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0}, 13, ERR_CORRUPT},
         {"adaq:ratio=0.05", {1, 5, 0, 0xf8, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 1}, 13, ERR_CORRUPT},

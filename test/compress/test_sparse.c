@@ -288,7 +288,7 @@ static void threshold_sends_what_reaches_it(void **state)
         double tau, rel;
     } rows[] = {
         {"threshold", 0, 0.01},         {"threshold:rel=0.5", 0, 0.5}, {"threshold:rel=1", 0, 1},
-        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0}, /* 0.1f > 0.1: sent */
+        {"threshold:tau=0.7", 0.7, 0},  {"threshold:tau=0.1", 0.1, 0}, /* 0.1f is above 0.1 and is sent */
         {"threshold:tau=3e38", 3e38, 0}};
     for (size_t row = 0; row < countof(rows); row++)
         for (size_t l = 0; l < countof(laws); l++)

@@ -177,7 +177,7 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
                 check(size <= slack);
             }
         }
-        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* the count is about Poisson distributed */
+        check_near((double)count, draw.light, 6 * sqrt(draw.light)); /* about Poisson distributed */
         rig_close(&rig);
         arena_rewind(forever, mark);
     }

@@ -125,7 +125,7 @@ static void levels_are_never_rounded(void **state)
             for (size_t i = 0; i < 300; i++)
                 t->x[i] = values[i % different];
             try_both(t);
-            check(different > 8 || codec_variance(&t->call, t->x) == 0); /* two of the nine values are zeros */
+            check(different > 8 || codec_variance(&t->call, t->x) == 0); /* two of nine are zeros */
             for (size_t i = 0; i < 300; i++)
                 check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
             try_close(t);
@@ -162,7 +162,7 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
         {{0, 1, 2, INFINITY}, false},
         {{NAN, 1, 2, 3}, false},
         {{0, NAN, 2, 3}, false},
-        {{0, 1, 1, 2}, false}, /* levels rise after a repetition */
+        {{0, 1, 1, 2}, false}, /* level 2 equals level 1 */
         {{0, 1, 2, 2}, false}, /* no level 3, which some elements use */
         {{-FLT_MAX, 0, 1, FLT_MAX}, false},
         {{-FLT_MAX, -1, -0.5f, 0}, true},

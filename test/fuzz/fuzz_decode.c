@@ -92,8 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         payload = (Buf){(uint8_t *)(uintptr_t)(data + 3), size - 3, size - 3};
     for (int i = 0; i < m.rounds && !(data[2] & 1); i++)
         m.round[i].size = payload.size / (size_t)m.rounds;
-    uint8_t *exact = malloc(payload.size + 1); /* an allocation of its own, so that ASan reports a read past
-                                                * its end */
+    uint8_t *exact = malloc(payload.size + 1); /* own allocation: ASan reports overreads */
     memcpy(exact, payload.data, payload.size);
     divide(&m, exact, payload.size);
     float *x = NEW(a, float, shape.n);

@@ -94,8 +94,8 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
-    AtomMoments m; /* the codec's own fourth moments, if it has them: a rare atom hardly ever occurs in two
-                    * successive draws */
+    /* the codec's own fourth moments, if it has them: a rare atom hardly ever occurs in two successive draws */
+    AtomMoments m;
     rig->call.rng = rig_rng(0);
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
         d.freedom = sum * sum / m.squares;

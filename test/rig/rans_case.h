@@ -27,7 +27,7 @@ static inline size_t slow_put(const Rans *r, unsigned lanes, const uint8_t *byte
             start += f;
         }
         const uint64_t sum = UINT64_C(1) << r->precision;
-        if (*state / f * sum + start + *state % f > UINT32_MAX) { /* the next state would not fit in 32 bits */
+        if (*state / f * sum + start + *state % f > UINT32_MAX) { /* state would overflow */
             word[words++] = (uint16_t)*state;
             *state >>= 16;
         }

@@ -67,8 +67,9 @@ static inline uint8_t *file_load(const char *path, size_t *size)
 
 static inline void file_save(const char *path, const void *data, size_t size)
 {
-    unlink(path); /* a new file: some file systems write one that overwrites old content to the disk at once,
-                   * which is slow */
+    /* Writes a new file: some file systems write a file that overwrites old content to the disk at once,
+     * which is slow. */
+    unlink(path);
     FILE *f = fopen(path, "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }

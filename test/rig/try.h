@@ -95,8 +95,7 @@ static inline void try_refuses_other_lengths(Try *t)
     const Bytes whole = t->sent.round[t->sent.rounds - 1];
     const size_t step = whole.size / 600 + 1;
     for (size_t size = 0; size < whole.size; size += step) {
-        uint8_t *cut = NEW(t->scratch, uint8_t, size); /* an allocation of its own: ASan reports a read past
-                                                        * its end */
+        uint8_t *cut = NEW(t->scratch, uint8_t, size); /* own allocation: ASan reports overreads */
         memcpy(cut, whole.data, size);
         check(try_payload(t, (Bytes){cut, size}) == ERR_CORRUPT);
     }
@@ -158,8 +157,7 @@ typedef struct {
 
 typedef struct {
     double gain, gain_allowed;   /* gain - 1, and the largest |gain - 1| allowed: false alarm under 1e-8 */
-    double ratio, ratio_allowed; /* measured / expected squared error - 1, and the largest magnitude of this
-                                  * allowed */
+    double ratio, ratio_allowed; /* measured / expected squared error - 1; its limit */
 } Verdict;
 
 /* Encodes and decodes R = `repeats` times. `faked` multiplies every estimate, to plant a bias. The elements'
