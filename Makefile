@@ -53,7 +53,7 @@ TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/*/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
-.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck circles listcheck coverage docs \
+.PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck coverage docs \
         rng-quality install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -354,10 +354,8 @@ lint: depcheck
 	clang-format --dry-run -Werror $(SOURCES)
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability --suppressions-list=test/cppcheck.txt -Ilib lib cmd
 
-depcheck:
+depcheck: $(B)/libatomo.a
 	@sh test/depcheck.sh
-
-circles: $(B)/libatomo.a
 	@sh test/circles.sh $<
 
 listcheck: $(PROGRAMS)
