@@ -44,8 +44,7 @@ static Status run(void *options, const TextList *arguments)
     TRY(frame_open(&from, path, o->a, o->err));
     Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
     if (status == ERR_USAGE) {
-        status = o->err->status = ERR_CORRUPT; /* the spec comes from the file, so an invalid spec is not the
-                                                * user's mistake */
+        status = o->err->status = ERR_CORRUPT; /* an invalid spec is the file's error, not the user's */
         o->err->hint[0] = '\0';
     }
     if (status != OK)

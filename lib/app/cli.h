@@ -50,10 +50,8 @@ typedef struct {
 
 /* The options that all commands share; cli_parse adds their rows to the command's table. */
 typedef struct {
-    int64_t seed, threads; /* 0 before parsing; by default seed 1, and as many threads as this process may use
-                            * cores */
-    int format;            /* index into report_formats; without --format, determined by the ending of
-                            * `output` */
+    int64_t seed, threads; /* 0 before parsing; defaults: seed 1, and a thread per usable core */
+    int format;            /* index into report_formats; without --format, from the ending of `output` */
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE; NULL: stdout */
@@ -67,14 +65,12 @@ typedef struct {
     const char *program, *command;
     const char *usage, *brief; /* usage: for example "FILE.h5 [-c SPEC]..." */
     const char
-        *details; /* end of the help text: one paragraph per line; lines that begin with a space are not
-                   * wrapped */
+        *details; /* end of help: one paragraph per line; lines beginning with a space are not wrapped */
     const Option *options;
     Common *common;
     unsigned takes;
     const char *fields;               /* comma-separated field names that --help explains; NULL: none */
-    const char *page;                 /* an ending of -o that is not a format, for example ".html"; NULL:
-                                       * none */
+    const char *page;                 /* an ending of -o that is not a format (".html"); NULL: none */
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
@@ -84,8 +80,8 @@ typedef struct {
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
                  Error *err);
 
-/* A command from its arguments to its exit code: cli_parse, `run` of `options` unless help was asked for, arena_close(a),
- * cli_report. `run` writes its error to `err`. */
+/* Runs a command and returns its exit code: parses the arguments, calls `run` with `options` unless help was printed,
+ * closes the arena and reports the error, which `run` writes to `err`. */
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 
@@ -93,7 +89,7 @@ int cli_run(const Command *command, int argc, char **argv,
  * terminal. */
 bool cli_color(const Common *common);
 
-/* A report with this `meta`, in the format, to the file and in the colours that the options ask for; without columns. */
+/* Returns the spec of a report with this `meta`, without columns; the options determine format, file and colours. */
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts);
 
 /* Prints the command's help, as --help does. */

@@ -8,8 +8,7 @@
 typedef struct {
     const Compressor *ops;
     const Codec
-        *codec; /* with default parameters; a wrapper is put around `none`, unless `alone`; NULL: cannot be
-                * opened */
+        *codec; /* with default parameters; a wrapper around `none`, unless `alone`; NULL: cannot be opened */
     bool alone; /* true: needs no inner codec, so its promises depend on no other codec */
     unsigned promises; /* its promises, a set of traits; 0 unless `alone` */
     bool stateful;

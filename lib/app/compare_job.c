@@ -221,8 +221,7 @@ static void note_raw(CompareJob *j)
 {
     for (size_t k = 0; k < j->results.codecs; k++)
         if (all_raw(&j->results, k) &&
-            !(k && j->codec[k - 1] == j->codec[k])) /* print the note once per codec, not for every number of
-                                                     * workers */
+            !(k && j->codec[k - 1] == j->codec[k])) /* print the note once, not for every number of workers */
             progress_note(
                 &j->progress,
                 "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s",

@@ -34,11 +34,9 @@ struct CompareJob {
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
     bool keeps_no_journal;
-    bool sums_up; /* the command reports only sums over the selection, with its own `write`; it takes no
-                  * --metrics, --sort, --memory */
+    bool sums_up; /* `write` reports only sums over the selection; no --metrics, --sort, --memory */
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
-    double target_bits; /* of --equal-bits; 0: not given. The journal includes it, as the codecs' rates depend
-                         * on it */
+    double target_bits; /* of --equal-bits; 0: not given. In the journal, as the codecs' rates depend on it */
 
     /* set by compare_job_open and compare_job_codecs */
     Fact *facts; /* facts for the report's meta; version and revision come first */

@@ -169,8 +169,7 @@ static void add_record(const CostJob *c, CostMeasured *m, const Record *r)
     }
     if (!r->vectors)
         return;
-    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* planning time is the cell's encoding time
-                                                                 * minus that of its vectors */
+    m->plan += r->level == LEVEL_CELL ? t->encode : -t->encode; /* the cell's time minus its vectors' */
     if (r->level == LEVEL_CELL)
         return;
     CostLayer *l = &m->layer[find_layer(c, r->vector->name)];
@@ -283,8 +282,7 @@ static Status measure_together(CostJob *c)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
     c->team.seed = (uint64_t)j->common.seed;
-    c->team.noise = 0; /* workers without a gradient in the dump copy another worker's; noise would hardly
-                        * change sizes and times */
+    c->team.noise = 0; /* workers without a gradient copy another's: noise hardly changes sizes and times */
     c->team.threads = (int)j->common.threads;
     progress_close(&j->progress);
     progress_open(&j->progress, "merging", adding * c->measured.count * c->team.list.count, j->common.quiet);
@@ -332,8 +330,7 @@ const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers)
             continue;
         }
         layer[i] = c->alone[codec].layer[i];
-        layer[i].merge = added_layer(c, 0, i, workers).merge; /* same as for the codec none: adding up
-                                                               * floats */
+        layer[i].merge = added_layer(c, 0, i, workers).merge; /* as for the codec none: adding up floats */
     }
     return layer;
 }

@@ -70,8 +70,7 @@ Status cost_measure(CostJob *c);
 
 /* Returns the layers of a codec with this many workers: (c->layers) in the job's arena. NULL: out of memory. */
 const CostLayer *cost_layers(const CostJob *c, size_t codec, size_t workers);
-const char *cost_error(const CostJob *c, size_t codec); /* returns why the codec has no results; NULL: it has
-                                                         * results */
+const char *cost_error(const CostJob *c, size_t codec); /* why there are no results; NULL: there are */
 
 /* ---- results ---- */
 

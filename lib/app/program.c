@@ -45,8 +45,7 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stop_came; /* the program's only mutable global: a signal handler has no other
-                                         * way to report */
+static volatile sig_atomic_t stop_came; /* the only mutable global: a signal handler has no arguments */
 
 static void note_stop(int signal)
 {
@@ -153,8 +152,7 @@ int cli_main(const char *program, const char *brief, const Subcommand *table, in
     fill_standard_streams();
     linalg_choose_kernels();
     cli_catch_stop();
-    signal(SIGPIPE, SIG_IGN); /* without these signals, a closed pipe or a file size limit is a write error
-                               * with a message */
+    signal(SIGPIPE, SIG_IGN); /* without the signal, a closed pipe or a file size limit is a write error */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_commands(program, brief, table, stderr);

@@ -13,8 +13,7 @@ typedef struct {
     const VerifyMethods *methods; /* &verify_methods; unit tests use other methods */
     int argc;
     char **argv;
-    Arena *forever, *scratch; /* forever: lives until the report is written; scratch: lives while one vector
-                               * is checked */
+    Arena *forever, *scratch; /* forever: until the report is written; scratch: while one vector is checked */
     Error *err;
 } VerifyJob;
 

@@ -30,10 +30,8 @@ typedef struct {
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
-const char *dataset_name(const void *data, size_t i);          /* returns the name of data set i, NULL after
-                                                                * the last; `data` is ignored */
-const DatasetInfo *dataset_find(const char *name, Error *err); /* returns NULL if there is none: the error
-                                                                * names all data sets and the nearest */
+const char *dataset_name(const void *data, size_t i);          /* set i; NULL after the last; ignores data */
+const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: none; the error names the nearest */
 
 struct Dataset {
     const DatasetInfo *info;

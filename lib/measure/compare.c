@@ -253,8 +253,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    pool->tally.wasserstein = tally->wasserstein; /* correct for a cell of one vector; else pool_wasserstein
-                                                   * replaces it */
+    pool->tally.wasserstein = tally->wasserstein; /* right for one vector; else see pool_wasserstein */
     pool->vectors++;
     if (!e->b.pool_x)
         return;

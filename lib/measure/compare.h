@@ -22,8 +22,7 @@ typedef struct {
     const Vector *vector; /* LEVEL_CELL: the first vector of the cell; LEVEL_RUN: the first of all */
     size_t vectors;       /* vectors measured, without vectors on which the codec failed */
     Tally tally;          /* undefined when vectors is 0 */
-    const char *error;    /* why there is no measurement, or how many vectors it leaves out; NULL: no
-                           * failure */
+    const char *error;    /* why there is no measurement, or how many vectors it lacks; NULL: no failure */
 } Record;
 
 typedef struct {

@@ -243,8 +243,7 @@ static void conclude(Merger *m, Tally *tally)
     tally->raw /= payloads;
     tally->merged /= decoded;
     tally->early /= decoded;
-    tally->encode = stats_median(b->encode, repeats); /* stats_median sorts the seconds, so the first is the
-                                                       * minimum */
+    tally->encode = stats_median(b->encode, repeats); /* sorts the seconds, so the first is the minimum */
     tally->encode_min = b->encode[0];
     tally->each = stats_median(b->each, repeats);
     tally->merge = median_if(m->x.adds, b->merge, repeats);

@@ -32,8 +32,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
 /* Buffers for the largest vector, 16 bytes per element in total, and the pooled copies that order statistics sort. */
 typedef struct {
     float *x, *y;
-    float *work;             /* a little more than 2 n: buffer of the sort, then mean and deviation per
-                              * element */
+    float *work;             /* a little over 2 n: buffer of the sort, then mean and deviation per element */
     float *pool_x, *pool_y;  /* NULL: order statistics are computed per vector only */
     double *encode, *decode; /* (repeats) seconds */
     const Codec *none;
@@ -58,8 +57,7 @@ typedef struct {
     const Vector *vector;
     double above[LEVELS];
     void *state;             /* NULL: the codec keeps none */
-    const void *const *plan; /* (workers) each worker's plan record of this vector; NULL: the codec plans
-                              * nothing */
+    const void *const *plan; /* (workers) plan records of this vector; NULL: the codec plans nothing */
     bool *unread; /* merge: set when a gradient cannot be loaded, which is not the codec's failure */
     float *first; /* receives repeat 0's estimate; NULL: not wanted */
 } Trial;
@@ -102,8 +100,7 @@ typedef struct {
 
 /* A codec's plan for the vectors of a cell. */
 typedef struct {
-    char *next;  /* next record to take; records of `size` bytes, one for each vector that is not raw, in
-                  * order */
+    char *next;  /* next record to take; records of `size` bytes, one per vector that is not raw, in order */
     size_t size; /* 0: the codec plans nothing */
     bool failed;
     const Error *why; /* why planning failed */

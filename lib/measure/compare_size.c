@@ -64,8 +64,7 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* y is unused until decoding, so the codec gets
-                                                             * its memory as scratch */
+        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* y is unused until decoding: lent as scratch */
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
         TRY(status);

@@ -26,8 +26,7 @@ typedef struct {
     uint64_t tensor;  /* rng_hash(name) */
     const char *name; /* the vector's name: that of a tensor or of a group */
     bool raw;         /* sent with the codec `none` */
-    bool joined;      /* true: the vector is all members end to end; false: the vector is the only member, in
-                       * its own shape */
+    bool joined;      /* true: the vector is all members end to end; false: the only member, in its shape */
     FrameMember *member;
     size_t members;
     Bytes round[FRAME_ROUNDS];

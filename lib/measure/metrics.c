@@ -183,8 +183,7 @@ static double elem_error_small(const Tally *t)
 {
     const int own = (int)t->level;
     const double all = elem_total(t), left = all - mean_sum(t, E_ABOVE + own);
-    const double rest = left > 1e-13 * all ? left : 0; /* a smaller difference is rounding error of the
-                                                        * sums */
+    const double rest = left > 1e-13 * all ? left : 0; /* a smaller difference is rounding error */
     return t->percentile_known ? ratio(rest, t->gradient[G_NONZERO] - t->gradient[G_ABOVE + own]) : NAN;
 }
 

@@ -31,13 +31,10 @@ typedef struct {
     double residual2;                              /* squared norm of the residual; NaN: none */
     double scratch;                                /* peak bytes of working memory */
     double wasserstein;                            /* W1 distance; NaN: unknown */
-    double largest;                                /* largest |h_i - g_i| of any element i and repeat (h:
-                                                    * estimate) */
-    double merge,
-        each;      /* merge: seconds to merge all payloads (NaN: they do not merge); seconds to decode and add
-                    * each payload */
-    double merged; /* merge: bytes of the merged payloads of all rounds; NaN: none */
-    double early;  /* merge: bytes of the merged payloads of all rounds but the last */
+    double largest;                                /* max |h_i - g_i| over repeats (h: estimate) */
+    double merge, each; /* merge: seconds to merge all payloads (NaN: no merging); to decode and add each */
+    double merged;      /* merge: bytes of the merged payloads of all rounds; NaN: none */
+    double early;       /* merge: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
     double (*error)[E_SUMS]; /* (decoded) sums over each repeat's estimate */
     double spread[S_SUMS];   /* sums of the repeats' deviations from their mean, and of their mean's from g */

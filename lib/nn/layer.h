@@ -46,8 +46,7 @@ static inline size_t activation_floats(const Activation *v,
     return (v->interleaved ? pieces_of(images) * PIECE : images) * activation_size(v);
 }
 
-static inline size_t activation_wide(const Activation *v) /* number of adjacent floats that belong to one
-                                                           * pixel */
+static inline size_t activation_wide(const Activation *v) /* adjacent floats that belong to one pixel */
 {
     return v->interleaved ? PIECE : v->lanes;
 }
@@ -73,8 +72,7 @@ typedef struct {
     bool training;        /* true: use batch statistics and dropout */
     const float *weights; /* all parameters, flat */
     float *gradient;      /* flat; backward overwrites its layers' slices */
-    float *running;       /* flat: running means and variances; training updates them, scoring only reads
-                           * them */
+    float *running;       /* flat running means and variances; training updates them, scoring reads them */
     Rng rng;              /* addressed by (seed, worker, step) */
     Arena *scratch;       /* rewound after each layer */
     Error *err;
@@ -87,8 +85,7 @@ typedef struct {
     /* Called once, for passes of up to `images`. Memory from the arena lives as long as the model. May be NULL. */
     Status (*open)(Layer *l, size_t images, Arena *a, Error *err);
     Status (*forward)(Layer *l, const Pass *p);
-    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds to it if
-                                                  * in->accumulate */
+    Status (*backward)(Layer *l, const Pass *p); /* reads out->dx; writes in->dx, or adds if in->accumulate */
     void (*close)(Layer *l);                     /* may be NULL */
 } LayerOps;
 
@@ -99,8 +96,7 @@ struct Layer {
     const Slice *weight, *bias;   /* NULL: the layer has no weights or no bias */
     size_t running;               /* offset of its running statistics */
     size_t index;                 /* index in the list; part of dropout's random address */
-    void *state;                  /* private to the layer: numbers that forward keeps for backward, oneDNN
-                                   * primitives */
+    void *state;                  /* private to the layer: numbers kept for backward, oneDNN primitives */
 };
 
 /* ---- the kinds of layers, with their settings ---- */
@@ -113,7 +109,7 @@ typedef struct {
 } ConvSettings;
 
 typedef struct {
-    size_t size; /* windows of size x size pixels that do not overlap; rest rows and columns are ignored */
+    size_t size; /* windows of size x size pixels that do not overlap; other rows and columns are ignored */
 } PoolSettings;
 
 typedef struct {
@@ -127,8 +123,7 @@ extern const LayerOps interleave_layer, plain_layer; /* convert from plain to in
 extern const LayerOps linear_layer;                  /* out = W x + b, x flattened channel by channel */
 extern const LayerOps norm_layer;                    /* batch norm, blocked; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer; /* any layout, in place: out is in */
-extern const LayerOps max_pool_layer, average_pool_layer; /* blocked or interleaved; of equal maxima the first
-                                                           * gets the gradient */
+extern const LayerOps max_pool_layer, average_pool_layer; /* blocked or interleaved; ties: first maximum */
 extern const LayerOps sum_layer;                          /* in += other; out is in */
 
 /* Computes the softmax cross-entropy of plain outputs: *loss is its sum over the batch, *correct counts the images

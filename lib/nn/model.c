@@ -221,8 +221,7 @@ Status model_score(Model *m, const Batch *batch, const float *weights, const flo
     const Pass p = {.images = batch->count,
                     .threads = threads,
                     .weights = weights,
-                    .running = (float *)(uintptr_t)running, /* the cast removes const: scoring only reads the
-                                                             * running statistics */
+                    .running = (float *)(uintptr_t)running, /* cast removes const: scoring only reads it */
                     .scratch = m->scratch,
                     .err = err};
     TRY(forward(m, &p, batch->images));

@@ -7,8 +7,7 @@
 typedef struct {
     const char *name, *brief;
     size_t channels, side; /* size of the images that the network takes; 0: any */
-    Activation *(*build)(Builder *b, Activation *image, const void *plan); /* returns the outputs, one per
-                                                                            * class */
+    Activation *(*build)(Builder *b, Activation *image, const void *plan); /* returns the outputs (classes) */
     const void *plan;
 } Network;
 

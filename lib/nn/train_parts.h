@@ -11,8 +11,7 @@ struct Trainer {
     TrainSetup s;
     Model *model;
     GradientExchange *exchange;
-    double *encode, decode;             /* seconds of the current step: encode of each worker (workers),
-                                         * decode of one receiver */
+    double *encode, decode;             /* seconds of this step: encode (workers), decode of one receiver */
     size_t floats;                      /* number of parameters */
     float *weights, *velocity, *agreed; /* (floats) */
     float **gradient, **running;        /* (workers) one array per worker */

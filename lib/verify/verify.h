@@ -47,8 +47,7 @@ typedef struct {
     double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
     /* Makes one draw of a codec: its payload, and the decoded vector y. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-    bool (*keep)(const Rng *rng, uint64_t i, double p); /* draws t_i of the estimator (2): true with
-                                                         * probability p */
+    bool (*keep)(const Rng *rng, uint64_t i, double p); /* t_i of estimator (2): true with probability p */
     /* Makes the p of Lemma 8: for a feasible q with q[0] < 1 and descending lambda, s-unbalanced at 0, computes a p
      * with p[0] = 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);

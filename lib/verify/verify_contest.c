@@ -7,8 +7,7 @@
 
 typedef struct {
     double budget, expected;     /* expected: second moment |estimate|^2 / |X|^2 by the theory */
-    double second, sent;         /* means over the draws: of |estimate|^2 / |X|^2, and of the count of numbers
-                                  * sent */
+    double second, sent;         /* means over the draws: of |estimate|^2 / |X|^2, and of the numbers sent */
     double second_off, sent_off; /* tolerances of second and sent */
 } Measured;
 

@@ -144,8 +144,7 @@ double least_by_descent(const double *lambda, size_t n, double budget)
         squares += lambda[i] * lambda[i];
     for (size_t i = 0; i < n; i++) {
         p[i] = budget / (double)n;
-        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2; /* half of Lemma 9's lower bound
-                                                                              * on p */
+        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2; /* Lemma 9's bound, halved */
     }
     double best = second_moment(lambda, p, n);
     for (int k = 0; k < STEPS; k++) {
@@ -173,8 +172,7 @@ typedef struct {
     const float *x;
     size_t n;
     double tau,
-        root; /* root: sqrt(mu) by equation (16), from the number of heavy elements and the sum of the light
-               * ones */
+        root;     /* root: sqrt(mu) by equation (16), from the count of heavy elements and the light sum */
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
     Spent *part;  /* (blocks) */
 } Spending;

@@ -216,8 +216,7 @@ static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char 
     TRY(coded_open(&coded, s, spec, &m->shape));
     coded.call.shape = &coded.shape;
     const double variance = codec_variance(&coded.call, m->x);
-    *second = variance > 0 ? variance / m->squares + 1 : 0; /* variance 0: the codec would send plain
-                                                             * floats */
+    *second = variance > 0 ? variance / m->squares + 1 : 0; /* variance 0: the codec sends plain floats */
     arena_rewind(s->a, mark);
     return OK;
 }
@@ -235,8 +234,7 @@ static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    const double level = m->l1 / th.entry_budget; /* the level is sent as float32, which has a rounding
-                                                   * error */
+    const double level = m->l1 / th.entry_budget; /* sent as float32, so there is a rounding error */
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)
         verdict_take(v, svd / entries, th.ratio, rounding * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows,

@@ -58,8 +58,7 @@ typedef struct {
     size_t heavy;
 } Spent;
 Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
-Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must not contain
-                                                                              * zeros */
+Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda: without zeros */
 
 /* ---- random draws (verify_draws.c) ---- */
 
@@ -111,10 +110,8 @@ typedef struct AtomSet {
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
 void atomset_settle(AtomSet *set); /* normalises lambda_i a_i in set->atom, sets the rest */
-Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* sets count to 0 if there are too few non-zero
-                                                             * elements */
-Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* atoms: singular vectors; k <=
-                                                                      * ATOMS_MOST */
+Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: too few non-zero elements */
+Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p by the methods under test */
 typedef struct {
     double mean, variance, most; /* of |estimate|^2; most: largest distance from the mean */

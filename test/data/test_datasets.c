@@ -181,8 +181,7 @@ static void damaged_gzip_files_are_refused(void **state)
     }
     put("t10k-images-idx3-ubyte.gz", packed, size + 1);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "gzip");
-    memcpy(packed + size, packed + size - 4, 4); /* keeps the unpacked length in the last four bytes
-                                                  * correct */
+    memcpy(packed + size, packed + size - 4, 4); /* keeps the unpacked length (last 4 bytes) correct */
     put("t10k-images-idx3-ubyte.gz", packed, size + 4);
     refused("mnist", SPLIT_TEST, ERR_CORRUPT, "t10k-images-idx3-ubyte.gz", "4 bytes behind the gzip data");
     for (size_t from_end = 1; from_end <= 8; from_end++) { /* damages the length, then the checksum */

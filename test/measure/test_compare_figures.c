@@ -20,8 +20,7 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     run(w);
     const Kept *joined = kept(w, 0, 0);
     static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding",
-                                         "peak"}; /* differ by the payloads' kind bytes, and by scratch
-                                                   * memory */
+                                         "peak"}; /* kind bytes and scratch memory differ */
     for (size_t m = 0; metrics[m].name; m++) {
         bool skip = is_time(metrics[m].name);
         for (size_t i = 0; i < countof(differ); i++)

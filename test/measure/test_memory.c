@@ -104,11 +104,7 @@ static size_t peak_of_merge(const char *spec, size_t workers)
 /* Each row runs in a separate process, so that its peak resident memory can be measured. */
 static void a_large_tensor_takes_six_times_its_size(void **state)
 {
-    enum {
-        ROUND = 1 << 23,
-        ODD = ROUND + 3
-    }; /* FFTW needs more memory if the length has large prime
-                                                * factors */
+    enum { ROUND = 1 << 23, ODD = ROUND + 3 }; /* FFTW needs more memory for large prime factors */
     static const struct {
         const char *spec;
         size_t n;

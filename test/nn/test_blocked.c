@@ -157,8 +157,7 @@ static void reference_pixel(const Bench *t, const ConvSettings *s, size_t image,
         for (size_t k = 0; k < s->size * s->size; k++) {
             const size_t from_row = row * s->stride + k / s->size - s->padding,
                          from_column = column * s->stride + k % s->size - s->padding;
-            if (from_row >= in->rows || from_column >= in->columns) /* unsigned: negative positions wrap to
-                                                                     * large numbers */
+            if (from_row >= in->rows || from_column >= in->columns) /* unsigned: below 0 is large */
                 continue;
             const size_t x = at(in, image, i, from_row, from_column),
                          w = (o * in->channels + i) * s->size * s->size + k;

@@ -25,8 +25,7 @@ static void conv_ref(const Case *c, const double *x, const double *w, double *y)
                     const size_t ch = i / c->size / c->size, ky = i / c->size % c->size, kx = i % c->size;
                     const size_t r = row * c->stride + ky - c->padding,
                                  l = column * c->stride + kx - c->padding;
-                    if (r < c->rows && l < c->columns) /* unsigned: negative positions wrap to large
-                                                        * numbers */
+                    if (r < c->rows && l < c->columns) /* unsigned: negative positions are large */
                         sum += w[k * c->channels * c->size * c->size + i] *
                                x[(ch * c->rows + r) * c->columns + l];
                 }

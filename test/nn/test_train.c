@@ -192,8 +192,7 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
         check(isfinite(r.train.loss) && r.bytes_up > 0);
         check(first_nonfinite(a, n, NULL) == n);
         s.aggregate = 4;
-        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a)); /* with 4 senders all workers' images
-                                                                        * count */
+        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a)); /* all workers' images count */
     }
     TrainSetup s = setup_of("none", 5);
     s.aggregate = 3;

@@ -44,8 +44,7 @@ typedef struct {
 } Case;
 
 typedef struct {
-    double last, worst; /* test accuracy after the last step; lowest test accuracy in the last fifth of the
-                         * run */
+    double last, worst; /* test accuracy after the last step; lowest accuracy in the last fifth of the run */
     double bytes;       /* bytes sent by one worker in the last step */
 } Outcome;
 

@@ -179,8 +179,7 @@ static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
         for (size_t i = 0; i < set.dim; i++)
             cross += set.g[i] * set.g[i];
         for (size_t i = 0; i < set.count; i++)
-            cross -= set.lambda[i] * set.lambda[i]; /* cross becomes |g|^2 - sum lambda^2, which is phi for
-                                                     * unit atoms */
+            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + phi for unit atoms */
         check_rel(atomset_outcomes(&set).mean, second, 1e-12);
         check_rel(set.cross, cross, 1e-12);
         check(set.cross < 0);
