@@ -23,7 +23,7 @@ typedef struct Dataset Dataset;
 typedef struct {
     const char *name, *brief;
     size_t channels, rows, columns, classes;
-    float mean[3], deviation[3]; /* of pixels / 255, by channel */
+    float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255, by channel */
     Crop crop;                   /* augmentation of training images */
     const char *licence, *source;
     /* Fills count, pixels and labels; the caller has set info and split. Memory is from `a`. */

@@ -22,7 +22,7 @@ typedef struct {
 enum {
     PEN_UP = 255, /* value of x that ends a stroke; the next point begins another */
     STYLE_POINTS = 18,
-    STYLES = 3, /* of each digit */
+    STYLES = 3, /* styles per digit */
 };
 typedef struct {
     uint8_t points;

@@ -253,7 +253,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    pool->tally.wasserstein = tally->wasserstein; /* right for one vector; else see pool_wasserstein */
+    pool->tally.wasserstein = tally->wasserstein; /* correct if the cell has one vector only */
     pool->vectors++;
     if (!e->b.pool_x)
         return;

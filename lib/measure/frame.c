@@ -413,7 +413,7 @@ Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err)
 {
     struct stat info;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* else opening a pipe would block */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without O_NONBLOCK a pipe may block */
     FILE *from = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
     if (from)
         return frame_open_file(out, from, path, a, err);

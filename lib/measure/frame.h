@@ -73,9 +73,9 @@ typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
 
 typedef struct {
     FrameType type;
-    const char *group; /* for FRAME_ATTRS, with attrs */
+    const char *group; /* set for FRAME_ATTRS, like attrs */
     AttrList attrs;
-    FrameRecord record; /* for FRAME_RECORD */
+    FrameRecord record; /* set for FRAME_RECORD */
 } FrameItem;
 
 /* Reads the next block into the arena. ERR_CORRUPT's message says what is wrong, with the offset. */

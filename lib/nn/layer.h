@@ -60,8 +60,8 @@ typedef struct {
     const char *name; /* for example "layer1.0.conv1.weight" */
     Kind kind;
     Shape shape;
-    size_t offset; /* of its first float in the flat arrays */
-    size_t fan_in; /* inputs per output of its layer */
+    size_t offset; /* offset of its first float in the flat arrays */
+    size_t fan_in; /* number of inputs of each output of its layer */
     Init init;
 } Slice;
 
@@ -105,7 +105,7 @@ struct Layer {
 typedef struct {
     size_t channels, size, stride, padding;
     bool bias;
-    bool normal; /* initial weights N(0, 2 / (k k out)) and bias 0; else both uniform in +-1/sqrt(fan in) */
+    bool normal; /* true: initial weights N(0, 2 / (k k out)), bias 0; false: INIT_UNIFORM */
 } ConvSettings;
 
 typedef struct {

@@ -84,11 +84,11 @@ typedef struct {
     int threads;
     VerifyPart part;
     VerifyMatrix *matrix;
-    struct Leading *leading;               /* for Theorem 5 */
-    struct Spendings *spendings;           /* for Algorithm 1 */
-    struct EntrySample *entries;           /* for Lemma 1 */
-    struct AtomSample *spectral, *overlap; /* for Lemma 1 */
-    struct Contest *contest;               /* for Table 1 and Theorem 6 */
+    struct Leading *leading;               /* results for Theorem 5 */
+    struct Spendings *spendings;           /* results for Algorithm 1 */
+    struct EntrySample *entries;           /* results for Lemma 1 */
+    struct AtomSample *spectral, *overlap; /* results for Lemma 1 */
+    struct Contest *contest;               /* results for Table 1 and Theorem 6 */
     Arena *a;
     Error *err;
 } VerifySubject;

@@ -114,7 +114,7 @@ Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: too few 
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p by the methods under test */
 typedef struct {
-    double mean, variance, most; /* of |estimate|^2; most: largest distance from the mean */
+    double mean, variance, most; /* moments of |estimate|^2; most: largest distance from the mean */
 } Outcomes;
 Outcomes atomset_outcomes(const AtomSet *set); /* over all 2^count outcomes */
 

@@ -132,7 +132,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        if (strstr(noted, "step_00000009.h5")) /* else no check covers the changed byte */
+        if (strstr(noted, "step_00000009.h5")) /* otherwise no check covers the changed byte */
             check(now == want && !memcmp(again, whole, now));
         free(again);
     }
