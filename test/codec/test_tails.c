@@ -1,4 +1,5 @@
-/* test_tails.c -- gaussiank and sidco against plain versions of the papers' rules. */
+/* test_tails.c -- gaussiank and sidco, which fit a law to magnitudes to find a threshold, against plain
+ * versions of the papers' rules. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -99,7 +100,7 @@ static double sidco_level(const Try *t, double ratio)
     return reach(t, best) ? best : largest(t);
 }
 
-/* ---- against the codecs ---- */
+/* ---- the codecs against the plain versions ---- */
 
 static const struct {
     const char *name;
@@ -162,7 +163,8 @@ static size_t sent(const Try *t)
     return count;
 }
 
-/* The number of elements sent is within six standard deviations of k. */
+/* On a vector of the law that the codec fits (gaussiank: normal, sidco: Laplace), the number of elements sent
+ * is within six standard deviations of k. */
 static void about_k_elements_go_where_the_fitted_law_holds(void **state)
 {
     (void)state;
@@ -171,7 +173,7 @@ static void about_k_elements_go_where_the_fitted_law_holds(void **state)
             const size_t n = 131077;
             const double k = (double)wanted(ratios[r], n);
             Try *t =
-                open_case(codecs[c].name, ratios[r], n, (int)c); /* 0: normal; 1: Laplace, sidco fits it */
+                open_case(codecs[c].name, ratios[r], n, (int)c); /* law 0 is normal and law 1 is Laplace */
             try_both(t);
             check(fabs((double)sent(t) - k) < 6 * sqrt(k) + 2);
             try_close(t);

@@ -65,8 +65,8 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 
 enum { PILOT = 60, DRAWS_GOOD = 8000, DRAWS_MOST = 100000 };
 
-/* Returns the number of draws that detects a bias of 1 %: 6.22 standard errors are at most 0.006, so the bias
- * exceeds the limit by four more. */
+/* Returns the number of draws that detects a bias of 1 %: the limit of 6.22 standard errors is at most 0.006,
+ * and the bias exceeds it by another four standard errors. */
 static double draws_wanted(double gain_variance)
 {
     return fmax(200, 1.08e6 * gain_variance);

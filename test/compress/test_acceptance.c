@@ -32,7 +32,7 @@ static const Row rows[] = {
     {"eden:bits=8", 4.1187e-5, 4.1187e-5, 8, 8, PUBLISHED, 0},
     {"eden:bits=1.5", .31655, .31655, 1.5, 1.5, PUBLISHED, 0},   /* D = .24044, half at 1 bit, half at 2 */
     {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0}, /* half of the elements, at 1 bit */
-    {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},     /* 5 pi - 1 */
+    {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},     /* a tenth of the elements, at 1 bit */
     {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0},   /* 1 / (2/pi) - 1 */
     {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},         /* 1 - 2/pi */
     {"sign", NAN, NAN, 1, 1, TABLE, 0},                          /* no scale: no meaningful error */
@@ -68,7 +68,7 @@ static const Row rows[] = {
 };
 
 typedef struct {
-    double error, told, bits; /* means; measured error and closed form over |x|^2 */
+    double error, told, bits; /* means; error and closed form (told) over |x|^2 */
 } Measured;
 
 /* Returns sum (z - low)(high - z) / norm over the elements z of the rotated vector, whose sum is nearly 0;

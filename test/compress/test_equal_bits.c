@@ -1,5 +1,5 @@
-/* test_equal_bits.c -- payload sizes measured without decoding against those of a full comparison; every
- * codec of the registry must reach a given size, or come as near as its rate parameter allows. */
+/* test_equal_bits.c -- payload sizes from the measurement of sizes alone against those of a full comparison;
+ * every codec of the registry must reach a given size, or come as near as its rate parameter allows. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"

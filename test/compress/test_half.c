@@ -135,7 +135,7 @@ static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
     uint8_t out[128];
     size_t ups = 0;
     for (uint32_t start = 0; start < 640; start += 64) {
-        /* A tie in the first 21 random bits (plus half a unit): the further 32 bits decide. */
+        /* x is half a unit above the first 21 random bits, so the further 32 bits decide. */
         for (uint32_t i = 0; i < 64; i++)
             x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
         EACH_ISA(k)

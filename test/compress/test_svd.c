@@ -24,8 +24,8 @@ static double spent(const Expected *e, double level)
     return sum;
 }
 
-/* Finds the level at which sum min(1, lambda / level) = rank, by bisection, and fills in probabilities and
- * moments. */
+/* Finds the level at which sum min(1, lambda / level) = rank, by bisection, and from it the probabilities p
+ * and the expected number of atoms. */
 static void fill_ref(Expected *e, double rank)
 {
     double low = 0, high = 0, nonzero = 0;

@@ -28,8 +28,8 @@ static size_t size_of_case(Case k, bool *raw)
     return *raw ? 4 * k.n + 1 : own;
 }
 
-/* Reads the levels of the bucket that begins at `start` from the payload, and checks them against the solver's.
- * Returns the number of distinct levels. */
+/* Reads the levels of the bucket that begins at `start` from the payload, and checks them against the
+ * solver's. Returns the number of distinct levels. */
 static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MOST])
 {
     KnotsRoom room;

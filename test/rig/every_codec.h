@@ -72,7 +72,7 @@ static inline int keep_wanted(void)
 }
 
 /* Lists the default of every codec, each value of each parameter that is a choice, wrappers around `wrapped`
- * codecs, and more_specs. Wrappers that have a default inner codec wrap the codecs that they choose from. */
+ * codecs, and more_specs. Wrappers that have a default inner codec wrap the codecs with a curve. */
 static inline int collect_specs(void **state)
 {
     (void)state;
@@ -128,7 +128,8 @@ static inline void run_one(Property *property, const char *spec, const Source *s
 }
 
 /* Runs the property for every spec and source. An encoder may fail with ERR_NUMERIC on the huge source only.
- * With `statistics`, the sources are divided among the modes of a codec, two sources for each mode. */
+ * With `statistics`, only smooth sources: all of them for the default of a codec, every second one for its
+ * other modes and for wrappers. */
 static inline void for_all(Property *property, bool statistics)
 {
     float *x = NEW(forever, float, LARGEST);
