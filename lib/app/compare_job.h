@@ -36,8 +36,7 @@ struct CompareJob {
     bool keeps_no_journal;
     bool sums_up; /* `write` reports only sums over the selection; no --metrics, --sort, --memory */
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
-    double target_bits; /* value of --equal-bits; 0: not given. In the journal, as codecs' rates depend on
-                         * it */
+    double target_bits; /* value of --equal-bits; 0: not given. In the journal, as it affects codecs' rates */
 
     /* set by compare_job_open and compare_job_codecs */
     Fact *facts; /* facts for the report's meta; version and revision come first */

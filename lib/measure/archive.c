@@ -109,7 +109,7 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* The vectors of a cell, for codec_plan. */
+/* Data of load, the callback by which codec_plan reads the vectors of a cell. */
 typedef struct {
     Dump *dump;
     const Vector **vector; /* (count) the step's vectors */

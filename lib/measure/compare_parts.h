@@ -101,7 +101,7 @@ typedef struct {
 /* A codec's plan for the vectors of a cell. */
 typedef struct {
     char *next;  /* next record to take; records of `size` bytes, one per vector that is not raw, in order */
-    size_t size; /* 0: the codec plans nothing */
+    size_t size; /* bytes of a record; 0: the codec plans nothing */
     bool failed;
     const Error *why; /* why planning failed */
     double seconds;   /* time to plan, without loading */

@@ -11,7 +11,7 @@
 /* The vectors that a record is about. Each level has its own 95th percentile of |g|, which separates big elements
  * from small ones. */
 typedef enum {
-    LEVEL_VECTOR, /* one vector */
+    LEVEL_VECTOR, /* a single vector */
     LEVEL_CELL,   /* all vectors of one step and worker, as one long vector */
     LEVEL_RUN,    /* all selected vectors, as one long vector */
     LEVELS,
@@ -20,7 +20,7 @@ _Static_assert((int)LEVELS == (int)THRESHOLDS, "one threshold for each level");
 
 typedef struct {
     RecordLevel level;
-    size_t repeats;  /* R in formulas */
+    size_t repeats;  /* number of repeats, R in formulas */
     size_t decoded;  /* repeats that are decoded: R, or 1 if the codec is not random */
     double n, cells; /* elements; number of cells, by which sizes and times are divided */
     double bytes, bytes_min, bytes_max;

@@ -109,7 +109,8 @@ typedef struct {
 } ConvSettings;
 
 typedef struct {
-    size_t size; /* windows of size x size pixels that do not overlap; other rows and columns are ignored */
+    size_t size; /* windows of size x size pixels, side by side; rows and columns that fill no window are
+                  * ignored */
 } PoolSettings;
 
 typedef struct {

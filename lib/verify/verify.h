@@ -18,7 +18,7 @@
 
 enum {
     VERIFY_CODED = 1 << 26, /* codecs get at most this many elements, the first ones */
-    VERIFY_PART = 4096,     /* elements of a part */
+    VERIFY_PART = 4096,     /* maximum elements of a part */
     VERIFY_SHORT = 512,     /* maximum rows or columns of a submatrix on its shorter side */
     VERIFY_LONG = 1 << 18,  /* maximum on its longer side */
 };

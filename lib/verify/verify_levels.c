@@ -220,7 +220,7 @@ Status spend_floats(VerifySubject *subject, double budget, const Level *level, S
     }
     if (!(s.root > 0 && isfinite(s.root)))
         out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true: p is not feasible */
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* NaN: p is not feasible */
         out->second = out->least = NAN;
     return OK;
 }

@@ -150,7 +150,7 @@ static int bits_of(size_t v)
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    size_t all = 1 + varint_bytes(workers), heads = 0; /* kind and count, also of wrappers with shifts */
+    size_t all = 1 + varint_bytes(workers), heads = 0; /* kind and count, also of shift-keeping wrappers */
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
     if (is_codec(w, "none"))
