@@ -109,8 +109,7 @@ typedef struct {
 } ConvSettings;
 
 typedef struct {
-    size_t size; /* windows of size x size pixels, side by side; rows and columns that fill no window are
-                  * ignored */
+    size_t size; /* windows of size x size pixels; rows and columns that fill no window are ignored */
 } PoolSettings;
 
 typedef struct {
