@@ -80,7 +80,7 @@ static size_t whole_pages(size_t size)
     return size > SIZE_MAX - rest ? SIZE_MAX & ~rest : (size + rest) & ~rest;
 }
 
-/* As large as all the arena's chunks below i, at most LAST_CHUNK, but no smaller than `need`. */
+/* Returns the size of chunk i: the sum of the chunks below i, at most LAST_CHUNK, at least `need`. */
 static size_t chunk_size(const Arena *a, size_t i, size_t need)
 {
     size_t below = i == 1 ? FIRST_CHUNK : 0;

@@ -10,17 +10,17 @@
 
 typedef struct Arena Arena;
 
-/* Never NULL: where there is no memory for the arena, its first take fails. `limit` in bytes, 0: none. */
+/* Returns an arena, never NULL: without memory for the arena, its first take fails. `limit`: bytes; 0: none. */
 Arena *arena_open(size_t limit);
 void arena_close(Arena *a); /* NULL is fine */
 
-/* count * size bytes, or NULL with the size remembered for arena_fail. A count of 0 gives a valid pointer. */
+/* Returns count * size bytes, or NULL with the size remembered for arena_fail. A count of 0 gives a valid pointer. */
 void *arena_take(Arena *a, size_t count, size_t size);
 void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
 #define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
 
-/* To be called when the last take failed: ERR_MEMORY with its size.   if (!p) return arena_fail(a, err);  */
+/* Records ERR_MEMORY with the size of the take that failed last. Use:   if (!p) return arena_fail(a, err);  */
 Status arena_fail(const Arena *a, Error *err);
 
 /* A rewind releases everything taken after the mark. */
@@ -35,7 +35,7 @@ void arena_rewind(Arena *a, ArenaMark mark);
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 
-/* Frees the chunks that nothing is taken from; a rewind keeps them for the next call. */
+/* Frees the chunks without taken blocks, which a rewind keeps for later takes. */
 void arena_trim(Arena *a);
 
 size_t arena_used(const Arena *a); /* bytes taken now */

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-enum { BITS_MAX = 56 }; /* in one put or get */
+enum { BITS_MAX = 56 }; /* most bits in one put or get */
 
 typedef struct {
     uint8_t *at, *end;
@@ -56,10 +56,10 @@ static inline BitReader bits_reader(Bytes b)
     return (BitReader){.data = b.data, .size = b.size};
 }
 
-/* The 64 bits from byte `from` on, zeros behind the end. */
+/* Returns the 64 bits from byte `from` on, with zeros behind the end. */
 uint64_t bits_tail(const BitReader *r, uint64_t from);
 
-/* At least the next 57 bits, from the top; zeros behind the end. */
+/* Returns at least the next 57 bits, the first in the highest bit, with zeros behind the end. */
 static inline uint64_t bits_peek(const BitReader *r)
 {
     const uint64_t from = r->at >> 3;
@@ -76,7 +76,7 @@ static inline void bits_skip(BitReader *r, unsigned count)
         r->at += count;
 }
 
-/* The next `count` bits, 0 once bad; count <= BITS_MAX. */
+/* Returns and consumes the next `count` <= BITS_MAX bits; 0 once the reader is bad. */
 static inline uint64_t bits_get(BitReader *r, unsigned count)
 {
     const uint64_t v = bits_peek(r) >> 1 >> (63 - count);

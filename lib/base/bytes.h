@@ -44,7 +44,7 @@ static inline float bits_float(uint32_t u)
 
 /* ---- writing and reading bytes ---- */
 
-/* `size` more bytes to fill in. */
+/* Appends `size` bytes, which the caller fills in, and returns their address. */
 static inline uint8_t *buf_room(Buf *b, size_t size)
 {
     assert(size <= b->cap - b->size);
@@ -66,7 +66,7 @@ static inline size_t reader_left(const Reader *r)
 {
     return (size_t)(r->end - r->at);
 }
-/* The next `size` bytes, or NULL and bad. */
+/* Returns the next `size` bytes; NULL, with `bad` set, where fewer are left. */
 static inline const uint8_t *take_bytes(Reader *r, size_t size)
 {
     if (r->bad || size > reader_left(r)) {
@@ -128,7 +128,7 @@ static inline void buf_copy(Buf *b, const void *data, size_t size)
 
 enum { VARINT_MAX = 10 };
 
-/* LEB128: seven bits a byte, low ones first, the high bit says that more follow. */
+/* Appends v as LEB128: seven bits in each byte, low bits first; the high bit says that more bytes follow. */
 static inline void buf_varint(Buf *b, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
@@ -145,7 +145,7 @@ static inline size_t varint_size(uint64_t v)
 
 /* ---- reading ---- */
 
-/* Only the shortest form of a number is accepted: one value, one encoding. */
+/* Returns the next LEB128 number; sets `bad` unless it has the fewest bytes, so that a value has one encoding. */
 static inline uint64_t take_varint(Reader *r)
 {
     uint64_t v = 0;

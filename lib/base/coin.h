@@ -16,14 +16,14 @@ typedef struct {
     float lift, slope;
 } Coin;
 
-/* scale > 0 and finite: the float32 that travels. */
+/* `scale`: positive and finite, the float32 in the payload. */
 static inline Coin coin_make(float scale)
 {
     const float lift = scale < 0x1p-60f ? 0x1p88f : 1;
     return (Coin){lift, (float)(0x1p30 / ((double)scale * (double)lift))};
 }
 
-/* p 2^30, at most 2^30. */
+/* Returns p 2^30 for element x, at most 2^30. */
 static inline float coin_level(Coin coin, float x)
 {
     const float t = fabsf(x) * coin.lift * coin.slope;

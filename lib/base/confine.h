@@ -7,14 +7,14 @@
 
 enum { CONFINE_FD = 3 };
 
-/* The `count` descriptors become CONFINE_FD, CONFINE_FD + 1, ...; no other one stays open. The library's stdout and stderr are
- * discarded. */
+/* Renumbers the `count` descriptors to CONFINE_FD, CONFINE_FD + 1, ... and closes all others. The library's stdout and
+ * stderr are discarded. */
 void confine_keep(const int *fd, size_t count);
 
-/* Address space in use now, in bytes; 0: unknown. To be called before confine_files. */
+/* Returns the bytes of address space in use; 0: unknown. Call it before confine_files. */
 uint64_t confine_space(void);
 
-/* From now on the process dies with its parent and by its own faults, leaves no core, makes no file longer. */
+/* From now on the process dies with its parent, dies of its own faults, dumps no core and extends no file. */
 void confine_start(void);
 
 /* Allows `more` bytes beyond `used`, which confine_space returned; used = 0: no limit. */

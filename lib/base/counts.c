@@ -67,7 +67,7 @@ static Status add_item(Reading *r, const char *item, bool ends)
 
 Status counts_read(Counts *c, const char *what, const char *text, size_t most, Error *err)
 {
-    assert(most < (size_t)1 << 31); /* so that a step beyond it is still a size_t */
+    assert(most < (size_t)1 << 31); /* so that the product of two numbers fits a size_t */
     Reading r = {.counts = c, .what = what, .text = text, .most = most, .err = err};
     c->count = 0;
     for (const char *at = text; at;) {

@@ -15,7 +15,7 @@ typedef struct {
     bool row_end;    /* the last field read ends its row */
 } Scanner;
 
-/* The next field, unquoted. */
+/* Returns the next field, unquoted. */
 static const char *next_field(Scanner *s)
 {
     const char *field = s->to;
@@ -24,7 +24,7 @@ static const char *next_field(Scanner *s)
     for (; s->at < s->end; s->at++) {
         if (quoted && *s->at == '"') {
             if (s->at + 1 < s->end && s->at[1] == '"')
-                s->at++; /* a doubled quote is one */
+                s->at++; /* a doubled quote means one quote character */
             else {
                 quoted = false;
                 continue;
@@ -82,7 +82,7 @@ static Status read_row(Scanner *s, const Csv *out, const char **cell, const char
     return OK;
 }
 
-/* The number of lines; the last one may be empty. */
+/* Returns the number of lines, with the empty one behind a final newline. */
 static size_t count_lines(const char *text, size_t length)
 {
     size_t lines = 1;

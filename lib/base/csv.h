@@ -1,4 +1,4 @@
-/* csv.h -- RFC 4180 read back: a header row, then rows of text cells by column name. */
+/* csv.h -- reads CSV (RFC 4180): a header row, then rows of text cells, found by column name. */
 #ifndef ATOMO_CSV_H
 #define ATOMO_CSV_H
 
@@ -17,7 +17,7 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
 
 /* The cell's text, "" when the column is not there. */
 const char *csv_cell(const Csv *csv, size_t row, const char *column);
-size_t csv_find(const Csv *csv, const char *column); /* its index; csv->columns: there is no such column */
+size_t csv_find(const Csv *csv, const char *column); /* the column's index; csv->columns: not found */
 bool csv_has(const Csv *csv, const char *column);
 double csv_real(const Csv *csv, size_t row, const char *column); /* NaN where the cell is no number */
 

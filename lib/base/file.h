@@ -8,7 +8,7 @@
  * read, ERR_CORRUPT where it has more than `most` bytes. */
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
 
-/* The same from an open file, from its present position on. */
+/* Reads an open file from its present position on, as file_load does. */
 Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error *err);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text goes */
     int depth;
-    const JsonRows *rows; /* NULL: none wanted, or already handed over */
+    const JsonRows *rows; /* NULL: no array to hand over, or already done */
     Arena *a;
     Error *err;
 } Parser;
@@ -119,7 +119,7 @@ static Status read_string(Parser *p, const char **out)
 {
     if (!take(p, '"'))
         return refuse(p, "want a string");
-    char *to = p->to; /* escapes only shrink */
+    char *to = p->to; /* a decoded escape is shorter than its source */
     while (!take(p, '"')) {
         if (p->at == p->end)
             return refuse(p, "the string does not end");

@@ -18,10 +18,10 @@ typedef struct Json {
     int64_t whole;    /* the same number where is_whole: no fraction, no exponent, fits */
     bool is_whole, on;
     const struct Json *first; /* element or member of an array or object */
-    const struct Json *next;  /* the one behind this one in the same array or object */
+    const struct Json *next;  /* the next element or member of the same array or object */
 } Json;
 
-/* The value in `size` bytes at `data`; it lives in the arena. ERR_CORRUPT with the offset otherwise. */
+/* Reads the value in `size` bytes at `data` into the arena. ERR_CORRUPT, with the offset, for invalid JSON. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
 /* json_read for an object whose member `name` is a long array: `take` gets the array's elements one by one instead of a
@@ -35,7 +35,7 @@ typedef struct {
 
 Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err);
 
-/* The member of that name; NULL where there is none, or `object` is NULL or no object. */
+/* Returns the member `name`; NULL where there is none, or `object` is NULL or not an object. */
 const Json *json_member(const Json *object, const char *name);
 
 #endif

@@ -66,7 +66,7 @@ static Status open_in_place(OutFile *f, Error *err)
     return f->to ? OK : cannot(f, "write", err);
 }
 
-/* The name of a temporary file beside the target; another one for each attempt. */
+/* Writes the name of a temporary file beside the target; each attempt has a different name. */
 static void name_it(const OutFile *f, int attempt, char out[PATH_MAX])
 {
     const int directory = (int)directory_length(f->target);
@@ -103,7 +103,8 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
     return -1;
 }
 
-/* Opens a new file beside the target. Where it replaces one, only its owner may read it until it has that one's mode. */
+/* Opens a new file beside the target. A file that will replace the target is readable by its owner
+ * only until commit gives it the target's mode. */
 static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;

@@ -23,13 +23,13 @@ typedef struct {
 } OutFile;
 
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
-/* The same for callers that open f->temporary themselves: it has a name. */
+/* outfile_open for callers that open f->temporary themselves, so that it must have a name. */
 Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 
 /* Checks that the file can be opened, before the work whose output it is to hold. Leaves nothing behind, and does not
  * open a target that is no regular file. */
 Status outfile_check(const char *path, Arena *a, Error *err);
-/* Whether both paths lead to one file, which need not exist yet. */
+/* True when both paths lead to the same file, which need not exist yet. */
 bool outfile_same(const char *path, const char *other, Arena *a);
 /* Writes a text; outfile_commit reports a failure. */
 void outfile_text(OutFile *f, const char *text);

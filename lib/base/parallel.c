@@ -26,7 +26,7 @@ static struct {
     pthread_cond_t work, done;
     Task *task;
     int threads;         /* created so far */
-    size_t slot;         /* of the thread that joined last */
+    size_t slot;         /* slot of the thread that joined last */
     atomic_int openings; /* how many more threads may join the task */
     atomic_int busy;     /* how many have joined and not finished */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,

@@ -20,7 +20,7 @@ static inline size_t block_size(size_t n, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* The elements of piece p where n of them are cut into `pieces` of whole blocks, as equal as that allows. */
+/* The elements of piece p when n elements are cut into `pieces` pieces of whole blocks, as equal as possible. */
 typedef struct {
     size_t from, to;
 } Stretch;
@@ -33,8 +33,9 @@ static inline Stretch stretch_of(size_t n, size_t pieces, size_t p)
 /* Calls body(data, piece) for piece = 0 .. pieces-1, in any order, on up to `threads` threads. */
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data);
 
-/* The same, telling the body which thread runs it: `slot` is below parallel_slots(threads, pieces), and no two bodies
- * that run at once have the same. For scratch that need not be there once per piece. */
+/* parallel_for that also passes the slot of the running thread to the body: `slot` is below
+ * parallel_slots(threads, pieces), and no two bodies that run at once have the same slot. Gives each thread,
+ * not each piece, its own scratch memory. */
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data);
 
@@ -44,7 +45,7 @@ static inline size_t parallel_slots(int threads, size_t pieces)
     return most < pieces ? most : pieces;
 }
 
-/* How many cores this process may use. */
+/* Returns the number of cores that this process may use. */
 int parallel_cores(void);
 
 #endif

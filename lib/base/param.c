@@ -258,7 +258,7 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        return !value; /* an unset key is never printed, as the key that unset it is */
+        return !value; /* an unset key is not printed: the key of its group that unset it is */
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);
     Param alone = *p;

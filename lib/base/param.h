@@ -83,10 +83,10 @@ const Param *param_find(const Param *schema, const char *key); /* NULL: no such 
 const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
 const Param *param_fine(const Param *schema);                  /* the fine key, or the rate key */
 
-/* A number's value; NaN where it is unset. `p` is a whole number or a real. */
+/* Returns the value of a whole-number or real key; NaN where it is unset. */
 double param_number(const Param *p, const void *params);
 
-/* Which keys a text as param_parse takes it names: bit i for schema[i]. */
+/* Returns the set of keys that a text for param_parse names: bit i for schema[i]. */
 uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

@@ -1,4 +1,4 @@
-/* test_arena.c -- memory that is released all at once. */
+/* test_arena.c -- arenas: takes, rewinds, lent memory, trims, limits and failed allocations. */
 #include "base/arena.h"
 #include "rig/check.h"
 
@@ -77,7 +77,7 @@ static void a_limit_is_kept_and_named(void **state)
     check(!NEW(a, char, 1 << 20));
     assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
     check(strstr(err.text, "1048576 bytes"));
-    check(NEW(a, char, 1 << 18)); /* a smaller one still fits */
+    check(NEW(a, char, 1 << 18)); /* a smaller block still fits */
     arena_close(a);
 }
 
@@ -107,8 +107,8 @@ static void zeroed_memory_is_zero_after_use(void **state)
     arena_close(a);
 }
 
-/* May this process reserve a terabyte that it never touches? Not under AddressSanitizer, whose shadow of it
- * would be touched. */
+/* True when this process may reserve a terabyte of address space. False under AddressSanitizer, which would touch the
+ * shadow memory of that terabyte. */
 static bool space_is_free(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -150,7 +150,7 @@ static void lent_memory_is_taken_first(void **state)
         first = NEW(a, uint8_t, 1000);
         check(first < lent || first >= lent + LENT);
         arena_rewind(a, mark);
-        memset(lent, 1, LENT); /* the owner's again */
+        memset(lent, 1, LENT); /* the lender may write to its memory again */
     }
     arena_close(a);
     free(lent);
@@ -209,7 +209,7 @@ static void running_out_of_chunks_is_said(void **state)
     arena_close(a);
 }
 
-/* Where there is no memory for the arena itself, every call fails cleanly. */
+/* When malloc cannot give memory for the arena itself, every call on the arena fails cleanly. */
 static void an_arena_that_could_not_be_had_says_so(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void an_arena_that_could_not_be_had_says_so(void **state)
     setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
     void *held = NULL;
     for (void **p; (p = malloc(4096)); held = p)
-        *p = held; /* what the allocator has in store */
+        *p = held; /* takes all blocks that malloc still gives under the limit */
     Arena *a = arena_open(0);
     void *none = NEW(a, char, 10);
     const ArenaMark mark = arena_mark(a);

@@ -1,4 +1,4 @@
-/* test_counts.c -- lists of numbers with dots in them. */
+/* test_counts.c -- counts_read: lists of numbers in which dots continue a geometric sequence. */
 #include "rig/check.h"
 #include "base/counts.h"
 

@@ -19,7 +19,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-/* The text in a block of its own, so that a read past its end is seen. */
+/* Reads a copy of the text in a block of its exact size, so that AddressSanitizer sees a read past the end. */
 static Status read_text(const Json **v, const char *text)
 {
     const size_t size = strlen(text);
@@ -49,7 +49,7 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* The elements handed over, as numbers and texts one behind the other. */
+/* The numbers and texts of all elements handed over, concatenated. */
 static char handed[400];
 static const char *handed_text[64];
 static size_t handed_texts;
@@ -74,7 +74,8 @@ static Status read_rows(const Json **v, char *data, size_t size)
     return json_read_rows(v, &rows, data, size, arena, &err);
 }
 
-/* Only the first array of that name, in the outermost object; texts stay when their elements are gone. */
+/* Only the first array with the given name in the outermost object is handed over; texts stay when their elements
+ * are gone. */
 static void rows_are_handed_over_one_by_one(void **state)
 {
     (void)state;

@@ -91,7 +91,7 @@ static int code_of_child(void (*limit)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(60); /* ends a child that waits for threads that it has not */
+        alarm(60); /* ends a child that waits for threads of the parent */
         if (limit)
             limit();
         _exit(runs_all(4, 1000, true) ? 0 : 1);

@@ -48,7 +48,7 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
     check(p.bits == 2 && p.levels == PARAM_NONE);
 }
 
-/* Keys that are refused, and a part of the message. */
+/* Refused keys, each with a part of the error message. */
 static void wrong_keys_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void a_key_too_long_is_refused(void **state)
     assert_int_equal(parse(&p, keys), ERR_USAGE);
 }
 
-/* Keys as written, and as printed back. */
+/* Keys as written, each with the canonical text. */
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void every_schema_is_sound(void **state)
             check(p->offset < compressors[c]->params_size);
             check(p->choices || p->type == PARAM_BOOL || p->low <= p->high);
             check(p->fallback || p->type == PARAM_INT || p->type == PARAM_REAL ||
-                  p->type == PARAM_TEXT); /* others cannot be unset */
+                  p->type == PARAM_TEXT); /* only these types can be unset */
             check(!p->group || p->type == PARAM_INT || p->type == PARAM_REAL);
             for (const Param *other = p + 1; other->key; other++)
                 check(strcmp(p->key, other->key) != 0);
@@ -299,7 +299,7 @@ static void alternatives_beyond_measure_are_refused(void **state)
             text_add(&spec, "/1");
         text_add(&spec, "+");
     }
-    text_add(&spec, "none"); /* 10^7 times the same */
+    text_add(&spec, "none"); /* 10^7 alternatives, all the same */
     const Codec **codecs;
     const char *text = text_done(&spec);
     size_t count;

@@ -28,7 +28,7 @@ static void philox_matches_its_known_answers(void **state)
     }
 }
 
-/* chi-square with many cells is near normal: (x - k) / sqrt(2 k). */
+/* With k degrees of freedom, k large, chi-square x is nearly normal: (x - k) / sqrt(2 k) is the z-score. */
 static void check_chi2(const uint32_t *count, size_t cells, double draws, const char *what)
 {
     const double want = draws / (double)cells;
@@ -87,7 +87,7 @@ static uint32_t neighbours(uint64_t i)
     const uint32_t e = (uint32_t)(2 * (i % (BLOCK / 2)));
     return join(rng_word(&key, e), rng_word(&key, e + 1));
 }
-static uint32_t lanes(uint64_t i) /* sixteen apart: the same lane of the next row */
+static uint32_t lanes(uint64_t i) /* elements i and i + 16: the same lane of neighbouring rows */
 {
     const RngKey key = rng_key(rng(), USE_COIN, i / (BLOCK / 2));
     const uint32_t j = (uint32_t)(i % (BLOCK / 2)), e = j / 16 * 32 + j % 16;

@@ -51,7 +51,7 @@ static void whole_numbers_are_whole_strings(void **state)
         "", " 1", "\t1", "+1", "1 ", "1.0", "0x10", "1e3", "9223372036854775808", "-", "one"};
     for (size_t i = 0; i < countof(bad); i++)
         check(!text_to_int(bad[i], &v));
-    check(v == INT64_MAX); /* untouched by failures */
+    check(v == INT64_MAX); /* a failed parse leaves v unchanged */
 }
 
 static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
@@ -146,7 +146,7 @@ static void texts_grow(void **state)
         text_addf(&t, "%d,", i);
         used += (size_t)sprintf(expected + used, "%d,", i);
     }
-    text_addf(&t, "%s", expected); /* longer than what it formats in place */
+    text_addf(&t, "%s", expected); /* longer than the buffer that text_addf formats in first */
     check(strlen(text_done(&t)) == 2 * used);
     check(!memcmp(t.data, expected, used) && !memcmp(t.data + used, expected, used));
     assert_string_equal(text_done(&empty), "");

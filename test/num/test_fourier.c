@@ -1,5 +1,5 @@
-/* test_fourier.c -- the Fourier and cosine transforms against their sums, at every kind of length; the order of Fourier
- * atoms; and phases, which must be rounded without any bias. */
+/* test_fourier.c -- the Fourier and cosine transforms against their defining sums, at every kind of length; the order
+ * of Fourier atoms; and rounded phases, which must be unbiased. */
 #include "rig/check.h"
 #include "num/cosine.h"
 #include "num/fourier_transform.h"
@@ -75,7 +75,7 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
     return sum;
 }
 
-/* All coefficients where there are few, else some from all over. */
+/* Returns the stride between checked coefficients: 1 (all of them) for small n. */
 static size_t stride_for(size_t n)
 {
     return n <= 1300 ? 1 : n / 61 | 1;
@@ -98,12 +98,12 @@ static void cosines_are_their_sums_and_come_back(void **state)
         check_ok(cosine_back(y, rows, cols, z, 1, a, &err), &err);
         check(distance(x, z, n) <= 2 * ROUNDING * size);
         check_ok(cosine_forward(x, rows, cols, z, 8, a, &err), &err);
-        assert_memory_equal(y, z, n * sizeof *y); /* for any number of threads */
+        assert_memory_equal(y, z, n * sizeof *y); /* equal bytes for any number of threads */
         arena_rewind(a, mark);
     }
 }
 
-/* From scipy.fft.dct and dctn, norm="ortho". */
+/* The expected values are from scipy.fft.dct and dctn with norm="ortho". */
 static void cosines_are_those_of_scipy(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static Call call_for(const Shape *shape)
     return (Call){.shape = shape, .threads = 1, .scratch = a, .err = &err};
 }
 
-/* sqrt(n) X[j, k] */
+/* z = sqrt(n) X[j, k], the unnormalised coefficient, by its defining sum. */
 static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, size_t k, double z[2])
 {
     z[0] = z[1] = 0;
@@ -193,7 +193,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
             for (size_t part = 0; part < (f.real ? 1 : 2); part++)
                 again.data[f.at + part] = (float)((double)z[part] * spectrum_factor(&own, f, 1));
         }
-        check(2 * own.atoms - real == n); /* every frequency has its atom */
+        check(2 * own.atoms - real == n); /* real frequencies have one coefficient, all others two */
         check_rel(sqrt(sum), norm(x, n), 1e-6);
         check_ok(spectrum_back(&c, &again, 1, y, &in), &err);
         check(in && distance(x, y, n) <= 2 * ROUNDING * norm(x, n));
@@ -217,7 +217,7 @@ static void frequencies_are_those_of_numpy(void **state)
         check_near((double)s.data[i], want[i] * (i < 2 ? 1 : sqrt(2)), 1e-6);
 }
 
-/* FFTW's memory of earlier plans saves time, and must not change a bit. */
+/* FFTW remembers earlier plans to save time; this must not change any result. */
 static void earlier_plans_change_nothing(void **state)
 {
     (void)state;

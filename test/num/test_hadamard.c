@@ -20,7 +20,7 @@ static float *normal(size_t n, uint64_t seed)
     return x;
 }
 
-/* The length of the block that element i is in, and where it begins. */
+/* Returns the length of the power-of-two block that holds element i; *start is the index of its first element. */
 static size_t block_at(size_t n, size_t i, size_t *start)
 {
     size_t at = 0, size = (size_t)1 << 40;
@@ -34,7 +34,7 @@ static size_t block_at(size_t n, size_t i, size_t *start)
     return size;
 }
 
-/* Entry (k, i) of the matrix. */
+/* Returns entry (k, i) of the Walsh-Hadamard matrix. */
 static double entry(size_t n, size_t k, size_t i)
 {
     size_t start, other;
@@ -131,8 +131,8 @@ static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void *
     }
 }
 
-/* Butterflies round 2 log2 n times on the way there and back, each time by less than half a unit; rounding errors
- * are independent, so their norm grows as the root of that. */
+/* The transform and its inverse round 2 log2 n times, each time by at most half a unit in the last place. Rounding
+ * errors are nearly independent, so the norm of the error grows as sqrt(2 log2 n). */
 static void twice_is_the_identity_and_lengths_stay(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void twice_is_the_identity_and_lengths_stay(void **state)
     }
 }
 
-/* Beyond 2^24 it takes one pass over memory more. */
+/* A transform longer than 2^24 takes one more pass over memory. */
 static void a_unit_vector_of_two_to_the_25_becomes_its_pattern(void **state)
 {
     (void)state;

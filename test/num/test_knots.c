@@ -27,7 +27,7 @@ static size_t solve(Solver *solver, const float *x, size_t n, size_t count, floa
     KnotsRoom room;
     check(knots_open(&room, n, count, arena));
     float own[KNOTS_MOST + 1] = {0};
-    own[count] = NAN; /* not theirs */
+    own[count] = NAN; /* the solver must not write behind its `count` levels */
     const size_t differ = solver(&room, x, n, own);
     check(isnan(own[count]));
     memcpy(level, own, count * sizeof *level);
@@ -44,14 +44,14 @@ static double variance_of(Solver *solver, const float *x, size_t n, size_t count
     const size_t differ = solve(solver, x, n, count, level);
     const double left = knots_variance(x, n, level, differ);
     check_rel(left, variance(x, n, level, differ), 1e-12);
-    for (size_t i = 0; i < n; i++) /* none is outside */
+    for (size_t i = 0; i < n; i++) /* every number lies between the lowest and the highest level */
         check(x[i] >= level[0] && x[i] <= level[differ - 1]);
     return left;
 }
 
-/* ---- the best ---- */
+/* ---- optimal levels ---- */
 
-/* Over all sets that hold both extremes. */
+/* Returns the lowest cost of all sets of `count` levels from the numbers that hold the smallest and the largest. */
 static double best_of_all(const float *sorted, size_t n, size_t count)
 {
     double best = INFINITY;
@@ -181,7 +181,7 @@ static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
     check(variance_of(knots_best, x, 512, 16) <= alone * (1 + 1e-6));
 }
 
-/* ---- the greedy ones ---- */
+/* ---- greedy levels ---- */
 
 static void greedy_levels_are_within_their_bound(void **state)
 {
@@ -269,7 +269,7 @@ static void greedy_levels_are_all_used(void **state)
         }
 }
 
-/* Of the normal and the Laplace law they leave little more than the best. */
+/* For normal and Laplace numbers the greedy levels cost little more than the optimal levels. */
 static void greedy_levels_are_nearly_the_best_ones(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void greedy_levels_are_nearly_the_best_ones(void **state)
     }
 }
 
-/* ---- corners ---- */
+/* ---- corner cases ---- */
 
 /* Whole cache lines of all parts: with so many places to spare, what an arena gives is what is asked for. */
 static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)

@@ -102,7 +102,7 @@ static void projections_are_those_of_plain_loops_for_any_thread_count(void **sta
             for (size_t i = 0; i < count * a.cols; i++)
                 v[i] = rng_normal(&rng, USE_TEST, i);
             float *u = NEW(arena, float, count *a.rows);
-            uint8_t *odd = NEW(arena, uint8_t, 2 + count * a.rows * sizeof *u); /* at no float's address */
+            uint8_t *odd = NEW(arena, uint8_t, 2 + count * a.rows * sizeof *u); /* not aligned for floats */
             check_ok(linalg_project(&a, v, count, 1, slots((uint8_t *)u, count, a.rows), arena, &err), &err);
             check_ok(linalg_project(&a, v, count, 3, slots(odd + 2, count, a.rows), arena, &err), &err);
             assert_memory_equal(u, odd + 2, count * a.rows * sizeof *u);
@@ -165,7 +165,7 @@ static void multiply_honours_turns_scale_and_add(void **state)
 
 /* ---- decompositions ---- */
 
-/* |V V' - I| for rows of V. */
+/* Returns |V V' - I|, the deviation of the `count` rows of V from an orthonormal set. */
 static double off_orthonormal(const double *v, size_t count, size_t n)
 {
     double most = 0;
@@ -276,7 +276,7 @@ static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **sta
     enum { K = 80 };
     for (int close = 0; close < 3; close++) {
         double w[K];
-        for (size_t i = 0; i < K; i++) /* apart; in pairs a rounding error from each other; all equal */
+        for (size_t i = 0; i < K; i++) /* eigenvalues: distinct; pairs that differ by a rounding error; all equal */
             w[i] = close == 2   ? 1
                    : close == 1 ? 1 + (double)(i / 2) + 1e-14 * (double)(i % 2)
                                 : 1 + (double)i;

@@ -9,7 +9,7 @@
 enum { N = 1500 };
 static const size_t sizes[] = {0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 511, 512, 513, 1000, N};
 
-/* Magnitudes of every order down to denormals, zeros of both signs, whole numbers. */
+/* Fills x with magnitudes of every order down to denormals, zeros of both signs and whole numbers. */
 static void fill(float *x, size_t n, float scale)
 {
     const Rng rng = rng_open(11, 0, 0, 0, 0);
@@ -69,7 +69,7 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
     }
 }
 
-/* Rounds up iff u < frac, in two steps. */
+/* Returns the level of x: |x| / norm * s, rounded up iff the random number u is below its fraction. */
 static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
 {
     const Quantiser q = quantiser_make(norm, s);
@@ -131,7 +131,7 @@ static void tossing_equals_the_coin(void **state)
     }
 }
 
-/* Elements whose first 30 bits tie, so that the continuation decides. */
+/* Elements whose probability ties with the random word's 30 bits, so that the word's continuation decides. */
 static void ties_of_the_coin_go_to_the_continuation(void **state)
 {
     (void)state;
