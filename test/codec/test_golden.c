@@ -34,7 +34,7 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     check_ok(rig_decode(&rig), &rig.err);
     if (packed)
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
-    else if (exact || strcmp(source->name, "low-rank-40x30")) /* sizes differ: atoms of rounding errors */
+    else if (exact || strcmp(source->name, "low-rank-40x30")) /* its rounding errors are atoms, too */
         used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
     else
         used += snprintf(line + used, LINE - (size_t)used, "- | ");

@@ -230,7 +230,7 @@ static void adds(Rig *rig, const Source *source, const float *x)
     check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* the same step of worker 1 */
     check_ok(rig_decode(rig), &rig->err);
     const Bytes both[] = {one, buf_bytes(&rig->payload)};
-    const size_t room = 2 * rig->payload.cap + 64; /* 64 bytes: headers of wrappers */
+    const size_t room = 2 * rig->payload.cap + 64; /* 64 bytes for headers of wrappers */
     Buf merged = {NEW(rig->forever, uint8_t, room), 0, room};
     check_ok(codec_merge(&rig->call, both, 2, &merged), &rig->err);
     float *sum = NEW(rig->forever, float, n);

@@ -188,7 +188,7 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            const double factor = law == 2 || law == 4 ? 2.2 : 1.35; /* no fit has a mean or zeros */
+            const double factor = law == 2 || law == 4 ? 2.2 : 1.35; /* poor fit: a mean, or zeros */
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);
         }

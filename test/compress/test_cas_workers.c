@@ -165,7 +165,7 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        check(w > 2 || sum.data[2] == 0); /* form: floats (1) from about ten workers on */
+        check(w > 2 || sum.data[2] == 0); /* byte 2: sums are floats from about ten workers on */
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);
         double ours = 0, theirs = 0;

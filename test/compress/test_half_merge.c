@@ -14,7 +14,7 @@ static const struct {
 typedef struct {
     Try *t;
     Bytes sent[WORKERS];
-    double *sum; /* (n), sum of the decoded payloads */
+    double *sum; /* (n) sum of the decoded payloads */
 } Team;
 
 static Team team_open(const char *spec, size_t n, float scale)

@@ -25,7 +25,7 @@ static double sum_variances(const Offer *o, size_t count)
     return sum;
 }
 
-/* ---- the solution ---- */
+/* ---- the plan's optimality ---- */
 
 /* Returns expected bits and variance of a draw at this level, summed over single magnitudes. */
 static CurvePoint point_ref(const float *x, size_t n, double level)

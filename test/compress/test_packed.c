@@ -205,7 +205,7 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096); /* a payload's limit */
+    check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096); /* limit of a payload */
     rig_close(&h->rig);
     free(h);
 }

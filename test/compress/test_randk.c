@@ -151,7 +151,7 @@ static void payloads_that_do_not_add_are_refused(void **state)
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f}, 5, OK},
         {"randk:ratio=0.5", {2, 7, 0, 0, 0x80, 0x3f}, 6, OK},
         {"randk:ratio=0.5", {2, 0, 0, 0, 0x80, 0x3f}, 6, ERR_CORRUPT},       /* a sum over 0 workers */
-        {"randk:ratio=0.5", {2, 0x87, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT}, /* 7 in two bytes, not in one */
+        {"randk:ratio=0.5", {2, 0x87, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT}, /* the count 7 in two bytes */
         {"randk:ratio=0.5", {1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* infinite */

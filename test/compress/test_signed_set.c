@@ -178,7 +178,7 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* estimates of 0.3125 in every step */
+    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* for an element of 0.3125 a step */
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
         step(t);

@@ -262,7 +262,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    static const size_t ks[] = {HEAVY, 5000}; /* the second is too many for a list of indices */
+    static const size_t ks[] = {HEAVY, 5000}; /* 5000 indices are too many for a list */
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];
         snprintf(spec, sizeof spec, "countsketch:cols=500,topk=%zu", ks[k]);

@@ -47,7 +47,7 @@ static void medians_are_those_of_sorted_columns(void **state)
     enum { STRIDE = 80 };
     float x[MEDIAN_MOST * STRIDE], out[STRIDE], column[MEDIAN_MOST];
     const Rng rng = rng_open(3, 0, 0, 0, 0);
-    for (size_t i = 0; i < countof(x); i++) /* with ties and zeros of both signs */
+    for (size_t i = 0; i < countof(x); i++) /* values with ties, and zeros of both signs */
         x[i] = (float)rint(2 * rng_normal(&rng, USE_TEST, i));
     for (size_t rows = 1; rows <= MEDIAN_MOST; rows++)
         for (size_t n = 0; n <= STRIDE - 15; n += 13)
@@ -127,7 +127,7 @@ static void collisions_are_as_many_as_chance_makes(void **state)
         const double x =
             chi_square(load, COLS, (double)N / COLS); /* equivalent to the number of colliding pairs */
         check(x < chi_limit(COLS - 1));
-        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor more even than random loads */
+        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* not more even than random loads */
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;
             for (size_t i = 0; i < N; i++)

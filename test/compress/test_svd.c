@@ -237,7 +237,7 @@ static void real_gradients(void **state)
             const ArenaMark mark = arena_mark(a);
             float *x = NEW(a, float, shape->n);
             check_ok(dump_read(dump, i, x, &err), &err);
-            if (shape->n <= 70000) /* the largest are slow; the shapes above include their kind */
+            if (shape->n <= 70000) /* the largest tensors are slow; similar shapes are above */
                 check_tensor(shape, x, (size_t)fmin(100, 4 + 200000 / (double)shape->n));
             arena_rewind(a, mark);
         }

@@ -8,7 +8,7 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* by bits: P(|Z| > T) of normal Z, T the end of the range */
+/* for each number of bits: P(|Z| > T), Z normal, T the end of the range */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 
