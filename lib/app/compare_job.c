@@ -298,6 +298,8 @@ static const char *field_names(const CompareJob *j, const char *own)
         text_addf(&text, "%s,", j->own.column[i].name);
     for (const Metric *m = metrics; m->name && !j->sums_up; m++)
         text_addf(&text, "%s,", m->name);
+    for (const Column *c = results_verdicts; c->name && !j->sums_up; c++)
+        text_addf(&text, "%s,", c->name);
     return text_done(&text);
 }
 

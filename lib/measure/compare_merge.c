@@ -29,6 +29,7 @@ typedef struct {
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of a timing sample */
     WorkerSent *sent; /* (workers) */
+    Moments sizes;    /* of the repeats' mean payloads, bytes */
 
     double encode, merge, each, decode; /* seconds of this repeat */
 } Merger;
@@ -163,9 +164,10 @@ static Status run_exchange(Merger *m, Tally *tally)
 }
 
 /* Adds up sizes over workers and repeats; conclude divides the sums. */
-static void note_sizes(const Merger *m, Tally *tally)
+static void note_sizes(Merger *m, Tally *tally)
 {
     const int last = m->x.rounds - 1;
+    const double before = tally->bytes;
     for (size_t w = 0; w < m->workers; w++) {
         const WorkerSent *s = &m->sent[w];
         const bool first = m->repeat == 0 && w == 0;
@@ -175,6 +177,7 @@ static void note_sizes(const Merger *m, Tally *tally)
         tally->entropy += s->streams.reported ? s->streams.entropy_bits : NAN;
         tally->raw += s->streams.raw;
     }
+    moments_add(&m->sizes, (tally->bytes - before) / (double)m->workers);
     for (int r = 0; r <= last; r++) {
         tally->merged += m->x.adds ? (double)m->x.heard[r].size : NAN;
         tally->early += r < last ? (double)m->x.heard[r].size : 0;
@@ -228,6 +231,8 @@ static void use_moments(const Merger *m, const Call *call, Tally *tally)
     if (tally->decoded < 2 || codec_moments(call, m->b->x, &moments) == ELEMENTWISE)
         return;
     const bool known = codec_traits(m->t->codec) & SHARED_DRAWS;
+    tally->weighted = known && moments.weighted > 0 ? moments.weighted : 0;
+    tally->squares = known ? moments.squares : NAN;
     tally->spread[S_M2_SQUARES] = known ? times * times * moments.squares : NAN;
     tally->spread[S_M2_WEIGHTED] = known ? times * moments.weighted : NAN;
 }
@@ -238,6 +243,7 @@ static void conclude(Merger *m, Tally *tally)
     const size_t repeats = tally->repeats;
     const double decoded = (double)tally->decoded, payloads = decoded * (double)m->workers;
     const ExchangeWorker first = worker_of(m, 0);
+    tally->sizes = tally->decoded > 1 ? moments_variance(&m->sizes) : 0;
     tally->bytes /= payloads;
     tally->entropy /= payloads;
     tally->raw /= payloads;
@@ -249,6 +255,8 @@ static void conclude(Merger *m, Tally *tally)
     tally->merge = median_if(m->x.adds, b->merge, repeats);
     tally->decode = median_if(m->x.adds, b->decode, repeats);
     tally->decode_min = m->x.adds ? b->decode[0] : NAN;
+    tally->encode_spread = stats_median_variance(b->encode, repeats);
+    tally->decode_spread = m->x.adds ? stats_median_variance(b->decode, repeats) : NAN;
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
     if (codec_traits(m->t->codec) & SHARED_DRAWS)

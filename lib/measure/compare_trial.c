@@ -22,6 +22,7 @@ typedef struct {
     Call call;
     Buf payload;
     Message message;
+    Moments sizes; /* of the repeats' payloads, bytes */
 } Run;
 
 /* Encodes the vector; uses y as scratch. */
@@ -89,11 +90,12 @@ static Status clock_repeat(Run *run, size_t r)
     return time_loop(receive, run, least, &run->b->decode[r]);
 }
 
-static void note_size(const Run *run, const Streams *streams, bool first, Tally *tally)
+static void note_size(Run *run, const Streams *streams, bool first, Tally *tally)
 {
     const double bytes = (double)run->payload.size;
     for (int i = 0; i + 1 < run->message.rounds; i++)
         tally->early += (double)run->message.round[i].size;
+    moments_add(&run->sizes, bytes);
     tally->bytes += bytes;
     tally->bytes_min = first ? bytes : fmin(tally->bytes_min, bytes);
     tally->bytes_max = fmax(tally->bytes_max, bytes);
@@ -149,6 +151,8 @@ static void use_moments(Run *run, Tally *tally)
     const double times = (double)tally->repeats - 1;
     if (tally->decoded < 2 || codec_moments(&run->call, run->b->x, &m) == ELEMENTWISE)
         return;
+    tally->squares = m.squares;
+    tally->weighted = m.weighted > 0 ? m.weighted : 0;
     tally->spread[S_M2_SQUARES] = times * times * m.squares;
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
@@ -197,6 +201,8 @@ static void note_times(const Run *run, Tally *tally)
     tally->decode = timed ? stats_median(b->decode, repeats) : NAN;
     tally->encode_min = timed ? b->encode[0] : NAN; /* stats_median has sorted the seconds */
     tally->decode_min = timed ? b->decode[0] : NAN;
+    tally->encode_spread = timed ? stats_median_variance(b->encode, repeats) : NAN;
+    tally->decode_spread = timed ? stats_median_variance(b->decode, repeats) : NAN;
 }
 
 static Status measure(Run *run, Tally *tally)
@@ -219,6 +225,7 @@ static Status measure(Run *run, Tally *tally)
         TRY(repeat(run, &s, r, tally));
     }
     TRY(tally_spread(tally, &s));
+    tally->sizes = tally->decoded > 1 ? moments_variance(&run->sizes) : 0;
     tally->bytes /= (double)tally->decoded;
     tally->early /= (double)tally->decoded;
     tally->entropy /= (double)tally->decoded;

@@ -4,6 +4,8 @@
  * over repeats. A metric that does not exist (a ratio to a zero vector, a class without elements) is NaN. */
 #include "measure/metrics.h"
 
+#include "measure/metrics_errors.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -94,6 +96,23 @@ static double decode_gbps(const Tally *t)
     return 1e-9 * ratio(raw_total(t), t->decode);
 }
 
+static double bytes_se(const Tally *t)
+{
+    return t->spread_known ? sqrt(t->sizes / (double)t->repeats) / t->cells : NAN;
+}
+static double bits_se(const Tally *t)
+{
+    return ratio(8 * bytes_se(t) * t->cells, t->n);
+}
+static double encode_ms_se(const Tally *t)
+{
+    return 1e3 * sqrt(t->encode_spread) / t->cells;
+}
+static double decode_ms_se(const Tally *t)
+{
+    return 1e3 * sqrt(t->decode_spread) / t->cells;
+}
+
 /* ---- squared error and bias ---- */
 
 static double mse(const Tally *t)
@@ -155,6 +174,18 @@ static double relative_error(const Tally *t)
 {
     return ratio(mse(t), norm2(t));
 }
+static double relative_error_expected(const Tally *t)
+{
+    return ratio(t->expected, norm2(t));
+}
+static double mse_se(const Tally *t)
+{
+    return sum_se(t, E_SQUARES);
+}
+static double relative_error_se(const Tally *t)
+{
+    return ratio(mse_se(t), norm2(t));
+}
 static double rel_l2(const Tally *t)
 {
     return sqrt(relative_error(t));
@@ -203,15 +234,25 @@ static double wasserstein(const Tally *t)
     return t->wasserstein;
 }
 
+static double cosine_of(const Tally *t, size_t r)
+{
+    const double norms = sqrt(norm2(t) * t->error[r][E_NORM]);
+    return norms > 0 ? fmax(-1, fmin(1, t->error[r][E_DOT] / norms)) : NAN;
+}
+
 static double cosine(const Tally *t)
 {
     double total = 0, repeats = 0;
     for (size_t r = 0; r < t->decoded; r++)
         if (t->error[r][E_NORM] > 0) {
-            total += fmax(-1, fmin(1, t->error[r][E_DOT] / sqrt(norm2(t) * t->error[r][E_NORM])));
+            total += cosine_of(t, r);
             repeats++;
         }
     return norm2(t) > 0 ? ratio(total, repeats) : NAN;
+}
+static double cosine_se(const Tally *t)
+{
+    return norm2(t) > 0 ? values_se(t, cosine_of) : NAN;
 }
 
 static double sign_agreement(const Tally *t)
@@ -287,6 +328,20 @@ const Metric metrics[] = {
     {"raw_fallbacks", FORM_COUNT, raw_fallbacks},
     {"residual_norm", FORM_REAL, residual_norm},
     {"peak_scratch_bytes", FORM_COUNT, peak_scratch},
+    {"bytes_se", FORM_REAL, bytes_se},
+    {"bits_per_element_se", FORM_REAL, bits_se},
+    {"encode_ms_se", FORM_TIME, encode_ms_se},
+    {"decode_ms_se", FORM_TIME, decode_ms_se},
+    {"mse_se", FORM_REAL, mse_se},
+    {"relative_error_se", FORM_REAL, relative_error_se},
+    {"relative_error_expected", FORM_REAL, relative_error_expected},
+    {"cosine_se", FORM_REAL, cosine_se},
+    {"bias_p", FORM_REAL, bias_p},
+    {"gain_se", FORM_REAL, gain_se},
+    {"gain_p", FORM_REAL, gain_p},
+    {"gain_l1", FORM_REAL, gain_l1},
+    {"gain_l1_se", FORM_REAL, gain_l1_se},
+    {"gain_l1_p", FORM_REAL, gain_l1_p},
     {0},
 };
 

@@ -28,10 +28,14 @@ typedef struct {
     double entropy;                                /* bits, mean over repeats; NaN: the codec reports none */
     double raw;                                    /* number of tensors sent raw, mean over repeats */
     double expected;                               /* variance by codec_variance; NaN: unknown */
-    double residual2;                              /* squared norm of the residual; NaN: none */
-    double scratch;                                /* peak bytes of working memory */
-    double wasserstein;                            /* W1 distance; NaN: unknown */
-    double largest;                                /* max |h_i - g_i| over repeats (h: estimate) */
+    double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
+    double weighted; /* sum v lambda^2 over atoms, the variance of <h, g> in closed form; 0: unknown */
+    double sizes;    /* variance of a repeat's bytes */
+    double encode_spread, decode_spread; /* variances of the medians `encode` and `decode`, seconds^2 */
+    double residual2;                    /* squared norm of the residual; NaN: none */
+    double scratch;                      /* peak bytes of working memory */
+    double wasserstein;                  /* W1 distance; NaN: unknown */
+    double largest;                      /* max |h_i - g_i| over repeats (h: estimate) */
     double merge, each; /* merge: seconds to merge all payloads (NaN: no merging); to decode and add each */
     double merged;      /* merge: bytes of the merged payloads of all rounds; NaN: none */
     double early;       /* merge: bytes of the merged payloads of all rounds but the last */

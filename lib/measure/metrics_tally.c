@@ -100,7 +100,11 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
 {
     if (s->half) {
         Pass p = {.s = s};
-        return run_pass(&p, spread_block, t->spread, S_SUMS, NULL);
+        TRY(run_pass(&p, spread_block, t->spread, S_SUMS, NULL));
+        const double r = (double)t->repeats;
+        t->squares =
+            t->spread[S_M2_SQUARES] / ((r - 1) * (r + 1)); /* the mean of m2^2 is (R - 1)(R + 1) v^2 */
+        return OK;
     }
     assert(t->decoded == 1);
     t->spread[S_BIAS] = t->error[0][E_SQUARES];
@@ -126,6 +130,9 @@ static void add_sizes(Tally *total, const Tally *part)
     total->encode_min += part->encode_min;
     total->decode += part->decode;
     total->decode_min += part->decode_min;
+    total->encode_spread += part->encode_spread;
+    total->decode_spread += part->decode_spread;
+    total->sizes += part->sizes;
     total->entropy += part->entropy;
     total->raw += part->raw;
     total->merge += part->merge;
@@ -140,6 +147,8 @@ void tally_append(Tally *total, const Tally *part)
     assert(part->decoded == total->decoded || part->decoded == 1);
     add_sizes(total, part);
     total->expected += part->expected;
+    total->squares += part->squares;
+    total->weighted += part->weighted;
     add_known(&total->residual2, part->residual2);
     total->largest = fmax(total->largest, part->largest);
     for (size_t i = 0; i < G_SUMS; i++)

@@ -29,15 +29,15 @@ const Field fields[] = {
     {"encode_gbps", "encode rate", .brief = "encode", .unit = "GB/s", .meaning = "uncompressed size / encode time, 1 GB = 10^9 bytes"},
     {"decode_gbps", "decode rate", .brief = "decode", .unit = "GB/s", .meaning = "uncompressed size / decode time, 1 GB = 10^9 bytes"},
     /* errors: g is the gradient, h the decoded one, |.| the l2 norm */
-    {"mse", "squared error", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
-    {"variance", "variance", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
+    {"mse", "squared error", .exact = "variance_expected", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
+    {"variance", "variance", .exact = "variance_expected", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
     {"second_moment", "second moment", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},
     {"variance_expected", "expected variance", .meaning = "E|h - g|^2 by the codec's closed form for this g"},
     {"bias_ratio", "bias ratio", .meaning = "R |mean h - g|^2 / variance: about 1 without bias"},
     {"bias_z", "bias z", .meaning = "(bias ratio - 1) in standard errors: within 5 without bias"},
     {"gain", "gain", .meaning = "<mean h, g> / |g|^2: 1 without bias along g"},
     {"gain_z", "gain z", .meaning = "(gain - 1) in standard errors"},
-    {"relative_error", "relative error", .brief = "rel. error", .meaning = "squared error / |g|^2; sending nothing has 1"},
+    {"relative_error", "relative error", .exact = "relative_error_expected", .brief = "rel. error", .meaning = "squared error / |g|^2; sending nothing has 1"},
     {"rel_l2", "relative l2 error", .brief = "rel. l2", .meaning = "square root of the relative error"},
     {"rel_l1", "relative l1 error", .brief = "rel. l1", .meaning = "sum of |h_i - g_i| / sum of |g_i|"},
     {"elem_error", "element error", .brief = "elem. error", .meaning = "mean of |h_i - g_i| / |g_i| over all g_i other than 0"},
@@ -55,6 +55,23 @@ const Field fields[] = {
     {"raw_fallbacks", "tensors sent raw", .brief = "raw", .meaning = "tensors whose own form would have been larger than floats"},
     {"residual_norm", "residual norm", .brief = "residual", .meaning = "l2 norm of the residual that error feedback keeps"},
     {"peak_scratch_bytes", "working memory", .unit = FIELD_BYTES, .meaning = "most memory of encode or decode beyond input and output"},
+    {"bytes_se", "standard error of the payload", .brief = "payload se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats: their standard deviation / sqrt(R); 0 for a codec that is not random"},
+    {"bits_per_element_se", "standard error of bits/element", .brief = "bits/el se", .meaning = "of the mean over repeats"},
+    {"encode_ms_se", "standard error of encode", .brief = "encode se", .unit = "ms", .meaning = "of the median, by the quartiles: sqrt(pi / 2R) (quartile range) / 1.349"},
+    {"decode_ms_se", "standard error of decode", .brief = "decode se", .unit = "ms", .meaning = "of the median, by the quartiles"},
+    {"mse_se", "standard error of the squared error", .brief = "mse se", .meaning = "of the mean over repeats"},
+    {"relative_error_se", "standard error of the relative error", .brief = "rel. error se", .meaning = "of the mean over repeats"},
+    {"relative_error_expected", "expected relative error", .brief = "exact rel. error", .meaning = "variance_expected / |g|^2: exact, where the codec has a closed form"},
+    {"cosine_se", "standard error of the cosine", .brief = "cosine se", .meaning = "of the mean over repeats"},
+    {"bias_p", "p of the bias ratio", .brief = "bias p", .digits = 2, .meaning = "probability of a bias ratio so large without bias, by the F distribution"},
+    {"gain_se", "standard error of the gain", .brief = "gain se", .digits = 2, .meaning = "of the mean over repeats; at least as large as the codec's closed form"},
+    {"gain_p", "p of the gain", .brief = "gain p", .digits = 2, .meaning = "probability of a gain so far from 1 without bias, by Student's t"},
+    {"gain_l1", "gain along signs", .brief = "l1 gain", .meaning = "<mean h, sign g> / |g|_1: 1 without bias; small elements count more than in the gain"},
+    {"gain_l1_se", "standard error of the gain along signs", .brief = "l1 gain se", .digits = 2, .meaning = "of the mean over repeats"},
+    {"gain_l1_p", "p of the gain along signs", .brief = "l1 gain p", .digits = 2, .meaning = "probability of a gain along signs so far from 1 without bias, by Student's t"},
+    {"bias_p_holm", "p of any bias", .brief = "p of bias", .digits = 2, .meaning = "least of bias_p, gain_p, gain_l1_p after Holm's correction for all three of all codecs on the same vectors"},
+    {"bias_detectable", "bias that would show", .digits = 2, .meaning = "least b, E h = (1 + b) g, that so many repeats find with probability 0.9"},
+    {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"all of the error\" where the codec is not random"},
     /* sweep, compare --equal-bits, merge */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
     {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has fewer bits and less error"},
@@ -196,6 +213,23 @@ bool field_counts_bytes(const char *column)
 {
     const Field *f = field_of_column(column, NULL);
     return f && f->unit && !strcmp(f->unit, FIELD_BYTES);
+}
+
+bool field_is_se(const char *column, const char *beside)
+{
+    const size_t length = strlen(column);
+    return !strncmp(beside, column, length) && !strcmp(beside + length, "_se");
+}
+
+bool field_is_exact(const char *column, const char *beside)
+{
+    const Field *f = field_find(column);
+    return f && f->exact && !strcmp(f->exact, beside);
+}
+
+bool field_is_beside(const char *column, const char *beside)
+{
+    return field_is_se(column, beside) || field_is_exact(column, beside);
 }
 
 int field_digits(const char *column)

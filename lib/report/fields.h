@@ -13,6 +13,7 @@ typedef struct {
     const char *unit;    /* "ms"; FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0: 4 */
     bool text;           /* always a text, even where a value looks like a number */
+    const char *exact;   /* field with the value of which this one is a mean over draws; NULL: none */
     const char *meaning;
 } Field;
 
@@ -31,6 +32,12 @@ const Field *field_of_column(const char *column, size_t *before);
 const char *field_number(const Field *f, const char *name);
 
 bool field_counts_bytes(const char *column);
+
+/* Whether `beside` is the standard error of the column, NAME_se, or its exact value. */
+bool field_is_se(const char *column, const char *beside);
+bool field_is_exact(const char *column, const char *beside);
+bool field_is_beside(const char *column, const char *beside); /* either */
+
 int field_digits(const char *column);
 
 /* A column's heading with its unit: "encode, ms", `brief` "encode ms". Bytes go without one, as tables choose it. An unknown

@@ -1,5 +1,6 @@
 /* report_compare.c -- see report_compare.h. */
 #include "report/report_compare.h"
+#include "report/report_bias.h"
 
 #include "compress/rate.h"
 #include "num/pareto.h"
@@ -8,6 +9,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BIAS_P_HOLM, BIAS_DETECTABLE, BIAS, VERDICTS };
+
+const Column results_verdicts[VERDICTS + 1] = {
+    [BIAS_P_HOLM] = {"bias_p_holm", true},
+    [BIAS_DETECTABLE] = {"bias_detectable", true},
+    [BIAS] = {"bias", true},
+};
 
 enum { STEP, WORKER, TENSOR, KIND, SHAPE, N, COMPRESSOR, REPEATS, IDENTITY };
 
@@ -73,9 +82,10 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .codecs = codecs,
                    .places = places,
                    .repeats = repeats,
-                   .column_count = IDENTITY + metric_count + 1 + own.count,
+                   .column_count = IDENTITY + metric_count + VERDICTS + 1 + own.count,
                    .compressor = COMPRESSOR,
-                   .error = IDENTITY + metric_count,
+                   .verdict = IDENTITY + metric_count,
+                   .error = IDENTITY + metric_count + VERDICTS,
                    .leading = own.leading,
                    .a = a};
     Column *columns = NEW_ZERO(a, Column, 1 + r->column_count);
@@ -90,6 +100,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
         columns[IDENTITY + m] = (Column){metrics[m].name, true};
+    memcpy(columns + r->verdict, results_verdicts, VERDICTS * sizeof *columns);
     columns[r->error] = (Column){"error", true};
     for (size_t i = 0; i < own.count; i++)
         columns[r->error + 1 + i] = own.column[i];
@@ -174,6 +185,30 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
 static void results_set(Results *r, size_t place, size_t codec, size_t field, Value v)
 {
     row_at(r, place, codec)[r->error + 1 + field] = v;
+}
+
+Status results_judge(Results *r, Error *err)
+{
+    BiasRow *row = NEW(r->a, BiasRow, r->codecs);
+    if (!row)
+        return arena_fail(r->a, err);
+    for (size_t place = 0; place < r->places; place++) {
+        for (size_t k = 0; k < r->codecs; k++)
+            row[k] = (BiasRow){
+                .p = {results_number(r, place, k, "bias_p"), results_number(r, place, k, "gain_p"),
+                      results_number(r, place, k, "gain_l1_p")},
+                .se = {results_number(r, place, k, "gain_se"), results_number(r, place, k, "gain_l1_se")},
+                .mse = results_number(r, place, k, "mse"),
+                .variance = results_number(r, place, k, "variance")};
+        TRY(bias_judge(row, r->codecs, r->repeats, r->a, err));
+        for (size_t k = 0; k < r->codecs; k++) {
+            Value *cell = row_at(r, place, k) + r->verdict;
+            cell[BIAS_P_HOLM] = number(row[k].holm, false);
+            cell[BIAS_DETECTABLE] = number(row[k].detectable, false);
+            cell[BIAS] = bias_words(&row[k], r->a);
+        }
+    }
+    return OK;
 }
 
 /* ---- journal ---- */

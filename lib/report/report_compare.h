@@ -14,11 +14,11 @@ typedef struct {
     size_t codecs, places;
     size_t repeats;
     const Column *columns; /* identity, metrics, error, then the command's own fields */
-    size_t column_count, compressor, error, leading;
-    Value *rows;          /* [places][codecs][column_count] */
-    bool *have;           /* [places][codecs] */
-    const Vector **first; /* per place: its first vector */
-    RecordLevel *level;   /* per place */
+    size_t column_count, compressor, verdict, error, leading; /* verdict: the first of the fields on bias */
+    Value *rows;                                              /* [places][codecs][column_count] */
+    bool *have;                                               /* [places][codecs] */
+    const Vector **first;                                     /* per place: its first vector */
+    RecordLevel *level;                                       /* per place */
     Arena *a;
 } Results;
 
@@ -37,6 +37,11 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
 double results_number(const Results *r, size_t place, size_t codec, const char *field); /* NaN: no number */
 
 Status results_put(Results *r, const Record *record, Error *err);
+
+/* Fills in bias_p_holm, bias_detectable and bias, which depend on all codecs of a place; after the last record. */
+Status results_judge(Results *r, Error *err);
+
+extern const Column results_verdicts[]; /* these three; ends in {0} */
 
 /* The record's line for the journal. */
 char *results_line(const Results *r, const Record *record, Arena *a); /* NULL: out of memory */
@@ -65,8 +70,8 @@ Status view_check(const View *v, OwnFields own, Error *err);
 /* Whether a field that is written or sorted by is a time. */
 bool view_times(const View *v, OwnFields own);
 
-/* Writes the rows that are filled; sets the columns of `spec`. */
-Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err);
+/* Judges bias and writes the rows that are filled; sets the columns of `spec`. */
+Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
 
 /* ---- the fields that commands add ---- */
 

@@ -115,6 +115,59 @@ const char *report_cell(const char *column, const Value *v, Arena *a)
     return text_done(&out);
 }
 
+/* ---- results of draws: the exact value where it is known, else the mean with its standard error ---- */
+
+static int magnitude_of(double v)
+{
+    return (int)floor(log10(fabs(v)));
+}
+
+/* The standard error to one digit, or to two where the first is 1; the mean to the same place. */
+static void put_uncertain(TextBuf *out, double v, double se, int digits)
+{
+    const double leading = se / pow(10, magnitude_of(se));
+    const int shown = leading < 1.95 ? 2 : 1;
+    const int kept = v == 0 ? 1 : magnitude_of(v) - magnitude_of(se) + shown;
+    if (kept > digits) {
+        put_real(out, v, digits);
+        return;
+    }
+    const double place = pow(10, magnitude_of(se) - shown + 1);
+    put_real(out, place > 1 ? round(v / place) * place : v, kept > 1 ? kept : 1);
+    text_add(out, " +- ");
+    put_real(out, place > 1 ? round(se / place) * place : se, shown);
+}
+
+/* The value of the column beside `column` that `is` finds; NaN: none. */
+static double beside(const Report *r, const Value *row, size_t column, bool (*is)(const char *, const char *))
+{
+    const Column *columns = r->spec.columns;
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        if (is(columns[column].name, columns[i].name))
+            return row[i].type == VALUE_REAL  ? row[i].real
+                   : row[i].type == VALUE_INT ? (double)row[i].whole
+                                              : NAN;
+    return NAN;
+}
+
+static const char *cell_of(const Report *r, const Value *row, size_t i)
+{
+    const char *column = r->spec.columns[i].name;
+    TextBuf out = {.arena = r->a};
+    const double exact = beside(r, row, i, field_is_exact), se = beside(r, row, i, field_is_se);
+    const bool plain =
+        row[i].type != VALUE_REAL || r->spec.format == FORMAT_LATEX || field_counts_bytes(column);
+    if (plain || (isnan(exact) && !(se > 0)))
+        return report_cell(column, &row[i], r->a);
+    if (isnan(exact)) {
+        put_uncertain(&out, row[i].real, se, field_digits(column));
+    } else {
+        put_real(&out, exact, field_digits(column));
+        text_add(&out, exact == 0 ? "" : " exact");
+    }
+    return text_done(&out);
+}
+
 bool report_keep(Report *r, const Value *row)
 {
     const size_t columns = r->spec.column_count;
@@ -129,9 +182,7 @@ bool report_keep(Report *r, const Value *row)
     for (size_t i = 0; i < columns; i++) {
         if (!r->title[i])
             continue;
-        kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent
-                            ? r->spec.absent
-                            : report_cell(r->spec.columns[i].name, &row[i], r->a);
+        kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent ? r->spec.absent : cell_of(r, row, i);
         kept->type[i] = row[i].type;
         kept->number[i] = row[i].type == VALUE_INT    ? (double)row[i].whole
                           : row[i].type == VALUE_REAL ? row[i].real

@@ -1,5 +1,6 @@
 /* report_view.c -- writes a comparison with the fields, rows and order that the user chose (report_compare.h). */
 #include "report/report_compare.h"
+#include "report/fields.h"
 #include "report/report_sort.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 /* The metrics in tables without --metrics. */
 static const char usual[] =
-    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,bias_z,wasserstein";
+    "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein,bias";
 
 /* The fields that --metrics never drops. */
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
@@ -32,11 +33,19 @@ static bool is_own(OwnFields own, const char *name)
     return false;
 }
 
+static bool is_verdict(const char *name)
+{
+    const Column *c = results_verdicts;
+    while (c->name && strcmp(c->name, name) != 0)
+        c++;
+    return c->name;
+}
+
 static Status check_metric(const char *name, size_t length, const char *option, OwnFields own, Error *err)
 {
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-    if (metric_find(text) || is_own(own, text))
+    if (metric_find(text) || is_verdict(text) || is_own(own, text))
         return OK;
     text_unknown(err, text, metric_name, NULL, "%s: no metric is called \"%s\"", option, text);
     return error_hint(err, "--help lists them");
@@ -77,6 +86,7 @@ typedef struct {
     size_t *from; /* per column written: its index in the results */
     Column *columns;
     size_t count;
+    bool people;    /* the format is for people */
     SortKey *order; /* codecs in the order of their rows at one place */
     size_t key;     /* the column that they are sorted by */
     Value *row;
@@ -116,6 +126,15 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
+/* Whether tables need the field to print one of the listed fields: as its standard error or its exact value. */
+static bool is_beside(const char *name, const char *listed)
+{
+    for (const Field *f = fields; f->name; f++)
+        if (text_listed(listed, f->name) && field_is_beside(f->name, name))
+            return true;
+    return false;
+}
+
 static void choose_columns(Sheet *s)
 {
     const Results *r = s->r;
@@ -125,7 +144,8 @@ static void choose_columns(Sheet *s)
     for (size_t at = 0; at < r->column_count; at++) {
         const size_t i = written(r, at);
         const char *name = r->columns[i].name;
-        if (s->v->metrics && i <= r->error && !is_fixed(name) && !text_listed(s->v->metrics, name))
+        if (s->v->metrics && i <= r->error && !is_fixed(name) && !text_listed(s->v->metrics, name) &&
+            !(s->people && is_beside(name, s->v->metrics)))
             continue;
         Column *column = &s->columns[s->count];
         s->from[s->count++] = i;
@@ -172,17 +192,19 @@ static Status write_rows(Sheet *s, Report *report, Error *err)
     return OK;
 }
 
-Status results_write(const Results *r, const View *v, ReportSpec spec, Error *err)
+Status results_write(Results *r, const View *v, ReportSpec spec, Error *err)
 {
     Report *report;
     Sheet s = {.r = r,
                .v = v,
+               .people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON,
                .from = NEW(r->a, size_t, r->column_count),
                .columns = NEW(r->a, Column, r->column_count),
                .order = NEW(r->a, SortKey, r->codecs),
                .row = NEW(r->a, Value, r->column_count)};
     if (!s.from || !s.columns || !s.order || !s.row)
         return arena_fail(r->a, err);
+    TRY(results_judge(r, err));
     choose_columns(&s);
     choose_key(&s);
     spec.columns = s.columns;

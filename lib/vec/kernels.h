@@ -37,6 +37,7 @@ enum {
     E_ERRORS,  /* |d| */
     E_NORM,    /* y^2 */
     E_DOT,     /* x y */
+    E_SIGNED,  /* sign(x) y */
     E_NONZERO, /* y != 0 */
     E_AGREE,   /* x y > 0 */
     E_UNDER,   /* q where y < x */

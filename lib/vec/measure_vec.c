@@ -30,6 +30,12 @@ INLINE VecD magnitude(VecD v)
     return (VecD)((VecL)v & INT64_MAX);
 }
 
+/* sign(a) b; 0 where a is 0. */
+INLINE VecD signed_by(VecD a, VecD b)
+{
+    return where(a != 0, (VecD)((VecL)b ^ ((VecL)a & INT64_MIN)));
+}
+
 INLINE VecD larger(VecD a, VecD b)
 {
     const VecL more = a > b;
@@ -109,6 +115,7 @@ INLINE void error_row(const float *x, const float *y, const double above[THRESHO
         acc[E_ERRORS][v] += e;
         acc[E_NORM][v] += b * b;
         acc[E_DOT][v] += dot;
+        acc[E_SIGNED][v] += signed_by(a, b);
         acc[E_NONZERO][v] += where(b != 0, one);
         acc[E_AGREE][v] += where(dot > 0, one);
         acc[E_UNDER][v] += where(under, q);

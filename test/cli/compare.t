@@ -6,7 +6,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench
 
 # a row for each compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd:bits=1/2 --repeats 2
-> compressor *payload  ratio  bits/el  encode ms  decode ms *
+> compressor *payload  ratio *bits/el *encode ms *decode ms *rel. error *W1  bias
 > none *
 > qsgd:bits=1 *
 > qsgd:bits=2 *
@@ -50,7 +50,7 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; ato
 
 # the fields of the results
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,error
+> step,worker,tensor,kind,shape,n,compressor,repeats,raw_bytes,bytes,bytes_min,bytes_max,ratio,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bias_p_holm,bias_detectable,bias,error
 = 0
 
 # JSON that a strict parser reads; missing values are null
@@ -186,4 +186,26 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 $ atomo-bench synth -o g.h5 --shape 8 >/dev/null && atomo-bench compare g.h5 -c none -v --threads 1 --repeats 1 >/dev/null
 2> note: compare: seed 1, threads 1, to stdout
 2> note: finished: none on *
+= 0
+
+# tables cut a mean's digits to its standard error, and print the exact error where the codec knows it
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c topk -c qsgd:bits=2 -c eden -c entry:budget=2 --metrics bits_per_element,relative_error,bias
+> compressor *bits/el *rel. error  bias
+> none * 32.00 * 0  none
+> topk * all of the error
+> qsgd:bits=2 *[0-9] +- 0.0* exact  none seen (>= * % would show)
+> eden * +- * none seen (>= * % would show)
+> entry:budget=2 * exact  cannot be seen with so few repeats
+= 0
+
+# csv and json hold the mean, its standard error and the exact value each by itself
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:bits=2 -f csv --metrics relative_error,relative_error_se,relative_error_expected | sed -n '1p; s/.*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,$/three numbers/p'
+> step,worker,tensor,kind,shape,n,compressor,repeats,relative_error,relative_error_se,relative_error_expected,error
+> three numbers
+= 0
+
+# a codec that draws again until it sends something is biased by 16 %
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c entry:budget=2,empty=resample --metrics bias; atomo-bench compare g.h5 -c entry:budget=2,empty=resample --metrics bias --repeats 1000
+> * none seen (>= * % would show)
+> *biased (p = *)
 = 0

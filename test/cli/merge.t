@@ -57,7 +57,7 @@ $ atomo-bench merge g.h5 --noise -1
 
 # figures depend neither on the number of threads nor on the other codecs and numbers of workers
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 700x100 --shape 10 --steps 2 -q; for t in 1 2; do atomo-bench merge g.h5 -c qsgd -c svd -c ef+topk -c joint+entry -c terngrad:share=on -c randk --workers 2,5 --repeats 2 --threads $t -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\)_[a-z_]*": [^,]*,//g' >$t; done; cmp 1 2 && atomo-bench merge g.h5 -c randk --workers 5 --repeats 2 --threads 2 -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\)_[a-z_]*": [^,]*,//g; s/,$//' >3; grep -c . 3; grep -cFf 3 1
+$ atomo-bench synth -o g.h5 --shape 700x100 --shape 10 --steps 2 -q; for t in 1 2; do atomo-bench merge g.h5 -c qsgd -c svd -c ef+topk -c joint+entry -c terngrad:share=on -c randk --workers 2,5 --repeats 2 --threads $t -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\|bias\)[a-z_]*": [^,]*,//g' >$t; done; cmp 1 2 && atomo-bench merge g.h5 -c randk --workers 5 --repeats 2 --threads 2 -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\|bias\)[a-z_]*": [^,]*,//g; s/,$//' >3; grep -c . 3; grep -cFf 3 1
 > 3
 > 3
 = 0

@@ -1,0 +1,146 @@
+/* metrics_errors.c -- see metrics_errors.h. In comments G = |g|^2. */
+#include "measure/metrics_errors.h"
+
+#include "num/stats.h"
+
+#include <math.h>
+
+/* Results are float32: their mean may differ from g by so much, relative to it, without bias. */
+#define ROUNDING 0x1p-22
+
+/* ---- standard errors ---- */
+
+static double se_of(const Tally *t, const Moments *m)
+{
+    if (!t->spread_known)
+        return NAN;
+    return t->decoded == 1 ? 0 : sqrt(moments_variance(m) / (double)m->n);
+}
+
+double sum_se(const Tally *t, int sum)
+{
+    Moments m = {0};
+    for (size_t r = 0; r < t->decoded; r++)
+        moments_add(&m, t->error[r][sum]);
+    return se_of(t, &m);
+}
+
+double values_se(const Tally *t, double (*value)(const Tally *t, size_t r))
+{
+    Moments m = {0};
+    for (size_t r = 0; r < t->decoded; r++) {
+        const double v = value(t, r);
+        if (!isnan(v))
+            moments_add(&m, v);
+    }
+    return se_of(t, &m);
+}
+
+/* ---- along g, and along its signs ---- */
+
+/* A result whose mean over repeats is `unit` without bias. */
+typedef struct {
+    int sum;
+    double unit;
+    double known; /* its variance in closed form; 0: unknown */
+} Along;
+
+/* How much larger the variance is than measured, where the codec knows it. */
+static double unseen(const Tally *t)
+{
+    const double measured = t->spread[S_M2] / (double)(t->repeats - 1);
+    return t->expected > measured && measured > 0 ? t->expected / measured : 1;
+}
+
+static Along along_gradient(const Tally *t)
+{
+    return (Along){E_DOT, t->gradient[G_SQUARES], t->weighted};
+}
+
+static Along along_signs(const Tally *t)
+{
+    return (Along){E_SIGNED, t->gradient[G_MAGNITUDES], 0};
+}
+
+static double mean_along(const Tally *t, Along a)
+{
+    double total = 0;
+    for (size_t r = 0; r < t->decoded; r++)
+        total += t->error[r][a.sum];
+    return a.unit > 0 ? total / (double)t->decoded / a.unit : NAN;
+}
+
+/* Relative to the unit. */
+static double se_along(const Tally *t, Along a)
+{
+    const double se = sum_se(t, a.sum);
+    if (!(a.unit > 0) || !(se >= 0) || t->decoded == 1)
+        return a.unit > 0 ? se : NAN;
+    return sqrt(fmax(se * se, a.known / (double)t->repeats) * unseen(t)) / a.unit;
+}
+
+/* The degrees of freedom of a variance over R values: R - 1 for normal ones, fewer where their tails are longer. */
+static double freedom_along(const Tally *t, Along a)
+{
+    const double n = (double)t->decoded, mean = mean_along(t, a);
+    double m2 = 0, m4 = 0;
+    for (size_t r = 0; r < t->decoded; r++) {
+        const double d = t->error[r][a.sum] / a.unit - mean;
+        m2 += d * d;
+        m4 += d * d * d * d;
+    }
+    const double excess = m2 > 0 ? n * m4 / (m2 * m2) - 3 : 0;
+    return 2 * n / (fmax(excess, 0) + 2 * n / (n - 1));
+}
+
+static double p_along(const Tally *t, Along a)
+{
+    const double se = se_along(t, a);
+    if (t->decoded == 1 || !(se >= 0))
+        return NAN;
+    if (t->spread[S_M2] == 0 && t->expected > 0) /* nothing has come that could have */
+        return NAN;
+    return t_tails((mean_along(t, a) - 1) / hypot(se, ROUNDING), freedom_along(t, a));
+}
+
+double gain_se(const Tally *t)
+{
+    return se_along(t, along_gradient(t));
+}
+double gain_p(const Tally *t)
+{
+    return p_along(t, along_gradient(t));
+}
+
+double gain_l1(const Tally *t)
+{
+    return mean_along(t, along_signs(t));
+}
+double gain_l1_se(const Tally *t)
+{
+    return se_along(t, along_signs(t));
+}
+double gain_l1_p(const Tally *t)
+{
+    return p_along(t, along_signs(t));
+}
+
+double bias_detectable(double se, size_t repeats, double level)
+{
+    const double freedom = (double)repeats - 1;
+    return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom)); /* 0.2 on both sides, 0.1 on one */
+}
+
+/* ---- of all elements ---- */
+
+double bias_p(const Tally *t)
+{
+    const double r = (double)t->repeats, v = t->spread[S_M2] / (r - 1);
+    const double nu = v * v / t->squares, bias = t->spread[S_BIAS];
+    const double variance = t->expected > v ? t->expected : v;
+    if (t->decoded == 1 || !(variance > 0) || !(nu > 0))
+        return NAN;
+    if (bias <= ROUNDING * ROUNDING * t->gradient[G_SQUARES])
+        return 1;
+    return f_tail(r * bias / variance, nu, nu * (r - 1));
+}

@@ -1,0 +1,53 @@
+/* report_bias.c -- see report_bias.h. */
+#include "report/report_bias.h"
+
+#include "measure/metrics_errors.h"
+#include "num/stats.h"
+
+#include <math.h>
+
+static double detectable(const BiasRow *row, size_t repeats, double level)
+{
+    double least = NAN;
+    for (size_t i = 0; i < countof(row->se); i++)
+        if (!isnan(row->p[1 + i])) /* else repeats did not vary, or there is no gain */
+            least = fmin(least, bias_detectable(row->se[i], repeats, level));
+    return least;
+}
+
+Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)
+{
+    const ArenaMark mark = arena_mark(a);
+    double *sorted = NEW(a, double, rows *BIAS_TESTS + 1);
+    size_t tests = 0;
+    if (!sorted)
+        return arena_fail(a, err);
+    for (size_t k = 0; k < rows; k++)
+        for (size_t i = 0; i < BIAS_TESTS; i++)
+            if (!isnan(row[k].p[i]))
+                sorted[tests++] = row[k].p[i];
+    stats_sort(sorted, tests);
+    for (size_t k = 0; k < rows; k++) {
+        row[k].holm = row[k].detectable = NAN;
+        for (size_t i = 0; i < BIAS_TESTS; i++)
+            if (!isnan(row[k].p[i]))
+                row[k].holm = fmin(row[k].holm, stats_holm(sorted, tests, row[k].p[i]));
+        if (!isnan(row[k].holm))
+            row[k].detectable = detectable(&row[k], repeats, BIAS_LEVEL / (double)tests);
+    }
+    arena_rewind(a, mark);
+    return OK;
+}
+
+Value bias_words(const BiasRow *row, Arena *a)
+{
+    if (row->holm < BIAS_LEVEL)
+        return value_text(text_format(a, "biased (p = %.1g)", row->holm));
+    if (row->detectable < 1)
+        return value_text(text_format(a, "none seen (>= %.2g %% would show)", 100 * row->detectable));
+    if (row->holm >= BIAS_LEVEL)
+        return value_text("cannot be seen with so few repeats");
+    if (row->variance == 0)
+        return value_text(row->mse > 0 ? "all of the error" : "none");
+    return value_none();
+}
