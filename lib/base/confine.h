@@ -1,5 +1,5 @@
-/* confine.h -- limits on a child process that runs a foreign library over a file that is not trusted, so that a damaged
- * or hostile file can harm no other process. All functions are called in the child. */
+/* confine.h -- limits on a child process that runs a foreign library over a file that is not trusted, so that a
+ * damaged or hostile file can harm no other process. All functions are called in the child. */
 #ifndef ATOMO_CONFINE_H
 #define ATOMO_CONFINE_H
 
@@ -7,8 +7,8 @@
 
 enum { CONFINE_FD = 3 };
 
-/* Renumbers the `count` descriptors to CONFINE_FD, CONFINE_FD + 1, ... and closes all others. The library's stdout and
- * stderr are discarded. */
+/* Renumbers the `count` descriptors to CONFINE_FD, CONFINE_FD + 1, ... and closes all others. The library's stdout
+ * and stderr are discarded. */
 void confine_keep(const int *fd, size_t count);
 
 /* Returns the bytes of address space in use; 0: unknown. Call it before confine_files. */

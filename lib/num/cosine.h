@@ -2,8 +2,8 @@
  *
  *     y_k = sqrt((1 + [k > 0]) / n) sum_i x_i cos(pi (2 i + 1) k / (2 n))       along rows, then along columns
  *
- * Any size; a side of 1 stays as it is. x and y are rows * cols floats, row-major, and may be the same. Takes
- * about as much scratch as x. The same for any number of threads. */
+ * Any size; a side of length 1 is not transformed. x and y are rows * cols floats, row-major, and may be the same.
+ * Scratch is about as large as x. Results are the same for any number of threads. */
 #ifndef ATOMO_COSINE_H
 #define ATOMO_COSINE_H
 

@@ -1,11 +1,12 @@
 /* fourier_transform.h -- discrete Fourier transforms of real data, any length, in float32, by FFTW.
  *
- * Transforms are in place: a matrix is stored in rows of fourier_room(cols) floats, of which the first cols are used, and each
- * row becomes X[k] = sum x[c] exp(-2 pi i c k / cols) for k <= cols / 2, complex numbers as pairs. FOURIER_MATRIX also
- * transforms the columns. Neither direction is scaled, so forward and back give the data times their number.
+ * Transforms are in place: a matrix is stored in rows of fourier_room(cols) floats, of which the first cols are used,
+ * and each row becomes X[k] = sum x[c] exp(-2 pi i c k / cols) for k <= cols / 2, complex numbers as pairs.
+ * FOURIER_MATRIX also transforms the columns. Neither direction is scaled, so forward and back give the data times
+ * their number.
  *
- * Rows of even length are transformed as complex numbers of half the length: FFTW plans those in less time and
- * memory than long real ones. Plans are FFTW_ESTIMATE, so results depend on the data and the machine alone. The first plan
+ * Rows of even length are transformed as complex numbers of half the length: FFTW plans those in less time and memory
+ * than long real ones. Plans are FFTW_ESTIMATE, so results depend on the data and the machine alone. The first plan
  * of a size takes milliseconds. FFTW's planner is not thread-safe: open and close on one thread, run on any. */
 #ifndef ATOMO_FOURIER_H
 #define ATOMO_FOURIER_H
@@ -14,7 +15,8 @@
 
 /* ---- factors of a transform: exp(i angle k) for k = 0, 1, 2, ..., a chunk at a time ----
  *
- * Each is the product of an entry of two short tables, in double; a table of all would be as large as the data. */
+ * Each factor is the product of one entry each of two short tables, in double; one table of all factors would be as
+ * large as the data. */
 
 enum { ROTOR_CHUNK = 256 };
 
@@ -26,10 +28,10 @@ typedef struct {
     float re[ROTOR_CHUNK], im[ROTOR_CHUNK];
 } RotorChunk;
 
-/* For k < count; false when scratch has no memory. */
+/* Prepares the factors with k < count; false when scratch has no memory. */
 bool rotor_open(Rotor *r, double angle, size_t count, Arena *scratch);
 
-/* scale exp(i angle k) for k = at, ..., at + ROTOR_CHUNK - 1; at is a multiple of ROTOR_CHUNK. */
+/* Writes scale exp(i angle k) for k = at, ..., at + ROTOR_CHUNK - 1; at is a multiple of ROTOR_CHUNK. */
 void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out);
 
 /* ---- transforms ---- */
@@ -38,7 +40,7 @@ typedef enum { FOURIER_FORWARD, FOURIER_BACK } FourierWay;
 typedef enum { FOURIER_ROWS, FOURIER_MATRIX } FourierSide;
 
 typedef struct {
-    struct fftwf_plan_s *along, *down; /* down: NULL where there is nothing to do */
+    struct fftwf_plan_s *along, *down; /* plans of rows and of columns; down: NULL: columns stay */
     FourierWay way;
     size_t rows, cols;
     Rotor rotor;
@@ -49,8 +51,8 @@ static inline size_t fourier_room(size_t cols)
     return 2 * (cols / 2 + 1);
 }
 
-/* `data`: where the transform will run, or memory of the same alignment; it is not changed. Tables stay in `scratch` until
- * fourier_close. ERR_MEMORY where there is no memory for a plan. */
+/* `data`: where the transform will run, or memory of the same alignment; it is not changed. Tables stay in `scratch`
+ * until fourier_close. ERR_MEMORY where there is no memory for a plan. */
 Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
                     Arena *scratch, Error *err);
 void fourier_run(const Fourier *f, float *data);

@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-/* y = H x; y is x or does not overlap it. Finite where |x|_2 is at most HADAMARD_MOST. */
+/* Writes y = H x; y is x or does not overlap x. y is finite where |x|_2 is at most HADAMARD_MOST. */
 void hadamard_of(const float *x, float *y, size_t n, int threads);
 
 #define HADAMARD_MOST 0x1p119f

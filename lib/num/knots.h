@@ -1,5 +1,5 @@
-/* knots.h -- the best levels for stochastic rounding: the set, chosen among the numbers themselves, that leaves the least
- * variance when each number is rounded at random to one of its two neighbouring levels, without bias.
+/* knots.h -- the best levels for stochastic rounding: the set, chosen among the numbers themselves, that leaves the
+ * least variance when each number is rounded at random to one of its two neighbouring levels, without bias.
  *
  * Between the levels x_i < x_j the variance is V(i, j) = sum over x_i < x_t < x_j of (x_j - x_t)(x_t - x_i). An optimal
  * set has all levels at numbers (between two numbers the variance is concave in a level), both extremes included,
@@ -16,29 +16,30 @@
 
 enum { KNOTS_MOST = 256, KNOTS_OF = 1 << 16 }; /* the most levels, and the most numbers */
 
-/* Room for one search at a time. */
+/* Memory for one search at a time. */
 typedef struct {
     size_t most, count;      /* numbers, levels */
     uint32_t *key, *spare;   /* (most) */
     uint32_t *rank;          /* how many numbers are no larger than each different one */
-    double *x, *b, *cost[2]; /* of the different numbers */
+    double *x, *b, *cost[2]; /* x, b and T of each different number */
     /* (count, most) the best predecessor of each number; knots_greedy: the ends of intervals */
     uint16_t *back;
 } KnotsRoom;
 
-/* How many bytes knots_open takes. 2 <= count <= KNOTS_MOST, n <= KNOTS_OF. */
+/* Returns how many bytes knots_open takes. 2 <= count <= KNOTS_MOST, n <= KNOTS_OF. */
 size_t knots_size(size_t n, size_t count);
 bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* false: no memory */
 
-/* Rising levels of x (n > 0 finite numbers). knots_best finds the best levels. knots_greedy merges the neighbouring
- * intervals that cost least (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015): with t = floor((count - 2) / 2), its
- * levels leave at most t / (t + 1 - k) times the variance of the best k + 1 levels, for any 1 <= k <= t. Return how many
- * levels differ: `count`, or the number of different numbers where that is less; the last level fills up the rest. Zeros
- * have no sign. */
+/* Find rising levels for x (n > 0 finite numbers). knots_best finds the best levels. knots_greedy merges the
+ * neighbouring intervals that cost least (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015): with t = floor((count - 2)
+ * / 2), its levels leave at most t / (t + 1 - k) times the variance of the best k + 1 levels, for any 1 <= k <= t.
+ * Return how many levels differ: `count`, or the number of different numbers where that is less; the last level fills
+ * up the rest. Zeros have no sign. */
 size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level);
 size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level);
 
-/* Sum over x of (up - x)(x - low), where low and up are the neighbours of x among `count` rising levels. */
+/* Returns the sum over x of (up - x)(x - low), where low and up are the neighbours of x among `count` rising
+ * levels. */
 double knots_variance(const float *x, size_t n, const float *level, size_t count);
 
 #endif

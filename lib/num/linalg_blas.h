@@ -61,7 +61,7 @@ typedef struct {
 #undef ROUTINE
 } Blas;
 
-/* The routines, set to one thread, good until the program ends; NULL where OpenBLAS cannot be loaded. */
+/* Returns the routines, set to one thread and valid until the program ends; NULL where OpenBLAS cannot be loaded. */
 const Blas *blas_routines(void);
 
 static inline int blas_int(size_t n)

@@ -6,10 +6,10 @@
 
 enum { LLOYD_BITS_MAX = LEVEL_SCALE_BITS + 1 };
 
-/* The 2^(bits - 1) positive levels, rising; 1 <= bits <= LLOYD_BITS_MAX. The negative ones mirror them. */
+/* Returns the 2^(bits - 1) positive levels, rising; 1 <= bits <= LLOYD_BITS_MAX. The negative ones mirror them. */
 const float *lloyd_levels(int bits);
 
-/* For numbers of standard deviation `unit`: thresholds in their units, levels of the standard normal. */
+/* Returns thresholds for numbers of standard deviation `unit`, with the levels of standard normal numbers. */
 LevelScale lloyd_scale(int bits, float unit);
 
 #endif

@@ -10,8 +10,9 @@ typedef struct {
     bool front;         /* set by pareto_mark */
 } ParetoPoint;
 
-/* A point is on the front of its kind unless another of that kind is smaller without more error, or has less error
- * without being larger. Equal points are both on it or both not. O(n log n); the arena is rewound. */
+/* Sets `front` of each point. A point is on the front of its kind unless another of that kind is smaller without more
+ * error, or has less error without being larger. Equal points are both on it or both not. O(n log n); the arena is
+ * rewound. */
 Status pareto_mark(ParetoPoint *point, size_t count, Arena *a, Error *err);
 
 #endif

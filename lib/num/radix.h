@@ -11,19 +11,20 @@
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
                   Error *err);
 
-/* (1/n) sum |x_i - y_i|; n > 0. */
+/* Sets *gap = (1/n) sum |x_i - y_i|; n > 0. */
 Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, double *gap, Arena *scratch,
                       Error *err);
 
-/* W1 between the empirical distributions of x's and y's entries, as scipy.stats.wasserstein_distance computes it:
- * the mean gap of the sorted vectors. n > 0; `work` has room for 2 n floats, and y is sorted in place. */
+/* Sets *w1 to the Wasserstein distance W1 between the empirical distributions of x's and y's entries, as
+ * scipy.stats.wasserstein_distance computes it: the mean gap of the sorted vectors. n > 0; `work` has room for 2 n
+ * floats, and y is sorted in place. */
 Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
-/* The magnitude of rank k < n, where 0 is the smallest; `*upto` is how many are no larger. Reorders nothing. */
+/* Returns the magnitude of rank k < n (0: smallest); *upto = number of magnitudes <= it. x is not reordered. */
 float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
 
-/* The q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. Reorders nothing. */
+/* Returns the q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. x is not reordered. */
 double radix_magnitude_quantile(const float *x, size_t n, double q);
 
 #endif

@@ -1,14 +1,14 @@
 /* rotation.h -- random rotations of vectors of 64 elements or more: rounds of random signs and an orthonormal
  * transform, after which every coordinate is close to normal, whatever the vector was.
  *
- * A vector is cut into pieces of BLOCK elements; a rest of fewer than ROTATION_LEAST elements joins the last piece. A piece
- * is cut into blocks: each is the longest power of two that leaves nothing or at least ROTATION_LEAST elements, and is
- * transformed by Walsh-Hadamard (hadamard_transform.h). Where there is no such power, the rest, fewer than
- * 2 ROTATION_LEAST elements, is one block that is transformed by a cosine transform (short_cosine.h). Nothing is padded.
- * Each block is rotated by itself. All machines give the same bytes.
+ * A vector is cut into pieces of BLOCK elements; a rest of fewer than ROTATION_LEAST elements joins the last piece. A
+ * piece is cut into blocks: each is the longest power of two that leaves nothing or at least ROTATION_LEAST elements,
+ * and is transformed by Walsh-Hadamard (hadamard_transform.h). Where there is no such power, the rest, fewer than 2
+ * ROTATION_LEAST elements, is one block that is transformed by a cosine transform (short_cosine.h). Nothing is
+ * padded. Each block is rotated by itself. All machines give the same bytes.
  *
- * After two rounds of Hadamard a quantiser of signs is still biased (for two equal spikes by about 6 / n of the norm), so short
- * blocks get a third round. */
+ * After two rounds of Hadamard a quantiser of signs is still biased (for two equal spikes by about 6 / n of the
+ * norm), so short blocks get a third round. */
 #ifndef ATOMO_ROTATION_H
 #define ATOMO_ROTATION_H
 
@@ -22,14 +22,14 @@ enum {
     ROTATION_ROUNDS_MAX = 4
 };
 
-/* The number of pieces of a vector of n; piece p begins at p BLOCK. */
+/* Returns the number of pieces of a vector of n elements; piece p begins at element p BLOCK. */
 size_t rotation_pieces(size_t n);
-size_t rotation_piece(size_t n, size_t piece); /* elements in it */
+size_t rotation_piece(size_t n, size_t piece); /* returns the length of the piece */
 
-/* The length of the first block of the `left` elements that remain of a piece; 0 where left is 0. */
+/* Returns the length of the first block of the `left` elements that remain of a piece; 0 where left is 0. */
 size_t rotation_block(size_t left);
 
-/* Where a block's signs come from: word at / 32 + 4096 round of the piece's key. */
+/* Address of a block's random signs: word at / 32 + 4096 round of the piece's key. */
 typedef struct {
     RngKey key;
     size_t at; /* where the block begins in its piece, a multiple of 32 */
@@ -38,8 +38,8 @@ typedef struct {
 
 Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds);
 
-/* y = scale times the rotated block; x and y may be the same. */
+/* Writes y = scale times the rotated block; x and y may be the same. */
 void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, float *y);
-void rotation_turn_back(const Rotation *r, float *x, size_t n); /* in place */
+void rotation_turn_back(const Rotation *r, float *x, size_t n); /* inverse rotation, in place */
 
 #endif

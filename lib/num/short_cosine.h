@@ -3,7 +3,7 @@
  *     y_k = w_k sum over i of x_i cos(pi (2 i + 1) k / (2 n)),   w_0 = sqrt(1 / n), else sqrt(2 / n)
  *
  * n^2 products in double, in a fixed order and without a mathematics library, so that all machines give the same
- * bytes; cosine.h is for lengths at which that would be slow. */
+ * bytes; cosine.h is for longer vectors. */
 #ifndef ATOMO_SHORT_COSINE_H
 #define ATOMO_SHORT_COSINE_H
 

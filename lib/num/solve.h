@@ -1,7 +1,7 @@
 /* solve.h -- the argument at which an expensive, roughly monotone function has a given value.
  *
- * Made for the size of a codec's payloads as a function of its rate: positive, close to a power of the rate, with steps,
- * constant at both ends of the range, rising or falling. Arguments are decimals of few digits. */
+ * Made for the size of a codec's payloads as a function of its rate: positive, close to a power of the rate, with
+ * steps, constant at both ends of the range, rising or falling. Arguments are decimals of few digits. */
 #ifndef ATOMO_SOLVE_H
 #define ATOMO_SOLVE_H
 
@@ -9,7 +9,7 @@
 
 typedef struct {
     double target, tolerance; /* a value within target * (1 +- tolerance) is wanted */
-    double low, high;         /* of the argument; low > 0 */
+    double low, high;         /* range of the argument; low > 0 */
     bool whole;               /* only whole arguments */
     unsigned most;            /* evaluations; 0: 30 */
 
@@ -28,8 +28,8 @@ typedef struct {
 /* On entry s->at is where to begin and s->slope the slope there, NaN: unknown. */
 Status solve_search(const Solve *problem, Solution *s, Error *err);
 
-/* The decimal of the fewest digits that is nearest to `v` and strictly between low and high; NaN when seven
- * digits are too few. All are above 0. */
+/* Returns the decimal with the fewest digits strictly between low and high, the nearest to `v` of these; NaN when
+ * seven digits are too few. All arguments are above 0. */
 double solve_decimal(double v, double low, double high);
 
 #endif

@@ -1,4 +1,4 @@
-/* subset.h -- k of n elements, every subset equally likely, from a random address.
+/* subset.h -- draws k of n elements at a random address (rng.h), every subset with equal probability.
  *
  * The number of members in each block of 2^16 elements is drawn, block after block, from the hypergeometric
  * distribution; the members within a block, by Floyd's algorithm. So a block's members follow from the
