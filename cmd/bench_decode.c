@@ -11,12 +11,6 @@ typedef struct {
     Error *err;
 } Options;
 
-static bool tick(void *progress, uint64_t done)
-{
-    progress_step(progress, done);
-    return !cli_stopped();
-}
-
 static Status write_dump(const Options *o, FrameReader *from, const Codec *codec)
 {
     Progress progress;
@@ -24,7 +18,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     DumpWriter *to;
     TRY(dump_create(&to, o->common.output, o->err));
     progress_open(&progress, "decoding", frame_records(from), o->common.quiet);
-    const ArchiveJob job = {codec, 0, (int)o->common.threads, tick, &progress};
+    const ArchiveJob job = {codec, 0, (int)o->common.threads, progress_tick, &progress};
     const Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     TRY(dump_finish(to, status, o->err));

@@ -6,8 +6,6 @@
 
 typedef struct {
     Common common;
-    int argc;
-    char **argv;
     Arena *a;
     Error *err;
 } Options;
@@ -22,7 +20,7 @@ static Status run(void *options, const TextList *arguments)
     size_t fact_count;
     Report *report;
     (void)arguments;
-    TRY(report_meta(&facts, &fact_count, o->argc, o->argv, common->seed, common->threads, o->a, o->err));
+    TRY(cli_meta(&facts, &fact_count, common, o->a, o->err));
     const size_t count = doctor_look(finding, cli_stopped, o->a);
     if (cli_stopped())
         return FAIL(o->err, ERR_STOPPED, "doctor: stopped");
@@ -42,7 +40,7 @@ static Status run(void *options, const TextList *arguments)
 int bench_doctor(int argc, char **argv)
 {
     Error err;
-    Options o = {.argc = argc, .argv = argv, .a = arena_open(0), .err = &err};
+    Options o = {.a = arena_open(0), .err = &err};
     const Command command = {
         .program = "atomo-bench",
         .command = "doctor",

@@ -15,12 +15,6 @@ typedef struct {
     Error *err;
 } Options;
 
-static bool tick(void *progress, uint64_t done)
-{
-    progress_step(progress, done);
-    return !cli_stopped();
-}
-
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
 {
     Progress progress;
@@ -31,7 +25,8 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
         return arena_fail(o->a, o->err);
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
     progress_open(&progress, "encoding", list->count, o->common.quiet);
-    const ArchiveJob job = {codec, (uint64_t)o->common.seed, (int)o->common.threads, tick, &progress};
+    const ArchiveJob job = {codec, (uint64_t)o->common.seed, (int)o->common.threads, progress_tick,
+                            &progress};
     const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     if (status != OK) {
@@ -77,12 +72,9 @@ int bench_encode(int argc, char **argv)
 {
     Error err;
     Options o = {.a = arena_open(0), .err = &err};
-    Selection *s = &o.groups.selection;
     const Option options[] = {
         OPTION_CODEC(&o.specs, "the codec; atomo-bench list shows all"),
-        OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
-        OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
-        OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
+        OPTIONS_SELECTION(&o.groups.selection),
         OPTION(0, "group", "G", &o.grouping,
                "compress each tensor, each kind of tensors, or all as one vector", .choices = grouping_names),
         OPTION(0, "min-elements", "N", &o.min_elements, "send tensors of fewer elements as floats",

@@ -9,8 +9,6 @@ typedef struct {
     bool histogram, spectrum;
     int64_t bins;
     int reshape;
-    int argc;
-    char **argv;
     Arena *forever, *scratch;
     Error *err;
 } Options;
@@ -58,7 +56,7 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     Report *report;
     Fact *facts;
     size_t count;
-    TRY(report_meta(&facts, &count, o->argc, o->argv, common->seed, common->threads, o->forever, o->err));
+    TRY(cli_meta(&facts, &count, common, o->forever, o->err));
     facts[count++] = (Fact){"input", value_text(path)};
     facts[count++] = (Fact){"skipped", value_int((int64_t)dump_skipped(d))};
     ReportSpec spec = cli_spec(common, "atomo-inspect/1", facts, count);
@@ -91,12 +89,7 @@ static Status run(void *options, const TextList *arguments)
 int bench_inspect(int argc, char **argv)
 {
     Error err;
-    Options o = {.bins = 100,
-                 .argc = argc,
-                 .argv = argv,
-                 .forever = arena_open(0),
-                 .scratch = arena_open(0),
-                 .err = &err};
+    Options o = {.bins = 100, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
     const Option options[] = {
         OPTION('t', "tensor", "GLOB", &o.selection.tensors,
                "only tensors whose path or name matches; repeatable"),

@@ -35,17 +35,10 @@ static Status run(void *options, const TextList *arguments)
 int bench_verify(int argc, char **argv)
 {
     Error err = {.status = OK};
-    VerifyJob o = {.methods = &verify_methods,
-                   .argc = argc,
-                   .argv = argv,
-                   .forever = arena_open(0),
-                   .scratch = arena_open(0),
-                   .err = &err};
-    Selection *s = &o.groups.selection;
+    VerifyJob o = {
+        .methods = &verify_methods, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
     const Option options[] = {
-        OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
-        OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
-        OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
+        OPTIONS_SELECTION(&o.groups.selection),
         OPTION(0, "group", "G", &o.grouping, "check each tensor, each kind of tensors, or all as one vector",
                .choices = grouping_names),
         OPTION(0, "per-tensor", NULL, &o.per_tensor, "a row for each statement and tensor in the table"),

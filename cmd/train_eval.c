@@ -17,8 +17,6 @@ typedef struct {
     const char *dir, *data_dir;
     int64_t test_batch;
     bool follow;
-    int argc;
-    char **argv;
     Arena *a;
     Error *err;
 
@@ -169,7 +167,7 @@ static Status open_report(Eval *e)
     const Common *o = &e->common;
     Fact *facts;
     size_t count;
-    TRY(report_meta(&facts, &count, e->argc, e->argv, o->seed, o->threads, e->a, e->err));
+    TRY(cli_meta(&facts, &count, o, e->a, e->err));
     facts[count++] = (Fact){"train_dir", value_text(e->dir)};
     ReportSpec spec = cli_spec(o, "atomo-eval/1", facts, count);
     spec.columns = columns;
@@ -200,8 +198,7 @@ static Status run(void *options, const TextList *arguments)
 int train_command_eval(int argc, char **argv)
 {
     Error err = {0};
-    Eval e = {
-        .test_batch = 1000, .argc = argc, .argv = argv, .a = arena_open(0), .err = &err, .last = SIZE_MAX};
+    Eval e = {.test_batch = 1000, .a = arena_open(0), .err = &err, .last = SIZE_MAX};
     const Option options[] = {
         OPTION(0, "train-dir", "DIR", &e.dir, "the folder of the checkpoints"),
         OPTION(0, "data-dir", "DIR", &e.data_dir,

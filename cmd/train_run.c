@@ -88,7 +88,7 @@ static Status run(TrainJob *j)
 int train_command_run(int argc, char **argv)
 {
     TrainRun r = {.every = 200};
-    train_job_defaults(&r.job, argc, argv);
+    train_job_defaults(&r.job);
     const Option options[] = {
         OPTION(0, "train-dir", "DIR", &r.dir,
                "write checkpoints to DIR; with several codecs, to a folder each in DIR"),
@@ -125,5 +125,5 @@ int train_command_run(int argc, char **argv)
             "sim_seconds,wall_seconds",
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | TAKES_RESUME,
     };
-    return train_job_main(&r.job, &command, run);
+    return train_job_main(&r.job, &command, argc, argv, run);
 }

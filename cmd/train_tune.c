@@ -145,7 +145,7 @@ static Status open_report(Tune *t)
     const Common *o = &j->common;
     Fact *facts;
     size_t count;
-    TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
+    TRY(cli_meta(&facts, &count, o, j->a, j->err));
     train_job_facts(j, facts + count);
     ReportSpec spec = cli_spec(o, "atomo-tune/1", facts, count + TRAIN_FACTS);
     spec.columns = columns;
@@ -187,7 +187,7 @@ static Status run(TrainJob *j)
 int train_command_tune(int argc, char **argv)
 {
     Tune t = {.low = 0x1p-10, .high = 1, .share = 0.1, .points = 11, .job = {.max_steps = 200}};
-    train_job_defaults(&t.job, argc, argv);
+    train_job_defaults(&t.job);
     const Option options[] = {
         OPTION(0, "lr-low", "X", &t.low, "the grid's first step size", .low = 1e-12, .high = 1e38),
         OPTION(0, "lr-high", "X", &t.high, "the grid's last step size", .low = 1e-12, .high = 1e38),
@@ -210,5 +210,5 @@ int train_command_tune(int argc, char **argv)
         .options = options,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
     };
-    return train_job_main(&t.job, &command, run);
+    return train_job_main(&t.job, &command, argc, argv, run);
 }

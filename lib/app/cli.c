@@ -294,6 +294,8 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
 {
     size_t rows = 0;
     common_defaults(command->common);
+    command->common->argc = argc;
+    command->common->argv = argv;
     Parser p = {.command = command, .room = (size_t)argc + 1, .a = a, .err = err};
     p.rows = cli_rows(command, a, &rows);
     p.given = NEW_ZERO(a, bool, rows + 1);

@@ -48,6 +48,12 @@ typedef struct {
 /* The option -c SPEC, with the same names in every command of both programs. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
+/* Which tensors of a dump, as every command asks for them; s: a Selection. */
+#define OPTIONS_SELECTION(s)                                                                                 \
+    OPTION('t', "tensor", "GLOB", &(s)->tensors, "only tensors whose path or name matches; repeatable"),     \
+        OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
+        OPTION(0, "worker", "GLOB", &(s)->worker, "only these workers, by group or number")
+
 /* The options that all commands share; cli_parse adds their rows to the command's table. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing; defaults: seed 1, and a thread per usable core */
@@ -56,6 +62,8 @@ typedef struct {
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE; NULL: stdout */
     bool resume;
+    int argc; /* the command line, as cli_parse was given it */
+    char **argv;
 } Common;
 
 /* The common options that a command takes, besides --quiet, --verbose and --color, which all commands take. */
@@ -88,6 +96,9 @@ int cli_run(const Command *command, int argc, char **argv,
 /* True when stdout takes colour, as determined by --color, else by NO_COLOR, TERM and whether stdout is a
  * terminal. */
 bool cli_color(const Common *common);
+
+/* report_meta of the command line and its seed and threads. */
+Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err);
 
 /* Returns the spec of a report with this `meta`, without columns; the options determine format, file and colours. */
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts);

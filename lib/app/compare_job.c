@@ -49,8 +49,7 @@ static Status open_journal(CompareJob *j)
     struct stat input = {0};
     if (stat(j->file, &input))
         return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
-    TRY(report_meta(&j->facts, &j->fact_count, j->argc, j->argv, j->common.seed, j->common.threads, j->a,
-                    j->err));
+    TRY(cli_meta(&j->facts, &j->fact_count, &j->common, j->a, j->err));
     const Fact settings[] = {
         {"journal", value_text("atomo-records/1")},
         j->facts[0],
@@ -334,15 +333,12 @@ static size_t add_rows(Option *all, size_t count, const Option *rows)
 static const Option *all_options(CompareJob *j, const Option *own)
 {
     enum { SPARE = 32 };
-    Selection *s = &j->groups.selection;
     const Option first[] = {
         OPTION_CODEC(&j->specs, "a codec; repeatable; atomo-bench list shows all"),
         {0},
     };
     const Option selection[] = {
-        OPTION('t', "tensor", "GLOB", &s->tensors, "only tensors whose path or name matches; repeatable"),
-        OPTION('s', "step", "GLOB", &s->step, "only these steps, by group or number"),
-        OPTION(0, "worker", "GLOB", &s->worker, "only these workers, by group or number"),
+        OPTIONS_SELECTION(&j->groups.selection),
         OPTION(0, "group", "G", &j->grouping,
                "compress each tensor, each kind of tensors, or all as one vector", .choices = grouping_names),
         OPTION(0, "repeats", "N", &j->repeats, "independent repeats of each measurement", .low = 1,
@@ -387,8 +383,6 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     j->a = arena_open(0);
     j->err = &err;
     j->journal.fd = -1;
-    j->argc = argc;
-    j->argv = argv;
     j->repeats = j->repeats ? j->repeats : 10;
     j->memory.bytes = j->sums_up ? 0 : half_of_memory();
     c.options = all_options(j, command->options);

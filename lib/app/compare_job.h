@@ -23,8 +23,6 @@ struct CompareJob {
     int64_t repeats, min_elements;
     Bytecount memory;
     View view;
-    int argc;
-    char **argv;
     Arena *a;
     Error *err;
 

@@ -33,6 +33,11 @@ int cli_run(const Command *command, int argc, char **argv,
     return status == OK ? 0 : cli_report(command->program, err);
 }
 
+Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err)
+{
+    return report_meta(facts, count, common->argc, common->argv, common->seed, common->threads, a, err);
+}
+
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts)
 {
     return (ReportSpec){.schema = schema,

@@ -1,6 +1,8 @@
 /* progress.c -- see progress.h. */
 #include "app/progress.h"
 
+#include "app/cli.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,6 +85,12 @@ void progress_step(Progress *p, uint64_t done)
         return;
     p->drawn = t;
     draw(p, t - p->started);
+}
+
+bool progress_tick(void *p, uint64_t done)
+{
+    progress_step(p, done);
+    return !cli_stopped();
 }
 
 void progress_note(Progress *p, const char *format, ...)

@@ -10,7 +10,7 @@
 /* Seed of the synthetic digits, which do not depend on --seed. */
 enum { DATA_SEED = 1 };
 
-void train_job_defaults(TrainJob *j, int argc, char **argv)
+void train_job_defaults(TrainJob *j)
 {
     j->network = "lenet";
     j->dataset = "digits";
@@ -22,8 +22,6 @@ void train_job_defaults(TrainJob *j, int argc, char **argv)
     j->decay = 1;
     j->momentum = 0.9;
     j->epochs = j->epochs ? j->epochs : 10;
-    j->argc = argc;
-    j->argv = argv;
 }
 
 static const char *const groupings[] = {"tensor", "all", NULL};
@@ -159,7 +157,7 @@ size_t train_job_steps(const TrainJob *j, const Trainer *t)
     return j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
 }
 
-int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *j))
+int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, Status (*run)(TrainJob *j))
 {
     Error err = {0};
     TextList arguments;
@@ -171,7 +169,7 @@ int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *
     c.common = &j->common;
     Status status = c.options ? OK : arena_fail(j->a, &err);
     if (status == OK)
-        status = cli_parse(&c, j->argc, j->argv, &arguments, &helped, j->a, &err);
+        status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
     if (status == OK && !helped)
         status = run(j);
     progress_close(&j->progress);

@@ -17,8 +17,6 @@ typedef struct {
     int64_t workers, aggregate, batch, test_batch, decay_steps, max_steps, epochs, min_elements;
     double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own learning rate */
     int grouping, topology;
-    int argc;
-    char **argv;
     Arena *a;
     Error *err;
 
@@ -32,10 +30,10 @@ typedef struct {
 } TrainJob;
 
 /* Sets the defaults of the shared options; call before train_job_main. */
-void train_job_defaults(TrainJob *j, int argc, char **argv);
+void train_job_defaults(TrainJob *j);
 
 /* Runs the whole command: parses its own options and the shared ones, then calls run(). Returns the exit code. */
-int train_job_main(TrainJob *j, const Command *command, Status (*run)(TrainJob *j));
+int train_job_main(TrainJob *j, const Command *command, int argc, char **argv, Status (*run)(TrainJob *j));
 
 /* Opens codecs and link, loads the data, fills the setup. */
 Status train_job_open(TrainJob *j);

@@ -142,7 +142,7 @@ Status train_records_open(TrainRecords *r)
     r->columns = STEP_COLUMNS;
     TRY(targets_columns(r));
     TRY(open_journal(r));
-    TRY(report_meta(&facts, &count, j->argc, j->argv, o->seed, o->threads, j->a, j->err));
+    TRY(cli_meta(&facts, &count, o, j->a, j->err));
     _Static_assert((int)TRAIN_FACTS <= (int)FACTS_SPARE, "report_meta leaves room for these");
     train_job_facts(j, facts + count);
     ReportSpec spec = cli_spec(o, "atomo-run/1", facts, count + TRAIN_FACTS);

@@ -56,7 +56,7 @@ static Status open_report(const VerifyJob *o, const char *path, const VectorList
     Fact *facts;
     size_t count;
     stat(path, &input);
-    TRY(report_meta(&facts, &count, o->argc, o->argv, common->seed, common->threads, o->forever, o->err));
+    TRY(cli_meta(&facts, &count, common, o->forever, o->err));
     facts[count++] = (Fact){"input", value_text(path)};
     facts[count++] = (Fact){"input_bytes", value_int(input.st_size)};
     facts[count++] = (Fact){"tensors", value_int((int64_t)list->tensors)};

@@ -11,8 +11,6 @@ typedef struct {
     int grouping;
     bool per_tensor;              /* true: a row for each statement and tensor */
     const VerifyMethods *methods; /* &verify_methods; unit tests use other methods */
-    int argc;
-    char **argv;
     Arena *forever, *scratch; /* forever: until the report is written; scratch: while one vector is checked */
     Error *err;
 } VerifyJob;

@@ -1,7 +1,7 @@
 /* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging or the best levels by dynamic programming. */
 #include "num/knots.h"
 
-#include "base/bytes.h"
+#include "num/radix.h"
 #include "vec/kernels.h"
 
 #include <math.h>
@@ -34,40 +34,17 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
 
 /* ---- different numbers, in order ---- */
 
-/* As in radix.h, but zeros have no sign. */
-static inline uint32_t key_of(float x)
-{
-    const uint32_t u = float_bits(x + 0.0f);
-    return u ^ ((0u - (u >> 31)) | 0x80000000u);
-}
-
-static inline float float_of(uint32_t key)
-{
-    return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
-}
-
-static void insert_all(uint32_t *key, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        const uint32_t one = key[i];
-        size_t at = i;
-        for (; at && key[at - 1] > one; at--)
-            key[at] = key[at - 1];
-        key[at] = one;
-    }
-}
-
 /* Radix sort, least significant digit first; a digit that all keys share is skipped. */
 static void sort(KnotsRoom *room, const float *x, size_t n)
 {
     uint32_t count[4][VALUES] = {{0}};
     for (size_t i = 0; i < n; i++) {
-        const uint32_t key = room->key[i] = key_of(x[i]);
+        const uint32_t key = room->key[i] = radix_key(x[i] + 0.0f);
         for (int d = 0; d < 4 && n > FEW; d++)
             count[d][key >> DIGIT * d & (VALUES - 1)]++;
     }
     if (n <= FEW) {
-        insert_all(room->key, n);
+        radix_sort_few(room->key, n);
         return;
     }
     for (int d = 0; d < 4; d++) {
@@ -106,9 +83,9 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
     size_t mid = 0;
     while (2 * (size_t)room->rank[mid] < n)
         mid++;
-    const double middle = (double)float_of(room->key[mid]), below = room->rank[mid];
+    const double middle = (double)radix_float(room->key[mid]), below = room->rank[mid];
     for (size_t i = 0; i < differ; i++)
-        room->x[i] = (double)float_of(room->key[i]) - middle;
+        room->x[i] = (double)radix_float(room->key[i]) - middle;
     room->b[mid] = 0;
     for (size_t i = mid; i + 1 < differ; i++)
         room->b[i + 1] = room->b[i] + ((double)room->rank[i] - below) * (room->x[i + 1] - room->x[i]);
@@ -120,7 +97,7 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
-        level[k] = float_of(room->key[place[k < levels ? k : levels - 1]]);
+        level[k] = radix_float(room->key[place[k < levels ? k : levels - 1]]);
     return levels;
 }
 

@@ -24,17 +24,6 @@ enum {
     FEW = 48,        /* up to this many keys insertion sort is fastest */
 };
 
-static inline uint32_t key_of(float x)
-{
-    const uint32_t u = float_bits(x);
-    return u ^ ((0u - (u >> 31)) | 0x80000000u);
-}
-
-static inline float float_of(uint32_t key)
-{
-    return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
-}
-
 /* ---- dealing by the top digit ---- */
 
 typedef struct {
@@ -57,7 +46,7 @@ static void count_piece(void *data, size_t p)
     size_t *count = s->place[p];
     memset(count, 0, sizeof s->place[p]);
     for (size_t i = p * s->piece, end = piece_end(s, p); i < end; i++)
-        count[key_of(s->x[i]) >> LOW]++;
+        count[radix_key(s->x[i]) >> LOW]++;
 }
 
 /* Counts to places: buckets in order, within a bucket the pieces in order. */
@@ -81,14 +70,14 @@ static void deal_piece(void *data, size_t p)
     size_t *place = s->place[p];
     uint32_t *spare = s->spare;
     for (size_t i = p * s->piece, end = piece_end(s, p); i < end; i++) {
-        const uint32_t key = key_of(s->x[i]);
+        const uint32_t key = radix_key(s->x[i]);
         spare[place[key >> LOW]++] = key;
     }
 }
 
 /* ---- sorting a bucket by its low digits ---- */
 
-static void insertion_sort(uint32_t *key, size_t n)
+void radix_sort_few(uint32_t *key, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         const uint32_t k = key[i];
@@ -139,7 +128,7 @@ static void sort_bucket(void *data, size_t b)
     float *out = s->out + s->start[b];
     void *from = spare, *to = out;
     if (n <= FEW) {
-        insertion_sort(spare, n);
+        radix_sort_few(spare, n);
     } else {
         size_t count[DIGITS][VALUES] = {0};
         for (size_t i = 0; i < n; i++)
@@ -154,7 +143,7 @@ static void sort_bucket(void *data, size_t b)
             }
     }
     for (size_t i = 0; i < n; i++)
-        out[i] = float_of(get(from, i));
+        out[i] = radix_float(get(from, i));
 }
 
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,

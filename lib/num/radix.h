@@ -6,6 +6,21 @@
 #define ATOMO_RADIX_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
+
+/* The unsigned integer of a float, and back. */
+static inline uint32_t radix_key(float x)
+{
+    const uint32_t u = float_bits(x);
+    return u ^ ((0u - (u >> 31)) | 0x80000000u);
+}
+static inline float radix_float(uint32_t key)
+{
+    return bits_float(key ^ (((key >> 31) - 1u) | 0x80000000u));
+}
+
+/* Sorts a few keys, by insertion. */
+void radix_sort_few(uint32_t *key, size_t n);
 
 /* Sorts x (n) into out (n), which may be x itself; `spare` (n) is overwritten. */
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,

@@ -125,42 +125,35 @@ static void take_sent(const Contest *t, const Measured *got, VerifyVerdict *v)
                  t->m.rows, t->m.cols, got->budget, t->draws);
 }
 
-static Status check_entry(VerifySubject *s, VerifyVerdict *v, Take *take)
-{
-    const Contest *t = NULL;
-    TRY(contest_of(s, &t));
-    if (t->applies)
-        take(t, &t->entry, v);
-    return OK;
-}
+enum { ENTRY, SVD };
 
-static Status check_svd(VerifySubject *s, VerifyVerdict *v, Take *take)
+static Status check(VerifySubject *s, VerifyVerdict *v, int codec, Take *take)
 {
     const Contest *t = NULL;
     TRY(contest_of(s, &t));
     if (t->applies)
-        take(t, &t->svd, v);
+        take(t, codec == ENTRY ? &t->entry : &t->svd, v);
     return OK;
 }
 
 static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
 {
-    return check_entry(s, v, take_second);
+    return check(s, v, ENTRY, take_second);
 }
 
 static Status check_entry_sent(VerifySubject *s, VerifyVerdict *v)
 {
-    return check_entry(s, v, take_sent);
+    return check(s, v, ENTRY, take_sent);
 }
 
 static Status check_svd_second(VerifySubject *s, VerifyVerdict *v)
 {
-    return check_svd(s, v, take_second);
+    return check(s, v, SVD, take_second);
 }
 
 static Status check_svd_sent(VerifySubject *s, VerifyVerdict *v)
 {
-    return check_svd(s, v, take_sent);
+    return check(s, v, SVD, take_sent);
 }
 
 static Status check_winner_measured(VerifySubject *s, VerifyVerdict *v)

@@ -24,10 +24,10 @@ static Status run_job(const VerifyMethods *methods, const char *file)
                                 .threads = 1,
                                 .format = FORMAT_CSV,
                                 .quiet = true,
-                                .output = in_scratch("out.csv")},
+                                .output = in_scratch("out.csv"),
+                                .argc = 1,
+                                .argv = argv},
                      .methods = methods,
-                     .argc = 1,
-                     .argv = argv,
                      .forever = arena_open(0),
                      .scratch = arena_open(0),
                      .err = &err};

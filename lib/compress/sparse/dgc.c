@@ -7,6 +7,7 @@
  * many runs. If t selects more than 1.3 k elements, only the k largest are sent. If it selects fewer than 0.8 k,
  * t is multiplied by 0.8 until enough are selected, at most ten times. */
 #include "num/radix.h"
+#include "vec/kernels.h"
 #include "compress/sparse/sparse.h"
 #include "num/finite.h"
 
@@ -153,11 +154,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 static double residual(const Call *c)
 {
     const size_t n = c->shape->n;
-    const float *v = c->state ? (const float *)c->state + n : NULL;
-    double sum = 0;
-    for (size_t i = 0; v && i < n; i++)
-        sum += (double)v[i] * (double)v[i];
-    return sqrt(sum);
+    return c->state ? sqrt(kernels()->sum_squares((const float *)c->state + n, n)) : 0;
 }
 
 const Compressor compressor_dgc = {

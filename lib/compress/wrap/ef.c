@@ -5,6 +5,7 @@
  * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove convergence for contractive
  * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
 #include "codec/wrapper.h"
+#include "vec/kernels.h"
 
 #include <math.h>
 
@@ -154,11 +155,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 
 static double residual(const Call *c)
 {
-    const float *e = c->state;
-    double sum = 0;
-    for (size_t i = 0; e && i < c->shape->n; i++)
-        sum += (double)e[i] * (double)e[i];
-    return sqrt(sum);
+    return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
 }
 
 /* Convergence needs a contraction, E|C(x) - x|^2 < |x|^2; unbiased codecs are contractions at high rates only. */
