@@ -1,4 +1,5 @@
-/* test_adders.c -- payloads added undecoded: floats in double, and codes as bit planes, on every instruction set. */
+/* test_adders.c -- kernels that add payloads without decoding them (floats summed in double, codes as bit
+ * planes), on every instruction set, against plain loops. */
 #include "rig/check.h"
 
 #include "vec/kernels.h"
@@ -73,7 +74,7 @@ static void planes_add_to_the_planes_of_the_sums(void **state)
             PlaneSet set[WORKERS];
             memset(sum, 0, sizeof sum);
             for (size_t w = 0; w < WORKERS; w++) {
-                const int width = bits + (int)(w % 3); /* some are sums themselves */
+                const int width = bits + (int)(w % 3); /* wider payloads stand for payloads that are sums already */
                 for (size_t i = 0; i < n; i++) {
                     code[i] = word(w, i) % ((1u << bits) - (bits > 1));
                     sum[i] += code[i];

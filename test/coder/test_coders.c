@@ -1,4 +1,4 @@
-/* test_coders.c -- every coder of streams against the function that says what it costs. */
+/* test_coders.c -- the bits that every stream coder writes against its cost function. */
 #include "rig/try.h"
 
 #include "coder/elias.h"
@@ -29,7 +29,7 @@ static int close_all(void **state)
     return 0;
 }
 
-/* Codes 0 .. most, the larger the rarer. */
+/* Fills `codes` with random values 0 .. most; larger codes are rarer. */
 static void fill_codes(size_t n, uint8_t most, double slope)
 {
     for (size_t i = 0; i < n; i++) {
@@ -41,7 +41,7 @@ static void fill_codes(size_t n, uint8_t most, double slope)
 /* ---- cost functions ---- */
 
 typedef struct {
-    double said, bits; /* what the cost function says, and what was written */
+    double said, bits; /* bits by the cost function; bits written */
 } Cost;
 
 static Cost each_number(unsigned (*bits)(uint64_t), void (*put)(BitWriter *, uint64_t))
@@ -130,7 +130,7 @@ static Cost huffman_cost(void)
                   8 * (double)(w.at - out) + w.count};
 }
 
-/* The states meet their words as they do: a thousandth, and nine bits a lane. */
+/* rANS writes whole words, so its cost function is exact only up to 0.1 % and 9 bits a lane. */
 static Cost rans_cost(void)
 {
     uint64_t count[256];

@@ -1,9 +1,10 @@
-/* test_efficiency.c -- how near codecs with rANS come to the order-0 entropy of the streams that they send: every
- * payload over 4 KB, at every width, on six sources and on the dumps.
+/* test_efficiency.c -- payload sizes of codecs with rANS against the order-0 entropy of the streams that they send:
+ * every payload over 4 KB, at every width, on six sources and on the dumps. Efficiency is entropy over size.
  *
- * What counts is what encode reports: symbols that share a table by their counts, other bits one each (test_symbols
- * holds it to that). Whether those are the right streams is asked of what was decoded, without the library: at
- * narrow widths of the levels' own entropy, at wide ones, where few elements say little of their law, of the law. */
+ * The entropy is the one that encode reports: the order-0 entropy of symbols that share a table, and 1 bit for each
+ * other bit (tested in test_symbols). A second check computes the entropy of the decoded levels without the library:
+ * of their histogram at narrow widths, of the source's distribution at wide ones, where a histogram has too few
+ * elements per level. */
 #include "rig/try.h"
 
 #include "dump/tensor.h"
@@ -35,7 +36,7 @@ static void fill(Try *t, Source source)
         float *x = &t->x[i];
         if (source == UNIFORM)
             *x = (float)(u - 0.5);
-        if (source == DECADES) /* spread over five orders, and zeros */
+        if (source == DECADES) /* magnitudes over five orders, and zeros */
             *x *= i % 3 ? (float)pow(10, -5 * u) : 0;
         if (source == SPARSE)
             *x *= u < 0.1;
@@ -44,7 +45,7 @@ static void fill(Try *t, Source source)
     }
 }
 
-/* At least 0.98 of the bytes, or no more than 4 KB of them. */
+/* True when the efficiency is at least 0.98, or when the payload has no more than 4 KB. */
 static bool near(Try *t, const char *spec, const char *what)
 {
     Streams streams = {0};
@@ -71,7 +72,7 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* qsgd from just over 4 KB on; a million elements at each width on one source. */
+/* qsgd payloads from just over 4 KB on, on all sources; and a million elements at each width on one source. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;
@@ -111,7 +112,7 @@ static void so_is_every_codec_that_has_symbols(void **state)
     assert_int_equal(low, 0);
 }
 
-/* Some thousands of levels that are not 0, of millions. */
+/* Millions of elements, of whose levels only some thousands are not 0. */
 static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(vo
 
 /* ---- rare levels ---- */
 
-/* Laplace's law where one element in `every` is not 0. */
+/* Returns near() for Laplace-distributed data in which all but one element in `every` are set to 0. */
 static bool near_on_rare(const char *spec, size_t n, double every)
 {
     char what[32];
@@ -141,7 +142,8 @@ static bool near_on_rare(const char *spec, size_t n, double every)
     return good;
 }
 
-/* Whatever shares a table can have: some thousands of levels among hundreds of thousands, or millions. */
+/* Some thousands of levels other than 0 among hundreds of thousands or millions: rarer than the smallest
+ * probability that a rANS table has. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
     (void)state;
@@ -171,7 +173,8 @@ static void levels_may_be_as_rare_as_they_like(void **state)
 
 /* ---- the right streams ---- */
 
-/* Bits of signs and levels of qsgd, and its norms, from what it decodes to: one table for all. */
+/* Returns the bits of a qsgd payload computed from the decoded elements: order-0 entropy of all levels (at most s),
+ * 1 bit per sign, 32 bits per norm. */
 static double levels_bits(const Try *t, double s, size_t bucket)
 {
     const size_t n = t->shape.n, run = bucket ? bucket : n;
@@ -208,13 +211,14 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
                 check(entropy <= sent ||
-                      source == DECADES); /* gaps know that levels near each other are alike */
+                      source == DECADES); /* index gaps exploit that nearby levels are alike */
                 try_close(t);
             }
 }
 
-/* Levels of Laplace's law at fine steps N/s have its differential entropy, less log2 of the step: 1 bit of sign and
- * log2 e + log2(s / N). */
+/* With a step N/s (N: norm, s: number of levels) much finer than the standard deviation, the entropy of a level and
+ * its sign is the differential entropy of the Laplace distribution minus log2(N/s): 1 bit for the sign and
+ * log2 e + log2(s/N) bits for the level. */
 static void fine_levels_of_a_law_cost_its_entropy(void **state)
 {
     (void)state;

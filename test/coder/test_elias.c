@@ -1,4 +1,4 @@
-/* test_elias.c -- Elias codes against the written-out codes and lengths, and against damage. */
+/* test_elias.c -- Elias codes against published codes and lengths; random bytes are read safely. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -92,7 +92,7 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* All zeros, all ones and noise end soon, in a number or in a bad reader; 0 is returned only with the latter. */
+/* Decoding zeros, ones or noise ends soon: get returns a number, or 0 exactly when it marks the reader bad. */
 static void no_bytes_make_decoding_run_away(void **state)
 {
     (void)state;

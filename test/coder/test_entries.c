@@ -1,4 +1,5 @@
-/* test_entries.c -- the sparse stream's entries, on every instruction set, against omega codes put one by one. */
+/* test_entries.c -- kernels that write the entries (index gap and code) of sparse streams, on every instruction
+ * set, against omega codes written one by one. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -30,7 +31,7 @@ static int close_all(void **state)
     return 0;
 }
 
-/* Entries of a run of n places, gaps around `rarity`. */
+/* Makes the entries of a run of n positions, with index gaps around `rarity`. Returns how many. */
 static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
 {
     const Rng rng = rng_open(21, trial, 0, 0, 0);
@@ -44,7 +45,7 @@ static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
     return count;
 }
 
-/* Bits before the first entry, some of which a byte still holds. */
+/* Returns a writer that already holds `before` bits, so that entries do not begin at a byte. */
 static BitWriter begin(uint8_t *out, size_t size, unsigned before)
 {
     BitWriter w = bits_writer(out, size);
@@ -70,7 +71,8 @@ static size_t closed(BitWriter *w, const uint8_t *from)
     return (size_t)(w->at - from);
 }
 
-/* What a kernel puts is what one by one gives, and nothing stands behind its room. Returns how many it puts. */
+/* Checks that a kernel writes the same bytes as put_one_by_one and nothing behind its `size` bytes. Returns how many
+ * entries the kernel wrote. */
 static size_t compare(const Kernels *k, size_t count, int bits, size_t size, unsigned before)
 {
     memset(got, CANARY, sizeof got);
@@ -98,7 +100,7 @@ static void entries_are_put_as_one_by_one(void **state)
         EACH_ISA(k)
         {
             const size_t put = compare(k, count, bits, ROOM, trial % 8);
-            if (isa > ISA_BASE && bits <= 5) /* short codes are none of the caller's work */
+            if (isa > ISA_BASE && bits <= 5) /* kernels leave no entry with a short code to the caller */
                 assert_int_equal(put, count);
         }
     }
@@ -132,7 +134,7 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
-/* Two entries of 28 bits make the longest word that is put at once. */
+/* Two entries of 28 bits make the longest word that a kernel writes at once. */
 static void the_longest_words_have_room(void **state)
 {
     (void)state;
@@ -146,9 +148,9 @@ static void the_longest_words_have_room(void **state)
         }
 }
 
-/* ---- where codes are not 0 ---- */
+/* ---- positions of nonzero codes ---- */
 
-/* Codes that end at a wall, and the places of entries, too. */
+/* Checks the positions that a kernel finds. The codes and the array of positions each end at a protected page. */
 static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled codes)
 {
     uint32_t *where = (uint32_t *)(void *)entries.end - (n + ROOM_BEHIND);

@@ -1,4 +1,5 @@
-/* test_huffman.c -- Huffman codes against brute force, a slow reference, entropy bounds, and damage. */
+/* test_huffman.c -- Huffman codes against brute force, a slow reference decoder and entropy bounds; damaged tables
+ * and streams are refused. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -30,10 +31,10 @@ static Huffman open_code(uint32_t alphabet)
     return h;
 }
 
-/* ---- lengths ---- */
+/* ---- code lengths ---- */
 
-/* The least sum of lengths over every way of joining two nodes until one is left: each joining costs the sum
- * of what is joined. */
+/* Returns the least number of coded bits, by trying every order of merging two nodes until one is left; a merge costs
+ * the sum of both weights. */
 static uint64_t least_bits(const uint64_t *weight, size_t n)
 {
     if (n < 2)
@@ -110,7 +111,7 @@ static void lengths_stay_within_a_bit_of_the_entropy(void **state)
     }
 }
 
-/* Fibonacci's counts make the longest codes there are. */
+/* Fibonacci numbers as counts give the longest Huffman codes. */
 static void codes_end_at_their_longest_and_only_there(void **state)
 {
     (void)state;
@@ -154,7 +155,7 @@ static Stream write_all(const Huffman *h, const uint64_t *count, const uint16_t 
     return s;
 }
 
-/* Bit by bit: the code so far against every symbol's. */
+/* Decodes one symbol bit by bit: compares the bits so far with every symbol's code. */
 static uint16_t slow_symbol(const Huffman *h, BitReader *r)
 {
     uint64_t code = 0;
@@ -186,7 +187,7 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
     const Stream bytes = write_all(&h, count, symbol, n);
     for (int look = 0; look < 2; look++) {
         Huffman read = open_code(alphabet);
-        uint8_t *copy = malloc(bytes.size + 1); /* its own block, so that a sanitizer sees its end */
+        uint8_t *copy = malloc(bytes.size + 1); /* its own allocation, so that a sanitizer sees overreads */
         memcpy(copy, bytes.data, bytes.size);
         BitReader r = bits_reader((Bytes){copy, bytes.size});
         check(huffman_table_get(&read, &r));
@@ -261,7 +262,7 @@ static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
     check(huffman_get(&h, &none, 100, back));
     for (size_t i = 0; i < 100; i++)
         assert_int_equal(back[i], 7);
-    count[2] = 1; /* two: a bit each, the smaller symbol first */
+    count[2] = 1; /* two symbols: a bit each, and the smaller symbol has code 0 */
     check(huffman_build(&h, count));
     assert_int_equal(huffman_bits(&h, count), 101);
     check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);
@@ -294,23 +295,23 @@ static void tables_that_are_not_complete_are_refused(void **state)
     (void)state;
     static const Table tables[] = {
         {2, {1, 1}, {1, 1}, true},
-        {2, {1, 2}, {1, 1}, false},       /* a code is free */
-        {2, {2, 2}, {1, 1}, false},       /* two are */
-        {3, {1, 1, 1}, {1, 1, 1}, false}, /* one too many */
+        {2, {1, 2}, {1, 1}, false},       /* one code is unused */
+        {2, {2, 2}, {1, 1}, false},       /* two codes are unused */
+        {3, {1, 1, 1}, {1, 1, 1}, false}, /* one code too many */
         {3, {1, 2, 2}, {1, 1, 1}, true},
         {3, {2, 1, 2}, {1, 2, 1}, true},
-        {3, {1, 1, 32}, {1, 1, 1}, false}, /* too many by little */
+        {3, {1, 1, 32}, {1, 1, 1}, false}, /* Kraft sum just above 1 */
         {3, {1, 2, 32}, {1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 1}, true},
         {4, {2, 2, 2, 3}, {1, 1, 1, 1}, false},
         {4, {2, 2, 2, 2}, {1, 1, 1, 4}, true},  /* the last symbol of the alphabet */
-        {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond it */
-        {2, {0, 1}, {1, 1}, false},             /* no code has no bits */
+        {4, {2, 2, 2, 2}, {1, 1, 1, 5}, false}, /* beyond the alphabet */
+        {2, {0, 1}, {1, 1}, false},             /* length 0 is refused */
         {2, {33, 1}, {1, 1}, false},
         {1, {0}, {7}, true},
         {1, {0}, {8}, false},
         {0, {0}, {0}, true},
-        {8, {1, 1}, {1, 1}, false}, /* more than the alphabet has */
+        {8, {1, 1}, {1, 1}, false}, /* more symbols than the alphabet has */
     };
     for (size_t t = 0; t < countof(tables); t++) {
         uint8_t data[64] = {0};

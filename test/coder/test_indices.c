@@ -1,5 +1,5 @@
-/* test_indices.c -- index sets: round trips, sizes against log2 C(n, k) and against their own prediction, and
- * bytes that no writer writes. */
+/* test_indices.c -- index sets: round trips; sizes against log2 C(n, k) and against the predicted size; malformed
+ * bytes are refused. */
 #include "rig/check.h"
 #include "coder/golomb.h"
 #include "coder/indices.h"
@@ -7,7 +7,7 @@
 
 static Arena *scratch;
 
-/* A uniformly random set of k out of n, in order (Knuth's selection sampling). */
+/* Returns a uniformly random set of k out of n indices, ascending (Knuth's selection sampling). */
 static size_t *random_set(uint64_t stream, size_t n, size_t k)
 {
     const Rng rng = rng_open(3, 0, 0, 0, stream);
@@ -31,7 +31,7 @@ static Buf written(const size_t *index, size_t k, size_t n)
     return b;
 }
 
-/* As a list. */
+/* Reads an index set as a list of k indices; false when the bytes are refused. */
 static bool takes(Reader *in, size_t n, size_t **index, size_t *k)
 {
     Places set;
@@ -52,7 +52,7 @@ static bool reads(Bytes bytes, size_t n, size_t **index, size_t *k)
     return takes(&in, n, index, k) && reader_done(&in);
 }
 
-/* The same list in runs of `each`, and empty ones between them. */
+/* An index list cut into runs of `each` indices; every second run is empty. */
 typedef struct {
     const size_t *index;
     size_t count, each;
@@ -132,7 +132,8 @@ static void lopsided_sets_come_back(void **state)
     returns(crowd, countof(crowd), 300000);
 }
 
-/* The promise: 3 % at densities up to 0.2 and k >= 60, for the body; count, form and padding come on top. */
+/* indices.h promises at most 3 % above log2 C(n, k) at densities up to 0.2 and k >= 60, for the gap codes alone,
+ * without count, form and padding. */
 static void gaps_are_within_three_percent_of_the_entropy(void **state)
 {
     (void)state;
@@ -183,7 +184,8 @@ static void the_best_code_is_the_best_of_all(void **state)
     }
 }
 
-/* A code's length, the slow way: quotient, one, and ceil(log2 m) bits or one less for the first remainders. */
+/* Returns the length of a Golomb code with divisor m: quotient + 1 bits, and ceil(log2 m) bits of remainder, one bit
+ * less for the smallest remainders. */
 static uint64_t length_ref(uint64_t m, uint64_t gap)
 {
     unsigned most = 0;

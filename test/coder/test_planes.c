@@ -1,4 +1,5 @@
-/* test_planes.c -- bit planes and trits: the drawing in planes.h done slowly, round trips, padding. */
+/* test_planes.c -- bit planes and trits against a slow reference of the layout in planes.h; round trips; wrong
+ * padding is refused. */
 #include "rig/check.h"
 
 #include "coder/planes.h"
@@ -112,7 +113,7 @@ static void bytes_that_hold_no_five_trits_are_refused(void **state)
             check(trits_get(out, sizes[s], code) == (v < 243 && whole));
             out[at] = 0;
         }
-    out[1] = 3; /* seven codes in two bytes: byte 1 holds codes 1, 3, 5, and two that are not there */
+    out[1] = 3; /* 7 codes in 2 bytes: byte 1 holds codes 1, 3, 5 and two of padding */
     check(trits_get(out, 7, code));
     out[1] = 27;
     check(!trits_get(out, 7, code));

@@ -1,5 +1,5 @@
-/* test_rans.c -- rANS against a slow reference, its frequencies against the best there are, entropy bounds, and
- * every instruction set. */
+/* test_rans.c -- rANS streams against a slow reference and entropy bounds, frequencies against the optimal ones,
+ * on every instruction set. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -27,8 +27,8 @@ static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t
     return bits;
 }
 
-/* The least cost at a precision: from one each, every further unit to whom it saves most, which is best as
- * savings fall. */
+/* Returns the least cost at a precision. Greedy: each symbol starts at frequency 1, and every further slot goes to the
+ * symbol whose cost falls most; optimal, as the cost is convex in the frequency. */
 static double least_cost(const uint64_t *count, uint32_t n, int precision)
 {
     uint32_t f[64] = {0}, sum = 0;
@@ -85,7 +85,7 @@ static void shares_are_the_best_to_a_thousandth(void **state)
     }
 }
 
-/* Bits of the best exact table and of its symbols. */
+/* Returns the least bits of a table with exact frequencies plus the symbols coded with it, over all precisions. */
 static double exact_bits(const Rans *r, const uint64_t *count)
 {
     double least = INFINITY;
@@ -105,7 +105,7 @@ static double exact_bits(const Rans *r, const uint64_t *count)
     return least;
 }
 
-/* Some thousands of symbols on n levels under a bell: what a short payload of a fine quantiser carries. */
+/* Some thousands of symbols with normally distributed levels 0 .. n-1, as in a short payload of a fine quantiser. */
 static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
         check(bits < 0.9 * (exact_bits(&r, count) - entropy));
         check(bits < 4.0 * r.present + 60);
         for (uint32_t s = 0; s < n; s++)
-            count[s] *= 1000; /* where they are many, what is rounded off costs more */
+            count[s] *= 1000; /* with many symbols, rounded weights cost more than exact ones */
         check(rans_build(&r, n, count) && r.detail == RANS_EXACT);
     }
 }
@@ -157,7 +157,7 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
         for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
             if (r.present <=
-                1u << p) /* a table has a bit or more for each symbol, and each frequency but one */
+                1u << p) /* p has a slot for each symbol */
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
     }
 }
@@ -190,7 +190,7 @@ static void tables_come_back_at_their_stated_cost(void **state)
     check(is_rounded > 10 && is_rounded < 150);
 }
 
-/* The first of which has a 16th of all, 256 of 4096 slots: the number that would follow the last symbol. */
+/* All 256 symbols are present. Symbol 0 has frequency 256 of 4096, which does not fit in a byte. */
 static void a_table_of_all_bytes_comes_back(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
                 if (c.count[s])
                     entropy -= (double)c.count[s] * log2((double)c.count[s] / 65536);
             const double bits = 8 * (double)c.size, said = (double)rans_bits(&c.rans, c.count, c.lanes);
-            /* a symbol rarer than one in 4096 still takes that share of the others */
+            /* a symbol rarer than 1 in 4096 still takes a slot from other symbols */
             check(bits >= entropy && bits <= entropy * 1.002 + 32 * c.lanes + 16.0 * c.rans.present);
             check_near(bits, said, 9 * c.lanes + 0.001 * said);
             drop_case(&c);
@@ -268,7 +268,7 @@ static void ranks_stand_for_symbols_of_large_alphabets(void **state)
     for (uint32_t k = 0; k < RANS_BYTES; k++)
         check(r.symbol[k] == 257 * k && rans_byte(&r, k) == k);
     count[5] = 1;
-    check(!rans_build(&r, RANS_ALPHABET, count)); /* one more than a byte can name */
+    check(!rans_build(&r, RANS_ALPHABET, count)); /* 257 symbols present: one too many */
     free(count);
 }
 
@@ -303,7 +303,7 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                 const size_t got =
                     fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
                          : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
-                check(got <= rows && end - at < 32); /* the last rows may be left to others */
+                check(got <= rows && end - at < 32); /* a kernel may leave the last rows to the caller */
                 assert_memory_equal(back, c.byte, 16 * got);
             }
             drop_case(&c);

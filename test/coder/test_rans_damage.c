@@ -1,4 +1,4 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and nothing runs away. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and reading ends within the bytes. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"
@@ -29,7 +29,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
                 refused++;
                 continue;
             }
-            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* what other bytes are */
+            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* accepted bytes are the encoding of what was decoded */
             assert_memory_equal(again, copy, c.size);
         }
         check(refused > 7 * c.size);
@@ -39,7 +39,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
         copy[c.size] = copy[c.size + 1] = 0;
         check(!reads(&c, copy, c.size + 1, back) && !reads(&c, copy, c.size + 2, back));
         check(reads(&c, copy, c.size, back));
-        store_u32(copy, 65535); /* a state below all that are */
+        store_u32(copy, 65535); /* below the least valid state, 65536 */
         check(!reads(&c, copy, c.size, back));
         c.n++; /* one symbol more than was written */
         check(!reads(&c, c.stream, c.size, back));
@@ -51,8 +51,8 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
 
 typedef struct {
     int precision;
-    size_t runs, present; /* symbols that have a weight behind the runs */
-    uint64_t run[6];      /* left out (1 more before the first), listed, ... */
+    size_t runs, present; /* runs of listed symbols; weights written behind the runs */
+    uint64_t run[6];      /* alternately symbols skipped (plus 1 before the first run) and symbols listed */
     bool good;
 } Table;
 
@@ -70,10 +70,10 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
         {8, 2, 5, {1, 4, 11, 1}, false},
         {8, 2, 5, {1, 4, UINT64_C(1) << 40, 1}, false},
         {8, 1, 2, {1, 2}, true},
-        {8, 1, 1, {1, 1}, false}, /* an only symbol has precision 12 and detail 0 */
+        {8, 1, 1, {1, 1}, false}, /* with one symbol, only precision 12 and detail 0 are valid */
         {8, 1, 7, {1, UINT64_C(1) << 40}, false},
         {8, 1, 7, {UINT64_C(1) << 40, 7}, false},
-        {3, 1, 7, {1, 7}, false}, /* no precision of a table */
+        {3, 1, 7, {1, 7}, false}, /* precision out of range */
         {0, 1, 7, {1, 7}, false},
         {15, 1, 7, {1, 7}, true},
     };
@@ -91,7 +91,7 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
             bits_put(&w, k ? 0 : 2, 2);
         }
         bits_close(&w);
-        for (size_t cut = 0; cut < 2; cut++) { /* and with its last byte missing */
+        for (size_t cut = 0; cut < 2; cut++) { /* cut = 1: the last byte is missing */
             BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data) - cut});
             Rans r;
             const bool good = rans_table_get(&r, 7, &in);
@@ -107,7 +107,7 @@ static void tables_whose_runs_do_not_fit_are_refused(void **state)
     }
 }
 
-/* Seventeen symbols have no place in sixteen slots; weights of seventeen bits are none. */
+/* Precision 4 has 16 slots, so 17 symbols are refused; so are weights of more than RANS_PRECISION_MOST bits. */
 static void tables_beyond_their_precision_are_refused(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static bool runs_are_read(int precision, uint64_t first, uint64_t second)
     gamma_put(&w, first);
     gamma_put(&w, 1);
     gamma_put(&w, second);
-    for (uint64_t k = 0; k < first + second; k++) /* each as heavy as the one before */
+    for (uint64_t k = 0; k < first + second; k++) /* each weight equals the previous weight */
         gamma_put(&w, 1);
     bits_close(&w);
     BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
@@ -165,7 +165,7 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* A state under 2^16 that would yet end where writers begin. */
+/* The stream leads to the valid final state 2^16, but passes through or begins at a state below 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void streams_that_begin_too_low_are_refused(void **state)
     uint8_t data[6] = {0}, byte;
     store_u32(data, 1u << 16 | 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    store_u32(data, 1); /* to 1, and with a word of 0 to 2^16 */
+    store_u32(data, 1); /* state 1, which a word of 0 would turn into 2^16 */
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
 }
 

@@ -1,5 +1,6 @@
-/* test_rans_kernels.c -- rows of rANS, kernel by kernel, against one symbol at a time: states on either side of what fits, shares
- * from one slot to all but one, and memory that ends where the kernels are told it does. */
+/* test_rans_kernels.c -- rANS kernels, which code a row (one symbol per lane) at a time, against coding one symbol at a time:
+ * states just below and above the limits of renormalisation, frequencies from 1 slot to all but 1, and buffers that end at
+ * protected pages. */
 #include "rig/wall.h"
 
 #include "base/bytes.h"
@@ -41,7 +42,8 @@ static uint32_t draw(uint64_t trial, size_t i)
 
 /* ---- tables ---- */
 
-/* Two symbols, one of which has a single slot, the other way round, halves; or many, as chance has it. */
+/* By trial: two symbols with frequencies 1 and all - 1, all - 1 and 1, or one half each; or random symbols with random
+ * frequencies. */
 static Rans make_table(uint64_t trial, int precision)
 {
     const uint32_t all = 1u << precision, law = (uint32_t)(trial % 4);
@@ -112,7 +114,8 @@ static uint32_t within(uint64_t x)
     return x < LEAST ? LEAST : x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
-/* The least state that takes a word before symbol k, those beside it, the ends of all, and any. */
+/* Returns, chosen by `word`, a state near the limit above which coding symbol k writes a word, the least or the
+ * greatest valid state, or `word` as a state. */
 static uint32_t state_near_full(const Rans *r, uint32_t k, uint32_t word)
 {
     const uint64_t full = (uint64_t)r->frequency[k] << (32 - r->precision);
@@ -133,7 +136,7 @@ static void check_put(const Kernels *k, const Rans *r, const uint32_t *rank, siz
         byte[i] = (uint8_t)rans_byte(r, rank[i]);
     const uint8_t *from = put_one_by_one(r, rank, rows, ref, want + sizeof want);
     const size_t size = (size_t)(want + sizeof want - from);
-    uint8_t *front = words.start + 2, *end = front + size; /* two bytes to spare, and then the wall */
+    uint8_t *front = words.start + 2, *end = front + size; /* two spare bytes, then a protected page */
     memset(words.start, 0xa5, 2 * N + ROW_BYTES);
     const uint8_t *at = k->rans_put(at_the_end(slices, w.slice, sizeof w.slice), r->precision,
                                     at_the_end(bytes, byte, LANES * rows), rows, state, end);
@@ -153,7 +156,7 @@ static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **
         uint32_t rank[N], first[LANES];
         for (size_t i = 0; i < LANES * rows; i++)
             rank[i] = draw(trial, i) % r.present;
-        for (size_t lane = 0; lane < LANES; lane++) /* the last row is the first that is put */
+        for (size_t lane = 0; lane < LANES; lane++) /* rANS writes the last row first */
             first[lane] =
                 state_near_full(&r, rows ? rank[LANES * (rows - 1) + lane] : 0, draw(trial, N + lane));
         EACH_ISA(k)
@@ -163,7 +166,8 @@ static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **
 
 /* ---- reading ---- */
 
-/* A state that the symbol k leaves at 2^16 or beside it, and any. */
+/* Returns, chosen by `word`, a state that becomes 2^16 - 1, 2^16 or 2^16 + 1 when symbol k is decoded, or `word` as a
+ * state. */
 static uint32_t state_near_empty(const Rans *r, uint32_t k, uint32_t word)
 {
     const uint32_t choice[] = {LEAST - 1, LEAST, LEAST + 1, 0}, left = choice[word % countof(choice)];

@@ -1,5 +1,5 @@
-/* test_signs.c -- one bit an element: the kernels on every instruction set, then scaledsign and onebit against their
- * formulas (sign's vote: test_sign_vote.c). */
+/* test_signs.c -- codecs with one bit per element: the kernels on every instruction set against plain loops, scaledsign and
+ * onebit against their formulas (sign's majority vote: test_sign_vote.c). */
 #include "rig/codec_rig.h"
 #include "vec/kernels.h"
 #include "coder/signs.h"
@@ -18,7 +18,7 @@ enum { N = 1500 };
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
         for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
 
-/* Normal, with zeros of both signs, denormals and the largest floats among them. */
+/* Fills x with normal numbers, and every fifth with a zero of either sign, a denormal, a largest float or 1 or -1. */
 static void fill(float *x, size_t n)
 {
     static const float odd[] = {0, -0.0f, 0x1p-149f, -0x1p-149f, FLT_MAX, -FLT_MAX, 1, -1};
@@ -95,7 +95,7 @@ static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all codecs ---- */
 
 static size_t means_bytes(size_t spec, size_t n)
 {
@@ -184,7 +184,8 @@ static void the_largest_floats_keep_a_finite_mean(void **state)
     }
 }
 
-/* Error feedback needs |C(x) - x|^2 <= (1 - delta) |x|^2 with delta = |x|_1^2 / (n |x|^2). */
+/* Error feedback needs |C(x) - x|^2 <= (1 - delta) |x|^2; C = scaledsign has delta = |x|_1^2 / (n |x|^2), the density
+ * of x. */
 static void scaled_signs_contract_by_their_density(void **state)
 {
     (void)state;
@@ -274,7 +275,7 @@ static void columns_of_one_or_two_rows_go_as_floats(void **state)
     }
 }
 
-/* Threads cut by blocks for signs, by strips for sums: neither shows. */
+/* Threads divide signs into blocks and column sums into strips; results do not depend on the number of threads. */
 static void matrices_give_the_same_bytes_on_any_number_of_threads(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
-/* test_symbols.c -- symbols.h: the shortest form is taken, codes of every width come back, other bytes are refused. */
+/* test_symbols.c -- code arrays written and read by symbols.h: the shortest form is chosen, codes of every width come back,
+ * malformed bytes are refused. */
 #include "rig/symbols_rig.h"
 
 static uint8_t codes[N];
 
-/* Codes 0 .. most, the larger the rarer. */
+/* Fills `codes` with random values 0 .. most; larger codes are rarer. */
 static void fill_codes(size_t n, uint8_t most, double slope)
 {
     for (size_t i = 0; i < n; i++) {
@@ -19,7 +20,7 @@ static void the_shortest_form_is_taken(void **state)
         Carrier c = {.byte = codes, .n = N};
         fill_codes(N, 31, 0.5);
         Buf b = both_ways((SymbolCoder)coder, 5, &c);
-        assert_int_equal(kind_of(b), KIND_ONE); /* alike everywhere */
+        assert_int_equal(kind_of(b), KIND_ONE); /* one table for all blocks: they are alike */
         const size_t alike = b.size;
         for (size_t i = 0; i < N; i++)
             codes[i] ^= (uint8_t)(7 * (i / BLOCK)); /* other symbols in each block */
@@ -29,7 +30,7 @@ static void the_shortest_form_is_taken(void **state)
         for (size_t i = 0; i < N; i++)
             codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
         b = both_ways((SymbolCoder)coder, 5, &c);
-        assert_int_equal(kind_of(b), KIND_PLANES); /* nothing to gain */
+        assert_int_equal(kind_of(b), KIND_PLANES); /* uniform codes: no table saves bits */
         c.n = 5;
         b = both_ways((SymbolCoder)coder, 5, &c);
         assert_int_equal(kind_of(b), KIND_PLANES);
@@ -86,7 +87,8 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     }
 }
 
-/* Most codes are small and a few are very large: no shift suits both. */
+/* Most codes are small and a few very large: with any one shift, either small codes all become 0 or the table of
+ * high bits is too large. */
 static void codes_spread_over_decades_go_by_classes(void **state)
 {
     (void)state;
@@ -94,7 +96,7 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
         const uint32_t top = UINT32_C(1) << (width - 1);
-        double open = 0; /* what log-uniform magnitudes and their signs need at the most, in bits */
+        double open = 0; /* upper bound in bits on log-uniform magnitudes with signs */
         for (size_t i = 0; i < N; i++) {
             const double v = exp(rng_unit(&rng, USE_TEST, i) * log(top));
             word[i] = (uint32_t)v | (i % 3 ? 0 : top);
@@ -164,7 +166,8 @@ static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
     return bits;
 }
 
-/* One table: all symbols' entropy and a bit for each bit below; own ones: the blocks' entropies; planes: the bits. */
+/* The entropy that is reported: with one table, the order-0 entropy of all symbols plus 1 bit for each bit below the
+ * shift; with own tables, the sum of the blocks' entropies; with bit planes, the number of bits. */
 static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 {
     (void)state;
@@ -189,7 +192,7 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
             codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
         check(bound_of((SymbolCoder)coder, 5, &c, &b) == 5.0 * N);
         c.word = word;
-        for (size_t i = 0; i < N; i++) /* thirteen bits, the lower eight of which are noise */
+        for (size_t i = 0; i < N; i++) /* 13 bits; the lower 8 are uniform noise */
             word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
                       (rng_u64(&rng, USE_TEST, i) & 255);
         const double bits = bound_of((SymbolCoder)coder, 13, &c, &b);

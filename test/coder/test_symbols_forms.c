@@ -1,5 +1,5 @@
-/* test_symbols_forms.c -- which forms of symbols are read, from payloads made by hand as the page of symbols.h has them; forms that
- * codes seldom take; and what is said where one is damaged or memory ends. */
+/* test_symbols_forms.c -- forms of code arrays (symbols.h): hand-made bytes of every form byte are read or refused as symbols.h
+ * documents; rare forms come back; damage and lack of memory give the right message. */
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
@@ -16,9 +16,9 @@ static Carrier zeros(size_t n, int width)
     return (Carrier){.byte = byte, .word = width > 8 ? word : NULL, .n = n};
 }
 
-/* ---- by hand ---- */
+/* ---- hand-made bytes ---- */
 
-/* Of the only symbol 0. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman: gamma(2), gamma(1). */
+/* A table with 0 as its only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman: gamma(2), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 
@@ -49,7 +49,7 @@ static size_t low_size(const Shape *f, size_t n)
     return f->kind == KIND_CLASSES ? 4 : planes_size(n, (int)f->shift);
 }
 
-/* Codes of 0. Streams of an only symbol are empty. */
+/* Returns an array of codes 0 in the given form. The stream of a table with one symbol is empty. */
 static Bytes zeros_in(const Symbols *s, unsigned form, const uint8_t *table)
 {
     static uint8_t data[N * 3];
@@ -133,7 +133,8 @@ static void what_is_damaged_is_said(void **state)
     }
 }
 
-/* States stand where writers begin behind the last code, and stay there when none is left to read. */
+/* Behind the last code, the reader's states equal the writer's initial states, and reading one more code could leave
+ * them so: it must be refused all the same. */
 static void one_code_more_than_was_written_is_refused(void **state)
 {
     (void)state;
@@ -155,9 +156,9 @@ static void one_code_more_than_was_written_is_refused(void **state)
     }
 }
 
-/* ---- forms that codes seldom take ---- */
+/* ---- rare forms ---- */
 
-/* Each block's magnitudes have a place of their own. */
+/* Fills `word` with codes whose magnitudes lie in another range in each block. */
 static void fill_decades(void)
 {
     for (size_t i = 0; i < N; i++)
@@ -187,7 +188,7 @@ static void a_class_that_one_code_alone_has_comes_back(void **state)
     }
 }
 
-/* The entropy of the classes, and a bit for each open bit. */
+/* The entropy reported is the order-0 entropy of the classes plus 1 bit for each open bit (a bit below the class). */
 static void the_bound_of_classes_counts_their_open_bits(void **state)
 {
     (void)state;

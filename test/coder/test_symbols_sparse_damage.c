@@ -1,5 +1,5 @@
-/* test_symbols_sparse_damage.c -- sparse symbols made by hand: bytes that no writer writes are refused, before memory is
- * allocated for them. */
+/* test_symbols_sparse_damage.c -- hand-made bytes of the sparse form (positions and values of codes other than the common code):
+ * bytes that no writer writes are refused, before memory is allocated for them. */
 #include "rig/symbols_rig.h"
 
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
@@ -13,7 +13,7 @@ typedef struct {
     size_t gaps, others;
 } Parts;
 
-/* Positions 5, 6 and LONG_GAP + 107. */
+/* Codes other than COMMON at positions 5, 6 and LONG_GAP + 107. */
 enum { LONG_GAP = 65535 };
 static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
 static const uint8_t good_others[] = {1, 31, 4};
@@ -43,7 +43,7 @@ static Buf assemble(const Parts *p)
     return b;
 }
 
-/* Whether the bytes are read, and as the codes in `byte`. */
+/* True when the bytes are accepted and decode to the codes in `byte`. */
 static bool reads(Bytes in)
 {
     Carrier c = {.byte = byte, .n = SMALL};
@@ -82,7 +82,7 @@ static void damaged_heads_are_refused(void **state)
         p.others = others;
         check(parts_read(p) == (others == 3));
     }
-    for (size_t gaps = 0; gaps <= 4; gaps++) { /* gaps that leave out codes, and a last gap that goes on */
+    for (size_t gaps = 0; gaps <= 4; gaps++) { /* too few gaps for the codes, or a last gap that is incomplete */
         p = good;
         p.gaps = gaps;
         p.others = gaps < 3 ? gaps : gaps - 1;
@@ -156,7 +156,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
         check(!reads((Bytes){b.data, size}));
     b.data[b.size] = 0;
     check(!reads((Bytes){b.data, b.size + 1}));
-    for (size_t i = 0; i < 8 * b.size; i++) { /* refused, or other codes */
+    for (size_t i = 0; i < 8 * b.size; i++) { /* refused, or decoded to different codes */
         b.data[i / 8] ^= (uint8_t)(1 << i % 8);
         check(!reads(buf_bytes(&b)));
         b.data[i / 8] ^= (uint8_t)(1 << i % 8);
