@@ -18,7 +18,7 @@ static bool ends_in(const char *name, const char *ending)
     return length > end && !strcmp(name + length - end, ending);
 }
 
-/* Both paths lead to the same existing file. */
+/* True when both paths lead to the same existing file. */
 static bool same_file(const char *path, const char *other)
 {
     struct stat one, two;
@@ -78,7 +78,7 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
 
 static Status put_damage(Entry *e, Arena *a, Error *err)
 {
-    const size_t path = strlen(e->path); /* the message may begin with it; the page names the file itself */
+    const size_t path = strlen(e->path); /* the page names the file: the path that begins the message is cut */
     const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
     e->type = ENTRY_DAMAGED;
     e->why = text_copy(a, named ? err->text + path + 2 : err->text);
@@ -112,7 +112,7 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
     return good || e->why ? OK : arena_fail(a, err);
 }
 
-/* NULL: may be a result or a figure. */
+/* Returns the kind of a file that is neither result nor figure; NULL: the file may be a result or a figure. */
 static const char *other_kind(const Entry *e, const struct stat *now)
 {
     return S_ISDIR(now->st_mode)           ? "a directory"

@@ -1,11 +1,12 @@
-/* report_folder.h -- the files of a folder, sorted into results, figures and others, each of these with the reason. */
+/* report_folder.h -- lists the files of a folder as results, figures, other files and damaged files, the latter two
+ * with the reason. */
 #ifndef ATOMO_REPORT_FOLDER_H
 #define ATOMO_REPORT_FOLDER_H
 
 #include "report/report_kinds.h"
 
 typedef enum {
-    ENTRY_RESULT,  /* written by a command of ours */
+    ENTRY_RESULT,  /* written by a command of atomo */
     ENTRY_FIGURE,  /* svg or png */
     ENTRY_OTHER,   /* `why`: what kind of file it is */
     ENTRY_DAMAGED, /* `why`: what is wrong with it */
@@ -17,7 +18,7 @@ typedef struct {
     const char *why;
     const ResultKind *kind; /* ENTRY_RESULT */
     const char *media;      /* ENTRY_FIGURE: "image/png" */
-    const char *article;    /* ENTRY_RESULT: for the caller, NULL at first */
+    const char *article;    /* ENTRY_RESULT: HTML that the caller may store; NULL at first */
 } Entry;
 
 typedef struct {
@@ -25,15 +26,15 @@ typedef struct {
     size_t count, results, figures, damaged;
 } Folder;
 
-/* What the caller does with each result while it is in memory; `number` is the entry's index. */
+/* Callbacks. `result` is called with each result while the result is in memory; `number` is the entry's index. */
 typedef struct {
     Status (*result)(void *data, Entry *e, size_t number, const Stored *s, Error *err);
     bool (*stopped)(void); /* asked before each file; NULL: never */
     void *data;
 } FolderVisitor;
 
-/* Reads the files in `path`, without subfolders, hidden files and the file `without` (NULL: none), to which the page goes.
- * ERR_STOPPED when `stopped` returns true. A damaged file is no error. */
+/* Reads the files in `path`, without subfolders, hidden files and the file `without` (the page to be written; NULL:
+ * none). ERR_STOPPED when `stopped` returns true. A damaged file is not an error. */
 Status folder_read(Folder *out, const char *path, const char *without, const FolderVisitor *visitor, Arena *a,
                    Error *err);
 

@@ -14,7 +14,7 @@ static const char *entity(char c)
                        : NULL;
 }
 
-/* A C0 or C1 control character; the latter are c2 80 to c2 9f. */
+/* True for a C0 or C1 control character; in UTF-8, C1 characters are c2 80 to c2 9f. */
 static bool is_control(const char *s)
 {
     const unsigned char c = (unsigned char)s[0];
@@ -35,7 +35,7 @@ void html_text(TextBuf *out, const char *s)
     }
 }
 
-/* data:TYPE;base64,... */
+/* Writes data:TYPE;base64,... */
 static void put_data_uri(TextBuf *out, const char *type, const char *data, size_t size)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -4,11 +4,11 @@
 
 #include "base/text.h"
 
-/* Escapes s for text and for quoted attributes. Bytes that are no UTF-8, and control characters, become U+FFFD. */
+/* Writes s escaped for text and for quoted attributes. Invalid UTF-8 and control characters become U+FFFD. */
 void html_text(TextBuf *out, const char *s);
 
-/* A <figure> with the file's bytes as a data: URI in an <img>, where no script of the file runs and nothing is fetched. `type`:
- * its media type, "image/svg+xml"; `label`: its alternative text. */
+/* Writes a <figure> with the file's bytes as a data: URI in an <img>, in which browsers run no script and fetch
+ * nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
 void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
                   const char *caption);
 

@@ -1,5 +1,5 @@
-/* report_page.c -- see report_page.h. Each result becomes an article while it is in memory (folder_read); the page is then
- * written from the articles, in the order of result_kinds. */
+/* report_page.c -- see report_page.h. Each result becomes an article while it is in memory (folder_read); the page is
+ * then written from the articles, in the order of result_kinds. */
 #include "page/report_page.h"
 
 #include "base/file.h"
@@ -14,9 +14,9 @@
 typedef struct {
     const PageSpec *spec;
     Folder folder;
-    bool *used;    /* per field: some column on the page has it */
-    bool asked;    /* for gnuplot */
-    Error gnuplot; /* OK: figures can be drawn */
+    bool *used;    /* per field: some column on the page shows it */
+    bool asked;    /* gnuplot has been looked for */
+    Error gnuplot; /* OK: gnuplot can draw figures */
     OutFile out;
     Arena *a;
     Error *err;
@@ -84,7 +84,7 @@ static void put_reason(Part *p, const char *kind, const char *why)
     text_add(p->out, "</p>\n");
 }
 
-/* Asks for gnuplot before the first figure; without it a note is written once. */
+/* Looks for gnuplot before the first figure; writes a note, once, when gnuplot is missing. */
 static Status ask_gnuplot(Page *p)
 {
     char *version, *terminals;
@@ -105,7 +105,7 @@ static Status ask_gnuplot(Page *p)
     return OK;
 }
 
-/* A figure that cannot be drawn is replaced by the reason. */
+/* Writes a figure, or the reason why it cannot be drawn. */
 static Status put_drawing(Part *p, const char *kind)
 {
     Drawing d;
@@ -136,7 +136,7 @@ static Status put_drawn(Part *p)
     return OK;
 }
 
-/* ---- parts of single kinds ---- */
+/* ---- parts for one kind of result ---- */
 
 static Status put_speedups(Part *p, const PageTable *like)
 {
@@ -144,7 +144,7 @@ static Status put_speedups(Part *p, const PageTable *like)
     Csv times;
     if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
         return p->page->err->status == ERR_MEMORY ? ERR_MEMORY
-                                                  : OK; /* no targets, or nothing to compare with */
+                                                  : OK; /* no targets, or no baseline */
     RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
     if (!rank)
         return arena_fail(p->a, p->page->err);
@@ -231,7 +231,8 @@ static Status put_out(Page *p, TextBuf *text)
 
 /* ---- head and contents ---- */
 
-/* The policy allows the script and the style of these hashes, and pictures within the page; nothing is fetched. */
+/* Writes <head>. Its Content-Security-Policy allows only the script and the style with these hashes, and data: URIs
+ * as pictures; nothing is fetched. */
 static void put_head(TextBuf *t, const PageSpec *spec)
 {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -248,7 +249,7 @@ static void put_head(TextBuf *t, const PageSpec *spec)
     text_add(t, "</h1></header>\n");
 }
 
-/* A result's anchor is its index in the folder. */
+/* Writes a link to a result's anchor, which is r and the result's index in the folder. */
 static void put_link(TextBuf *t, const Folder *f, size_t i)
 {
     text_addf(t, "<li><a href=\"#r%zu\">", i);
@@ -328,7 +329,7 @@ static Status put_figures(Page *p)
     return OK;
 }
 
-/* ---- the end ---- */
+/* ---- files left out, meanings of fields ---- */
 
 static void put_left_out(TextBuf *t, const Folder *f)
 {
@@ -403,7 +404,7 @@ static Status open_folder(Page *p)
         p->err, "results come with -o, as in: atomo-bench compare FILE.h5 -o %.80s/compare.json", s->folder);
 }
 
-/* Names the first damaged file. */
+/* Fails with the first damaged file, if any. */
 static Status tell_damage(const Page *p)
 {
     for (size_t i = 0; i < p->folder.count; i++)

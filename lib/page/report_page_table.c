@@ -8,10 +8,10 @@
 
 typedef struct {
     const Field *field;       /* NULL: no command writes such a field */
-    const char *name;         /* the column's: "published bytes" */
-    const char *before, *own; /* its parts: "published ", "bytes" */
+    const char *name;         /* of the column: "published bytes" */
+    const char *before, *own; /* name in two parts, own the field: "published ", "bytes" */
     bool numbers;             /* every value is a number */
-    bool shown, rare;         /* rare: shown when all columns are asked for */
+    bool shown, rare;         /* rare: shown only on request for all columns */
 } PageColumn;
 
 /* ---- columns ---- */
@@ -26,7 +26,8 @@ static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_
     return stored_value(cell_at(t, row, column), c->field && c->field->text);
 }
 
-/* Over the rows of that rank: a column without any value is not shown; one with only "*" is rare. */
+/* Sets c->numbers, shown and rare from the rows of that rank: a column without values is not shown; a column with
+ * only "*" is rare. */
 static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
 {
     bool stars = true;
@@ -158,7 +159,7 @@ size_t page_count(const PageTable *t, RowRank rank)
     return count;
 }
 
-/* Names the file that holds the rows left out. */
+/* Says how many rows are left out, and names the file that holds them. */
 static void put_first(TextBuf *out, const PageTable *t, size_t all)
 {
     if (all <= ROWS_MOST)

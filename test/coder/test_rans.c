@@ -27,8 +27,8 @@ static double cost_of(const uint64_t *count, const uint32_t *frequency, uint32_t
     return bits;
 }
 
-/* Returns the least cost at a precision. Greedy: each symbol starts at frequency 1, and every further slot goes to the
- * symbol whose cost falls most; optimal, as the cost is convex in the frequency. */
+/* Returns the least cost at a precision. Greedy: each symbol starts at frequency 1, and every further slot goes to
+ * the symbol whose cost falls most; optimal, as the cost is convex in the frequency. */
 static double least_cost(const uint64_t *count, uint32_t n, int precision)
 {
     uint32_t f[64] = {0}, sum = 0;

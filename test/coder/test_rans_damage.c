@@ -1,4 +1,5 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and reading ends within the bytes. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and reading ends within the
+ * bytes. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"
@@ -29,7 +30,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
                 refused++;
                 continue;
             }
-            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* accepted bytes are the encoding of what was decoded */
+            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* re-encoding gives these bytes */
             assert_memory_equal(again, copy, c.size);
         }
         check(refused > 7 * c.size);

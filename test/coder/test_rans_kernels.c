@@ -1,6 +1,6 @@
-/* test_rans_kernels.c -- rANS kernels, which code a row (one symbol per lane) at a time, against coding one symbol at a time:
- * states just below and above the limits of renormalisation, frequencies from 1 slot to all but 1, and buffers that end at
- * protected pages. */
+/* test_rans_kernels.c -- rANS kernels, which code a row (one symbol per lane) at a time, against coding one symbol at
+ * a time: states just below and above the limits of renormalisation, frequencies from 1 slot to all but 1, and
+ * buffers that end at protected pages. */
 #include "rig/wall.h"
 
 #include "base/bytes.h"
@@ -42,8 +42,8 @@ static uint32_t draw(uint64_t trial, size_t i)
 
 /* ---- tables ---- */
 
-/* By trial: two symbols with frequencies 1 and all - 1, all - 1 and 1, or one half each; or random symbols with random
- * frequencies. */
+/* By trial: two symbols with frequencies 1 and all - 1, all - 1 and 1, or one half each; or random symbols with
+ * random frequencies. */
 static Rans make_table(uint64_t trial, int precision)
 {
     const uint32_t all = 1u << precision, law = (uint32_t)(trial % 4);

@@ -1,5 +1,5 @@
-/* test_signs.c -- codecs with one bit per element: the kernels on every instruction set against plain loops, scaledsign and
- * onebit against their formulas (sign's majority vote: test_sign_vote.c). */
+/* test_signs.c -- codecs with one bit per element: the kernels on every instruction set against plain loops,
+ * scaledsign and onebit against their formulas (sign's majority vote: test_sign_vote.c). */
 #include "rig/codec_rig.h"
 #include "vec/kernels.h"
 #include "coder/signs.h"

@@ -1,5 +1,5 @@
-/* test_symbols.c -- code arrays written and read by symbols.h: the shortest form is chosen, codes of every width come back,
- * malformed bytes are refused. */
+/* test_symbols.c -- code arrays written and read by symbols.h: the shortest form is chosen, codes of every width come
+ * back, malformed bytes are refused. */
 #include "rig/symbols_rig.h"
 
 static uint8_t codes[N];

@@ -1,5 +1,5 @@
-/* test_symbols_forms.c -- forms of code arrays (symbols.h): hand-made bytes of every form byte are read or refused as symbols.h
- * documents; rare forms come back; damage and lack of memory give the right message. */
+/* test_symbols_forms.c -- forms of code arrays (symbols.h): hand-made bytes of every form byte are read or refused as
+ * symbols.h documents; rare forms come back; damage and lack of memory give the right message. */
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"
@@ -18,7 +18,8 @@ static Carrier zeros(size_t n, int width)
 
 /* ---- hand-made bytes ---- */
 
-/* A table with 0 as its only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman: gamma(2), gamma(1). */
+/* A table with 0 as its only symbol. rANS: precision 12, detail 0, gamma(2) for one run, gamma(1) twice; Huffman:
+ * gamma(2), gamma(1). */
 static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
 static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
 

@@ -1,5 +1,5 @@
-/* test_symbols_sparse.c -- code arrays in which one code, the common code, is most frequent: they come back, and their size is
- * near their entropy however rare other codes are. */
+/* test_symbols_sparse.c -- code arrays in which one code, the common code, is most frequent: they come back, and
+ * their size is near their entropy however rare other codes are. */
 #include "rig/sources.h"
 #include "rig/symbols_rig.h"
 

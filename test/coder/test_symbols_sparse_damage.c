@@ -1,5 +1,5 @@
-/* test_symbols_sparse_damage.c -- hand-made bytes of the sparse form (positions and values of codes other than the common code):
- * bytes that no writer writes are refused, before memory is allocated for them. */
+/* test_symbols_sparse_damage.c -- hand-made bytes of the sparse form (positions and values of codes other than the
+ * common code): bytes that no writer writes are refused, before memory is allocated for them. */
 #include "rig/symbols_rig.h"
 
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };

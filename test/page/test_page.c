@@ -1,10 +1,10 @@
-/* test_page.c -- a folder of results as one page, for any content of the files. */
+/* test_page.c -- page_write: a folder of results becomes one page; hostile content of files stays text. */
 #include "rig/page_rig.h"
 #include "base/file.h"
 
 #include <sys/stat.h>
 
-static int notes; /* of the last page */
+static int notes; /* notes given while the last page was written */
 
 static void count_note(void *data, const char *text)
 {
@@ -38,7 +38,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* "published bytes" has the heading and the meaning of bytes; a word in front of it is escaped text. */
+/* The column "published bytes" gets the heading and the meaning of the field bytes; the word before the field is
+ * escaped. */
 static void a_word_before_a_field_stays_in_its_heading(void **state)
 {
     (void)state;
@@ -65,9 +66,9 @@ static void nothing_from_a_file_becomes_markup(void **state)
     put("<x>.svg", "<svg onload=\"alert(1)\"><script>alert(1)</script></svg>");
     check_ok(write_page(), &err);
     const char *p = page();
-    assert_int_equal(count_of(p, "<script"), 1); /* the page's own */
+    assert_int_equal(count_of(p, "<script"), 1); /* the page's own script */
     assert_int_equal(count_of(p, "</script"), 1);
-    assert_int_equal(count_of(p, "<img"), 1); /* the picture, in which nothing runs */
+    assert_int_equal(count_of(p, "<img"), 1); /* the picture; no script runs in <img> */
     check(strstr(p, "<img alt=\"&lt;x&gt;.svg\" src=\"data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ"));
     check(!strstr(p, "<b>") && !strstr(p, "<i>") && !strstr(p, "<!--") && !strstr(p, "\"onclick"));
     check(!strstr(p, "\xff") && !strstr(p, "\xfe"));
@@ -84,7 +85,7 @@ static void numbers_are_short_and_keep_their_value(void **state)
     check_ok(write_page(), &err);
     const char *p = page();
     check(strstr(p, "data-v=\"0.012345678\">0.01235</td>"));
-    check(!strstr(p, ">zeros")); /* a column with nothing in it */
+    check(!strstr(p, ">zeros")); /* a column without values */
     check(strstr(p, "title=\"stable_rank: sum of squared singular values"));
 }
 
@@ -124,7 +125,7 @@ static void what_is_left_out_is_named_with_the_reason(void **state)
     put(".hidden.csv", "x");
     check(!mkdir(path_of("folder"), 0777) && !mkfifo(path_of("fifo.csv"), 0666));
     check(!symlink("nowhere", path_of("link.csv")));
-    assert_int_equal(write_page(), ERR_CORRUPT); /* the page is there all the same */
+    assert_int_equal(write_page(), ERR_CORRUPT); /* the page is written all the same */
     check(strstr(err.text, "f.json"));
     const char *p = page();
     for (size_t i = 0; i < countof(left); i++)
@@ -188,7 +189,7 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
-/* The row over everything selected comes first; of several steps, the one that pools them. */
+/* The row over all selected tensors comes first; with several steps, the row over all steps and tensors. */
 static void a_comparisons_summary_comes_first(void **state)
 {
     (void)state;

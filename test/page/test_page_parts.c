@@ -1,4 +1,4 @@
-/* test_page_parts.c -- the parts of a page: texts, pictures, kinds of results, speed-ups. */
+/* test_page_parts.c -- the parts of a page: escaped text, pictures as data: URIs, kinds of results, speed-ups. */
 #include "rig/page_rig.h"
 
 #include "page/report_html.h"
@@ -49,7 +49,7 @@ static void pictures_are_base64(void **state)
     }
 }
 
-/* ---- kinds ---- */
+/* ---- kinds of results ---- */
 
 static const char *kind_of(const char *file, const char *text)
 {

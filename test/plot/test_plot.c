@@ -1,11 +1,11 @@
-/* test_plot.c -- every kind of figure: drawn in every format, from CSV and from JSON; names are never run as commands; a
- * missing column is a message of one line. */
+/* test_plot.c -- every kind of figure: drawn in every format, from CSV and from JSON; names are never run as
+ * commands; a missing column gives a message of one line. */
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
     "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up\n"
 
-/* Data of each kind, with @ for a name. */
+/* Data for each kind of figure; @ is replaced by a name. */
 static const struct {
     const PlotKind *kind;
     const char *head, *rows;
@@ -91,7 +91,7 @@ static const struct {
     {"NaN", "NaN", "NaN"},
 };
 
-/* Eight at a time, as a figure names at most eight tensors. */
+/* Returns a sample with up to eight of the names: a figure names at most eight tensors. */
 static const char *named_data(size_t sample, size_t from)
 {
     TextBuf out = {.arena = a};
@@ -117,7 +117,7 @@ static void names_are_text_in_every_kind_and_ending(void **state)
             }
 }
 
-/* A name that a shell or gnuplot runs as a command would make a file in the test's folder. */
+/* Each name is a command that would make a file in the test's folder if a shell or gnuplot ran it. */
 static void names_run_nothing_in_any_kind_or_ending(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void names_run_nothing_in_any_kind_or_ending(void **state)
 
 /* ---- data ---- */
 
-/* The same records as JSON; empty cells are null. */
+/* Returns the records of a CSV text as JSON; empty cells are null. */
 static const char *json_of(const char *text)
 {
     const Csv csv = table_of(text);
@@ -196,7 +196,7 @@ static void what_is_no_result_is_refused(void **state)
     assert_int_equal(plot_load(&json, ".", a, &err), ERR_IO);
 }
 
-/* Removes each of the needed columns in turn. */
+/* Removes each needed column in turn. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
                                ",,,,0.9,,,,\n");
 }
 
-/* Three runs of a, the last shorter: means at each step of 1, 2 and 3 of them. */
+/* Three runs of compressor a, the last shorter: the mean at a step is over the 1, 2 or 3 runs that have the step. */
 static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_plot_curves.c -- figures of one tensor's curve after another: which are drawn and named, and the band of many. */
+/* test_plot_curves.c -- figures with a curve per tensor (spectrum, histogram): which curves are drawn and named, and
+ * the band of quartiles that replaces many curves. */
 #include "rig/plot_rig.h"
 
 static size_t count_role(const Value *rows, size_t count, size_t columns, const char *role)
@@ -21,8 +22,8 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
     assert_int_equal(rows_of(&plot_spectrum, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
 }
 
-/* Tensors 0 .. 10 with values 1, p, p^2, p^3, p = (t + 1) / 12: the median is tensor 5's, the quartiles are
- * those of p = 3.5/12 and 8.5/12 for the second value; two tensors have a fifth value, which is no half. */
+/* Tensors 0 .. 10 with values 1, p, p^2, p^3, p = (t + 1) / 12: the median curve is tensor 5's; the quartiles
+ * of the second value are 3.5/12 and 8.5/12. Only two tensors, fewer than half, have a fifth value: no band there. */
 static void many_spectra_have_a_band_and_two_ends(void **state)
 {
     (void)state;
@@ -56,7 +57,7 @@ static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
     const size_t count = rows_of(&plot_spectrum, text_done(&text), &rows);
     const size_t others = count_role(rows, count, 6, "other") / 3;
     check(others >= 148 && others <= 150);
-    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median of all thousand */
+    check_near(rows[(count - 2) * 6 + 2].real, 0.5, 1e-12); /* the median of all 1000 tensors */
 }
 
 static void thin_bins_are_put_together(void **state)
@@ -70,7 +71,7 @@ static void thin_bins_are_put_together(void **state)
                         "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
 }
 
-/* Ten normal histograms of different widths and means are one in standard deviations. */
+/* Histograms of ten normal tensors with different means and variances coincide in units of the standard deviation. */
 static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 {
     (void)state;
@@ -87,7 +88,7 @@ static void the_band_of_normal_tensors_is_the_normal_density(void **state)
     for (size_t i = count - band; i < count; i++) {
         const Value *row = rows + i * 7;
         const double x = 0.5 * (row[1].real + row[2].real);
-        if (fabs(x) < 4) /* a bin of 0.05 is off by half of it: 0.025 x of the density */
+        if (fabs(x) < 4) /* off by up to half a bin of 0.05: relative error 0.025 |x| */
             check_rel(row[3].real, exp(-0.5 * x * x) / sqrt(2 * M_PI), 0.01 + 0.03 * fabs(x));
         check(row[4].real <= row[3].real && row[3].real <= row[5].real);
     }
@@ -119,7 +120,7 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         check_refused(rows[i].kind, rows[i].text, rows[i].why);
 }
 
-/* `tensors` of each kind of figure, `passes` times. */
+/* Returns data for this kind of figure with so many tensors, the whole repeated `passes` times. */
 static char *made_up(const char *kind, int tensors, int passes)
 {
     TextBuf text = {.arena = a};
@@ -150,7 +151,7 @@ static void curves_are_drawn_one_or_many_once_or_more(void **state)
             check(!strstr(svg, "median") == (tensors[i] <= 8));
             const char *rows = contents("f.plot.csv");
             check_ok(draw(kinds[k], "f.plot.csv", "f.svg"), &err);
-            assert_string_equal(contents("f.plot.csv"), rows); /* what was drawn draws the same again */
+            assert_string_equal(contents("f.plot.csv"), rows); /* the data of a figure give the same figure */
         }
 }
 

@@ -1,5 +1,5 @@
-/* test_plot_latex.c -- what LaTeX's pictures are made of: a heading that stands above its key, dots in their line's
- * colour, bands that let lines be seen, and no character that LaTeX takes for more than text. */
+/* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key, dots have the colour of their line,
+ * bands do not hide lines, and names contain no LaTeX commands. */
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
@@ -12,7 +12,7 @@
     "key1,1,0.3,1,1,\nkey1,2,0.6,2,1,\nkey1,1,0.4,1,1,\nkey1,2,0.7,2,1,\n"                                   \
     "key2,1,0.2,2,1,\nkey2,2,0.5,3,1,\nkey2,1,0.3,2,1,\nkey2,2,0.6,3,1,\n"
 
-/* Of each kind data whose names in the key begin with "key", and its heading's lines. */
+/* Data for each kind of figure, with names in the key that begin with "key", and the lines of the key's heading. */
 static const struct {
     const char *kind, *data, *heading[2];
 } samples[] = {
@@ -36,7 +36,7 @@ static const struct {
      {"pays below its line; open marks: above it", NULL}},
 };
 
-/* "\put(x,y){\makebox(0,0){text": y, or -1; text may be the beginning of it. */
+/* Returns y of the first "\put(x,y){\makebox(0,0){..." whose text begins with `text`; -1: there is none. */
 static double height_of(const char *figure, const char *text)
 {
     double x, y;
@@ -49,7 +49,7 @@ static double height_of(const char *figure, const char *text)
     return -1;
 }
 
-/* A line is 7 points high, and a point 8.3 units. */
+/* In units of the picture, less than a line of text: a line is 7 points high, a point is 8.3 units. */
 enum { ROW = 40 };
 
 static void a_heading_stands_above_its_key(void **state)
@@ -74,7 +74,7 @@ static void a_heading_stands_above_its_key(void **state)
     }
 }
 
-/* The colour of what is drawn at `at`, and that of the dots, which are a box made by \sbox before. */
+/* Dots are a box that \sbox makes before the line is drawn: the colours of the box and of the line are compared. */
 static void dots_have_their_lines_colour(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void what_is_called_dotted_is_made_of_dots(void **state)
         return;
     for (size_t i = 0; i < countof(samples); i++)
         check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
-    /* One name, whose line is solid: the dots are a target's, a worst case's, and a link's. */
+    /* With one name, drawn as a solid line, the dots are those of a target, a worst case and a link. */
     check_has(drawn("convergence",
                     "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
                     "f.tex"),
@@ -118,12 +118,12 @@ static void lines_are_seen_through_bands(void **state)
         return;
     const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
     check(f &&
-          !strstr(f, "\\gptransparent")); /* without a package of its own it is opaque from the second on */
+          !strstr(f, "\\gptransparent")); /* \gptransparent is opaque without an extra package */
     check_has(f, "\\color[rgb]{0.80,0.89,0.94}\n");
     check_has(f, "\\color[rgb]{0.96,0.87,0.80}\n");
 }
 
-/* Without a size they have that of the document's text. */
+/* Formulas without a font size would be as large as the document's text. */
 static void formulas_are_as_small_as_the_text(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void formulas_are_as_small_as_the_text(void **state)
     check(!strstr(f, "{$1") && !strstr(f, "{$4"));
 }
 
-/* gnuplot ends lines with a per cent sign; any other would hide what follows it. */
+/* gnuplot ends lines with a per cent sign; a per cent sign elsewhere would make LaTeX skip the rest of the line. */
 static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_plot_look.c -- what can be read off figures: names that stay apart when cut, keys in the order of the data, sizes
- * and links by name; and numbers that are none, which no figure drops. */
+/* test_plot_look.c -- legibility of figures: shortened names stay distinct, keys are in the order of the data, sizes
+ * and links are named; cells that are not numbers are refused, not dropped. */
 #include "rig/plot_rig.h"
 
 #include "report/fields.h"
@@ -26,7 +26,7 @@ static const struct {
 };
 enum { NAMES = 3 };
 
-/* "xxx1yyyy", "xxx2yyyy", "xxx3yyyy": so many x and y. */
+/* Returns a sample with the names "xxx1yyyy", "xxx2yyyy", ...: `before` x, `behind` y. */
 static const char *alike(size_t sample, int before, int behind)
 {
     TextBuf out = {.arena = a};
@@ -45,7 +45,7 @@ static const char *alike(size_t sample, int before, int behind)
     return text_done(&out);
 }
 
-/* How many texts with xx or yy in them a figure has that differ. */
+/* Returns how many different texts that contain xx or yy a figure has. */
 static size_t names_in(const char *svg)
 {
     const char *seen[32];
@@ -99,7 +99,7 @@ static void a_merges_key_has_the_order_of_the_data(void **state)
     check(place_of(f, "<text>not") < place_of(f, "<text>too"));
 }
 
-/* Where the first text that begins so stands, from the left. */
+/* Returns the x coordinate of the first text that begins with `text`. */
 static double left_of(const char *svg, const char *text)
 {
     static const char from[] = "translate(";
@@ -126,7 +126,7 @@ static void a_key_of_many_long_names_stays_one_column(void **state)
               left_of(f, "a long name of a compressor as long as 100"));
 }
 
-/* The tensor's name stands over the key, not in it. */
+/* The tensor's name is above the key, not in the key. */
 static void steps_of_a_tensor_with_a_long_name_do_not_cover_one_another(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void computing_without_a_time_is_said_to_be_left_out(void **state)
     }
 }
 
-/* The x of the text, and of the last mark of the first line: links' names stand right of what is drawn. */
+/* Returns the x coordinate of a text. Names of links must be to the right of all that is drawn. */
 static double x_of(const char *svg, const char *text)
 {
     const char *at = svg, *moved = NULL;
@@ -193,7 +193,7 @@ static void links_are_named_right_of_the_curves(void **state)
                           COST_HEAD "a,2,1,1,1,1,4,0.1,below,4\na,4,1,1,1,1,4,1,below,4\n"
                                     "a,64,1,1,1,1,4,2,below,4\n",
                           "f.svg");
-    check(x_of(f, ">10 Gbit/s<") - x_of(f, ">64<") > 50); /* it ends there, and is about 45 long */
+    check(x_of(f, ">10 Gbit/s<") - x_of(f, ">64<") > 50); /* the name ends at this x, and is about 45 wide */
     check(!strstr(f, ">128<"));
 }
 
@@ -218,7 +218,7 @@ static void times_from_a_second_on_are_in_seconds(void **state)
     check_has(long_ones, ">5<");
 }
 
-/* From 3 to 8 there is no power of ten. */
+/* An axis from 3 to 8 contains no power of ten. */
 static void a_short_logarithmic_axis_has_numbers(void **state)
 {
     (void)state;

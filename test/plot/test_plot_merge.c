@@ -1,4 +1,4 @@
-/* test_plot_merge.c -- which rows of a merge its figure draws, and in what order. */
+/* test_plot_merge.c -- the figure of merge results: which rows it draws, and in which order. */
 #include "rig/plot_rig.h"
 
 #define HEAD "step,tensor,compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
@@ -39,7 +39,7 @@ static void its_own_data_draw_it_again(void **state)
         rows_of(&plot_merge,
                 "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
         2);
-    check_row(rows + 5, "x;y", 8, 3); /* as gnuplot can read it */
+    check_row(rows + 5, "x;y", 8, 3); /* for gnuplot, commas become semicolons */
 }
 
 static void what_is_no_merge_is_refused(void **state)

@@ -1,4 +1,5 @@
-/* test_plot_pareto.c -- the figure of size against error: its rows, its front, and errors of 0 on a logarithmic axis. */
+/* test_plot_pareto.c -- the figure of size against error: its rows, its Pareto front, and errors of 0 on a
+ * logarithmic axis. */
 #include "rig/plot_rig.h"
 
 static const char usual[] =

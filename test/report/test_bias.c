@@ -1,5 +1,5 @@
-/* test_bias.c -- standard errors and tests of bias on layers of a real gradient: how often intervals hold the value, how
- * often the tests err, and two biased codecs that they have to find. Seeds are fixed, so the counts are, too. */
+/* test_bias.c -- standard errors and tests of bias on layers of a real gradient: how often intervals hold the value,
+ * how often the tests err, and two biased codecs that they have to find. Seeds are fixed, so the counts are, too. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "measure/metrics_errors.h"
@@ -92,9 +92,10 @@ static double truth_of(const World *w, size_t codec, size_t m, const double *v)
     return isnan(exact) ? mean.mean : exact;
 }
 
-/* The 95 % intervals of Student's t hold the value for 90 to 99 % of 200 seeds. The number that they hold is binomial: outside
- * these bounds with probability 0.006 (fewer) and 0.0004 (more) where the interval is exact. Two are wider by design: that of an
- * svd codec's gain is at least as wide as its closed form, and a mean of few atoms' cosine is not normal. */
+/* The 95 % intervals of Student's t hold the value for 90 to 99 % of 200 seeds. The number that they hold is
+ * binomial: outside these bounds with probability 0.006 (fewer) and 0.0004 (more) where the interval is exact. Two
+ * are wider by design: that of an svd codec's gain is at least as wide as its closed form, and a mean of few atoms'
+ * cosine is not normal. */
 static void intervals_hold_the_value_19_times_in_20(void **state)
 {
     (void)state;
@@ -133,7 +134,8 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
 
 /* ---- false alarms ---- */
 
-/* Six unbiased codecs, three tests, 200 seeds: 3400 tests or more. At p = 0.05 and 0.01 they alarm in at most twice as many. */
+/* Six unbiased codecs, three tests, 200 seeds: 3400 tests or more. At p = 0.05 and 0.01 they alarm in at most twice
+ * as many. */
 static void unbiased_codecs_are_seldom_called_biased(void **state)
 {
     (void)state;

@@ -43,7 +43,7 @@ static void headings_have_units_and_numbers(void **state)
     arena_close(a);
 }
 
-/* Text in a cell of a Markdown table. */
+/* Writes text escaped for a cell of a Markdown table. */
 static void put_cell(TextBuf *out, const char *s)
 {
     for (; *s; s++)
@@ -72,7 +72,7 @@ static char *fields_page(Arena *a)
     return text_done(&out);
 }
 
-/* With ATOMO_WRITE_DOCS in the environment the page is written instead. */
+/* Compares docs/metrics.md with the table; with ATOMO_WRITE_DOCS in the environment, writes docs/metrics.md. */
 static void the_page_has_the_table(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_journal.c -- journals that are cut at any byte, belong to another run, or have lines that no run writes. */
+/* test_journal.c -- journals resumed after a cut at any byte; journals of another run and malformed lines are
+ * refused. */
 #include "rig/check.h"
 #include "report/report_journal.h"
 
@@ -50,7 +51,7 @@ static void make_row(int64_t i, Value row[6])
     row[5] = value_none();
 }
 
-/* A journal of its settings and three records; its length. */
+/* Writes a journal of settings and three records. Returns its length in bytes. */
 static size_t write_journal(Arena *a)
 {
     Journal j;
@@ -93,7 +94,8 @@ static void records_come_back_as_they_were(void **state)
     check(access(path, F_OK) != 0);
 }
 
-/* A journal cut at any byte: whole lines are read, the incomplete line is dropped, and a new record gets its own line. */
+/* A journal cut at any byte: whole lines are read, the incomplete line is dropped, and a new record gets its own
+ * line. */
 static void a_torn_last_line_is_dropped(void **state)
 {
     Arena *a = *state;
@@ -200,7 +202,7 @@ static void two_runs_do_not_share_a_journal(void **state)
     journal_close(&first);
 }
 
-/* Replaces the C library's flock: returns the error of a file system without locks. */
+/* Replaces the C library's flock; with no_locks set, fails as on a file system without locks. */
 static bool no_locks;
 int flock(int fd, int operation)
 {

@@ -1,5 +1,5 @@
-/* test_published.c -- plots/published/: each row says how and where its values were found, and printed values equal
- * test/reference/printed.txt. Where the sources are at hand, the numbers of printed.txt are looked up in them. */
+/* test_published.c -- plots/published/: each row names the source of its values, and values printed in a source equal
+ * test/reference/printed.txt. Where the sources are present, each number of printed.txt is searched in its source. */
 #include "rig/check.h"
 #include "report/report_stored.h"
 
@@ -10,7 +10,7 @@ enum { PRINTED_MOST = 256, PARTS_MOST = 16, LINE_MOST = 4096 };
 
 typedef struct {
     const char *file, *source, *row, *column;
-    const char *number; /* as it is printed */
+    const char *number; /* as printed in the source */
     double value;       /* in the unit of `file` */
     size_t line;        /* of printed.txt */
     bool found;
@@ -20,7 +20,7 @@ static Arena *a;
 static Printed printed[PRINTED_MOST];
 static size_t printed_count;
 
-/* Cuts s at each separator and trims spaces. */
+/* Cuts s at each separator and trims spaces. Returns the number of parts. */
 static size_t cut(char *s, const char *separator, const char **part)
 {
     size_t count = 0;
@@ -99,7 +99,7 @@ static int close_printed(void **state)
     return 0;
 }
 
-/* Whether `name` is the column, a value of the row, or "FIELD VALUE" of the row. */
+/* True when `name` is the column, a value of the row, or "FIELD VALUE" of the row. */
 static bool names(const char *name, const Csv *t, size_t row, const char *column)
 {
     if (!strcmp(name, column))
@@ -139,7 +139,8 @@ static void check_value(const char *file, const Csv *t, size_t row, const char *
     assert_int_equal(count, 1);
 }
 
-/* Whether the column has values of the source, and not values that this project computed or that identify a row. */
+/* True when the column has values from the source; false for values that this project computed or that identify a
+ * row. */
 static bool is_of_source(const char *column)
 {
     return strncmp(column, "corrected ", 10) != 0 && strncmp(column, "computed ", 9) != 0 &&
@@ -180,7 +181,8 @@ static void values_that_are_called_printed_are_printed(void **state)
         check(printed[i].found);
 }
 
-/* The text behind the first whole number of this spelling: "3.96" is not in "13.96" or "3.961". NULL: there is none. */
+/* Returns the text behind the first occurrence of `number` as a whole number: "13.96" and "3.961" do not contain
+ * 3.96. NULL: no occurrence. */
 static const char *behind_number(const char *text, const char *number)
 {
     const size_t length = strlen(number);
@@ -196,7 +198,7 @@ static const char *behind_number(const char *text, const char *number)
     return NULL;
 }
 
-/* Whether one line of the source has these numbers in this order. */
+/* True when one line of the source has these numbers in this order. */
 static bool source_has(FILE *in, const Printed *p, size_t count)
 {
     char text[LINE_MOST];

@@ -1,4 +1,4 @@
-/* test_report.c -- results in five formats, on disk whole or not at all. */
+/* test_report.c -- results written in five formats; a file is complete on disk or absent. */
 #include "rig/check.h"
 #include "base/csv.h"
 #include "report/report.h"
@@ -133,7 +133,8 @@ static const char *latex_of(const Column *c, const Value *v, size_t count)
     return report_text(&spec, v, count, a);
 }
 
-/* Decimal points are aligned, powers of ten are products, a minus is a minus. */
+/* Decimal points are aligned; 1e-7 becomes a product with a power of ten; negative numbers get a minus, not a
+ * hyphen. */
 static void latex_numbers_are_aligned(void **state)
 {
     (void)state;
@@ -156,7 +157,7 @@ static void a_latex_column_of_bytes_has_one_unit(void **state)
           strstr(text, "\n18.91\\phantom{000} ") && strstr(text, "\n0\\phantom{.00000} "));
 }
 
-/* A name from a file neither opens a group nor ends a row, and is valid UTF-8. */
+/* Names from files are escaped: a name opens no LaTeX group, ends no table row, and becomes valid UTF-8. */
 static void names_are_no_markup(void **state)
 {
     (void)state;
@@ -180,7 +181,7 @@ static void a_report_on_disk_is_the_text(void **state)
         Report *r;
         spec.path = path_of(report_formats[format]);
         check_ok(report_open(&r, &spec, a, &err), &err);
-        check(access(spec.path, F_OK) != 0); /* nothing under its name before it is whole */
+        check(access(spec.path, F_OK) != 0); /* the file appears only when complete */
         check_ok(report_row(r, rows(), true, &err), &err);
         check_ok(report_row(r, rows() + COLUMNS, true, &err), &err);
         check_ok(report_close(r, &err), &err);
@@ -211,7 +212,7 @@ static void json_is_strict_whatever_the_text(void **state)
         {"\x01\x1f\x7f", "\\u0001\\u001f\\u007f"},
         {"\b\f\n\r\t", "\\b\\f\\n\\r\\t"},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        {"\xff", "\xef\xbf\xbd"},                                                 /* no UTF-8 at all */
+        {"\xff", "\xef\xbf\xbd"},                                                 /* never a byte of UTF-8 */
         {"\xc3", "\xef\xbf\xbd"},                                                 /* cut */
         {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                                 /* overlong */
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},                 /* a surrogate */
@@ -230,7 +231,8 @@ static void json_is_strict_whatever_the_text(void **state)
                         "{\"a\": null, \"b\": -0, \"c\": 1e+300, \"d\": -9223372036854775808}");
 }
 
-/* Bytes from a small hostile alphabet, so that quotes, commas and line ends meet. */
+/* Returns random text of few characters that CSV gives a meaning, so that quotes, commas and line ends are
+ * adjacent. */
 static char *hostile(const Rng *rng, uint64_t *next)
 {
     static const char alphabet[] = "ab,\"\n\r';\t|";
@@ -275,10 +277,10 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
                        "a,b\r\n1,\"x\r\ny\"\r\n\r\n2\r\n";
     check_ok(csv_parse(&csv, "test", crlf, strlen(crlf), a, &err), &err);
     check(csv.rows == 2 && csv.columns == 2);
-    check(csv_real(&csv, 0, "a") == 1); /* behind the mark that a spreadsheet puts */
+    check(csv_real(&csv, 0, "a") == 1); /* the byte order mark of spreadsheets is skipped */
     assert_string_equal(csv_cell(&csv, 0, "b"), "x\r\ny");
     assert_string_equal(csv_cell(&csv, 1, "b"), ""); /* a short row */
-    assert_string_equal(csv_cell(&csv, 1, "c"), ""); /* a column that is not there */
+    assert_string_equal(csv_cell(&csv, 1, "c"), ""); /* a missing column */
     check(isnan(csv_real(&csv, 0, "b")));
     static const char *const bad[] = {"a,b\n1,2,3\n", "a,b\n\"1,2\n", "a,b\n1,0.2", "a,b\n1,2\n3", "a,b"};
     for (size_t i = 0; i < countof(bad); i++)
@@ -370,7 +372,7 @@ static void an_abandoned_report_leaves_nothing(void **state)
     spec.path = path_of("x.txt");
     check_ok(report_open(&r, &spec, a, &err), &err);
     check_ok(report_row(r, rows(), true, &err), &err);
-    check(files_in(folder, false) <= 1 && access(spec.path, F_OK)); /* nameless, or under a temporary name */
+    check(files_in(folder, false) <= 1 && access(spec.path, F_OK)); /* no name, or a temporary name */
     report_abandon(r);
     report_abandon(NULL);
     assert_int_equal(files_in(folder, false), 0);
@@ -393,7 +395,7 @@ static void meta_tells_a_run_apart(void **state)
     check(facts[13].value.whole == 5 && facts[14].value.whole == 2);
     check(text_glob("20[0-9][0-9]-[01][0-9]-[0-3][0-9]T*:*:*Z", facts[15].value.text));
     for (size_t i = 0; i < FACTS_SPARE; i++)
-        facts[count + i] = facts[0]; /* the room that is promised is there */
+        facts[count + i] = facts[0]; /* there is room for FACTS_SPARE more facts */
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

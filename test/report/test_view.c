@@ -1,4 +1,4 @@
-/* test_view.c -- which names of metrics are accepted, and when a comparison needs no timings. */
+/* test_view.c -- compare accepts known metrics only, and takes timings only when a metric needs them. */
 #include "rig/check.h"
 #include "report/report_compare.h"
 
