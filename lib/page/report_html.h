@@ -1,4 +1,4 @@
-/* report_html.h -- text and pictures from untrusted files as HTML. */
+/* report_html.h -- writes text and pictures from untrusted files as HTML. */
 #ifndef ATOMO_REPORT_HTML_H
 #define ATOMO_REPORT_HTML_H
 

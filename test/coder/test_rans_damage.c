@@ -30,7 +30,7 @@ static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **s
                 refused++;
                 continue;
             }
-            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* re-encoding gives these bytes */
+            assert_int_equal(slow_put(&c.rans, c.lanes, back, c.n, again), c.size); /* same bytes encoded */
             assert_memory_equal(again, copy, c.size);
         }
         check(refused > 7 * c.size);
@@ -166,7 +166,8 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* The stream leads to the valid final state 2^16, but passes through or begins at a state below 2^16. */
+/* A stream that begins with state 1 is refused, although decoding leads to the valid final state 2^16: the least valid
+ * state is 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void streams_that_begin_too_low_are_refused(void **state)
     uint8_t data[6] = {0}, byte;
     store_u32(data, 1u << 16 | 1);
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    store_u32(data, 1); /* state 1, which a word of 0 would turn into 2^16 */
+    store_u32(data, 1); /* state 1; the symbol leaves 1, and the word 0 makes it 2^16 */
     check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
 }
 

@@ -49,7 +49,7 @@ static double height_of(const char *figure, const char *text)
     return -1;
 }
 
-/* In units of the picture, less than a line of text: a line is 7 points high, a point is 8.3 units. */
+/* Least vertical distance of heading and key in units of the picture; a line of text is 7 points of 8.3 units. */
 enum { ROW = 40 };
 
 static void a_heading_stands_above_its_key(void **state)
