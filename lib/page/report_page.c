@@ -225,7 +225,7 @@ static Status put_out(Page *p, TextBuf *text)
 {
     if (!text_done(text))
         return arena_fail(p->a, p->err);
-    fwrite(text->data, 1, text->size, p->out.to); /* a failure shows at commit */
+    fwrite(text->data, 1, text->size, p->out.to); /* outfile commit reports write errors */
     return OK;
 }
 
@@ -292,7 +292,7 @@ static void put_section(Page *p, const ResultKind *kind)
             fprintf(p->out.to, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name,
                     kind->heading, kind->says);
         any = true;
-        fputs(f->entry[i].article, p->out.to); /* a failure shows at commit */
+        fputs(f->entry[i].article, p->out.to); /* outfile commit reports write errors */
     }
     fputs(any ? "</section>\n" : "", p->out.to);
 }

@@ -166,8 +166,8 @@ static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **sta
     }
 }
 
-/* A stream that begins with state 1 is refused, although decoding leads to the valid final state 2^16: the least valid
- * state is 2^16. */
+/* A stream that begins with state 1 is refused, although decoding leads to the valid final state 2^16: the least
+ * valid state is 2^16. */
 static void streams_that_begin_too_low_are_refused(void **state)
 {
     (void)state;
