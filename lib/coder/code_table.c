@@ -1,4 +1,4 @@
-/* code_table.c -- lists of symbols, and steps from number to number. */
+/* code_table.c -- writes and reads the parts of a code table: the list of symbols, and numbers as signed steps. */
 #include "coder/code_table.h"
 
 #include "coder/elias.h"

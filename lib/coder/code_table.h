@@ -1,19 +1,20 @@
-/* code_table.h -- shared by tables of Huffman code lengths and of rANS frequencies: the list of an alphabet's
- * symbols, and numbers sent as steps from the number before. In Elias' gamma code:
+/* code_table.h -- shared by the tables of Huffman code lengths and of rANS frequencies: the list of the alphabet's
+ * symbols that occur, and numbers sent as differences from the previous number. In Elias' gamma code:
  *
- *     gamma(1 + symbols listed)  { gamma(1 + symbols left out before it) ... } x those
- *     step: gamma(1 + 2 d) for a number d >= 0 above the one before, gamma(2 d) for one d > 0 below */
+ *     gamma(1 + symbols listed)  { gamma(1 + symbols skipped before this symbol) ... } x symbols listed
+ *     step: gamma(1 + 2 d) for a number d >= 0 above the previous number, gamma(2 d) for d > 0 below */
 #ifndef ATOMO_CODE_TABLE_H
 #define ATOMO_CODE_TABLE_H
 
 #include "base/bits.h"
 
-/* Writes a table, or only counts its bits where there is no writer: one walk for both keeps costs exact. */
+/* Writes a table to w, or only counts the table's bits when w is NULL: the same functions do both, so that the
+ * counted size is exact. */
 typedef struct {
     BitWriter *w;
     uint64_t bits;
-    uint32_t next;   /* the least symbol that can follow */
-    unsigned before; /* the number that the next step starts from */
+    uint32_t next;   /* the least symbol that may be listed next */
+    unsigned before; /* the previous number: the next step is relative to this number */
 } TableWalk;
 
 void walk_gamma(TableWalk *t, uint64_t v);
@@ -22,8 +23,8 @@ void walk_start(TableWalk *t, uint32_t listed);
 void walk_symbol(TableWalk *t, uint32_t symbol);
 void walk_step(TableWalk *t, unsigned number);
 
-/* Reads a table; false for tables that no walk writes: more than `most` symbols, symbols beyond the alphabet, numbers
- * outside least .. most. */
+/* Reads a table. The scan functions return false for a table that the walk functions cannot write: more than `most`
+ * symbols, symbols beyond the alphabet, numbers outside least .. most. */
 typedef struct {
     BitReader *r;
     uint32_t alphabet, next;

@@ -1,5 +1,5 @@
-/* elias.c -- gamma and omega codes. Decoding is bounded: a length beyond 64 bits is refused, not
- * followed. */
+/* elias.c -- gamma and omega codes. The decoders reject codes of numbers above 64 bits, so that their loops are
+ * bounded. */
 #include "coder/elias.h"
 
 unsigned gamma_bits(uint64_t v)
@@ -15,7 +15,7 @@ unsigned omega_bits(uint64_t v)
     return bits;
 }
 
-/* The low `count` bits of v, up to 64 of them. */
+/* Writes the low `count` bits of v; count <= 64. */
 static void put_long(BitWriter *w, uint64_t v, unsigned count)
 {
     if (count > 32) {

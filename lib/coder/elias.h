@@ -1,10 +1,10 @@
 /* elias.h -- Elias' self-delimiting codes for whole numbers from 1 on.
  *
  *     gamma   floor(log2 v) zeros, then v in binary                              4 -> 00100
- *     omega   groups, the last of them v: each says how long the next one is,
- *             then a zero                                                        4 -> 10 100 0
+ *     omega   groups of bits, the last group is v: each group is the length of the
+ *             next group less 1; then a zero                                 4 -> 10 100 0
  *
- * The length of each code depends on the length of v alone, so exact sizes follow from counts of lengths. */
+ * The code length depends only on floor(log2 v), so that a histogram of floor(log2 v) gives the exact total size. */
 #ifndef ATOMO_ELIAS_H
 #define ATOMO_ELIAS_H
 
@@ -16,18 +16,18 @@ static inline unsigned log2_floor(uint64_t v)
     return 63 - (unsigned)__builtin_clzll(v);
 }
 
-/* Lengths in bits; v >= 1. */
+/* Return the code length of v in bits; v >= 1. */
 unsigned gamma_bits(uint64_t v);
 unsigned omega_bits(uint64_t v);
 
 void gamma_put(BitWriter *w, uint64_t v);
 void omega_put(BitWriter *w, uint64_t v);
 
-/* The value, or 0 and a bad reader where no 64-bit number's code stands. */
+/* Return the decoded number; 0, with r->bad set, when the bits are not the code of a 64-bit number. */
 uint64_t gamma_get(BitReader *r);
 uint64_t omega_get(BitReader *r);
 
-/* A code as a word: the low `length` bits of `bits`. For 1 <= v < 2^32. */
+/* A code word: the low `length` bits of `bits`. omega_word returns the omega code of v, 1 <= v < 2^32. */
 typedef struct {
     uint64_t bits;
     unsigned length;

@@ -1,14 +1,15 @@
-/* golomb.c -- see golomb.h. A code is put with one or two shifts and taken with one table look-up; the
- * quotient's loop reads on only while there are bytes, so it is bounded by the payload's length. */
+/* golomb.c -- writes and reads Golomb codes (golomb.h). Most gaps are written with one bits_put and read with one
+ * table look-up. The loop that reads a unary quotient ends at the end of the payload. */
 #include "coder/golomb.h"
 
 #include "base/bits.h"
 
 #include <math.h>
 
-enum { RATIOS = 8, PEEK = 57 /* bits that bits_peek always has */ };
+enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
 
-/* Truncated binary for each ratio: the code of top t, and by the next three bits what t was. */
+/* Truncated binary code of one ratio (golomb.h). Encoder: code and length in bits, by top. Decoder: top and length,
+ * by the next three bits of the stream. */
 typedef struct {
     uint8_t code[RATIOS], bits[RATIOS];
     uint8_t top[8], taken[8];
@@ -16,7 +17,7 @@ typedef struct {
 
 typedef struct {
     unsigned ratio, shift;
-    uint64_t inverse; /* ceil(2^64 / ratio): quotients by one multiplication, exact under 2^60 */
+    uint64_t inverse; /* ceil(2^64 / ratio): v / ratio is the high word of v * inverse, exact for v < 2^60 */
     Binary binary;
 } Golomb;
 
@@ -31,7 +32,7 @@ static Golomb open_code(GolombCode code)
     unsigned low = 0; /* floor(log2 ratio) */
     while (2u << low <= g.ratio)
         low++;
-    const unsigned shorter = (2u << low) - g.ratio; /* tops that take `low` bits */
+    const unsigned shorter = (2u << low) - g.ratio; /* tops under `shorter` take `low` bits, the rest low + 1 */
     for (unsigned t = 0; t < g.ratio; t++) {
         const unsigned bits = low + (t >= shorter), code_of_t = t < shorter ? t : t + shorter;
         g.binary.bits[t] = (uint8_t)bits;
@@ -50,7 +51,7 @@ uint64_t golomb_m(GolombCode code)
     return (uint64_t)g.ratio << g.shift;
 }
 
-/* gap >> shift = quotient * ratio + top */
+/* Splits gap >> shift = quotient * ratio + top; returns the quotient. */
 static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
 {
     const uint64_t v = gap >> g->shift;
@@ -75,7 +76,8 @@ Indices indices_list(const size_t *index, size_t count)
 
 enum { NEAR = 3 };
 
-/* The bits of some codes in one go; an index of a run costs more to find than to count. */
+/* Counts the bits of `codes` consecutive codes in one pass over the set: set->run may be slow, so it is called once
+ * for all of them. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
@@ -108,7 +110,7 @@ uint64_t golomb_bits(GolombCode code, const Indices *set)
     return bits[0];
 }
 
-/* The code whose m is nearest above what a geometric gap wants: -1 / log2(1 - density). */
+/* Returns the code with the least m >= -1 / log2(1 - density), the best m for a geometric gap. */
 static GolombCode code_for(double density)
 {
     const double m = density < 1 ? -M_LN2 / log1p(-density) : 1;
@@ -147,7 +149,8 @@ GolombCode golomb_best(const Indices *set, uint64_t *bits)
     return best;
 }
 
-/* Sum over gap of density (1 - density)^gap times its length; Q = (1 - density)^m is the chance of one more zero. */
+/* Returns the mean code length of a geometric gap: the sum over gaps of density (1 - density)^gap times the gap's
+ * code length. Q = (1 - density)^m is the probability of each further zero of the quotient. */
 static double mean_bits(GolombCode code, double density)
 {
     const Golomb g = open_code(code);
@@ -173,7 +176,7 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    unsigned top, apart = 0; /* low bits that want a put of their own */
+    unsigned top, apart = 0; /* low bits that need a bits_put of their own; 0: none */
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
     uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
@@ -212,7 +215,8 @@ void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
 
 /* ---- reading ---- */
 
-/* The zeros before the next one, which is taken too; bad when no one comes. */
+/* Reads a unary number: returns the number of zero bits before the next 1 bit, and skips that 1 bit too. Sets r->bad
+ * when no 1 bit follows. */
 static inline uint64_t take_unary(BitReader *r)
 {
     uint64_t q = 0;
@@ -235,7 +239,8 @@ static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
     return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
-/* A whole gap from one peek, as nearly all are: false, and nothing taken, where it may not fit. */
+/* Reads a whole gap from one bits_peek, enough for nearly every gap. Returns false and reads nothing when the gap's
+ * code may be longer than the peeked bits. */
 static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
 {
     uint64_t v = bits_peek(r);

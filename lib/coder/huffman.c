@@ -1,11 +1,11 @@
-/* huffman.c -- building Huffman codes, their tables, and the streams. */
+/* huffman.c -- builds Huffman codes, writes and reads their tables and streams. */
 #include "coder/huffman.h"
 
 #include "coder/code_table.h"
 
 #include <stdlib.h>
 
-enum { FIRST_LENGTH = 8 }; /* what the table's first length is told from */
+enum { FIRST_LENGTH = 8 }; /* the first length of a table is sent as a step from this length */
 
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
 {
@@ -19,7 +19,7 @@ bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
 
 /* ---- lengths ---- */
 
-enum { SYMBOL_BITS = 16 }; /* a symbol and its count in one word, count above */
+enum { SYMBOL_BITS = 16 }; /* one word holds count << SYMBOL_BITS | symbol */
 
 static int by_number(const void *a, const void *b)
 {
@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The symbols that occur, the rarest first; ties in the order of symbols. */
+/* Lists the symbols that occur in `leaf`, the rarest first, ties by symbol; returns their number. */
 static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *leaf)
 {
     uint32_t n = 0;
@@ -38,9 +38,9 @@ static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *
     return n;
 }
 
-/* Joins the two lightest nodes n - 1 times: the leaves, sorted, are one queue and the joined nodes, whose
- * weights rise by themselves, the other. Node k < n is a leaf, n + k the k-th joined one. Returns the longest
- * way down; depth[k] is that of node k. */
+/* Builds the Huffman tree: joins the two lightest nodes n - 1 times. Two queues: the sorted leaves, and the joined
+ * nodes, which are made in order of weight. Node k < n is a leaf, node n + k is the k-th joined node. Sets depth[k],
+ * the depth of node k, and returns the greatest depth. */
 static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, uint32_t *parent,
                             uint8_t *depth)
 {
@@ -56,7 +56,7 @@ static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, 
     depth[2 * n - 2] = 0;
     for (uint32_t k = 2 * n - 2; k-- > 0;)
         depth[k] = (uint8_t)(depth[parent[k]] + 1);
-    return depth[0]; /* no leaf is deeper than the lightest */
+    return depth[0]; /* the lightest leaf is a deepest leaf */
 }
 
 static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
@@ -77,7 +77,7 @@ static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
 
 /* ---- codes from lengths ---- */
 
-/* Numbers the codes; false when they are not complete: a code more or a code less would fit. */
+/* Assigns the canonical codes; false when the lengths are no complete prefix code (Kraft sum not 1). */
 static bool number_codes(Huffman *h)
 {
     uint64_t next = 0;
@@ -156,7 +156,7 @@ static bool has_code(const Huffman *h, uint32_t s)
     return h->length[s] || (h->present == 1 && h->order[0] == s);
 }
 
-/* Bits of the table, which is written where there is a writer. */
+/* Writes the table to w unless w is NULL; returns the table's bits. */
 static uint64_t walk_table(const Huffman *h, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_LENGTH};
@@ -193,7 +193,7 @@ bool huffman_table_get(Huffman *h, BitReader *r)
         unsigned length = 0;
         if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
             return false;
-        h->order[0] = (uint16_t)symbol; /* the only one's, or numbered below */
+        h->order[0] = (uint16_t)symbol; /* for a table of one symbol; else number_codes sets `order` */
         h->length[symbol] = (uint8_t)length;
         h->count[length]++;
     }
@@ -224,7 +224,7 @@ void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *
     *w = local;
 }
 
-/* The symbol whose code begins the 64 bits, and its length; present > 1. */
+/* Returns the symbol whose code the 64 bits begin with, and sets the code's length; present > 1. */
 static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
 {
     unsigned l = 1;
@@ -234,8 +234,8 @@ static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
     return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];
 }
 
-/* An entry: three symbols of 16 bits from the low end, then the bits that those there take:8, and their
- * number:8; 0 where the first code is longer than a look. */
+/* An entry of the look-up table, from the low end: up to three symbols of 16 bits, the total length of their codes:8,
+ * their number:8. An entry is 0 when the first code is longer than HUFFMAN_LOOK bits. */
 enum { ENTRY_BITS = 48, ENTRY_COUNT = 56 };
 
 static uint64_t look_entry(const uint64_t *single, uint32_t bits)
@@ -258,7 +258,7 @@ bool huffman_ready(Huffman *h)
     uint64_t *look = NEW(h->room, uint64_t, 1 << HUFFMAN_LOOK);
     if (!look)
         return false;
-    uint64_t single[1 << HUFFMAN_LOOK] = {0}; /* symbol and length of the code that begins the bits */
+    uint64_t single[1 << HUFFMAN_LOOK] = {0}; /* length << SYMBOL_BITS | symbol of the first code */
     for (unsigned l = 1; l <= HUFFMAN_LOOK && h->present > 1; l++)
         for (uint32_t i = 0; i < h->count[l]; i++) {
             const uint32_t from = (h->first[l] + i) << (HUFFMAN_LOOK - l);
@@ -279,7 +279,8 @@ static uint16_t one_symbol(const Huffman *h, BitReader *r)
     return symbol;
 }
 
-/* Looks while a whole word of bits is there to be read: four to the word. */
+/* Decodes by table while 8 bytes of input are left: loads a 64-bit word, then makes up to four look-ups in the word.
+ * Returns the number of symbols. */
 static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol)
 {
     enum { LOOKS = 4, MOST = 3 * LOOKS };
@@ -298,7 +299,7 @@ static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *s
                     return i;
                 break;
             }
-            memcpy(symbol + i, &entry, sizeof entry); /* the fourth is overwritten, or lies in the slack */
+            memcpy(symbol + i, &entry, sizeof entry); /* 4 symbols, at most 3 valid; the rest: HUFFMAN_SLACK */
             i += entry >> ENTRY_COUNT;
             const unsigned used = entry >> ENTRY_BITS & 0xff;
             bits <<= used;

@@ -1,17 +1,18 @@
 /* huffman.h -- canonical Huffman codes for symbols 0 .. alphabet - 1, with the table of
  * code lengths that a decoder needs.
  *
- * READ ME FIRST: codes are canonical: shorter ones are smaller, and codes of one length rise with
- * their symbols, so that lengths alone determine the codes. A symbol that never occurs has no code. An only
- * symbol has a code of no bits at all. The table, in Elias' gamma code (elias.h):
+ * READ ME FIRST: codes are canonical: shorter codes come first, and codes of one length rise with
+ * their symbols, so that the lengths alone determine the codes. A symbol that never occurs has no code. When only one
+ * symbol occurs, its code has 0 bits. The table, in Elias' gamma code (elias.h):
  *
- *     gamma(1 + symbols with a code)  { gamma(1 + symbols left out before it)  gamma(step) } x those
+ *     gamma(1 + symbols with a code)  { gamma(1 + symbols skipped before it)  gamma(step) } x symbols with a code
  *
- * where step = 1 + 2 d for a length that is d >= 0 above the one before (the first: above 8), -2 d for one
- * below; the only symbol of a table has no step. Streams have neither table nor end mark: the reader knows the table and the number of symbols.
+ * where step = 1 + 2 d for a length that is d >= 0 above the previous length (the first length: above 8), and step =
+ * 2 d for a length that is d > 0 below; a table of one symbol has no step. A stream has no end mark: the reader
+ * knows the table and the number of symbols.
  *
- * Lengths are the shortest in sum for the counts, but for codes of more than HUFFMAN_LONGEST bits, which only
- * streams of over 9 million symbols could ask for: their counts are halved until none is longer. */
+ * The code is optimal for the counts unless a code would be longer than HUFFMAN_LONGEST bits, possible only with
+ * more than 9 million symbols: then all counts are halved until no code is longer. */
 #ifndef ATOMO_HUFFMAN_H
 #define ATOMO_HUFFMAN_H
 
@@ -23,36 +24,37 @@ enum { HUFFMAN_ALPHABET = 1 << 16, HUFFMAN_LONGEST = 32, HUFFMAN_LOOK = 11 };
 typedef struct {
     uint32_t alphabet; /* 1 .. HUFFMAN_ALPHABET */
     uint32_t present;  /* symbols with a code */
-    uint8_t *length;   /* (alphabet) bits of a code; 0: no code, or that of an only symbol */
+    uint8_t *length;   /* (alphabet) code length in bits; 0: the symbol has no code, or is the only symbol */
     uint32_t *code;    /* (alphabet) */
-    uint16_t *order;   /* (present) symbols by rising code */
-    /* Codes of each length: the first, and the place in `order` of its symbol; how many. */
+    uint16_t *order;   /* (present) symbols in order of their codes */
+    /* For each length: the first code, that code's symbol's position in `order`, and the number of codes. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
-    uint64_t *look; /* (2^HUFFMAN_LOOK), once huffman_ready: up to three symbols that the next bits hold */
+    uint64_t *look; /* (2^HUFFMAN_LOOK) made by huffman_ready: the next bits to up to three symbols */
     Arena *room;    /* memory for building, freed after each build */
 } Huffman;
 
-/* Memory for codes of this alphabet; false: arena_fail says why. One Huffman may be built again and again. */
+/* Allocates memory for codes of this alphabet; false: out of memory, see arena_fail. huffman_build may then be
+ * called any number of times. */
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a);
 
-/* The best code for these counts (alphabet of them, each under 2^47). False: arena_fail says why. */
+/* Builds the optimal code for count[0 .. alphabet - 1], each under 2^47. False: out of memory, see arena_fail. */
 bool huffman_build(Huffman *h, const uint64_t *count);
 
-/* Exact costs in bits: of the table, and of symbols as often as `count` says (each has a code). */
+/* Return exact sizes in bits: of the table, and of a stream with count[s] times symbol s (each such s has a code). */
 uint64_t huffman_table_bits(const Huffman *h);
 uint64_t huffman_bits(const Huffman *h, const uint64_t *count);
 
-unsigned huffman_longest(const Huffman *h); /* bits of the longest code */
+unsigned huffman_longest(const Huffman *h); /* Returns the length of the longest code in bits. */
 
 void huffman_table_put(const Huffman *h, BitWriter *w);
-/* False for a table that no encoder writes: symbols beyond the alphabet, codes that are not complete. */
+/* Reads a table; false for symbols beyond the alphabet and for codes that are not complete. */
 bool huffman_table_get(Huffman *h, BitReader *r);
 
-/* Makes `look` for decoding; pays from some thousands of symbols on. False: arena_fail says why. */
+/* Makes the decoder's table `look`; worth its time from some thousands of symbols on. False: out of memory. */
 bool huffman_ready(Huffman *h);
 
-/* n symbols, each with a code. `symbol` has room for HUFFMAN_SLACK more when read; reading says false for
- * bits that end too soon, and for symbols out of a table that has none. */
+/* Write and read n symbols, each with a code. huffman_get needs room for HUFFMAN_SLACK symbols behind the n symbols;
+ * it returns false when the bits end too soon, or when n > 0 and the table is empty. */
 enum { HUFFMAN_SLACK = 4 };
 void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *w);
 bool huffman_get(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol);

@@ -1,4 +1,4 @@
-/* indices.c -- Golomb gaps or a bitmap, whichever is shorter. */
+/* indices.c -- writes and reads an index set as Golomb gaps or as a bitmap, whichever is shorter. */
 #include "coder/indices.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ void indices_put(const Indices *set, size_t n, Buf *out)
         put_bitmap(set, n, out);
 }
 
-/* True when the map has exactly set->count bits, all under n. */
+/* Reads a bitmap; true when exactly set->count bits are set, all under n. */
 static bool get_bitmap(Reader *in, size_t n, Places *set)
 {
     const size_t bytes = bitmap_bytes(n);
@@ -90,7 +90,7 @@ bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set)
 {
     const uint64_t k = take_varint(in);
     *set = (Places){0};
-    /* A gap takes at least one bit, a member of a bitmap too; only the whole set is free. */
+    /* Each index takes at least 1 bit, except in the full set, which has no body. */
     if (in->bad || k > n || (k < n && k / 8 > reader_left(in))) {
         in->bad = true;
         return false;

@@ -142,7 +142,7 @@ static void get_blocks(void *data, size_t piece)
     job->stream[first].bad = !good;
 }
 
-/* Where each stream stands; false when their lengths do not add up to what is there. */
+/* Finds each stream's offset and size; false when the lengths do not add up to in.size. */
 static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
 {
     uint64_t at = table_bytes(l);

@@ -1,8 +1,8 @@
-/* levels.h -- how an array of signed levels travels as Elias omega codes, in the two streams of the QSGD
+/* levels.h -- codes an array of signed levels as Elias omega codes, in one of the two streams of the QSGD
  * paper.
  *
  * Codes are those of quantise.h: level | sign << bits, bytes while bits <= CODE_BYTE_BITS, else 32-bit words.
- * Elements stand in runs of `run` (a bucket), cut at blocks of 2^16. A block's stream:
+ * Elements form runs of `run` elements (a bucket), cut at blocks of 2^16. A block's stream:
  *
  *     sparse   { omega(1 + non-zeros)  { omega(gap) sign:1 omega(level) } x non-zeros } x runs
  *     dense    { omega(1 + level)  sign:1 unless level = 0 } x elements
@@ -28,7 +28,7 @@ typedef struct {
     size_t first;  /* the element that code begins with, a block's first */
     const void *data;
     void (*make)(const void *data, size_t block, void *code);       /* the codes of a block */
-    void (*take)(const void *data, size_t block, const void *code); /* what to do with them */
+    void (*take)(const void *data, size_t block, const void *code); /* receives the codes that levels_get reads */
 } Levels;
 
 /* Bytes that n codes take in memory. */
@@ -38,16 +38,16 @@ static inline bool levels_wide(const Levels *l)
     return l->bits > CODE_BYTE_BITS;
 }
 
-/* The most bytes that any levels take in a form. */
+/* Returns an upper bound on the bytes of a form. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 
 /* Exact bits of one block's stream in both forms. */
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
-LevelsSize levels_measure(const Levels *l, size_t block); /* its codes are held */
+LevelsSize levels_measure(const Levels *l, size_t block); /* l->code holds the block's codes */
 
-/* Bytes of a form, table and all; `size` has every block's measure. */
+/* Returns the bytes of a form with its table; size[b]: levels_measure of block b. */
 size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
 
 /* A block's stream; whoever puts or gets levels lends one for each of blocks_of(n) blocks. */

@@ -98,7 +98,7 @@ static bool dense_slow(const Levels *l, Lane *lane)
     return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
 }
 
-/* One entry by the table; eight bytes can be read where the stream stands. */
+/* Reads one entry by the table; at least 8 bytes of the stream are left. */
 INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
 {
     const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);

@@ -19,7 +19,7 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word >> LENGTH_BITS, word & LENGTH_MASK);
 }
 
-/* Two words with one put where they fit; each fits by itself. */
+/* Writes two code words, with one bits_put if both fit. */
 static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
 {
     if (__builtin_expect((a & LENGTH_MASK) + (b & LENGTH_MASK) <= BITS_MAX - LENGTH_BITS, 1)) {
@@ -30,7 +30,7 @@ static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
     }
 }
 
-/* What follows a gap: the sign and, if there is a choice, the level. */
+/* Returns the bits behind a gap: the sign and, unless s = 1, the level. */
 static uint64_t sparse_word(const Levels *l, uint32_t code)
 {
     const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
@@ -112,7 +112,8 @@ static BitWriter put_some(const Levels *l, const StreamWords *words, const uint3
     return w;
 }
 
-/* What the kernel leaves is put here, a few entries, before it is asked again. */
+/* The kernel stops at an entry that it cannot write; this loop then writes up to FEW entries and calls the kernel
+ * again. */
 static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
 {
     enum { FEW = 64 };

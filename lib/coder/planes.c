@@ -1,4 +1,4 @@
-/* planes.c -- whole groups by the kernels, the shorter last one here. */
+/* planes.c -- bit planes and trits: the vector kernels code whole groups, this file codes the shorter last group. */
 #include "coder/planes.h"
 
 static size_t tail_bytes(size_t n)
@@ -11,7 +11,7 @@ size_t planes_size(size_t n, int width)
     return (n / PLANE_GROUP * 8 + tail_bytes(n)) * (size_t)width;
 }
 
-/* The last group's words cut to the bytes that hold its codes, and back. */
+/* cut_words writes only the bytes of the last group's words that hold codes; fill_words reads them back. */
 static void cut_words(const uint8_t *word, size_t bytes, int width, uint8_t *out)
 {
     for (int k = 0; k < width; k++)
@@ -83,8 +83,6 @@ bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code)
     return clean;
 }
 
-/* ---- trits ---- */
-
 /* ---- adding ---- */
 
 /* sum += one, plane by plane with ripple carry; whether a code of `one` is above `most`, which is the carry out of
@@ -106,7 +104,7 @@ static uint64_t add_group(uint64_t *sum, int planes, const uint64_t *one, int wi
     return above;
 }
 
-/* One group, of fewer codes where the vectors end. */
+/* Adds one group, which has fewer than 64 codes at the end of the vectors. */
 static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, int width, uint8_t *out)
 {
     uint64_t sum[PLANES_MAX] = {0}, above = 0;
@@ -135,6 +133,8 @@ bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int wi
         good &= add_one(in, count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, width, out);
     return good && !above;
 }
+
+/* ---- trits ---- */
 
 size_t trits_size(size_t n)
 {

@@ -18,7 +18,8 @@
 
 enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 
-/* Bytes of n codes; n w may not overflow. A multiple of 64 codes may be written or read separately. */
+/* Returns the bytes of n codes; n width may not overflow. A multiple of 64 codes may be written or read separately.
+ * */
 size_t planes_size(size_t n, int width);
 void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out);
 void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
@@ -32,7 +33,8 @@ bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
  * above its most. */
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
-/* The same for trits; false when a byte is above 242 or a padding trit is not 0. A multiple of 320 codes may be added separately. */
+/* Size, writer and reader of trits; trits_get returns false when a byte is above 242 or a padding trit is not 0. A
+ * multiple of 320 codes may be added separately. */
 size_t trits_size(size_t n);
 void trits_put(const uint8_t *code, size_t n, uint8_t *out);
 bool trits_get(const uint8_t *in, size_t n, uint8_t *code);

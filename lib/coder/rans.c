@@ -13,7 +13,8 @@ enum {
     STATE_COST = 24,                /* mean bits of a lane: its state, less the information in it */
 };
 
-/* log2 v in units of 2^-LOG_BITS, rounded down: by squaring, in whole numbers, so that every machine decides alike. */
+/* log2 v in units of 2^-LOG_BITS, rounded down: by squaring, in whole numbers, so that every machine decides alike.
+ * */
 static uint32_t log2_fixed(uint32_t v)
 {
     const unsigned whole = log2_floor(v);
@@ -69,8 +70,8 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
         rans_share(r, weight);
 }
 
-/* Chooses the precision at which an exact table and the symbols are shortest: low ones are tried for few symbols, those
- * above RANS_PRECISION as long as each gains its part. */
+/* Chooses the precision at which an exact table and the symbols are shortest: low ones are tried for few symbols,
+ * those above RANS_PRECISION as long as each gains its part. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
     uint64_t least = UINT64_MAX;

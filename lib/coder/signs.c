@@ -1,4 +1,4 @@
-/* signs.c -- whole groups of 64 signs by the kernels, the shorter last one here. */
+/* signs.c -- the vector kernels code whole groups of 64 signs, this file codes the shorter last group. */
 #include "coder/signs.h"
 #include "vec/kernels.h"
 

@@ -64,8 +64,8 @@ static Symbols symbols_of(const Symbols *s, const Words *w)
                      .take = take_words};
 }
 
-/* The codes beside the common one, in order, and their positions: by rANS as an index set, by Huffman as the gaps before
- * them, which are shorter where positions stand in clusters. */
+/* The codes beside the common one, in order, and their positions: by rANS as an index set, by Huffman as the gaps
+ * before them, which are shorter where positions stand in clusters. */
 typedef struct {
     const Symbols *s;
     uint32_t common;
@@ -89,8 +89,8 @@ static double v_log2_v(uint64_t v)
     return (double)v * (e + m * M_LOG2E);
 }
 
-/* Finds the most frequent code; false if more than n/4 codes differ from it. Where codes are too wide to be counted one
- * by one, two neighbours are counted together: the even one is taken. */
+/* Finds the most frequent code; false if more than n/4 codes differ from it. Where codes are too wide to be counted
+ * one by one, two neighbours are counted together: the even one is taken. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;

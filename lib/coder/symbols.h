@@ -9,16 +9,17 @@
  *     kind 2          { length:32 } x blocks  { table low stream } x blocks
  *     kind 3   classes: as kind 1 with shift = lead, as kind 2 with shift = 8 + lead
  *
- * Kinds 1 and 2: the symbol is code >> shift, `low` the bit planes of the shift bits below it. A table ends on a whole
- * byte, padded with zeros. There are lengths (of what follows for a block, in bytes) only where n > 2^16.
+ * Kinds 1 and 2: the symbol is code >> shift, `low` the bit planes of the shift bits below it. A table ends on a
+ * whole byte, padded with zeros. There are lengths (of what follows for a block, in bytes) only where n > 2^16.
  *
  * Kind 3 is for rANS and codes of 9 bits or more. Its table has 256 symbols at most: too few where codes of 9 bits
  * and more spread over decades. All magnitudes (a code without its highest bit) that share the position of their
  * highest bit and the `lead` bits behind that are one class; the symbol is 2 class + the code's highest bit, and
  * `low` is length:32 and the remaining bits of all magnitudes.
  *
- * Sparse: where three quarters of the codes or more are one code, the common one, the positions of the other codes and
- * the other codes go as symbols, where that is shorter: no share of a table is as small as the share of a code can be.
+ * Sparse: where three quarters of the codes or more are one code, the common one, the positions of the other codes
+ * and the other codes go as symbols, where that is shorter: no share of a table is as small as the share of a code
+ * can be.
  *
  *     sparse     form:8 = 4  common:varint  positions  { symbols of the other codes, in a form above }
  *     positions  rANS: an index set (indices.h). Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
@@ -55,7 +56,8 @@ size_t symbols_most(size_t n, int width);
 /* ERR_MEMORY alone. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
-/* ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put does not write and for codes that `take` refuses. */
+/* ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put does not write and for codes that `take` refuses.
+ * */
 Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 
 #endif

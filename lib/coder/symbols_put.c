@@ -52,7 +52,8 @@ static void count_block(void *data, size_t block)
         class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
 }
 
-/* Merges counts of the classes with the longest lead into those with `lead`; returns the bits that these leave open. */
+/* Merges counts of the classes with the longest lead into those with `lead`; returns the bits that these leave open.
+ * */
 static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
 {
     uint64_t open = 0;
