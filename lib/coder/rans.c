@@ -1,4 +1,4 @@
-/* rans.c -- the cost of a stream, and the table for which table and stream are short together. */
+/* rans.c -- estimates a stream's bits, and chooses the table that minimises table plus stream. */
 #include "coder/rans.h"
 
 #include "coder/elias.h"
@@ -47,7 +47,7 @@ static uint64_t all_bits(const Rans *r, const uint64_t *count)
     return rans_table_bits(r) + rans_bits(r, count, 0);
 }
 
-/* v with `detail` bits behind its highest bit, rounded. */
+/* Returns v rounded to `detail` bits below its highest bit. */
 static uint16_t rounded(uint16_t v, unsigned detail)
 {
     const unsigned class = log2_floor(v), cut = class > detail ? class - detail : 0;

@@ -65,7 +65,7 @@ void rans_share(Rans *r, const uint64_t *weight);
  * symbols are short together; false when more than RANS_BYTES symbols occur. */
 bool rans_build(Rans *r, uint32_t alphabet, const uint64_t *count);
 
-/* Bits of the table, exactly. */
+/* Returns the exact bits of the table. */
 uint64_t rans_table_bits(const Rans *r);
 /* Bits of a stream of symbols as often as `count` says, to 9 bits a lane and a thousandth (the states decide when a
  * word is due): the same number on every machine. */
@@ -77,7 +77,7 @@ bool rans_table_get(Rans *r, uint32_t alphabet, BitReader *in);
 
 /* ---- streams ---- */
 
-/* The most bytes of a stream. */
+/* Returns an upper bound on the bytes of a stream. */
 static inline size_t rans_most(size_t n, unsigned lanes)
 {
     return 2 * n + 4 * (size_t)lanes;
@@ -100,7 +100,7 @@ typedef struct {
 } RansReader;
 void rans_writer(RansWriter *w, const Rans *r);
 void rans_reader(RansReader *reader, const Rans *r);
-/* The bytes of a reader that rans_reader fills. */
+/* Returns how many bytes of a RansReader are used for this table. */
 size_t rans_reader_size(const Rans *r);
 
 /* Writes the stream so that it ends at `end`, and returns its bytes. lanes: 1, 4 or RANS_LANES. */

@@ -50,10 +50,10 @@ typedef struct {
         *entropy; /* NULL, or where symbols_put stores the order-0 bound of the streams it sends, in bits */
 } Symbols;
 
-/* The most bytes that symbols_put writes. */
+/* Returns an upper bound on the bytes that symbols_put writes. */
 size_t symbols_most(size_t n, int width);
 
-/* ERR_MEMORY alone. */
+/* Writes the shortest form; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
 /* ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put does not write and for codes that `take` refuses.

@@ -28,7 +28,7 @@ static inline bool symbols_wide(const Symbols *s)
     return s->width > BYTE_WIDTH;
 }
 
-/* Alphabets have 16 bits at most. */
+/* Returns the least shift: an alphabet has at most 2^16 symbols. */
 static inline int shift_least(const Symbols *s)
 {
     return s->width > 16 ? s->width - 16 : 0;
@@ -36,7 +36,7 @@ static inline int shift_least(const Symbols *s)
 
 /* ---- classes ---- */
 
-/* The bits of a magnitude that its class leaves open. */
+/* Returns how many low bits of a magnitude its class does not determine. */
 static inline unsigned class_open(uint32_t magnitude, int lead)
 {
     return magnitude < UINT32_C(2) << lead ? 0 : log2_floor(magnitude) - (unsigned)lead;
@@ -46,7 +46,7 @@ static inline uint32_t class_of(uint32_t magnitude, int lead)
     const unsigned open = class_open(magnitude, lead);
     return (open << lead) + (magnitude >> open);
 }
-/* The least magnitude of a class. */
+/* Returns the least magnitude of a class. */
 static inline uint32_t class_least(uint32_t class, int lead)
 {
     const uint32_t above = class >> lead;
@@ -146,7 +146,7 @@ static const size_t ALL_BLOCKS = SIZE_MAX;
 /* Counts the codes and chooses the form. */
 Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch);
 
-/* Counts of a form's symbols, in a block or in all; returns the number of their low bits. */
+/* Counts a form's symbols in a block or in all blocks; returns the total of their low bits. */
 uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count);
 
 Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch);

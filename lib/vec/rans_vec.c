@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 
-enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW }; /* bytes that one row can take */
+enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW }; /* ROW_WORDS: most bytes of words in a row */
 
 #if VEC_BYTES == 64
 
