@@ -10,7 +10,7 @@ enum {
     LONG_GAP = (1 << GAP_WIDTH) - 1
 }; /* LONG_GAP: so many common codes, and the gap goes on */
 
-/* The most codes beside the common one. */
+/* Returns the greatest number of codes other than the common code in the sparse form. */
 static size_t others_most(size_t n)
 {
     return n / 4;
@@ -81,7 +81,7 @@ typedef struct {
 
 /* ---- writing ---- */
 
-/* v log2 v, the same on every machine. */
+/* Returns v log2 v, the same on every machine. */
 static double v_log2_v(uint64_t v)
 {
     int e = 0;

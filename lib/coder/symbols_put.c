@@ -153,7 +153,7 @@ static bool try_form(DensePlan *p, Form form, Search *family)
     return true;
 }
 
-/* Larger shifts as long as they gain, and longer leads of classes. */
+/* Tries growing shifts, then growing leads of classes, while they shorten the form. */
 static void choose_symbols(DensePlan *p)
 {
     const Symbols *s = p->s;

@@ -2,7 +2,7 @@
 #include "vec/vec.h"
 
 enum { GROUP = 64 };
-/* Bit l: lane l is below zero. */
+/* Returns a word whose bit l is set when lane l is below zero. */
 INLINE uint64_t below_zero(VecF v)
 {
 #if VEC_BYTES == 64
