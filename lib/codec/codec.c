@@ -1,5 +1,5 @@
-/* codec.c -- runs a compressor's hooks, with the checks that every codec needs, and answers what a codec and the
- * codecs inside it promise together; see codec.h, harness.h, wrapper.h. */
+/* codec.c -- calls a compressor's hooks with the checks that every codec needs, and combines the promises of a codec
+ * and of the codecs inside it; see codec.h, harness.h, wrapper.h. */
 #include "codec/wrapper.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
-/* A codec with state and several rounds: one round agrees on what the next needs. */
+/* True for a codec with a state and several rounds: the merged payload of an early round goes into its state. */
 bool codec_learns_sums(const Codec *codec)
 {
     while (codec->ops->wraps)
@@ -55,7 +55,7 @@ const char *codec_caution(const Codec *codec)
 
 /* ---- encoding and decoding ---- */
 
-/* A wrapper whose payloads are the inner codec's, kind byte included. */
+/* True for a wrapper that hands on the inner codec's payloads unchanged, kind byte included. */
 static bool passes_on(const Codec *codec)
 {
     return codec->ops->wraps && !codec->other;
@@ -83,8 +83,8 @@ static Status raw_get(const Call *c, Bytes in, float *x)
     return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }
 
-/* Replaces a payload that is longer than raw floats by its estimate as raw floats. Sending x itself would bias the
- * estimate, because the length depends on what was drawn. */
+/* Replaces a payload that is longer than raw floats: decodes it and sends the estimate as raw floats. Sending x
+ * itself would bias the estimate, because the payload's length depends on the random draws. */
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);
@@ -93,7 +93,7 @@ static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *b
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
     if (c->streams)
-        *c->streams = *before; /* the method's streams are not sent */
+        *c->streams = *before; /* the replaced payload's streams are not sent */
     return raw_put(c, drawn, out);
 }
 
@@ -113,8 +113,9 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     return status;
 }
 
-/* Reads raw floats for every codec. Refuses payloads that codec_encode never sends: raw floats where the codec's own
- * form is always shorter, and its own form where raw floats are shorter. */
+/* Decodes raw floats for every codec, other payloads by the codec's hook. Refuses payloads that codec_encode never
+ * writes: raw floats where the codec's own payload is always shorter, and its own payload where raw floats are
+ * shorter. */
 static Status decode_kind(const Call *c, Bytes in, float *x)
 {
     if (in.size == 0)
@@ -127,7 +128,8 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
     }
     if (c->self->ops->bound(c) < raw_size(c))
         return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
-    /* Wrappers may have non-empty earlier rounds: the inner codec's. */
+    /* Before raw floats, a codec sends empty payloads in the earlier rounds. Wrappers are exempt: their earlier
+     * rounds carry the inner codec's payloads. */
     for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
         if (c->heard[round].size)
             return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
@@ -265,7 +267,7 @@ Status codec_settle(const Call *c, const float *x, const Bytes *sent, const floa
     return status;
 }
 
-/* ---- inside wrappers ---- */
+/* ---- for wrappers ---- */
 
 size_t state_round(size_t bytes)
 {
@@ -295,7 +297,7 @@ Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *in
     return OK;
 }
 
-/* ---- one worker by itself ---- */
+/* ---- one worker alone ---- */
 
 size_t codec_message_bound(const Call *c)
 {

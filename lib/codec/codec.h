@@ -1,16 +1,16 @@
-/* codec.h -- a codec, which is a compressor with its parameters, for those who compress with it.
+/* codec.h -- a codec: a compressor with its parameters. For callers that compress with a codec.
  *
- * A codec comes from a spec such as "qsgd:bits=4" (compress/spec.h). It encodes a tensor to a payload, the bytes that
- * travel, and decodes a payload to an estimate of the tensor. All that it may depend on is in a Call, so the same
- * Call gives the same bytes.
+ * A codec comes from a spec such as "qsgd:bits=4" (compress/spec.h). It encodes a tensor to a payload (the bytes that
+ * a worker sends), and decodes a payload to an estimate of the tensor. The payload and the estimate depend on nothing
+ * but the Call, so equal Calls give equal bytes.
  *
  * Some codecs send in several rounds. A codec may keep a flat state for each tensor and worker. One step of all
  * workers is:
  *
- *     codec_train       one worker; the others copy its state
- *     each round:       every worker codec_encode; everyone hears all payloads, merged if the codec merges
- *     codec_decode      of the last round's payloads, or of their merge
- *     codec_settle      every worker: the state for the next step */
+ *     codec_train       on one worker; the other workers copy its state
+ *     in each round:    codec_encode on every worker; all workers get all payloads, merged if the codec merges
+ *     codec_decode      decodes the last round's payloads, or their merge
+ *     codec_settle      on every worker: computes the state for the next step */
 #ifndef ATOMO_CODEC_H
 #define ATOMO_CODEC_H
 
@@ -22,19 +22,23 @@
 typedef struct Compressor Compressor; /* codec/compressor.h */
 typedef struct Streams Streams;       /* codec/harness.h */
 
-/* What a codec promises; tests hold every codec to its promises. */
+/* Promises of a codec; tests check every codec's promises. */
 enum {
-    UNBIASED = 1 << 0,      /* the mean of decode(encode(x)) over random addresses is x */
-    LINEAR = 1 << 1,        /* decode(merge(a, b)) = decode(a) + decode(b), to rounding */
-    MERGEABLE = 1 << 2,     /* payloads merge undecoded; the estimate need not be linear */
-    RANDOM = 1 << 3,        /* draws random numbers: payloads differ between repeats */
-    EXACT_BYTES = 1 << 4,   /* same bytes on every machine: calls no BLAS, LAPACK or FFT */
-    DECODES_STATE = 1 << 5, /* decode reads the state; a receiver has no x, so it settles with x = NULL */
-    SHARED_DRAWS = 1 << 6,  /* linear in x for given draws, and all workers draw the same: averaging their
-                             * estimates does not reduce the variance */
-    LIBRARY_BYTES = 1 << 7, /* payloads depend on a library's version; decoded values as EXACT_BYTES says */
+    UNBIASED = 1 << 0, /* the mean of decode(encode(x)) over random addresses (Call.rng) is x */
+    LINEAR = 1 << 1,   /* decode(merge(a, b)) = decode(a) + decode(b), up to rounding */
+    /* payloads merge without being decoded; decode(merge) need not be a sum of estimates */
+    MERGEABLE = 1 << 2,
+    RANDOM = 1 << 3,      /* draws random numbers: payloads differ between repeats */
+    EXACT_BYTES = 1 << 4, /* encode writes the same bytes on every machine: calls no BLAS, LAPACK or FFT */
+    /* decode reads the state; a receiver has no x, so it calls codec_settle with x = NULL */
+    DECODES_STATE = 1 << 5,
+    /* for given draws the estimate is linear in x, and all workers draw the same numbers: averaging their estimates
+     * does not reduce the variance */
+    SHARED_DRAWS = 1 << 6,
+    /* payloads depend on a library's version; EXACT_BYTES then holds for decoded values only */
+    LIBRARY_BYTES = 1 << 7,
     GIVEN_DRAWS =
-        1 << 8, /* codec_variance is conditional on rng_shared's draws, which each repeat makes anew */
+        1 << 8, /* codec_variance is conditional on the draws of rng_shared, which differ between repeats */
 };
 
 /* A parsed spec. Only wrappers have an inner codec. */
@@ -42,64 +46,69 @@ typedef struct Codec {
     const Compressor *ops;
     const void *params;
     const struct Codec *inner;
-    const struct Codec *other; /* a second codec that the compressor uses (Compressor.alone, a key of type
-                                * PARAM_SPEC, Compressor.part), or NULL */
-    uint64_t named;            /* bit i: the spec names params[i] */
+    /* a second codec that the compressor uses, or NULL: from Compressor.alone, Compressor.part, or a key of type
+     * PARAM_SPEC */
+    const struct Codec *other;
+    uint64_t named; /* bit i is set if the spec names params[i] */
 } Codec;
 
 enum { ROUNDS_MAX = 8 };
 
-/* Everything that an encoder or decoder may depend on, for one tensor of one worker and step. */
+/* All inputs of an encoder or decoder, for one tensor of one worker and step. */
 typedef struct {
     const Codec *self;
     const void
-        *state; /* (codec_state_size) as codec_settle left it; NULL before the first step, or without state */
-    const void *plan; /* (codec_plan_size) from codec_plan; NULL: the tensor is compressed by itself.
-                        * For a codec with a curve: a CurvePoint, whose level it keeps atoms at. */
+        /* (codec_state_size bytes) as codec_settle left it; NULL before the first step, or if the codec keeps no
+         * state */
+        *state;
+    /* (codec_plan_size bytes) from codec_plan; NULL: the tensor is compressed without regard to other tensors. For a
+     * codec with a curve hook: a CurvePoint, whose level the codec uses. */
+    const void *plan;
     const Shape *shape;
-    Rng rng;        /* address: seed, repeat, worker, step, tensor */
-    Rng rng_shared; /* the same address for all workers */
+    Rng rng;        /* address of the draws: seed, repeat, worker, step, tensor */
+    Rng rng_shared; /* the same address without the worker: all workers draw the same numbers */
     int worker, workers, threads;
     int round;          /* 0 .. codec_rounds - 1 */
-    const Bytes *heard; /* (round) the payloads of earlier rounds, merged over all workers */
-    Streams *streams;   /* NULL, or encode adds the entropy of its streams */
-    Arena *scratch;     /* the codec_ functions below rewind it */
-    Error *err;         /* the reason whenever a Status is not OK */
+    const Bytes *heard; /* (round entries) the payloads of earlier rounds, merged over all workers */
+    Streams *streams;   /* encode adds the entropy of its streams; NULL: not wanted */
+    Arena *scratch;     /* for temporary memory; the codec_ functions below rewind it */
+    Error *err;         /* set whenever a function returns another Status than OK */
 } Call;
 
-unsigned codec_traits(const Codec *codec);  /* its promises */
-int codec_rounds(const Codec *codec);       /* 1 or more */
-bool codec_adds(const Codec *codec);        /* payloads of every round merge undecoded, the last included */
-bool codec_keeps_state(const Codec *codec); /* the codec itself, or one that it wraps */
-bool codec_trains(const Codec *codec);      /* codec_train has something to learn */
+unsigned codec_traits(const Codec *codec); /* the codec's promises, as bits */
+int codec_rounds(const Codec *codec);      /* number of rounds, 1 or more */
+/* True if payloads of every round, the last included, merge without being decoded */
+bool codec_adds(const Codec *codec);
+bool codec_keeps_state(const Codec *codec);    /* True if the codec or a codec inside it keeps a state */
+bool codec_trains(const Codec *codec);         /* True if codec_train does something for this codec */
 const char *codec_caution(const Codec *codec); /* a warning for users of this spec; NULL: none */
 
-/* x (shape->n, finite) -> one round's payload, appended to `out`, which has room for codec_bound bytes.
- * ERR_NUMERIC: the payload or the estimate would be beyond float32. */
+/* Encodes x (shape->n, finite) for one round: appends a payload to `out`, which has room for codec_bound bytes.
+ * ERR_NUMERIC: the payload or the estimate would be beyond float32's range. */
 size_t codec_bound(const Call *c);
 Status codec_encode(const Call *c, const float *x, Buf *out);
 
-/* The last round's payload -> x (shape->n), all finite. ERR_CORRUPT: no encoder writes this payload. */
+/* Decodes the last round's payload into x (shape->n), all finite. ERR_CORRUPT: no encoder writes this payload. */
 Status codec_decode(const Call *c, Bytes in, float *x);
 
-/* One round's payloads of `count` workers -> one payload of their sum (or vote), without decoding.
+/* Merges one round's payloads of `count` workers into one payload of their sum (or majority vote), without decoding.
  * Requires a merge hook. */
 Status codec_merge(const Call *c, const Bytes *in, size_t count, Buf *out);
 
-/* Bytes of state for this tensor and worker; all zero before the first step. */
+/* Returns the bytes of state for this tensor and worker. A state is all zero before the first step. */
 size_t codec_state_size(const Call *c);
 
-/* Before a step is encoded, on one worker: learns from its x what all workers must agree on, and writes that to
- * `state`, which the caller then copies to the other workers. Does nothing unless codec_trains. */
+/* Called before a step, on one worker: learns from its x the parameters that all workers must share, and writes them
+ * to `state`, which the caller then copies to the other workers. Does nothing unless codec_trains. */
 Status codec_train(const Call *c, const float *x, void *state);
 
-/* After a step: `sent` (codec_rounds) are this worker's payloads, `agreed` (shape->n) the mean of the workers'
- * estimates. Updates `state`, which may be the memory of c->state. */
+/* Called after a step: computes the next `state`, which may be the memory of c->state. `sent` (codec_rounds entries):
+ * this worker's payloads; `agreed` (shape->n): the mean of all workers' estimates. */
 Status codec_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
-/* One worker by itself, which hears its own payloads only: all rounds, one after another, in `out`. */
+/* One worker alone, which gets only its own payloads: all rounds, one after another, in `out`. */
 typedef struct {
-    Bytes round[ROUNDS_MAX]; /* slices of `out` */
+    Bytes round[ROUNDS_MAX]; /* each points into `out` */
     int rounds;
 } Message;
 size_t codec_message_bound(const Call *c);

@@ -1,4 +1,5 @@
-/* compressor.c -- what codecs write payloads and reports with; see compressor.h. */
+/* compressor.c -- functions with which codecs write payloads, refuse payloads and report entropy; see
+ * compressor.h. */
 #include "codec/compressor.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ void streams_bits(Streams *s, double bits)
 
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
 {
-    double total = 0, sum = 0; /* n H = n log2 n - sum c log2 c */
+    double total = 0, sum = 0; /* n H = n log2 n - sum of c log2 c, for counts c with sum n */
     for (size_t i = 0; s && i < symbols; i++)
         if (count[i]) {
             total += (double)count[i];

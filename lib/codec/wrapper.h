@@ -1,22 +1,22 @@
-/* wrapper.h -- for compressors that wrap another codec: the inner codec's Calls, and questions about it.
+/* wrapper.h -- for compressors that wrap another codec: the Calls of the inner codec, and questions about it.
  *
- * A wrapper's state is its own bytes, rounded up by state_round, then the inner codec's state. Without hooks of its
- * own for rounds, train, plan, state and residual, a wrapper has the inner codec's. */
+ * A wrapper's state is its own bytes, rounded up by state_round, followed by the inner codec's state. A wrapper
+ * inherits the inner codec's hooks for rounds, train, plan, state and residual unless it has its own. */
 #ifndef ATOMO_WRAPPER_H
 #define ATOMO_WRAPPER_H
 
 #include "codec/compressor.h"
 
-/* The inner codec's Call; the wrapper's own part of the state has `own_state` bytes. */
+/* Returns the Call of the inner codec; `own_state` is the size of the wrapper's own part of the state, in bytes. */
 Call call_inner(const Call *c, size_t own_state);
 
-/* The same for every tensor of a step; the Calls are in scratch. */
+/* Makes *inner the Step of the inner codec, with call_inner for every tensor; its Calls are in the scratch arena. */
 Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner);
 
-size_t state_round(size_t bytes); /* up to a multiple of 64 */
+size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */
 
 bool codec_learns_sums(
-    const Codec *codec);             /* the innermost codec's state needs the sum of all workers' payloads */
-bool codec_bare(const Codec *codec); /* its payloads have no kind byte */
+    const Codec *codec); /* True if the innermost codec's state needs the sum of all workers' payloads */
+bool codec_bare(const Codec *codec); /* True if payloads have no kind byte */
 
 #endif

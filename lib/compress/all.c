@@ -1,4 +1,4 @@
-/* all.c -- the registry: one line for each codec, in the order in which `list` shows them. */
+/* all.c -- the list of all compressors, one line for each, in the order in which `list` shows them. */
 #include "compress/spec.h"
 
 /* clang-format off */

@@ -27,7 +27,7 @@ bool rate_find_fine(Rate *r, const Codec *codec)
     return find(r, codec, param_fine);
 }
 
-/* p is the key itself or another key of its group: only one of a group can be set. */
+/* True if p is the key itself or another key of its group; a spec can set only one key of a group. */
 static bool stands_for(const Param *p, const Param *key)
 {
     return p == key || (key->group && p->group == key->group);
@@ -64,7 +64,7 @@ void rate_range(const Rate *r, double *low, double *high, double *start)
 
 /* ---- replacing the rate ---- */
 
-/* Copies the stages from `codec` to `stage`; inner codecs below `stage` are shared. */
+/* Copies the stages from `codec` down to `stage`; the codecs inside `stage` are shared, not copied. */
 static Codec *copy_down_to(const Codec *codec, const Codec *stage, Codec **copied, Arena *a)
 {
     Codec *first = NEW(a, Codec, 1);
@@ -102,12 +102,14 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     return OK;
 }
 
-/* ---- several rates ---- */
+/* ---- a spec at several rates ---- */
 
-/* In this order: bits and ranks, levels, shares, real-valued bits and ranks. */
+/* The first row that fits a key gives its values. The rows: bits and ranks, numbers of levels, shares, real-valued
+ * bits and ranks. */
 static const struct {
     ParamType type;
-    double usual, high; /* largest default, largest upper end of the range */
+    /* a key fits if its default is at most `usual` and the upper end of its range at most `high` */
+    double usual, high;
     const char *values;
 } grids[] = {
     {PARAM_INT, 8, INFINITY, "1,2,3,4,6,8"},

@@ -17,7 +17,7 @@ static const char *compressor_name(const void *data, size_t i)
     return compressors[i] ? compressors[i]->name : NULL;
 }
 
-/* The end of the stage that begins at s: a '+' before a letter, or the end of the text. */
+/* Returns the end of the stage that begins at s: a '+' before a letter, or the end of the text. */
 static const char *stage_end(const char *s)
 {
     while (*s && !(s[0] == '+' && isalpha((unsigned char)s[1])))
@@ -27,7 +27,8 @@ static const char *stage_end(const char *s)
 
 enum { STAGES_MAX = 8 };
 
-/* Removes the key that holds a spec from `keys` and returns its value; NULL: the keys do not name it. */
+/* Cuts the key p and its value, a spec, off the end of `keys`, and returns the value; NULL: `keys` does not name
+ * p. */
 static char *cut_spec(char *keys, const Param *p)
 {
     const size_t length = strlen(p->key);
@@ -39,7 +40,7 @@ static char *cut_spec(char *keys, const Param *p)
     return NULL;
 }
 
-/* The wrapper whose name is the text before the first of `stops`; NULL: it is no wrapper. */
+/* Returns the wrapper whose name is the text before the first character of `stops`; NULL: it is no wrapper's name. */
 static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
 {
     const char *name = text_slice(a, text, strcspn(text, stops));
@@ -47,7 +48,7 @@ static const Compressor *wrapper_at(const char *text, const char *stops, Arena *
     return ops && ops->wraps ? ops : NULL;
 }
 
-/* Opens the codec that a key names, and sets the key to its canonical spec. */
+/* Opens the codec that a key names, and sets the key to the codec's canonical spec. */
 static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
 {
     const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
@@ -162,8 +163,8 @@ static bool stage_begins(const char *spec, const char *s)
     return s == spec || (s[-1] == '+' && isalpha((unsigned char)*s));
 }
 
-/* Finds the slash-separated alternatives around the first '/' of spec: the names of codecs, up to the ':', or the
- * values of a key, which may contain ':'. */
+/* Finds the alternatives round the first '/' of spec: names of codecs, which end at ':', or values of a key, which
+ * may contain ':'. */
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');
@@ -184,7 +185,7 @@ static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
 
 typedef struct {
-    const Codec **codec; /* (TRIED_MAX) */
+    const Codec **codec; /* (TRIED_MAX entries) */
     size_t count;
 } SpecSet;
 

@@ -133,7 +133,7 @@ Status exchange_begin(Exchange *x)
     return begin_round(x);
 }
 
-/* Merges what waits, what was merged before included. */
+/* Merges the waiting payloads; the result of the previous merge is among them. */
 static Status merge_waiting(Exchange *x)
 {
     TRY(run(x, EXCHANGE_MERGE, &x->receiver, merge));
@@ -207,7 +207,7 @@ Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradien
     return run(x, EXCHANGE_TRAIN, w, train);
 }
 
-/* Only the innermost codec learns, and its state is the end of the whole state. */
+/* Copies the innermost codec's state, the last part of the whole state: only the innermost codec learns. */
 void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
 {
     Call inner = exchange_call(x, from);
@@ -226,7 +226,7 @@ Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradie
     return w->state ? codec_settle(&call, gradient, sent, x->y, w->state) : OK;
 }
 
-/* Zeros as floats, if the codec decodes floats for this shape. */
+/* Makes *out a payload of zeros as raw floats; fails if the codec refuses raw floats for this shape. */
 static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
 {
     const size_t size = 4 * c->shape->n + !codec_bare(c->self);
@@ -241,7 +241,7 @@ static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
     return codec_decode(&quiet, *out, y);
 }
 
-/* The payloads of a zero gradient, from a zero state. */
+/* Encodes a zero gradient, from a zero state, in every round. */
 static Status encode_zeros(Exchange *x, Call c, Bytes *sent)
 {
     const float *zeros = NEW_ZERO(c.scratch, float, c.shape->n);

@@ -9,8 +9,9 @@
 typedef struct {
     const char *name;
     Shape shape;
-    bool raw;            /* sent as floats */
-    size_t first, count; /* its tensors; a parcel of all tensors leaves out those under min_elements */
+    bool raw; /* sent by the codec `none` */
+    /* the tensors first .. first + count - 1; if count > 1, tensors under min_elements are left out */
+    size_t first, count;
 } Parcel;
 
 struct GradientExchange {
@@ -25,10 +26,10 @@ struct GradientExchange {
     size_t plan_size;          /* 0: the codec plans nothing */
     float *x, *y;              /* room for the largest parcel */
     double *up;                /* (workers) bytes */
-    Bytes (*sent)[ROUNDS_MAX]; /* (workers), of the parcel at work */
+    Bytes (*sent)[ROUNDS_MAX]; /* (workers entries) payloads of the current parcel */
 
-    /* the step at work */
-    size_t step, senders, first; /* first: the first worker that sends */
+    /* the current step: */
+    size_t step, senders, first; /* senders: number of workers that send; first: the first of them */
     float *const *gradient;
     const double *weight;
     const bool *sends;
@@ -76,7 +77,7 @@ static void make_parcels(GradientExchange *x)
         add_parcel(x, 0, x->spec.tensors, false);
 }
 
-/* Worker w's values of a parcel, weighted so that the plain mean over those that send is the weighted mean. */
+/* Returns worker w's values of a parcel, scaled so that the plain mean over the senders is the weighted mean. */
 static const float *gather(GradientExchange *x, const Parcel *p, size_t w)
 {
     const double gain = x->weight[w] * (double)x->senders;
@@ -136,7 +137,7 @@ static Status blame(GradientExchange *x, const Parcel *p, size_t w, Status statu
     return status == OK ? OK : error_at(x->err, "step %zu: worker %zu: %s", x->step, w, p->name);
 }
 
-/* ---- before the first parcel ---- */
+/* ---- training and planning ---- */
 
 static Status train(GradientExchange *x, const Parcel *p)
 {
@@ -154,7 +155,7 @@ static Status train(GradientExchange *x, const Parcel *p)
 typedef struct {
     GradientExchange *x;
     size_t worker;
-    const Parcel **parcel; /* (step.count) */
+    const Parcel **parcel; /* (step.count entries) */
     Step step;
     char *record; /* (step.count x plan_size) */
 } Planning;

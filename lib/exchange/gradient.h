@@ -1,8 +1,9 @@
-/* gradient.h -- one step of P workers on a whole gradient: cut into parcels, each parcel exchanged by itself
- * (exchange.h).
+/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels, and each parcel is
+ * exchanged by itself (exchange.h).
  *
- * A parcel is the codec's unit: one tensor, or all tensors end to end. Tensors under min_elements are parcels of their
- * own and travel as floats. Each worker has a codec state for each parcel. */
+ * A parcel is a vector that the codec encodes as a whole: one tensor, or all tensors end to end. Tensors under
+ * min_elements are parcels of their own and are sent as raw floats. Each worker has one codec state for each
+ * parcel. */
 #ifndef ATOMO_GRADIENT_H
 #define ATOMO_GRADIENT_H
 
@@ -10,11 +11,11 @@
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
-/* A tensor of a gradient that lies in one array of floats. */
+/* One tensor of a gradient whose tensors lie in one array of floats. */
 typedef struct {
     const char *name;
     Shape shape;
-    size_t offset; /* of its first element */
+    size_t offset; /* index of its first element in the array */
 } GradientTensor;
 
 typedef struct {
@@ -24,28 +25,32 @@ typedef struct {
     size_t workers;
     uint64_t seed;
     int threads;
-    const GradientTensor *tensor; /* (tensors), in their order in the array; kept by the caller */
+    /* (tensors entries) in the order of the array; must outlive the GradientExchange */
+    const GradientTensor *tensor;
     size_t tensors;
-    ExchangeClock clock; /* {0}: untimed */
+    ExchangeClock clock; /* {0}: without timing */
 } GradientSpec;
 
 typedef struct GradientExchange GradientExchange;
 
 Status gradient_open(GradientExchange **out, const GradientSpec *spec, Error *err);
-void gradient_close(GradientExchange *x); /* NULL is fine */
+void gradient_close(GradientExchange *x); /* NULL is allowed */
 
-/* The states of all workers and parcels, to save, load and zero; those of a worker come in the parcels' order. */
+/* Returns the states of all workers and parcels, to save, load and zero them; a worker's states are in the order of
+ * the parcels. */
 CodecStates *gradient_states(GradientExchange *x);
 
 /* Bytes of one step. */
 typedef struct {
-    double up, most_up; /* of a worker's payloads, all rounds: on average over those that sent, and at most */
-    double agreed;      /* of the merged payloads, where payloads merge; else of all payloads */
-    double early;       /* of the merged payloads of the rounds before the last */
+    /* bytes of one worker's payloads in all rounds: the mean over the senders, and the maximum */
+    double up, most_up;
+    double agreed; /* bytes of the merged payloads; of all payloads where payloads do not merge */
+    double early;  /* bytes of the merged payloads of all rounds but the last */
 } GradientBytes;
 
-/* One step. gradient[w] is worker w's, and weight[w] its share of the mean (its share of the images); only workers with
- * sends[w] send, at least one. `agreed` becomes the mean of their estimates. Errors name step, worker and tensor. */
+/* Runs one step. gradient[w]: worker w's gradient; weight[w]: its weight in the mean (its share of the images). Only
+ * workers with sends[w] send, at least one. Sets `agreed` to the mean of their estimates. Errors name step, worker
+ * and tensor. */
 Status gradient_step(GradientExchange *x, size_t step, float *const *gradient, const double *weight,
                      const bool *sends, float *agreed, GradientBytes *bytes, Error *err);
 

@@ -1,18 +1,18 @@
 /* mean.h -- the mean of several vectors, element by element.
  *
- * Sums are in double, in the order in which the vectors are added; so a mean is the same for any number of threads. */
+ * Sums are doubles, added in the order of the calls; so the mean does not depend on the number of threads. */
 #ifndef ATOMO_MEAN_H
 #define ATOMO_MEAN_H
 
 #include <stddef.h>
 
-/* sum += x, of n elements each. */
+/* Adds x (n) to sum (n). */
 void mean_add(double *sum, const float *x, size_t n, int threads);
 
-/* mean = sum / count, rounded to float. */
+/* Sets mean (n) to sum / count, rounded to float. */
 void mean_of_sum(float *mean, const double *sum, size_t n, double count, int threads);
 
-/* x /= count, divided in double. */
+/* Divides x (n) by count, in double precision. */
 void mean_scale(float *x, size_t n, double count, int threads);
 
 #endif

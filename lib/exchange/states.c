@@ -12,11 +12,12 @@ static bool is_state_of(const CodecStates *s, const CodecState *i, int64_t worke
             (i->shape.rank == shape->rank && !memcmp(i->shape.dim, shape->dim, sizeof shape->dim)));
 }
 
-/* The slot of the state, or the empty slot where it belongs. There is one: at most half are taken. */
+/* Returns the slot of the state, or the empty slot where it belongs. An empty slot always exists: at most half are
+ * taken. */
 static size_t *find_slot(const CodecStates *s, int64_t worker, uint64_t tensor, const char *name,
                          const Shape *shape)
 {
-    const size_t last = 2 * s->room - 1; /* a power of two less one */
+    const size_t last = 2 * s->room - 1; /* number of slots - 1; the number of slots is a power of two */
     size_t at = (size_t)((tensor ^ (uint64_t)worker * UINT64_C(0x9e3779b97f4a7c15)) >> 7) & last;
     for (; s->slot[at]; at = (at + 1) & last) {
         const CodecState *i = &s->item[s->slot[at] - 1];

@@ -20,7 +20,7 @@ typedef struct {
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    BlockResult *result; /* (pieces): the worst of its blocks */
+    BlockResult *result; /* (pieces entries) the worst result of a piece's blocks */
 } BlocksJob;
 
 /* ---- sizes ---- */
@@ -56,13 +56,14 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* A tensor of any length may be sent raw. */
+/* Returns the size of raw floats: a tensor of any length may be sent raw. */
 size_t blocks_bound(const Call *c)
 {
     return raw_size(c);
 }
 
-/* Whether all |x| are under 2^-100 and not all are 0: float32 scales would be too coarse. */
+/* True if all |x| are under 2^-100 and not all are 0. Such tensors go raw: their scales would be too coarse in
+ * float32. */
 static bool is_tiny(const float *x, size_t n)
 {
     bool zero = true;
@@ -110,9 +111,9 @@ static Status run(BlocksJob *job, BlockResult *worst)
     return OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole vector ---- */
 
-/* Reports floats and codes to c->streams. */
+/* Adds the entropy of the codes and the bits of the floats to c->streams. */
 static void report(const BlocksJob *job)
 {
     uint64_t count[2][256] = {{0}};
@@ -129,7 +130,7 @@ static void report(const BlocksJob *job)
     streams_symbols(job->s->c->streams, count[1], 256);
 }
 
-/* Decodes the payload, to see whether its values are in range. */
+/* Decodes the payload, to see whether all its values are within float32's range. */
 static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;

@@ -2,8 +2,8 @@
  *
  *     kind:8  { block } x blocks
  *
- * A quantiser (struct RotatedBlocks) writes and reads one block; this file cuts the vector, runs threads, sends short and tiny
- * vectors raw, and checks the range of float32. */
+ * A quantiser (struct RotatedBlocks) encodes and decodes one block. blocks.c cuts the vector into blocks, runs
+ * threads, sends short and tiny vectors raw, and checks that values are within float32's range. */
 #ifndef ATOMO_COMPRESS_BLOCKS_H
 #define ATOMO_COMPRESS_BLOCKS_H
 
@@ -12,8 +12,9 @@
 
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
-/* The result of coding a block, the worst last. BLOCK_LARGE: encoded, but its scale is so large that decoded values may be
- * beyond float32, so the caller decodes it to see. The others are refusals; blocks.c has their messages. */
+/* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but its scale is so large that
+ * decoded values may be beyond float32, so the caller decodes the payload to see. All results after BLOCK_LARGE are
+ * refusals, with messages in blocks.c. */
 typedef enum {
     BLOCK_FINE,
     BLOCK_LARGE,
@@ -27,25 +28,28 @@ typedef enum {
 
 typedef struct {
     size_t n, piece,
-        index; /* piece: of 2^16 elements, addresses random words; index: of the block in the vector */
-    Rotation rotation; /* .at: the first element of the block in its piece */
+        /* piece: number of the piece of 2^16 elements, part of the address of the block's random words; index: of the
+         * block in the vector */
+        index;
+    Rotation rotation; /* .at: the block's first element in its piece */
 } RotatedBlock;
 
 typedef struct RotatedBlocks {
     const Call *c;
-    const Rng *rng;                              /* of the rotation */
-    int rounds;                                  /* of random signs and a transform */
+    const Rng *rng;                              /* the rotation's random stream */
+    int rounds;                                  /* number of rounds of random signs and a transform */
     const void *data;                            /* the quantiser's parameters */
-    size_t (*bytes)(const void *data, size_t n); /* size of a block of n elements */
+    size_t (*bytes)(const void *data, size_t n); /* size in bytes of an encoded block of n elements */
     BlockResult (*encode)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out);
     BlockResult (*decode)(const struct RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y);
-    /* Adds a block's codes to the histograms count[0] and count[1]; returns the number of floats sent besides codes. */
+    /* Adds a block's codes to the histograms count[0] and count[1]; returns the number of floats in the encoded
+     * block. */
     size_t (*count)(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256]);
-    /* The block's variance, given the rotation; NULL: no closed form. */
+    /* Returns the variance of the block's estimate, given the rotation; NULL: no closed form. */
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-/* A Compressor's `family` for the hooks below: its quantiser for a Call. */
+/* Compressor.family for the hooks below: `blocks` makes the quantiser of a Call. */
 typedef struct {
     RotatedBlocks (*blocks)(const Call *c);
 } RotatedFamily;
@@ -57,27 +61,28 @@ double blocks_variance(const Call *c, const float *x); /* for quantisers with `v
 
 #define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
 
-/* A quantiser's blocks without a kind byte and never raw; n >= ROTATION_SHORTEST. */
+/* Write and read the blocks without a kind byte, never as raw floats; n >= ROTATION_SHORTEST. */
 Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 
-/* Number of blocks of a vector of n elements. */
+/* Returns the number of blocks of a vector of n elements. */
 size_t blocks_count(size_t n);
 
-/* The power of two by which a block of this norm is scaled before its rotation, so that no value leaves float32's range.
- * blocks_drop divides y (n) by it after the rotation back; false when a value is then beyond float32. */
+/* Returns the power of two by which a block of this norm is multiplied before its rotation, so that no value leaves
+ * float32's range. blocks_drop divides y (n) by it after the rotation back, and returns false if a value is then
+ * beyond float32. */
 static inline float blocks_lift(double norm)
 {
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;
 }
 bool blocks_drop(float *y, size_t n, float lift);
 
-/* code (n): z (n) rounded stochastically to levels 0 .. steps, evenly spaced from `low` to `high`. Overwrites z with its
- * distance from `low`. */
+/* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels to code
+ * (n). Overwrites z with its distance from `low`. */
 void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
                   float *z, uint8_t *code);
 
-/* Whether all bytes are 0. */
+/* True if all bytes are 0. */
 bool blocks_zero(const uint8_t *byte, size_t size);
 
 #endif

@@ -1,16 +1,17 @@
-/* eden.c -- EDEN and DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022 and 2021): every
- * coordinate of the randomly rotated vector is sent as its nearest level, of Lloyd and Max (eden) or +-1 (drive), with one
- * scale for each block. In a payload of blocks.h a block is
+/* eden.c -- EDEN and DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022 and 2021): rotate
+ * the vector at random, and send each coordinate as its nearest level: a Lloyd-Max level (eden) or +-1 (drive). Each
+ * block has one scale. A block in a payload of blocks.h is
  *
  *     scale:f32  planes of the first m coordinates' codes, w + 1 wide  planes of the other codes, w wide (planes.h)
  *
- * With b bits, w = floor(b), and of the block's n coordinates m = floor((b - w) n + 1/2). If w = 0, m is at least
- * LEAST_SENT, and the other coordinates are not sent and decode to 0. A code is the number of a level, and above it
- * the sign. A block decodes to the scale times the levels, rotated back.
+ * With b bits per coordinate, w = floor(b), and of the block's n coordinates m = floor((b - w) n + 1/2) have wide
+ * codes. If w = 0, m is at least LEAST_SENT; the other coordinates are not sent and decode to 0. The low bits of a
+ * code are the index of a level, the top bit is the sign. A block decodes to the scale times the levels, rotated
+ * back.
  *
- * With z the rotated block, N its norm and c the levels nearest to z sqrt(n) / N, the scale N^2 / <c, z> gives the estimate
- * the exact component along the vector, in every draw; the random rotation makes the rest of the error point in any
- * direction, so its mean is 0. */
+ * Let z be the rotated block, N its norm and c the levels nearest to z sqrt(n) / N. With the scale N^2 / <c, z> the
+ * estimate has, in every draw, exactly the block's component along the block. The random rotation turns the rest of
+ * the error in a random direction, so its mean is 0. */
 #include "coder/planes.h"
 #include "compress/rotated/blocks.h"
 #include "num/lloyd.h"
@@ -22,8 +23,8 @@ enum { SCALE_UNBIASED, SCALE_MSE };
 static const char *const scales[] = {"unbiased", "mse", NULL};
 
 typedef struct {
-    double bits; /* drive: 0, one bit with levels +-1 */
-    int scale;   /* eden: SCALE_UNBIASED */
+    double bits; /* eden's key; 0 for drive, which has one bit and levels +-1 */
+    int scale;   /* drive's key; SCALE_UNBIASED for eden */
     int64_t rotations;
 } Eden;
 
@@ -53,7 +54,7 @@ static unsigned traits(const Codec *codec)
 /* ---- codes of a block ---- */
 
 typedef struct {
-    size_t wide, others; /* numbers of codes: width + 1 bits wide, and `width` wide */
+    size_t wide, others; /* numbers of codes that are width + 1 bits wide, and that are `width` bits wide */
     int width;
 } CodeWidths;
 
@@ -99,7 +100,7 @@ static LevelScale scale_of(const Eden *e, int width, float unit)
 
 /* ---- encoding ---- */
 
-/* code (n): the nearest levels c of the rotated z (n); returns <c, z>. */
+/* Sets code (n) to the levels c nearest to the rotated z (n); returns <c, z>. */
 static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
 {
     double dot = 0;
@@ -114,7 +115,8 @@ static double round_off(const Eden *e, const CodeWidths *k, const float *z, floa
     return dot;
 }
 
-/* Sets code (n) and returns the scale; 0, without codes, where x or all coordinates sent are 0. */
+/* Sets code (n) and returns the scale. Returns 0, with code unset, if x is 0 or all coordinates that would be sent
+ * are 0. */
 static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
                             uint8_t *code)
 {
@@ -154,7 +156,7 @@ static size_t count_codes(const void *data, size_t n, const uint8_t *in, uint64_
 
 /* ---- decoding ---- */
 
-/* z (n) = the levels of the codes, times `unit`. */
+/* Sets z (n) to the levels of the codes, times `unit`. */
 static void level_values(const Eden *e, int width, float unit, const uint8_t *code, size_t n, float *z)
 {
     const LevelScale s = scale_of(e, width, 1);

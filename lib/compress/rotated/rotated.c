@@ -1,5 +1,6 @@
-/* rotated.c -- stochastic rounding after a random rotation (Suresh, Yu, Kumar, McMahan 2017): uniform levels from the
- * least to the largest coordinate of a block. All workers share the rotation. In a payload of blocks.h a block is
+/* rotated.c -- stochastic rounding after a random rotation (Suresh, Yu, Kumar, McMahan 2017): the levels are evenly
+ * spaced from the least to the largest coordinate of a block. All workers share the rotation. A block in a payload of
+ * blocks.h is
  *
  *     low:f32 high:f32  planes of the levels, `bits` wide (planes.h) */
 #include "coder/planes.h"
@@ -36,7 +37,7 @@ static size_t block_bytes(const void *data, size_t n)
 
 /* ---- encoding ---- */
 
-/* The least and the largest of z (n), n >= 16, in 16 lanes. */
+/* Finds the minimum and maximum of z (n), n >= 16, in 16 lanes that the compiler can vectorise. */
 static void find_range(const float *z, size_t n, float *low, float *high)
 {
     float least[16], most[16];
@@ -58,7 +59,7 @@ static void find_range(const float *z, size_t n, float *low, float *high)
     }
 }
 
-/* A block after rotation, scaled by `lift`; `low` and `high` are sent, unscaled. */
+/* A rotated block, multiplied by `lift`; `low` and `high`, its range divided by `lift`, are sent. */
 typedef struct {
     float z[BLOCK_MOST], lift, low, high;
 } RotatedRange;
@@ -69,7 +70,7 @@ static void rotate(RotatedRange *t, const RotatedBlock *b, const float *x)
     const float drop = 1 / t->lift;
     rotation_turn(&b->rotation, x, b->n, t->lift, t->z);
     find_range(t->z, b->n, &t->low, &t->high);
-    t->low = t->low * drop + 0; /* no -0 */
+    t->low = t->low * drop + 0; /* + 0 turns -0 to 0 */
     t->high = t->high * drop + 0;
 }
 
@@ -87,7 +88,7 @@ static BlockResult encode_block(const RotatedBlocks *s, const RotatedBlock *b, c
     return fmaxf(fabsf(t.low), fabsf(t.high)) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
-/* D^2 sum f (1 - f), f = frac((z - low) / D). */
+/* Returns D^2 sum f (1 - f): D is the distance between levels, f the fractional part of (z - low) / D. */
 static double block_variance(const RotatedBlocks *s, const RotatedBlock *b, const float *x)
 {
     RotatedRange t;
