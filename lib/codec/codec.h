@@ -37,8 +37,8 @@ enum {
     SHARED_DRAWS = 1 << 6,
     /* payloads depend on a library's version; EXACT_BYTES then holds for decoded values only */
     LIBRARY_BYTES = 1 << 7,
-    GIVEN_DRAWS =
-        1 << 8, /* codec_variance is conditional on the draws of rng_shared, which differ between repeats */
+    /* codec_variance is conditional on the draws of rng_shared, which differ between repeats */
+    GIVEN_DRAWS = 1 << 8,
 };
 
 /* A parsed spec. Only wrappers have an inner codec. */
@@ -57,10 +57,8 @@ enum { ROUNDS_MAX = 8 };
 /* All inputs of an encoder or decoder, for one tensor of one worker and step. */
 typedef struct {
     const Codec *self;
-    const void
-        /* (codec_state_size bytes) as codec_settle left it; NULL before the first step, or if the codec keeps no
-         * state */
-        *state;
+    /* (codec_state_size bytes) as codec_settle left it; NULL before the first step, or if the codec keeps no state */
+    const void *state;
     /* (codec_plan_size bytes) from codec_plan; NULL: the tensor is compressed without regard to other tensors. For a
      * codec with a curve hook: a CurvePoint, whose level the codec uses. */
     const void *plan;

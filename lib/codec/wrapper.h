@@ -15,8 +15,8 @@ Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *in
 
 size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */
 
-bool codec_learns_sums(
-    const Codec *codec); /* True if the innermost codec's state needs the sum of all workers' payloads */
+/* True if the innermost codec's state needs the sum of all workers' payloads */
+bool codec_learns_sums(const Codec *codec);
 bool codec_bare(const Codec *codec); /* True if payloads have no kind byte */
 
 #endif

@@ -77,10 +77,10 @@ static void find_head(void *data, size_t bucket)
     find(b, bucket, b->head + b->head_size * bucket);
 }
 
-/* ---- a block's codes ---- */
+/* ---- one block of codes ---- */
 
-/* Finds a bucket's head just before its codes, while the bucket is in the cache. A bucket that spans two blocks is
- * found in both; the block in which it begins stores the head. */
+/* Computes a bucket's head just before its codes, while the bucket is in the cache. For a bucket that spans two
+ * blocks the head is computed in both, and stored by the block in which the bucket begins. */
 static void quantise(const void *data, size_t block, void *code)
 {
     const Buckets *b = data;
@@ -95,7 +95,8 @@ static void quantise(const void *data, size_t block, void *code)
         }
         char *own_code = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
-        if (scale == 0 || !isfinite(scale)) /* buckets_encode refuses the tensor if it is not finite */
+        /* if it is not finite, buckets_encode refuses the tensor afterwards */
+        if (scale == 0 || !isfinite(scale))
             memset(own_code, 0, (end - i) * width);
         else
             b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK), own_code);

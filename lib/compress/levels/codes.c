@@ -42,7 +42,7 @@ size_t codes_most(const Codes *codes)
     return codes->kind == CODE_SPARSE ? sparse : dense;
 }
 
-/* ---- fixed width: a block is packed while it is in the cache ---- */
+/* ---- fixed width: each block is packed while it is in the cache ---- */
 
 typedef struct {
     const Codes *codes;
@@ -50,7 +50,7 @@ typedef struct {
     const uint8_t *in;
     Levels levels;
     LevelsSize *size;
-    const char **why; /* (blocks) NULL, or why the block is refused */
+    const char **why; /* (blocks entries) NULL, or the reason why the block is refused */
 } CodesJob;
 
 static void put_planes(void *data, size_t block)
@@ -89,8 +89,9 @@ static void get_planes(void *data, size_t block)
     }
 }
 
-/* ---- Elias: all blocks are measured first, as their form depends on all of them. Bytes are kept for the
- * writing; words, four times as many, are made again. ---- */
+/* ---- Elias: sparse or dense depends on the sizes of all blocks, so all blocks are measured before any is written.
+ * Codes of one byte are kept between the passes; 32-bit codes take four times the memory and are computed again.
+ * ---- */
 
 static void measure_block(void *data, size_t block)
 {
@@ -198,7 +199,7 @@ static Symbols symbols_of(const CodesJob *job)
                      .take = dequantise_symbols};
 }
 
-/* Returns OK if the quantiser refused a block: codes_get then reports the reason. */
+/* Decodes levels from symbols. If the quantiser refused a block, returns OK and leaves the reason to codes_get. */
 static Status get_symbols(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
@@ -212,7 +213,7 @@ static Status get_symbols(const CodesJob *job, Reader *r)
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
-/* symbols_put gives the entropy of what it sends. */
+/* Encodes levels as symbols and reports the entropy that symbols_put computes. */
 static Status put_symbols(const CodesJob *job, Buf *out)
 {
     const Call *c = job->codes->c;
@@ -224,7 +225,7 @@ static Status put_symbols(const CodesJob *job, Buf *out)
     return OK;
 }
 
-/* ---- all ---- */
+/* ---- all kinds of codes ---- */
 
 Status codes_put(const Codes *codes, Buf *out)
 {
@@ -267,7 +268,7 @@ Status codes_report(const Codes *codes)
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
-    if (is_symbols(codes)) /* codes_put reported them */
+    if (is_symbols(codes)) /* codes_put has reported their entropy */
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);

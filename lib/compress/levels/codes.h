@@ -1,12 +1,12 @@
 /* codes.h -- the part of a payload that holds a level and a sign for each element.
  *
  *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
- *     elias-sparse|-dense  that stream of levels.h
+ *     elias-sparse|-dense  the sparse or the dense stream of levels.h
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
- *     huffman, rans        levels and signs as one symbol (symbols.h)
+ *     huffman, rans        level and sign as one symbol (symbols.h)
  *
- * A quantiser supplies two functions that work on a block of 2^16 elements. A code is the level, with the sign in
- * the bit above the level's bits. */
+ * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the level, with
+ * the sign in the bit above the level's bits. */
 #ifndef ATOMO_CODES_H
 #define ATOMO_CODES_H
 
@@ -19,28 +19,30 @@ typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED, CODE_HUFFMAN, CO
 typedef struct {
     const Call *c;
     CodeKind kind;
-    bool unsigned_levels; /* no signs, and no sign plane; not with Elias codes */
+    bool unsigned_levels; /* no signs and no sign plane; cannot be combined with Elias codes */
     uint32_t s;           /* the highest level */
-    size_t run;           /* elements that share a scale: runs of the sparse stream */
+    /* number of consecutive elements with a common scale; the sparse stream is cut into runs of this length */
+    size_t run;
     const void *data;
     void (*quantise)(const void *data, size_t block, void *code);
-    /* NULL, or why an encoder cannot have written these codes. */
+    /* Returns NULL, or the reason why no encoder writes these codes. */
     const char *(*dequantise)(const void *data, size_t block, const void *code);
 } Codes;
 
-/* True: codes are 32-bit words; false: bytes. */
+/* True: codes are 32-bit words; false: codes are bytes. */
 bool codes_wide(const Codes *codes);
 
-/* The end of the run that contains element i, but at most `to`. */
+/* Returns the end of the run that contains element i, but at most `to`. */
 size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 
-/* Most bytes that codes_put writes for any levels. */
+/* Returns an upper bound on the bytes that codes_put writes. */
 size_t codes_most(const Codes *codes);
 
 Status codes_put(const Codes *codes, Buf *out);
 Status codes_get(const Codes *codes, Reader *r); /* reads the rest of the payload */
 
-/* Reports levels and signs to c->streams by quantising again; symbols were reported by codes_put. */
+/* Adds the entropy of levels and signs to c->streams, quantising again; does nothing for symbols, which codes_put
+ * reports. */
 Status codes_report(const Codes *codes);
 
 #endif

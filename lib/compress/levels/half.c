@@ -2,12 +2,12 @@
  *
  *     kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
  *
- * nearest rounds to even. stochastic takes one of the two neighbours without bias, denormals included. Both
- * saturate: magnitudes beyond the largest finite half (65504, or 2^127 (2 - 2^-7)) become that half.
+ * rounding=nearest rounds ties to even. rounding=stochastic takes one of the two neighbours without bias, denormals
+ * included. Both saturate: magnitudes above the largest finite half (65504, or 2^127 (2 - 2^-7)) become that half.
  *
- * Payloads of rounding=nearest merge as an all-reduce of halves adds them: to halves of the mean, which cannot
- * overflow. Each merge rounds once more. A merged payload decodes to the mean times the number of workers.
- * Payloads of rounding=stochastic do not merge: rounding a sum without bias would need random numbers in merge. */
+ * Payloads of rounding=nearest merge as in an all-reduce of halves, but to halves of the mean, which cannot overflow.
+ * Each merge rounds once more. A merged payload decodes to the mean times the number of workers. Payloads of
+ * rounding=stochastic do not merge: to round a sum without bias, merge would need random numbers. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
@@ -55,7 +55,7 @@ static size_t bound(const Call *c)
 
 typedef struct {
     uint64_t workers;
-    const uint8_t *half; /* (n x 2) */
+    const uint8_t *half; /* (n x 2 bytes) */
 } Halves;
 
 typedef struct {
@@ -63,10 +63,10 @@ typedef struct {
     const float *x;
     float *decoded;
     uint8_t *out;
-    const Halves *in; /* (payloads) */
+    const Halves *in; /* (payloads entries) */
     size_t payloads;
-    uint64_t workers; /* of all payloads */
-    uint8_t *fault;   /* (blocks) */
+    uint64_t workers; /* summed over all payloads */
+    uint8_t *fault;   /* (blocks entries) */
 } HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };
@@ -111,7 +111,7 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
     return OK;
 }
 
-/* Elements [from, from + n) as floats; false if one is not finite. */
+/* Converts elements [from, from + n) to floats; false if one of them is not finite. */
 static bool floats_of(const HalfJob *job, const Halves *h, size_t from, size_t n, float *x)
 {
     const Kernels *k = kernels();
@@ -158,9 +158,9 @@ static Status decode(const Call *c, Bytes in, float *x)
     return run(&job, decode_block);
 }
 
-enum { STRIP = 2048 }; /* elements whose sums fit the L1 cache */
+enum { STRIP = 2048 }; /* elements merged at a time: their sums fit in the L1 cache */
 
-/* A mean of finite halves is within their range, so it rounds to a finite half. */
+/* Merges a block. A mean of finite halves is within their range, so it rounds to a finite half. */
 static void merge_block(void *data, size_t block)
 {
     const HalfJob *job = data;
@@ -204,7 +204,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return run(&job, merge_block);
 }
 
-/* Stochastic: sum of (up - |x|)(|x| - down), where up and down are the neighbours; NaN if a value saturates. */
+/* Stochastic: returns the sum of (up - |x|)(|x| - down), where up and down are the halves next to |x|; NaN if a value
+ * saturates or rounding is to nearest. */
 static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;

@@ -1,8 +1,8 @@
 /* intsgd.c -- IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): integers, rounded stochastically at a scale that
- * all workers share, so that payloads add undecoded. The payload is that of sums.h with one scale.
+ * all workers share, so that payloads add without being decoded. The payload is that of sums.h with one scale.
  *
- * The scale is the largest magnitude over all workers and becomes the largest integer, so nothing is clipped and the
- * estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */
+ * The scale is the largest magnitude over all workers, and maps to the largest integer s; so nothing is clipped and
+ * the estimate is unbiased. Rounding is that of quantise.h; the code of an integer k is k + s. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -42,9 +42,9 @@ typedef struct {
     uint32_t s;
     Codes codes;
     Sums sums;
-    SumsTotal total; /* decoding */
+    SumsTotal total; /* for decoding */
     float *decoded;
-    bool *bad; /* of each block */
+    bool *bad; /* (blocks entries) true for a block with bad codes */
 } IntsgdJob;
 
 static void quantise(const void *data, size_t block, void *code);
@@ -87,7 +87,8 @@ static void find_block(void *data, size_t block)
     l->most[block] = kernels()->abs_max(l->x + block * BLOCK, block_size(l->n, block));
 }
 
-/* Fails if the largest integer would decode to a value beyond float32. */
+/* Sets *scale to this worker's largest magnitude. Fails if the largest integer would decode to a value beyond
+ * float32. */
 static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 {
     const Call *c = job->c;
@@ -105,9 +106,9 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
                : FAIL(c->err, ERR_NUMERIC, "intsgd: the scale %g is beyond float32", (double)*scale);
 }
 
-/* ---- a block ---- */
+/* ---- one block ---- */
 
-/* A level with its sign, k in -s .. s, becomes the code k + s. */
+/* Turns codes of a level and a sign, the integer k in -s .. s, into codes k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
     static void above_lowest_##TYPE(TYPE *code, size_t n, uint32_t s, int sign)                              \
     {                                                                                                        \
@@ -142,7 +143,7 @@ static void quantise(const void *data, size_t block, void *code)
 
 enum { PIECE = 4096 };
 
-/* False: a sum out of range, or not 0 at scale 0. */
+/* Decodes n elements. False: a sum is out of range, or is not 0 although the scale is 0. */
 static bool values(const IntsgdJob *job, size_t from, size_t n, float *x)
 {
     const Dequantiser d = dequantiser_make(job->scale, job->s);
@@ -229,7 +230,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return sums_merge(&job.sums, in, count, out);
 }
 
-/* (M/s)^2 sum f (1 - f), f = frac(s |x| / M); M is the shared scale once it is known, else this worker's own. */
+/* Returns (M/s)^2 sum f (1 - f), f the fractional part of s |x| / M. M is the scale shared by all workers once it is
+ * known, before that this worker's own. */
 static double variance(const Call *c, const float *x)
 {
     IntsgdJob job;

@@ -1,6 +1,5 @@
-/* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level quantiser
- * of Suresh, Yu, Kumar, McMahan 2017 and of CGX. The payload is that of buckets.h with planes of `bits` bits; a
- * head is
+/* minmax.c -- uniform levels between the smallest and the largest element of each bucket: the k-level quantiser of
+ * Suresh, Yu, Kumar, McMahan 2017 and of CGX. The payload is that of buckets.h with planes of `bits` bits; a head is
  *
  *     low:32  high:32 */
 #include "compress/levels/buckets.h"
@@ -32,10 +31,10 @@ static unsigned traits(const Codec *codec)
     return is_random(codec) ? UNBIASED | RANDOM : 0u;
 }
 
-/* ---- a bucket ---- */
+/* ---- one bucket ---- */
 
 typedef struct {
-    float low, high, width; /* width: high - low, rounded once */
+    float low, high, width; /* width: high - low in double, rounded to float */
 } MinmaxRange;
 
 static MinmaxRange range_load(const uint8_t *at)
@@ -53,7 +52,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
     store_f32(head + 4, high);
 }
 
-/* Finite, low <= high, no negative zeros, and a width within float32. */
+/* True if low and high are finite, in order and not -0, and their distance is within float32's range. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
     const MinmaxRange r = range_load(head);
@@ -96,7 +95,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return NULL;
 }
 
-/* Stochastic: D^2 sum f (1 - f), f = frac((x - low) / D), D = (high - low) / s. */
+/* Stochastic: returns D^2 sum f (1 - f), f the fractional part of (x - low) / D, D = (high - low) / s the distance
+ * between levels. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const MinmaxRange r = range_load(head);

@@ -1,4 +1,4 @@
-/* none.c -- the gradient uncompressed: float32, little-endian, no kind byte. The baseline of every comparison. */
+/* none.c -- the gradient uncompressed: float32, little-endian, no kind byte. Every comparison's baseline. */
 #include "codec/compressor.h"
 #include "compress/lowrank/addends.h"
 #include "num/finite.h"

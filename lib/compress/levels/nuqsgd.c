@@ -1,6 +1,6 @@
-/* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a norm for each bucket, and
- * for each element a sign and one of s levels that double, rounded stochastically (ladder.h). The payload is that of
- * buckets.h with planes of bits + 1 bits, the sign last; a head is
+/* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a norm for each bucket, and for
+ * each element a sign and one of s levels above 0, each twice the level below it, rounded stochastically (ladder.h).
+ * The payload is that of buckets.h with planes of bits + 1 bits, the sign last; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -18,7 +18,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- a bucket ---- */
+/* ---- one bucket ---- */
 
 static int bits_of(const Buckets *b)
 {
@@ -52,7 +52,8 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return kernels()->descend(code, n, ladder_make(load_f32(head), bits_of(b)), x) ? NULL : BAD_LEVEL;
 }
 
-/* Sum of (up - |x|)(|x| - low), up and low the neighbouring levels under the float32 norm of the payload. */
+/* Returns the sum of (up - |x|)(|x| - low), where up and low are the levels next to |x| for the payload's float32
+ * norm. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head), lowest = ldexp(norm, 1 - (int)b->s);

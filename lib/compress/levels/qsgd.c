@@ -1,5 +1,5 @@
-/* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): a norm for each bucket, a sign and one of s
- * levels, rounded stochastically, for each element. The payload is that of buckets.h; a head is
+/* qsgd.c -- QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): a norm for each bucket, and for each element a sign
+ * and one of the levels 0 .. s, rounded stochastically. The payload is that of buckets.h; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -14,7 +14,7 @@ typedef struct {
 enum { NORM_L2, NORM_LINF };
 static const char *const norms[] = {"l2", "linf", NULL};
 static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
-                                         "huffman", "rans",         NULL}; /* CodeKind */
+                                         "huffman", "rans",         NULL}; /* in the order of CodeKind */
 
 static const Param schema[] = {
     PARAM(Qsgd, bits, "4", 1, 16, "bits of a level: 2^bits - 1 levels above zero", .rate = true, .group = 1),
@@ -26,7 +26,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- a bucket ---- */
+/* ---- one bucket ---- */
 
 static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
 {
@@ -34,7 +34,7 @@ static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
     store_f32(head, largest ? kernels()->abs_max(x, n) : buckets_norm(x, n));
 }
 
-/* The norm and the value of the highest level are finite. */
+/* True if the norm is finite and not negative, and the highest level decodes to a finite value. */
 static bool good(const Buckets *b, const uint8_t *head)
 {
     const float norm = load_f32(head);
@@ -62,7 +62,7 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
     return good ? NULL : BAD_LEVEL;
 }
 
-/* (N/s)^2 sum f (1 - f), f = frac(s |x| / N), N the float32 norm of the payload. */
+/* Returns (N/s)^2 sum f (1 - f), where f is the fractional part of s |x| / N, and N is the payload's float32 norm. */
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const double norm = (double)load_f32(head);

@@ -1,11 +1,12 @@
-/* sums.h -- payloads of integers that add undecoded, because all workers round at the same scales.
+/* sums.h -- payloads of integers that add without being decoded, because all workers round at the same scales.
  *
  *     round 0   kind:8=1  { scale:f32 } x scales    merged by maximum: kind:8=2  workers:varint  { scale:f32 } x scales
  *     round 1   kind:8=1  codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
  *               merged: kind:8=2  workers:varint  sums of codes        planes, bits + ceil(log2 workers) wide
  *
- * If the shape is sent raw, round 0 is empty, and raw floats merge to  kind:8=2  workers:varint  { sum:f32 } x n.
- * Without shared scales there is one round, kind:8=1 { scale:f32 } x scales codes, and payloads do not merge. */
+ * If tensors of this shape are sent raw, round 0 is empty, and raw floats merge to  kind:8=2  workers:varint  {
+ * sum:f32 } x n. Without shared scales there is one round, kind:8=1 { scale:f32 } x scales codes, and payloads do not
+ * merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 
@@ -20,7 +21,7 @@ typedef struct {
     bool shared, raw;
 } Sums;
 
-/* The codes of one worker or the sums of several. */
+/* The codes of one worker, or the sums of several workers' codes. */
 typedef struct {
     uint64_t workers;
     int width;
@@ -36,20 +37,20 @@ static inline bool sums_scale_round(const Sums *s)
 }
 
 size_t sums_codes_size(const Sums *s); /* bytes of one worker's codes */
-size_t sums_bound(const Sums *s);      /* most bytes of the Call's round */
+size_t sums_bound(const Sums *s);      /* upper bound on the payload's bytes in the Call's round */
 
-/* The merged scales of round 0: finite and not negative. */
+/* Reads the merged scales of round 0; fails unless they are finite and not negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
-/* Opens a payload of the last round, of one worker or merged: *t gets its codes, *scale its scales or, if they are
- * shared, those of round 0. *scale is NULL if the payload has raw floats. */
+/* Opens a payload of the last round, one worker's or merged. Sets *t to its codes, and *scale to its scales, or to
+ * those of round 0 if they are shared, or to NULL if the payload has raw floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
-/* The codes of elements [from, from + n); both are multiples of 64, unless the tensor ends there. False if a code
- * is out of range or padding bits are set. */
+/* Reads the codes of elements [from, from + n). `from` and `n` must be multiples of 64, except that n may end at the
+ * tensor's end. False if a code is out of range or padding bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
-/* The values of a payload with raw floats, opened by sums_open. */
+/* Reads the values of a payload with raw floats, opened by sums_open. */
 Status sums_floats(const Sums *s, const SumsTotal *t, float *x);
 
 Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out);

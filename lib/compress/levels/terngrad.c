@@ -1,13 +1,13 @@
-/* terngrad.c -- TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element becomes -s, 0 or s.
+/* terngrad.c -- TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element becomes -s, 0 or s, for one scale s.
  *
  *     share=off   kind:8  scale:32  codes
  *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  count:varint  scale:32
- *                 round 1: kind:8  codes               at the scale heard in round 0
+ *                 round 1: kind:8  codes               at the merged scale of round 0
  *
  *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
  *
- * Coins are those of coin.h. The tensor is sent raw if the longest payload of its shape is no shorter; round 0 of
- * share=on is then empty. */
+ * Random draws are those of coin.h. The tensor is sent raw if the longest payload of its shape is not shorter than
+ * raw floats; round 0 of share=on is then empty. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
 
@@ -54,7 +54,7 @@ typedef struct {
     float *decoded, scale;
     uint8_t *out;
     const uint8_t *in;
-    bool *bad; /* for each piece of trits */
+    bool *bad; /* (pieces entries) true for a piece with bad trits */
     Codes codes;
 } TerngradJob;
 
@@ -72,7 +72,7 @@ static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
     }
 }
 
-/* False: a sign of 0, or an element other than 0 at scale 0. */
+/* Decodes elements [from, to). False: a sign of 0, or an element that is not 0 although the scale is 0. */
 static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
 {
     uint8_t any = 0;
@@ -96,7 +96,7 @@ static const char *dequantise(const void *data, size_t block, const void *code)
                : "a sign of 0, or an element at scale 0";
 }
 
-/* Elements that one thread packs: whole groups of trits. */
+/* Elements that are packed at a time: whole groups of trits. */
 enum { PIECE = 64 * TRIT_GROUP };
 
 static size_t pieces_of(size_t n)
@@ -145,7 +145,7 @@ static size_t codes_size(const TerngradJob *job)
     return params_of(job->c->self)->code == TRIT ? trits_size(job->n) : codes_most(&job->codes);
 }
 
-enum { SCALE_BYTES = 5 }; /* round 0 of share=on */
+enum { SCALE_BYTES = 5 }; /* a payload of round 0, with share=on */
 
 static bool goes_raw(const TerngradJob *job)
 {
@@ -185,8 +185,8 @@ static void stats_block(void *data, size_t block)
         kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
 }
 
-/* min(clip * standard deviation, most). In one pass, a variance below 2^-40 of the mean square is rounding error:
- * such a vector counts as constant and is not clipped. */
+/* Returns min(clip * standard deviation, most). The variance comes from one pass, so below 2^-40 of the mean square
+ * it is only rounding error: such a vector counts as constant and is not clipped. */
 static float clipped(const ScaleStats *s, double clip, float most)
 {
     double sum = 0, squares = 0;
@@ -221,7 +221,7 @@ static Status own_scale(const Call *c, const float *x, float *scale)
     return OK;
 }
 
-/* Scales are sent and merged as in sums.h; codes do not merge. */
+/* Describes the scale to sums.h, which reads and merges it. Codes do not merge. */
 static Sums shared_scale(const TerngradJob *job)
 {
     return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
@@ -327,7 +327,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return get_codes(&job, &r);
 }
 
-/* Sum of |x| (s - |x|) = s |x|_1 - |x|^2; s is the shared scale once it is known, else this worker's own. */
+/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2, s the scale. It is the scale shared by all workers once it is
+ * known, before that this worker's own. */
 static double variance(const Call *c, const float *x)
 {
     TerngradJob job;

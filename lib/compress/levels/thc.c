@@ -1,9 +1,10 @@
 /* thc.c -- tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu
- * 2024): all workers rotate alike and use the same range of levels, so that levels add undecoded. The payload is that
- * of sums.h with a scale for each block (blocks.h): the largest norm over all workers.
+ * 2024): all workers use the same rotation and the same range of levels, so that levels add without being decoded.
+ * The payload is that of sums.h. It has one scale for each block (blocks.h): the largest norm of the block over all
+ * workers.
  *
- * Rotated coordinates are nearly normal, so the range is a multiple of the norm. Coordinates outside it are clipped,
- * which makes the method biased. */
+ * Rotated coordinates are nearly normal, so the range is a multiple of the norm. Coordinates outside the range are
+ * clipped, which makes the codec biased. */
 #include "vec/kernels.h"
 #include "compress/rotated/blocks.h"
 #include "compress/levels/sums.h"
@@ -23,8 +24,8 @@ static const Param schema[] = {
     {0},
 };
 
-/* t with P(|Z| > t) = 1/32 for a standard normal Z, as in the paper, up to 4 bits. From 5 bits on each bit
- * divides that probability by 4, so that the error of clipping falls as fast as that of rounding. */
+/* ends[bits] = t. Up to 4 bits P(|Z| > t) = 1/32 for a standard normal Z, as in the paper. Above 4 bits each bit
+ * divides that probability by 4, so that the error of clipping falls as fast as the error of rounding. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
 
@@ -46,7 +47,7 @@ static int rounds(const Codec *codec)
 typedef struct {
     int bits;
     uint32_t steps;
-    const uint8_t *norm; /* (blocks) the largest over all workers, float32 */
+    const uint8_t *norm; /* (blocks entries, float32) each block's largest norm over all workers */
     SumsTotal total;
 } ThcJob;
 
@@ -69,7 +70,7 @@ static size_t bound(const Call *c)
     return sums_bound(&s);
 }
 
-/* ---- norms: blocks of four bytes ---- */
+/* ---- norms: a block is four bytes ---- */
 
 static size_t norm_bytes(const void *data, size_t n)
 {
@@ -99,7 +100,7 @@ static size_t level_bytes(const void *data, size_t n)
     return planes_size(n, job->total.width);
 }
 
-/* Half the width of the range, times the scale factor *lift of the block. */
+/* Returns half the width of the range, multiplied by *lift, the block's scale factor (blocks_lift). */
 static float end_of(const ThcJob *job, const RotatedBlock *b, float *lift)
 {
     const double norm = (double)load_f32(job->norm + 4 * b->index);
@@ -129,7 +130,8 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
     return 0;
 }
 
-/* A sum k of W workers' levels decodes to (2 k - W steps) half steps. In a block of norm 0 all levels must be 0. */
+/* Decodes a sum k of W workers' levels to (2 k - W steps) times half the distance between levels. In a block of norm
+ * 0 all levels must be 0. */
 static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     (void)in; /* the codes are read from job->total */

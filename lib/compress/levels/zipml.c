@@ -1,5 +1,5 @@
-/* zipml.c -- for each bucket the levels of least variance for its elements (Zhang et al. 2017), found
- * exactly or greedily (knots.h). The payload is that of buckets.h with symbols (symbols.h); a head is
+/* zipml.c -- for each bucket the levels of least variance for its elements (Zhang et al. 2017), found exactly or
+ * greedily (knots.h). The payload is that of buckets.h with symbols (symbols.h); a head is
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
@@ -26,7 +26,7 @@ static const Param schema[] = {
 /* ---- heads ---- */
 
 typedef struct {
-    size_t count, differ; /* levels; different levels among them */
+    size_t count, differ; /* number of levels; number of different levels */
     float level[KNOTS_MOST];
 } ZipmlHead;
 
@@ -62,7 +62,7 @@ static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
                        (double)h.level[0], (double)h.level[h.count - 1]);
 }
 
-/* Threads search the buckets in pieces; each piece has memory for one search. */
+/* Threads find the levels in `pieces` groups of buckets; each group has memory for one search. */
 enum { PIECES_MOST = 16, ROOM_MOST = 1 << 26 };
 
 typedef struct {
@@ -103,7 +103,8 @@ static Status find_all(const Buckets *b, uint8_t *head)
 
 /* ---- elements ---- */
 
-/* Rounds up with probability (x - low) / (up - low), by a coin of coin.h. */
+/* Rounds each x up with probability (x - low) / (up - low), where low and up are the levels next to x, by a draw of
+ * coin.h. */
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {

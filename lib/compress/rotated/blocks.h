@@ -27,10 +27,9 @@ typedef enum {
 } BlockResult;
 
 typedef struct {
-    size_t n, piece,
-        /* piece: number of the piece of 2^16 elements, part of the address of the block's random words; index: of the
-         * block in the vector */
-        index;
+    /* piece: number of the piece of 2^16 elements, part of the address of the block's random words; index: of the
+     * block in the vector */
+    size_t n, piece, index;
     Rotation rotation; /* .at: the block's first element in its piece */
 } RotatedBlock;
 
