@@ -67,7 +67,7 @@ typedef struct {
     float part_most;
     double most;
     uint8_t *out;
-    bool *good; /* (blocks) */
+    bool *good; /* (blocks entries) false for a block with a value or sum out of range */
 } AddendsJob;
 
 static void add_block(void *data, size_t block)
@@ -78,7 +78,7 @@ static void add_block(void *data, size_t block)
                                          job->part_most, job->most, job->out);
 }
 
-/* Finds the first value or sum that is out of range. */
+/* Finds the first value or sum that is out of range, and fails with its index. */
 static Status refuse(const Call *c, const AddendsJob *job, const char *what)
 {
     for (size_t i = 0; i < job->count; i++) {

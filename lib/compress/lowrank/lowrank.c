@@ -1,10 +1,10 @@
-/* lowrank.c -- a matrix M as M Q Q', Q random and the same for all workers: unbiased and linear (Vogels, Karimireddy,
- * Jaggi 2019, who compare PowerSGD with it).
+/* lowrank.c -- sends a matrix M as M Q Q', where Q is random and the same for all workers: unbiased and linear
+ * (Vogels, Karimireddy, Jaggi 2019, who compare PowerSGD with it).
  *
  *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, column by column; merged as in addends.h
  *
- * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' = 1, and follows from the random
- * address: only P is sent. Tensors of rank 0 and 1 are sent raw, and matrices whose P would be no shorter. */
+ * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' is the identity. Q follows from the
+ * random address: only P is sent. Sent raw: tensors of rank 0 and 1, and matrices whose P is not shorter. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -47,9 +47,9 @@ static size_t bound(const Call *c)
     return v.raw ? raw_size(c) : 1 + 4 * v.rank * v.rows;
 }
 
-/* ---- the draw ---- */
+/* ---- the random matrix ---- */
 
-/* (rank, cols), in scratch; NULL: no memory. */
+/* Draws Q column by column, (rank, cols) in scratch; NULL: out of memory. */
 static float *draw(const Call *c, const LowrankView *v)
 {
     float *q = NEW(c->scratch, float, v->rank * v->cols);
@@ -58,7 +58,8 @@ static float *draw(const Call *c, const LowrankView *v)
     return q;
 }
 
-/* No element of P Q' exceeds the sum over k of max |P_k| max |Q_k|, P_k and Q_k the columns. */
+/* True if no element of P Q' is beyond float32: none exceeds the sum over k of max |P_k| max |Q_k|, with P_k and Q_k
+ * the columns. */
 static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
@@ -102,8 +103,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* merge does not draw Q: it bounds the elements of Q by 9 standard deviations, which normal numbers of 53 bits
- * cannot reach. */
+/* Merges by adding. To bound the estimate without drawing Q, the elements of Q are bounded by 9 standard deviations,
+ * which normal numbers made from 53 random bits cannot reach. */
 static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const LowrankView v = view_of(c);
@@ -126,9 +127,9 @@ static double variance(const Call *c, const float *x)
     return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * squares_of(x, c->shape->n);
 }
 
-/* Rows share Q. With K = M M', elements (i, j) and (i', j') of the error have the covariance
- * (K_ii' [j = j'] + M_ij' M_i'j) / rank. The moments are those of this covariance C: squares = tr C^2 =
- * ((cols + 2) |K|^2 + |M|^4) / rank^2, weighted = x' C x = 2 |K|^2 / rank. */
+/* The rows' errors are dependent, because all rows are multiplied by the same Q. With K = M M', elements (i, j) and
+ * (i', j') of the error have the covariance C = (K_ii' [j = j'] + M_ij' M_i'j) / rank. Then `squares` is tr C^2 =
+ * ((cols + 2) |K|^2 + |M|^4) / rank^2, and `weighted` is x' C x = 2 |K|^2 / rank. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const LowrankView v = view_of(c);

@@ -1,17 +1,17 @@
-/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): a matrix as P Q', from a power iteration that
- * continues from step to step.
+/* powersgd.c -- PowerSGD (Vogels, Karimireddy, Jaggi 2019): a matrix M as P Q', from a power iteration that continues
+ * from step to step.
  *
- *     round 0    P = M orth(Q of the step before)        kind:8  { p:f32 } x rank rows
- *     round 1    Q = M' orth(P heard)                    kind:8  { q:f32 } x rank cols
+ *     round 0    P = M orth(Q of the previous step)      kind:8  { p:f32 } x rank rows
+ *     round 1    Q = M' orth(merged P)                   kind:8  { q:f32 } x rank cols
  *
- * Each of `iters` iterations has these two rounds and starts from the Q of the round before. Factors are sent
- * column by column. The estimate is orth(P) Q' with the last P and Q. Every round is linear in M, so payloads add
- * (addends.h), and the merged factors are those of the workers' summed matrices.
+ * Each of `iters` iterations has these two rounds; all but the first start from the merged Q of the previous round.
+ * Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q. Every round is linear in M, so
+ * payloads add (addends.h), and the merged factors are those of the sum of the workers' matrices.
  *
- * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
- * first step, the missing directions are random, the same for all workers (thin.h). Tensors of rank 0 and 1, and
- * matrices whose rounds together would be no shorter, are sent raw in the last round; the earlier rounds are then
- * empty. */
+ * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the first
+ * step, the missing directions are drawn at random, the same for all workers (thin.h). Tensors of rank 0 and 1, and
+ * matrices for which all rounds together would not be shorter, are sent raw in the last round; the earlier rounds are
+ * then empty. */
 #include "compress/lowrank/addends.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -72,7 +72,7 @@ static bool is_last(const Call *c, int round)
     return round == rounds(c->self) - 1;
 }
 
-/* Floats in one round: P in the even ones, Q in the odd ones. */
+/* Returns the number of floats in a round: those of P in even rounds, of Q in odd ones. */
 static size_t count_of(const PowersgdView *v, int round)
 {
     return v->rank * (round % 2 ? v->cols : v->rows);
@@ -88,7 +88,7 @@ static size_t bound(const Call *c)
 
 /* ---- factors ---- */
 
-/* The merged factor of an earlier round, in scratch. */
+/* Reads the merged factor of an earlier round, in scratch. */
 static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
@@ -108,7 +108,7 @@ static Status first_factor(const Call *c, const PowersgdView *v, float **x)
     return OK;
 }
 
-/* The orthonormal columns by which a round multiplies M. */
+/* Computes the orthonormal columns by which a round multiplies M. */
 static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
 {
     const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
@@ -116,7 +116,8 @@ static Status basis_for(const Call *c, const PowersgdView *v, int round, float *
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* Elements of orth(P) are at most 1, so those of orth(P) Q' are at most the sum of max |Q_k|. */
+/* True if no element of orth(P) Q' is beyond float32: elements of orth(P) are at most 1, so none exceeds the sum over
+ * k of max |Q_k|, with Q_k the columns. */
 static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;
@@ -151,7 +152,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-/* Only the last P enters the estimate; the payloads of all earlier rounds are checked as well. */
+/* Computes the estimate from the last P and Q. Reads the payloads of the earlier rounds only to check them. */
 static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, float *x)
 {
     const int last = rounds(c->self) - 1;

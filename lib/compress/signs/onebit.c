@@ -1,10 +1,10 @@
-/* onebit.c -- 1-bit SGD: non-negative elements decode to their mean, negative elements to theirs. The means are those
- * of a column or of the whole tensor (Seide, Fu, Droppo, Li, Yu 2014).
+/* onebit.c -- 1-bit SGD: a non-negative element decodes to the mean of the non-negative elements, a negative one to
+ * the mean of the negative elements, over its column or the whole tensor (Seide, Fu, Droppo, Li, Yu 2014).
  *
  *     kind:8  { plus:f32  minus:f32 } x columns  signs     signs.h: bit set where x < 0
  *
- * Both means are magnitudes, 0 for a side without elements. A tensor of two dimensions or more is a matrix of
- * dim[0] rows; other tensors are one column. */
+ * plus and minus are the magnitudes of the two means, 0 for a sign without elements. A tensor of two dimensions or
+ * more is a matrix of dim[0] rows; other tensors are one column. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -46,14 +46,14 @@ static size_t bound(const Call *c)
     return goes_raw(c) ? raw_size(c) : own_size(c);
 }
 
-/* ---- the two sides of a column, or of one block if there is one column ---- */
+/* ---- sums of non-negative and of negative elements: of a column, or of a block if there is one column ---- */
 
 typedef struct {
-    double sum[2]; /* of |x|: non-negative elements, negative elements */
+    double sum[2]; /* sum of |x| over the non-negative elements, and over the negative elements */
     size_t count[2];
 } OnebitSides;
 
-/* A side without elements has the mean 0; a mean may also underflow to 0. */
+/* Writes the two means. The mean of no elements is 0; a mean may also underflow to 0. */
 static void put_means(const OnebitSides *s, uint8_t *out)
 {
     for (int side = 0; side < 2; side++)
@@ -76,10 +76,10 @@ typedef struct {
     float *decoded;
     uint8_t *sign;
     const uint8_t *sign_in, *means_in;
-    OnebitSides *sides; /* (columns); (blocks) if there is one column */
+    OnebitSides *sides; /* (columns entries; blocks entries if there is one column) */
 } OnebitJob;
 
-/* ---- one column: blocks ---- */
+/* ---- one column: threads take blocks ---- */
 
 static void sum_block(void *data, size_t block)
 {
@@ -110,7 +110,7 @@ static void value_block(void *data, size_t block)
     s->count[0] = n - s->count[1];
 }
 
-/* Adds all blocks to the first. */
+/* Adds the sums of all blocks to those of the first block. */
 static void join_blocks(const OnebitJob *job)
 {
     for (size_t b = 1; b < blocks_of(job->n); b++)
@@ -120,7 +120,7 @@ static void join_blocks(const OnebitJob *job)
         }
 }
 
-/* ---- several columns: a thread takes a strip of columns through all rows ---- */
+/* ---- several columns: threads take strips of STRIP columns ---- */
 
 enum { STRIP = 256 };
 

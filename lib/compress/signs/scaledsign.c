@@ -1,9 +1,9 @@
-/* scaledsign.c -- every element as its sign times the mean magnitude of the tensor or of its bucket (Karimireddy,
- * Rebjock, Stich, Jaggi 2019).
+/* scaledsign.c -- sends every element as its sign times the mean magnitude of the tensor or of its bucket
+ * (Karimireddy, Rebjock, Stich, Jaggi 2019).
  *
  *     kind:8  { scale:f32 } x (1 or buckets)  signs        signs.h: bit set where x < 0
  *
- * Buckets are consecutive runs of 512 elements, the last one shorter. */
+ * A bucket is 512 consecutive elements; the last bucket may be shorter. */
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
@@ -55,7 +55,7 @@ typedef struct {
     size_t n;
     const float *x;
     float *decoded;
-    double *sum; /* (blocks) of |x| */
+    double *sum; /* (blocks entries) sum of |x| */
     uint8_t *scale, *sign;
     const uint8_t *scale_in, *sign_in;
 } ScaledSignJob;

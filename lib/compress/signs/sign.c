@@ -4,8 +4,8 @@
  *     kind:8 = 1  signs                                   signs.h: bit set where x < 0
  *     merged: kind:8 = 2  workers:varint  votes           how many workers sent minus, planes of the width of `workers`
  *
- * Zero counts as plus, and so does a tied vote. A merged payload decodes to workers * sgn(vote), so that the mean
- * over workers is the vote. */
+ * Zero counts as plus, and so does a tied vote. A merged payload decodes to workers * (+1 or -1), the majority's
+ * sign, so that the mean over workers is that sign. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
@@ -18,7 +18,7 @@ static size_t own_size(const Call *c)
 
 static bool goes_raw(const Call *c)
 {
-    return own_size(c) >= raw_size(c); /* the empty tensor */
+    return own_size(c) >= raw_size(c); /* true for the empty tensor only */
 }
 
 static size_t bound(const Call *c)
@@ -26,7 +26,7 @@ static size_t bound(const Call *c)
     return goes_raw(c) ? raw_size(c) : own_size(c);
 }
 
-/* ---- a worker's signs ---- */
+/* ---- one worker's signs ---- */
 
 typedef struct {
     size_t n;
@@ -64,10 +64,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
 
-/* A payload of one worker or merged. */
+/* The votes of a payload, one worker's or merged. */
 typedef struct {
     uint64_t voters;
-    int width;           /* of a vote */
+    int width;           /* bits of a vote */
     const uint8_t *vote; /* bit planes */
 } Ballot;
 
@@ -79,7 +79,8 @@ static int width_of(uint64_t voters)
     return width;
 }
 
-/* Checks length, number of workers and the padding of signs; get_votes checks the votes. */
+/* Reads a payload. Checks its length, the number of workers and the padding of signs, but not the votes; get_votes
+ * checks those. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;
@@ -99,8 +100,8 @@ static Status ballot_open(const Call *c, Bytes in, Ballot *b)
     return OK;
 }
 
-/* The votes of elements [from, from + n): `from` is a multiple of 64, and n = 64 unless the tensor ends. False if
- * a vote exceeds the number of workers or padding bits are set. */
+/* Reads the votes of elements [from, from + n). `from` is a multiple of 64, and n = 64 except at the tensor's end.
+ * False if a vote exceeds the number of workers or padding bits are set. */
 static bool get_votes(const Ballot *b, size_t from, size_t n, uint32_t *vote)
 {
     uint8_t narrow[PLANE_GROUP];
@@ -123,7 +124,7 @@ typedef struct {
     const PlaneSet *part;
     int width;
     uint8_t *votes;
-    bool *bad; /* of each block */
+    bool *bad; /* (blocks entries) true for a block with bad votes */
 } VoteCount;
 
 static void count_block(void *data, size_t block)

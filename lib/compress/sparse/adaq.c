@@ -1,6 +1,6 @@
-/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): the same share of the positive and of
- * the negative elements, the largest of each, sent at the mean of their side. The payload is that of signed_set.h
- * with two magnitudes. */
+/* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016): sends a share `ratio` of the positive
+ * elements, the largest, all as their mean, and the same share of the negative elements likewise. The payload is that
+ * of signed_set.h with two magnitudes. */
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"
@@ -21,11 +21,11 @@ static double ratio_of(const Call *c)
     return ((const Adaq *)c->self->params)->ratio;
 }
 
-/* ---- how many elements each side has ---- */
+/* ---- number of elements of each sign ---- */
 
 typedef struct {
     const float *x;
-    size_t n, (*of)[SIDES]; /* of each block */
+    size_t n, (*of)[SIDES]; /* of: (blocks entries) number of elements of each sign */
 } AdaqSides;
 
 static void count_block(void *data, size_t block)
@@ -75,7 +75,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return signed_set_put(&s, mean, SIDES, out);
 }
 
-/* Each side sends at most ratio times its elements, rounded up. */
+/* Refuses sets of more than ratio n + 2 elements: each sign sends at most ratio times its elements, rounded up. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;

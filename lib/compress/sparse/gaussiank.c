@@ -1,5 +1,5 @@
-/* gaussiank.c -- elements above the threshold of a fitted normal distribution (Shi, Chu, Cheung, See 2019). The
- * payload is that of sparse.h. */
+/* gaussiank.c -- sends the elements above a threshold that a fitted normal distribution gives (Shi, Chu, Cheung, See
+ * 2019). The payload is that of sparse.h. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
@@ -20,7 +20,7 @@ enum { ROUNDS = 4 };
 typedef struct {
     const float *x;
     size_t n;
-    double (*moment)[2]; /* (blocks): sum and sum of squares */
+    double (*moment)[2]; /* (blocks entries) sum and sum of squares */
 } Fit;
 
 static void fit_block(void *data, size_t block)
@@ -30,7 +30,7 @@ static void fit_block(void *data, size_t block)
                        &f->moment[block][1]);
 }
 
-/* |mean| + z sigma, where |N(0, 1)| is above z with probability ratio; NaN when scratch has no memory. */
+/* Returns |mean| + z sigma, where |N(0, 1)| is above z with probability ratio; NaN: out of memory. */
 static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;

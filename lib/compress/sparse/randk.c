@@ -1,11 +1,11 @@
-/* randk.c -- k of n elements times n/k, all subsets equally likely (random sparsification with a fixed
- * number of elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi 2018).
+/* randk.c -- k of n elements times n/k, all subsets equally likely (random sparsification with a fixed number of
+ * elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi 2018).
  *
  *     kind:8  { x:f32 } x k                      their indices follow from the random address (subset.h)
  *     merged: kind:8  workers:varint  { sum:f32 } x k        shared=on: all workers send the same elements
  *
  * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k with this k, so the estimate is
- * unbiased even if ratio n is not whole. With k = n the tensor is sent raw. */
+ * unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
 #include "codec/compressor.h"
 #include "base/parallel.h"
 #include "num/subset.h"
@@ -57,7 +57,8 @@ typedef struct {
     float *decoded;
     uint8_t *out;
     const uint8_t *in;
-    size_t *bad; /* (blocks) how many values of the block are not finite when multiplied by n/k */
+    /* (blocks entries) number of the block's values that are not finite when multiplied by n/k */
+    size_t *bad;
 } RandkJob;
 
 static Status open_job(RandkJob *job, const Call *c)
@@ -117,7 +118,7 @@ static void scatter_block(void *data, size_t block)
     job->bad[block] = bad;
 }
 
-/* Runs over all blocks; false if a value times n/k is beyond float32. */
+/* Runs `block` on all blocks; false if a value times n/k is beyond float32. */
 static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
 {
     size_t bad = 0;
@@ -201,9 +202,9 @@ static double variance(const Call *c, const float *x)
     return omega(c) * powers_of(x, c->shape->n).squares;
 }
 
-/* A fixed number of elements makes their errors dependent: with w = n/k - 1 the error has the covariance C = w (n
- * diag(x^2) - x x') / (n - 1). The moments are squares = tr C^2 and weighted = x' C x. The latter is 0 if all
- * elements have one magnitude: the gain is then 1 in every draw. */
+/* The number of elements is fixed, so their errors are dependent: with w = n/k - 1 the error has the covariance C = w
+ * (n diag(x^2) - x x') / (n - 1). Then `squares` is tr C^2, and `weighted` is x' C x. The latter is 0 if all elements
+ * have the same magnitude: every draw then estimates |x|^2 exactly. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const double n = (double)c->shape->n, w = omega(c);

@@ -1,8 +1,8 @@
-/* sidco.c -- a threshold in stages, each from an exponential fitted to the magnitudes above the stage before
- * (Abdelmoniem et al. 2021). The payload is that of sparse.h.
+/* sidco.c -- a threshold found in stages: each stage fits an exponential distribution to the magnitudes above the
+ * level of the previous stage (Abdelmoniem et al. 2021). The payload is that of sparse.h.
  *
- * The paper changes the number of stages by how many elements past steps sent. Here every number of stages is
- * tried on the tensor itself, so there is no state. */
+ * The paper adapts the number of stages to the number of elements that past steps sent. Here every number of stages
+ * is tried on the tensor itself, so there is no state. */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
@@ -19,16 +19,16 @@ static const Param schema[] = {
 };
 
 enum { STAGES = 4 };
-#define FIRST_SHARE 0.25 /* of all elements: the target of the first of several stages */
+#define FIRST_SHARE 0.25 /* the first of several stages aims at this share of all elements */
 
-/* The magnitudes above the level of the first stage, block by block: all that later stages need. */
+/* The magnitudes above the level of the first stage, block by block; later stages need no others. */
 typedef struct {
     const Picks *s;
     float level;
-    float *value;      /* (BLOCK + ROOM_BEHIND) of each block */
-    size_t *listed;    /* (blocks) how many magnitudes */
-    size_t *count;     /* (blocks) how many reach `level` */
-    double *magnitude; /* (blocks) the sum of these */
+    float *value;      /* magnitudes; each block has room for BLOCK + ROOM_BEHIND */
+    size_t *listed;    /* (blocks entries) number of magnitudes in `value` */
+    size_t *count;     /* (blocks entries) number of magnitudes that reach `level` */
+    double *magnitude; /* (blocks entries) sum of the magnitudes that reach `level` */
 } Tail;
 
 static float *listed_of(const Tail *t, size_t block)
@@ -68,7 +68,7 @@ static bool tail_open(Tail *t, const Picks *s, double level)
     return true;
 }
 
-/* How many magnitudes reach the level; *mean is their mean. */
+/* Returns the number of magnitudes that reach the level; *mean is the mean of these magnitudes. */
 static size_t reach(Tail *t, double level, double *mean)
 {
     const size_t blocks = blocks_of(t->s->n);
@@ -84,9 +84,9 @@ static size_t reach(Tail *t, double level, double *mean)
     return count;
 }
 
-/* The level of the last stage. Each stage aims at the same share of the magnitudes above the stage before, by an
- * exponential fitted to them; stages end early if no magnitude reaches one. `first` is the first stage's level,
- * *count how many reach the last. */
+/* Returns the level of the last stage. Each stage aims at the same share of the magnitudes above the previous stage's
+ * level, by an exponential distribution fitted to them; stages end early when no magnitude reaches a level. `first`
+ * is the first stage's level, *count the number of magnitudes that reach the last. */
 static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
@@ -99,13 +99,13 @@ static double run_stages(Tail *t, double first, double ratio, int stages, size_t
     return level;
 }
 
-/* By which factor `count` misses k. */
+/* Returns the factor, 1 or more, by which `count` differs from k. */
 static double miss(size_t count, double k)
 {
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* The level whose count is nearest to k, over all numbers of stages; NaN: out of memory. */
+/* Returns the level whose count is nearest to k, over all numbers of stages; NaN: out of memory. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

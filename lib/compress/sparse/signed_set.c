@@ -46,7 +46,7 @@ static void add_part(SignedSet *s, const SidePart *part)
 
 typedef struct {
     const Picks *picks;
-    SidePart *part; /* of each block */
+    SidePart *part; /* (blocks entries) */
 } SetCount;
 
 static void count_block(void *data, size_t block)
@@ -60,7 +60,7 @@ static void count_block(void *data, size_t block)
     job->part[block] = part;
 }
 
-/* Adds block by block, as count_block does, so that both give the same sums. */
+/* Adds up a listed selection, block by block as count_block does, so that both give the same sums. */
 static void count_list(SignedSet *s)
 {
     const Picks *p = &s->picks;
@@ -146,7 +146,8 @@ static void fill_block(void *data, size_t block)
         x[f->set.at[k]] = f->value[signs_bit(f->sign, k)];
 }
 
-/* A magnitude must be positive, or 0 for a side without elements. A single magnitude serves both sides. */
+/* Reads the magnitudes. Each must be positive, or 0 for a sign without elements. A single magnitude is that of both
+ * signs. */
 static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
 {
     const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};

@@ -1,11 +1,11 @@
-/* signed_set.h -- the payload of stc, adaq and strom: the indices and signs of some elements, and one magnitude
- * for all or one for each sign. All other elements decode to 0.
+/* signed_set.h -- the payload of stc, adaq and strom: the indices and signs of some elements, and one magnitude for
+ * all of them or one for each sign. All elements outside the set decode to 0.
  *
  *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
- * The set is that of indices.h; sign k belongs to the k-th element of the set (signs.h). Of two magnitudes the
- * first is for positive elements, the second for negative ones; a side without elements has 0. Zeros are never in
- * the set. The tensor is sent raw if that is no longer. */
+ * The set is that of indices.h; sign k belongs to the k-th element of the set (signs.h). Of two magnitudes the first
+ * is for positive elements, the second for negative ones; it is 0 for a sign without elements. Zeros are never in the
+ * set. The tensor is sent raw if that is not longer. */
 #ifndef ATOMO_SIGNED_SET_H
 #define ATOMO_SIGNED_SET_H
 
@@ -17,23 +17,23 @@ enum { PLUS, MINUS, SIDES };
 typedef struct {
     const Call *c;
     Picks picks;
-    size_t count[SIDES]; /* selected elements of each sign */
-    double sum[SIDES];   /* of the magnitudes of these */
+    size_t count[SIDES]; /* number of selected elements of each sign */
+    double sum[SIDES];   /* sum of their magnitudes */
 } SignedSet;
 
-/* A hook. */
+/* A hook: bounds the payload. */
 size_t signed_set_bound(const Call *c);
 
-/* Opens an empty set of x (shape->n), which is kept. Select elements in s->picks (num/select.h), then call
- * signed_set_count, which fills counts and sums. */
+/* Opens an empty set of elements of x (shape->n), which must outlive the set. Next select elements in s->picks
+ * (num/select.h), then call signed_set_count, which computes counts and sums. */
 Status signed_set_open(SignedSet *s, const Call *c, const float *x);
 Status signed_set_count(SignedSet *s);
 
 /* Writes the payload; `magnitudes` is 1 or 2. */
 Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out);
 
-/* Payload -> x (shape->n). Refuses sets of more than `most` elements. `magnitude` gets the two magnitudes, zeros
- * for an empty set. */
+/* Decodes a payload into x (shape->n). Refuses sets of more than `most` elements. Sets `magnitude` to the two
+ * magnitudes, or to zeros for an empty set. */
 Status signed_set_get(const Call *c, Bytes in, size_t magnitudes, size_t most, float *x,
                       float magnitude[SIDES]);
 

@@ -25,10 +25,10 @@ Status picks_open(const Call *c, const float *x, Picks *s)
 
 /* ---- writing ---- */
 
-/* Lists the selection block by block, so that no memory as long as the selection is needed. */
+/* Lists the indices of the selection block by block, so that memory is needed for one block only. */
 typedef struct {
     const Picks *s;
-    size_t *place; /* (a block) */
+    size_t *place; /* (BLOCK entries) */
 } PicksWalk;
 
 static const size_t *walk_block(const Indices *set, size_t block, size_t *count)

@@ -1,9 +1,9 @@
-/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as plus
- * or minus tau; the rest is carried over to later steps.
+/* strom.c -- threshold quantisation (Strom 2015): an element whose accumulated value reaches tau is sent as plus or
+ * minus tau; the rest is carried over to later steps.
  *
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
- * The payload is that of signed_set.h with one magnitude: tau, which may depend on t. State: r (n floats). */
+ * The payload is that of signed_set.h with one magnitude, tau. State: r (n floats). */
 #include "vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
@@ -23,7 +23,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* NaN: tau is computed from t. */
+/* Returns the spec's tau; NaN: the spec has none, so tau is computed from t. */
 static double tau_of(const Call *c)
 {
     return ((const Strom *)c->self->params)->tau;
@@ -42,7 +42,7 @@ static size_t state_size(const Call *c)
     return sizeof(float) * c->shape->n;
 }
 
-/* t = x + r in scratch; x itself without a state. NULL: failed, c->err says why. */
+/* Returns t = x + r, in scratch, or x if there is no state. NULL: failed, and c->err says why. */
 static const float *gathered(const Call *c, const float *x)
 {
     const size_t n = c->shape->n;

@@ -1,5 +1,5 @@
-/* threshold.c -- every element whose magnitude reaches a threshold (Strom 2015 without accumulation; Dutta et al.
- * 2020). The payload is that of sparse.h. */
+/* threshold.c -- sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation; Dutta et
+ * al. 2020). The payload is that of sparse.h. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {
@@ -29,7 +29,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return picks_put(c, &s, out);
 }
 
-/* The largest magnitude is always sent, so the receiver knows the threshold. */
+/* Checks that no value is below the threshold. The receiver can compute a relative threshold, because the largest
+ * magnitude is always sent. */
 static Status decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read;

@@ -1,5 +1,5 @@
-/* blosc.c -- Blosc after any codec: sorts the bytes or bits of four-byte words by significance, then runs BloscLZ, on
- * one thread. */
+/* blosc.c -- Blosc after any codec: groups the bytes or bits of four-byte words by significance, then runs BloscLZ,
+ * on one thread. */
 #include "compress/wrap/packed.h"
 
 #include <blosc.h>
@@ -24,8 +24,9 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
 {
     const Blosc *p = c->self->params;
     *size = 0;
+    /* the library counts bytes in ints, so longer payloads are stored unpacked */
     if (in.size > BLOSC_MAX_BUFFERSIZE)
-        return OK; /* the library counts in ints: longer payloads are stored unpacked */
+        return OK;
     const int packed = blosc_compress_ctx((int)p->level, modes[p->shuffle], WORD, in.size, in.data, out, cap,
                                           BLOSC_BLOSCLZ_COMPNAME, OWN_BLOCKS, THREADS);
     if (packed < 0)
@@ -34,7 +35,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A chunk's head: version, version of the format, flags (the upper three bits are the format), word size, sizes. */
+/* Offsets in a chunk's header: library format version, flags (the upper three bits are the compressor's format), and
+ * word size. */
 enum { VERSION = 0, FLAGS = 2, TYPESIZE = 3, FORMAT_SHIFT = 5 };
 
 static size_t claims(Bytes in)

@@ -1,9 +1,9 @@
 /* ef.c -- error feedback for any codec: the error of a step is added to the next gradient.
  *
- *     t = x + decay e        encode(t) by the inner codec        e = t - decoded
+ *     t = x + decay e        the inner codec encodes t        e = t - decoded
  *
  * Seide et al. 2014 for one bit; Stich et al. 2018 and Karimireddy et al. 2019 prove convergence for contractive
- * codecs. The payload is the inner codec's, byte for byte. State: e (n floats), then the inner codec's own state. */
+ * codecs. The payload is the inner codec's, unchanged. State: e (n floats), then the inner codec's state. */
 #include "codec/wrapper.h"
 #include "vec/kernels.h"
 
@@ -48,7 +48,7 @@ static void add_residual(const Call *c, const float *x, float *t)
         t[i] = x[i] + decay * e[i];
 }
 
-/* t in scratch; x itself before the first step. NULL when out of memory. */
+/* Returns t, in scratch, or x itself before the first step; NULL: out of memory. */
 static const float *with_residual(const Call *c, const float *x)
 {
     if (!c->state)
@@ -77,10 +77,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* A step whose values are gradients plus residuals, for the plan of the inner codec. */
+/* For the inner codec's plan: a Step whose values are gradients plus residuals. */
 typedef struct {
     const Step *step;
-    float *t; /* (largest tensor) */
+    float *t; /* room for the largest tensor */
 } EfStep;
 
 static const float *load_sum(void *data, size_t j, Error *err)
@@ -158,7 +158,8 @@ static double residual(const Call *c)
     return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
 }
 
-/* Convergence needs a contraction, E|C(x) - x|^2 < |x|^2; unbiased codecs are contractions at high rates only. */
+/* Warns of unbiased random codecs. Convergence needs a contraction, E|C(x) - x|^2 < |x|^2 for the inner codec C;
+ * unbiased codecs are contractions only at high rates. */
 static const char *caution(const Codec *codec)
 {
     return codec_traits(codec->inner) & UNBIASED && codec_traits(codec->inner) & RANDOM

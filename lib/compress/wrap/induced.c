@@ -1,9 +1,10 @@
-/* induced.c -- a biased codec made unbiased: C(x), plus an unbiased codec's estimate of the error of C.
+/* induced.c -- makes a biased codec C unbiased: sends C(x), and an unbiased codec's estimate of the error of C.
  *
  *     decoded = C(x) + Q(x - C(x))          C is the inner codec, Q the key `with`
  *
  * Payload:  kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
- * Horvath and Richtarik, ICLR 2021. Earlier rounds are those of C. */
+ *
+ * Horvath and Richtarik, ICLR 2021. Rounds before the last carry C's payloads alone. */
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
 
@@ -21,7 +22,7 @@ static bool is_last(const Call *c)
     return c->round == codec_rounds(c->self) - 1;
 }
 
-/* The Call of Q; its random numbers are independent of those of C. */
+/* Returns the Call of Q; its random numbers are independent of those of C. */
 static Call call_with(const Call *c)
 {
     Call with = *c;
@@ -40,7 +41,7 @@ static size_t bound(const Call *c)
     return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
 }
 
-/* C's payload of the last round, in scratch. */
+/* Encodes C's payload of the last round, in scratch. */
 static Status put_first(const Call *c, const float *x, Buf *first)
 {
     const Call inner = call_inner(c, 0);
@@ -49,7 +50,7 @@ static Status put_first(const Call *c, const float *x, Buf *first)
     return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
 }
 
-/* The estimate of C, and its error x - C(x); both in scratch. */
+/* Computes C's estimate, `decoded`, and its error x - C(x), `rest`; both in scratch. */
 static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
 {
     const Call inner = call_inner(c, 0);
@@ -113,15 +114,15 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-/* C settles as if C had been used alone. Its payload is encoded again, because the payload sent may be
- * raw floats of both parts' sum. */
+/* Settles C as if C had been used alone. C's payload is encoded again, because the sent payload may be raw floats of
+ * the sum C(x) + Q(x - C(x)). */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;
-    (void)agreed; /* is the mean of C + Q, and C needs its own estimate */
+    (void)agreed; /* agreed is the mean of C + Q; C needs the estimate of C alone */
     if (!codec_state_size(&inner))
         return OK;
     TRY(put_first(c, x, &first));
@@ -141,7 +142,7 @@ static unsigned traits(const Codec *codec)
     return (with & (UNBIASED | GIVEN_DRAWS)) | ((first | with) & RANDOM) | (first & with & EXACT_BYTES);
 }
 
-/* x - C(x) if C is deterministic; NULL: C is random, or encoding failed. */
+/* Returns x - C(x); NULL: C is random or has several rounds, or encoding failed. */
 static const float *fixed_rest(const Call *c, const float *x)
 {
     Call last = *c;
@@ -157,14 +158,15 @@ static const float *fixed_rest(const Call *c, const float *x)
 static double variance(const Call *c, const float *x)
 {
     Call with = call_with(c), quiet = *c;
+    /* Q compresses the mean of all workers' errors, which one worker does not know */
     if (c->workers > 1 && codec_traits(with.self) & SHARED_DRAWS)
-        return NAN; /* Q would compress the mean error of all workers, which one worker does not know */
+        return NAN;
     quiet.streams = with.streams = NULL;
     const float *rest = fixed_rest(&quiet, x);
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* The atoms are those of x - C(x). Their part along x is unknown, so `weighted` is NaN. */
+/* The atoms are those of x - C(x). Their component along x is unknown, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);

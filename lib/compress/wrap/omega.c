@@ -1,8 +1,9 @@
 /* omega.c -- see omega.h.
  *
- * The hard vectors: noise, for codecs in a basis; elements of one magnitude, for few levels and for norms that
- * grow with n; one large element among elements 1/sqrt(n) as large, for scales by the largest magnitude; a
- * positive and a negative spike in every 256 elements, for levels between extremes and for rotations. */
+ * The relative variance is measured on four vectors, each with a large variance for some codecs: `noise` for codecs
+ * that use a basis; `level`, elements of one magnitude, for codecs with few levels and for norms that grow with n;
+ * `peak`, one element of 1 among elements of 1/sqrt(n), for scales by the largest magnitude; `spikes`, one element of
+ * 1 and one of -1 in every 256, for levels between minimum and maximum and for rotations. */
 #include "compress/wrap/omega.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static float spikes(const Rng *rng, size_t n, size_t i)
 
 static float (*const hard[])(const Rng *, size_t, size_t) = {noise, level, peak, spikes};
 
-/* For codecs without a closed form: the mean of a few draws. */
+/* Computes the mean squared error of a few draws, for codecs without a closed form. */
 static Status measure(const Call *c, const float *x, double *variance)
 {
     const size_t n = c->shape->n;
@@ -54,8 +55,8 @@ static Status measure(const Call *c, const float *x, double *variance)
     return OK;
 }
 
-/* The largest E|Q(x) - x|^2 / |x|^2 over four vectors, each hard for some codecs: a lower bound of omega. It
- * depends on spec and shape only, so all workers compute the same number. */
+/* Computes the largest E|Q(x) - x|^2 / |x|^2 over the four vectors, which is a lower bound on omega. It depends on
+ * spec and shape only, so all workers compute the same number. */
 static Status find_omega(const Call *call, double *omega)
 {
     const size_t n = call->shape->n;

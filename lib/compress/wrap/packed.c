@@ -52,7 +52,7 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-/* The inner codec's payload: a slice of `in`, or unpacked in scratch. */
+/* Makes *plain the inner codec's payload: a slice of `in`, or unpacked bytes in scratch. */
 static Status open_payload(const Call *c, Bytes in, Bytes *plain)
 {
     const Packer *packer = packer_of(c);

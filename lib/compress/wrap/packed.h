@@ -1,21 +1,22 @@
-/* packed.h -- lossless back ends: a general compressor packs the inner codec's payload.
+/* packed.h -- lossless wrappers: a general-purpose compressor packs the inner codec's payload.
  *
- * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | that payload, packed and shorter
+ * Payload:  form:8 = 0 | the inner codec's payload          or          form:8 = 1 | the same, packed and shorter
  *
- * Earlier rounds are passed on unpacked, so that they can merge. Packed payloads do not merge. Packed bytes depend on
- * the library's version; decoded values do not. */
+ * Payloads of rounds before the last are not packed, so that they can merge. Packed payloads do not merge. Packed
+ * bytes depend on the library's version; decoded values do not. */
 #ifndef ATOMO_PACKED_H
 #define ATOMO_PACKED_H
 
 #include "codec/wrapper.h"
 
-/* The functions of a library; `family` of the Compressor points to them. */
+/* The functions of a compression library; Compressor.family points to them. */
 typedef struct Packer {
-    /* *size: bytes written, at most `cap`; 0: they would not fit. ERR_MEMORY: the library is out of memory. */
+    /* Packs `in` to `out`. *size: bytes written, at most `cap`; 0: they would not fit. ERR_MEMORY: the library is out
+     * of memory. */
     Status (*pack)(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *size);
-    /* The unpacked size that the bytes state; 0: pack did not write them. */
+    /* Returns the unpacked size that the packed bytes state; 0: `pack` did not write them. */
     size_t (*claims)(Bytes in);
-    /* Unpacks to exactly `size` bytes; false: it cannot. */
+    /* Unpacks to exactly `size` bytes; false: impossible. */
     bool (*unpack)(Bytes in, uint8_t *out, size_t size);
 } Packer;
 

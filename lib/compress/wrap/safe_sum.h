@@ -1,4 +1,4 @@
-/* safe_sum.h -- whether the sum of two vectors must be within float32. */
+/* safe_sum.h -- a sufficient condition for the sum of two vectors to be within float32's range. */
 #ifndef ATOMO_SAFE_SUM_H
 #define ATOMO_SAFE_SUM_H
 
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* True: x plus any finite vector is finite, because float32 addends under 2^103 cannot round a sum up to infinity. */
+/* True if x plus any finite vector is finite: float32 addends under 2^103 cannot round a sum up to infinity. */
 static inline bool sum_is_safe(const float *x, size_t n)
 {
     float most = 0;

@@ -1,15 +1,15 @@
-/* shift.c -- ef21 and diana: send the difference from a learned shift, which approaches the gradient over the
- * steps.
+/* shift.c -- ef21 and diana: send the difference between the gradient and a learned shift, which approaches the
+ * gradient over the steps.
  *
- *     t = x - h        encode(t) by the inner codec, which decodes to q        h' = h + alpha q
+ *     t = x - h        the inner codec encodes t and decodes it to q        h' = h + alpha q
  *
- * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al.
- * 2019) to h + q, for unbiased ones. Sender and receivers keep the same h, so decoding reads the state: a head,
+ * ef21 (Richtarik et al. 2021) decodes to the new shift h', for contractive codecs; diana (Mishchenko et al. 2019)
+ * decodes to h + q, for unbiased codecs. Sender and receivers keep the same h, so decoding reads the state: a head,
  * this worker's h and the mean of all workers' h (n floats each), then the inner codec's state.
  *
- * Payload: the inner codec's, after a kind byte 0 if that has none. Merged, if the inner codec is linear: kind:8
- * = 2, workers:varint, the inner codec's merged payload. It decodes to the sum of all estimates: the mean shift
- * times the workers is added. */
+ * Payload: the inner codec's payload, after a kind byte 0 if that payload has no kind byte. Merged, if the inner
+ * codec is linear: kind:8 = 2, workers:varint, the inner codec's merged payload. It decodes to the sum of all
+ * estimates: the inner codec's decoded sum, plus the number of workers times the mean shift. */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
@@ -39,8 +39,8 @@ static bool wraps_unbiased(const Codec *codec)
 /* ---- the state ---- */
 
 typedef struct {
-    double alpha; /* of diana; 0: not computed yet */
-    double left;  /* |x - h'|, known to the sender only */
+    double alpha; /* the alpha that diana uses; 0: not computed yet */
+    double left;  /* |x - h'|, computed by the sender only */
 } ShiftHead;
 
 static size_t own_state(const Call *c)
@@ -54,13 +54,14 @@ static size_t state_size(const Call *c)
     return state_round(own_state(c)) + codec_state_size(&inner);
 }
 
-/* This worker's shift (n), followed by the mean shift (n); NULL before the first step. */
+/* Returns this worker's shift (n), which the mean shift (n) follows; NULL before the first step. */
 static const float *shift_of(const Call *c)
 {
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
 }
 
-/* The alpha of the spec, 1 if it is auto. ef21 decodes with it; diana decodes without alpha. */
+/* Returns the spec's alpha, or 1 if alpha is auto. ef21 decodes with this alpha; diana's decoding does not use
+ * alpha. */
 static double spec_alpha(const Call *c)
 {
     const double alpha = ((const Shift *)c->self->params)->alpha;
@@ -72,8 +73,9 @@ static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
     const Call inner = call_inner(c, own_state(c));
     const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
     *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
+    /* a biased codec has no omega, so its alpha is that of the spec */
     return head->alpha > 0 || !is_diana(c->self) || !automatic || !wraps_unbiased(c->self)
-               ? OK /* a biased codec has no omega */
+               ? OK
                : omega_rate(&inner, alpha);
 }
 
@@ -102,7 +104,7 @@ static Status subtract(const Call *c, const float *x, float *t, Error *err)
                            c->self->ops->name, bad);
 }
 
-/* t = x - h, in scratch; x itself before the first step. */
+/* Computes t = x - h, in scratch; t is x itself before the first step. */
 static Status difference(const Call *c, const float *x, const float **t)
 {
     *t = x;
@@ -121,10 +123,10 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* A step whose values are gradients minus shifts, for the plan of the inner codec. */
+/* For the inner codec's plan: a Step whose values are gradients minus shifts. */
 typedef struct {
     const Step *step;
-    float *t; /* (largest tensor) */
+    float *t; /* room for the largest tensor */
 } Differences;
 
 static const float *load_difference(void *data, size_t j, Error *err)
@@ -161,7 +163,7 @@ static bool is_merged(Bytes in)
     return in.size && in.data[0] == PAYLOAD_MERGED;
 }
 
-/* Payloads of the last round get a kind byte if the inner codec writes none. */
+/* Removes the kind byte that ef21 and diana put before payloads without one, in the last round. */
 static Status take_kind(const Call *c, Bytes *in)
 {
     if (!adds_kind(c))
@@ -172,7 +174,7 @@ static Status take_kind(const Call *c, Bytes *in)
     return OK;
 }
 
-/* Reads a merged payload's head; *in becomes the rest. */
+/* Reads a merged payload's kind and number of workers; *in becomes the rest. */
 static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
 {
     Reader r = reader_open(*in);
@@ -184,7 +186,7 @@ static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
     return OK;
 }
 
-/* x = count h + gain x */
+/* Sets x to count * h + gain * x. */
 static Status add_shift(const Call *c, const float *h, double count, double gain, float *x)
 {
     const size_t n = c->shape->n;
@@ -222,8 +224,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&inner, t, out));
     if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
         return OK;
-    float *y =
-        NEW(c->scratch, float, n); /* decodes the payload to see whether the estimate is within float32 */
+    /* the payload decoded, to see whether the estimate is within float32 */
+    float *y = NEW(c->scratch, float, n);
     if (!y)
         return arena_fail(c->scratch, c->err);
     if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
@@ -255,7 +257,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- learning ---- */
 
-/* Settles the inner codec: its input was t, and its agreed estimate is the mean of all q. */
+/* Settles the inner codec. Its gradient was t, and its agreed estimate is the mean of all workers' q. */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
@@ -296,7 +298,8 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     TRY(take_kind(c, &last));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
-    TRY(settle_inner(c, x, sent, agreed, state)); /* needs the shifts of this step */
+    /* before the update, since it needs the shifts of this step */
+    TRY(settle_inner(c, x, sent, agreed, state));
     const double toward = is_diana(c->self) ? alpha : 1;
     for (size_t i = 0; i < n; i++) {
         own[i] = (float)((double)own[i] + alpha * (double)q[i]);
@@ -315,7 +318,7 @@ static double residual(const Call *c)
 
 /* ---- promises ---- */
 
-/* Payloads merge only if the inner codec is linear: merged votes, for example, do not decode to a sum of
+/* Payloads merge only if the inner codec is linear: merged majority votes, for example, do not decode to a sum of
  * differences. */
 static unsigned traits(const Codec *codec)
 {
@@ -326,7 +329,7 @@ static unsigned traits(const Codec *codec)
     return is_diana(codec) || isnan(alpha) || alpha == 1 ? all : all & ~(unsigned)UNBIASED;
 }
 
-/* E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t) for an unbiased inner codec. */
+/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t), where V is the variance of an unbiased inner codec. */
 static double variance(const Call *c, const float *x)
 {
     const Call inner = call_inner(c, own_state(c));
@@ -340,7 +343,7 @@ static double variance(const Call *c, const float *x)
     return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
 }
 
-/* The atoms are those of t. Their part along x is unknown, so `weighted` is NaN. */
+/* The atoms are those of t. Their component along x is unknown, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call inner = call_inner(c, own_state(c));

@@ -26,8 +26,8 @@ static Status pack(const Call *c, Bytes in, uint8_t *out, size_t cap, size_t *si
     return OK;
 }
 
-/* A frame begins with its magic number and a byte of flags; FOREIGN are those for a dictionary, a checksum, and
- * unused. */
+/* A frame begins with its magic number and a byte of flags. FOREIGN: the flags for a dictionary and a checksum, and
+ * unused flags, none of which `pack` sets. */
 enum { MAGIC = 4, FOREIGN = 0x1f };
 
 static size_t claims(Bytes in)
