@@ -90,8 +90,8 @@ static size_t chunk_size(const Arena *a, size_t i, size_t need)
     return whole_pages(need > below ? need : below);
 }
 
-/* Makes chunk `i` > 0 hold at least `need` bytes. It and the chunks above it are empty; where it has to be replaced, all of
- * them are freed. */
+/* Makes chunk `i` > 0 hold at least `need` bytes. It and the chunks above it are empty; where it has to be replaced,
+ * all of them are freed. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];

@@ -30,8 +30,9 @@ typedef struct {
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
-/* Lends an empty arena memory (64-byte aligned) that it takes from first, and whose contents are lost; arena_unlend takes the
- * memory back from an arena that is empty again. So a large buffer serves as scratch while it holds nothing. */
+/* Lends an empty arena memory (64-byte aligned) that it takes from first, and whose contents are lost; arena_unlend
+ * takes the memory back from an arena that is empty again. So a large buffer serves as scratch while it holds
+ * nothing. */
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 

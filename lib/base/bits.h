@@ -22,8 +22,8 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Stores the whole bytes that the writer holds, where fewer than eight bytes of room are left. Takes and returns the writer
- * by value, so that it can stay in registers. */
+/* Stores the whole bytes that the writer holds, where fewer than eight bytes of room are left. Takes and returns the
+ * writer by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */

@@ -1,8 +1,8 @@
 /* bytes.h -- views of bytes, and little-endian fields in them.
  *
  * Bytes borrows. Buf is a buffer of known capacity that a writer fills: writers assert the capacity (the caller
- * allocated `bound` bytes), they never grow it. Reader is sticky: after the first missing field every take gives 0 and
- * `bad` stays set, so that a decoder checks once. */
+ * allocated `bound` bytes), they never grow it. Reader is sticky: after the first missing field every take gives 0
+ * and `bad` stays set, so that a decoder checks once. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 

@@ -2,8 +2,8 @@
  *
  * entry, lq, terngrad and 1-bit qsgd toss this coin with the same random words, so they decode to the same vectors
  * where their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62 random bits: 30 of the
- * element's word and, where these tie with p (one time in 2^30), 32 of the word's continuation, so that even p far under
- * 2^-32 is exact. The vector kernels repeat these lines operation by operation. */
+ * element's word and, where these tie with p (one time in 2^30), 32 of the word's continuation, so that even p far
+ * under 2^-32 is exact. The vector kernels repeat these lines operation by operation. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 

@@ -11,9 +11,9 @@ typedef struct {
     size_t number[COUNTS_MOST]; /* in the order given, each once */
 } Counts;
 
-/* Reads numbers from 1 to `most` (below 2^31) with commas between them. Dots continue a geometric sequence: after 4,8 they
- * mean 16, 32 and so on up to the number behind the dots, which the sequence must reach. ERR_USAGE names `what`, the
- * option that `text` was given to, and the part that is wrong. */
+/* Reads numbers from 1 to `most` (below 2^31) with commas between them. Dots continue a geometric sequence: after 4,8
+ * they mean 16, 32 and so on up to the number behind the dots, which the sequence must reach. ERR_USAGE names `what`,
+ * the option that `text` was given to, and the part that is wrong. */
 Status counts_read(Counts *c, const char *what, const char *text, size_t most, Error *err) MUST_USE;
 
 size_t counts_largest(const Counts *c); /* 0 for an empty list */

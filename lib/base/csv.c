@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Fields are unquoted into one buffer as they are read. A field takes no more room there than in the text, as its NUL takes the
- * place of the separator. */
+/* Fields are unquoted into one buffer as they are read. A field takes no more room there than in the text, as its NUL
+ * takes the place of the separator. */
 typedef struct {
     const char *at, *end;
     char *to;

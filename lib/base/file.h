@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 
-/* The file's bytes in the arena, with a NUL behind them; pipes are read to their end. ERR_IO where it cannot be opened or
- * read, ERR_CORRUPT where it has more than `most` bytes. */
+/* The file's bytes in the arena, with a NUL behind them; pipes are read to their end. ERR_IO where it cannot be
+ * opened or read, ERR_CORRUPT where it has more than `most` bytes. */
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
 
 /* Reads an open file from its present position on, as file_load does. */

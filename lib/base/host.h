@@ -4,7 +4,8 @@
 
 #include "base/arena.h"
 
-/* The value in the first line "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes; NULL: no such line. */
+/* The value in the first line "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes; NULL: no such
+ * line. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
 char *host_cpu(Arena *a); /* the CPU's model; NULL: unknown */

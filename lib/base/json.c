@@ -9,8 +9,9 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
-/* Texts are written one behind the other into one buffer. A text takes no more room there than in the data: its NUL takes the
- * place of the closing quote, or of the character before a number. So data that begin with a bracket may be the buffer. */
+/* Texts are written one behind the other into one buffer. A text takes no more room there than in the data: its NUL
+ * takes the place of the closing quote, or of the character before a number. So data that begin with a bracket may be
+ * the buffer. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text goes */

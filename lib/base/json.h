@@ -24,9 +24,9 @@ typedef struct Json {
 /* Reads the value in `size` bytes at `data` into the arena. ERR_CORRUPT, with the offset, for invalid JSON. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* json_read for an object whose member `name` is a long array: `take` gets the array's elements one by one instead of a
- * tree of them, and the array is empty in `out`. An element is valid during its call only, its texts as long as `data`:
- * they are written over it. Only the first array of that name is handled so. */
+/* json_read for an object whose member `name` is a long array: `take` gets the array's elements one by one instead of
+ * a tree of them, and the array is empty in `out`. An element is valid during its call only, its texts as long as
+ * `data`: they are written over it. Only the first array of that name is handled so. */
 typedef struct {
     const char *name;
     Status (*take)(void *of, const Json *element);

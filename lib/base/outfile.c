@@ -16,8 +16,8 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The path behind symbolic links; its file need not exist. With more than LINKS_MAX links the result is a link itself, and
- * opening it fails. */
+/* The path behind symbolic links; its file need not exist. With more than LINKS_MAX links the result is a link
+ * itself, and opening it fails. */
 static char *resolve(const char *path, Arena *a)
 {
     enum { LINKS_MAX = 40 };

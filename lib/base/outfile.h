@@ -1,9 +1,9 @@
 /* outfile.h -- a file that appears whole or not at all.
  *
- * Output goes to a temporary file beside the target. Commit flushes it to the disk and renames it to the target. Where
- * the file system allows, the temporary file has no name before commit, so that a killed process leaves nothing. A
- * target that is no regular file (/dev/stdout, a pipe) is written in place. A target that is a symbolic link stays one:
- * the file it points to is replaced or created. */
+ * Output goes to a temporary file beside the target. Commit flushes it to the disk and renames it to the target.
+ * Where the file system allows, the temporary file has no name before commit, so that a killed process leaves
+ * nothing. A target that is no regular file (/dev/stdout, a pipe) is written in place. A target that is a symbolic
+ * link stays one: the file it points to is replaced or created. */
 #ifndef ATOMO_OUTFILE_H
 #define ATOMO_OUTFILE_H
 

@@ -1,8 +1,9 @@
 /* parallel.c -- a pool of threads that share out the pieces of one call at a time.
  *
- * The caller works too. A call from inside a piece, or while another thread's call holds the pool, runs all its pieces on
- * the calling thread, as does every call where no thread can be created: results do not depend on it. An idle thread spins for
- * some microseconds, which is what passes between two calls of one computation, and then sleeps. */
+ * The caller works too. A call from inside a piece, or while another thread's call holds the pool, runs all its
+ * pieces on the calling thread, as does every call where no thread can be created: results do not depend on it. An
+ * idle thread spins for some microseconds, which is what passes between two calls of one computation, and then
+ * sleeps. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -86,7 +87,8 @@ static void expect_forks(void)
     pthread_atfork(NULL, NULL, forget_threads);
 }
 
-/* Creates threads until there are `wanted`, or until the system has no more. Signals go to the program's own threads. */
+/* Creates threads until there are `wanted`, or until the system has no more. Signals go to the program's own
+ * threads. */
 static void create_threads(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

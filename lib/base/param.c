@@ -15,8 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* Writes a value of any type; NaN and PARAM_NONE unset a number, and a text becomes empty. assign copies texts, spec.c stores
- * specs. */
+/* Writes a value of any type; NaN and PARAM_NONE unset a number, and a text becomes empty. assign copies texts,
+ * spec.c stores specs. */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;

@@ -1,5 +1,5 @@
-/* param.h -- a codec's parameters as a table: one line per key drives parsing, checking, canonical printing,
- * `list`, error messages and docs/compressors.md.
+/* param.h -- a codec's parameters as a table: one line per key drives parsing, checking, canonical printing, `list`,
+ * error messages and docs/compressors.md.
  *
  *     typedef struct { int64_t bits, bucket; int norm; } Qsgd;         the field's C type chooses the parser
  *     static const char *const norms[] = {"l2", "linf", NULL};
@@ -10,11 +10,11 @@
  *         {0},
  *     };
  *
- * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), an array of
- * char a text of at most `high` characters (choices[0] describes it), const char * the spec of another codec, which is
- * the last key and takes the rest of the stage (spec.c reads it). A key whose default is NULL is
- * unset until the spec names it: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group
- * exclude one another: naming one unsets the others. */
+ * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), an array of char a
+ * text of at most `high` characters (choices[0] describes it), const char * the spec of another codec, which is the
+ * last key and takes the rest of the stage (spec.c reads it). A key whose default is NULL is unset until the spec
+ * names it: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group exclude one
+ * another: naming one unsets the others. */
 #ifndef ATOMO_PARAM_H
 #define ATOMO_PARAM_H
 

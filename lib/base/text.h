@@ -32,8 +32,8 @@ void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
 
-/* The length in bytes of the UTF-8 character at s, of which `left` bytes are there; 0: no valid one (overlong forms and
- * surrogates are not valid). */
+/* The length in bytes of the UTF-8 character at s, of which `left` bytes are there; 0: no valid one (overlong forms
+ * and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
 /* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */

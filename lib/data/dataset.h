@@ -52,8 +52,8 @@ Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit s
 /* Fills order (d->count) with a permutation of the images, determined by (seed, epoch). */
 void dataset_shuffle(const Dataset *d, uint64_t seed, uint64_t epoch, uint32_t *order);
 
-/* Fills x (count, channels, rows, columns) and labels (count) with images index[0 .. count-1], normalised. With `augment`,
- * training images are cropped and flipped by random words addressed (seed, epoch, index[i]). */
+/* Fills x (count, channels, rows, columns) and labels (count) with images index[0 .. count-1], normalised. With
+ * `augment`, training images are cropped and flipped by random words addressed (seed, epoch, index[i]). */
 void batch_fill(const Dataset *d, const uint32_t *index, size_t count, bool augment, uint64_t seed,
                 uint64_t epoch, int threads, float *x, uint8_t *labels);
 

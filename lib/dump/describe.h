@@ -1,8 +1,8 @@
-/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the quantities that
- * the ATOMO paper's theorems compare.
+/* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the
+ * quantities that the ATOMO paper's theorems compare.
  *
- * NaN and infinities are counted and otherwise ignored; a tensor that has any gets no spectrum. A number that does not
- * exist is NaN. Sums are in double, block by block. */
+ * NaN and infinities are counted and otherwise ignored; a tensor that has any gets no spectrum. A number that does
+ * not exist is NaN. Sums are in double, block by block. */
 #ifndef ATOMO_DESCRIBE_H
 #define ATOMO_DESCRIBE_H
 

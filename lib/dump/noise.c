@@ -1,7 +1,7 @@
 /* noise.c -- see noise.h.
  *
- * The inverse of the normal distribution by Wichura's rational functions (AS 241, 1988): one for the middle 85 % of u, two for
- * the tails, functions of sqrt(-log u). */
+ * The inverse of the normal distribution by Wichura's rational functions (AS 241, 1988): one for the middle 85 % of
+ * u, two for the tails, functions of sqrt(-log u). */
 #include "dump/noise.h"
 
 #include "num/log_series.h"

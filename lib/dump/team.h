@@ -1,8 +1,10 @@
-/* team.h -- the gradients of P workers from a dump, for merging; where the dump has fewer workers, gradients are made up.
+/* team.h -- the gradients of P workers from a dump, for merging; where the dump has fewer workers, gradients are made
+ * up.
  *
- * In a dump with worker groups, the workers of each step are merged. In a dump without, its steps are taken as workers of one
- * step. Where a vector has F gradients, worker p >= F gets g + noise rms(g) N(0, 1), where g is the gradient of worker p mod F
- * and the noise has the address (seed, p, step, tensor). Vectors of the same name and shape are merged. */
+ * In a dump with worker groups, the workers of each step are merged. In a dump without, its steps are taken as
+ * workers of one step. Where a vector has F gradients, worker p >= F gets g + noise rms(g) N(0, 1), where g is the
+ * gradient of worker p mod F and the noise has the address (seed, p, step, tensor). Vectors of the same name and
+ * shape are merged. */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 

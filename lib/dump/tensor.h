@@ -66,8 +66,8 @@ typedef struct {
 typedef struct Dump Dump;
 
 /* Opens, checks and lists the file. External links and storage, virtual datasets, filters that need a plug-in and
- * float types beyond 64 bits are errors; datasets that are not floats are skipped and counted. The listing lives in the
- * arena until that is rewound or closed. */
+ * float types beyond 64 bits are errors; datasets that are not floats are skipped and counted. The listing lives in
+ * the arena until that is rewound or closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
@@ -94,7 +94,8 @@ typedef struct {
     const char *kind;          /* glob on the kind's name; NULL: all */
 } Selection;
 
-/* Indices into the dump, in file order. A glob that matches nothing is ERR_USAGE, with the nearest name or the first few. */
+/* Indices into the dump, in file order. A glob that matches nothing is ERR_USAGE, with the nearest name or the first
+ * few. */
 Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, size_t *count, Error *err);
 
 /* ---- writing ---- */

@@ -1,8 +1,8 @@
 /* tensor_hdf5.c -- reading dumps, on the side of the program: a reader process lists the file and delivers floats.
  *
- * Plain little-endian float32 data are read from the file here, at the offset that the reader gives: that is safe, as any
- * bytes are floats. Other tensors the reader unpacks into shared memory, which this side creates and seals, so that the
- * reader can neither shrink nor grow it. Everything else comes as messages that tensor_stream.c parses. */
+ * Plain little-endian float32 data are read from the file here, at the offset that the reader gives: that is safe, as
+ * any bytes are floats. Other tensors the reader unpacks into shared memory, which this side creates and seals, so
+ * that the reader can neither shrink nor grow it. Everything else comes as messages that tensor_stream.c parses. */
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -64,8 +64,8 @@ static Status reader_lost(Dump *d, bool died, Error *err)
     return err->status;
 }
 
-/* Takes a whole message out of the inbox; false where there is none. A message that is too long gets size 0, which no parser
- * accepts. */
+/* Takes a whole message out of the inbox; false where there is none. A message that is too long gets size 0, which no
+ * parser accepts. */
 static bool inbox_take(Dump *d, Bytes *message)
 {
     if (d->to - d->from < 4)
@@ -101,7 +101,8 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* Looks for the eight bytes that every HDF5 file has at 0, 512, 1024, ..., for a clearer message than the library's. */
+/* Looks for the eight bytes that every HDF5 file has at 0, 512, 1024, ..., for a clearer message than the
+ * library's. */
 static bool has_signature(int fd, uint64_t size)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};

@@ -9,7 +9,8 @@
 
 enum { HDF5_REASON = 256 };
 
-/* The reason of the library's last failure: the system's error where there is one, else the library's innermost message. */
+/* The reason of the library's last failure: the system's error where there is one, else the library's innermost
+ * message. */
 const char *hdf5_reason(char out[HDF5_REASON]);
 
 /* ---- the reader process ---- */
@@ -43,13 +44,14 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 /* Whether the object has an attribute of this name and text, each of up to 64 bytes. */
 bool attr_says(hid_t object, const char *name, const char *text);
 
-/* Whether the dataset is float (or bfloat16 in uint16); an error where it is not stored in the file or its filters are
- * not built in. */
+/* Whether the dataset is float (or bfloat16 in uint16); an error where it is not stored in the file or its filters
+ * are not built in. */
 typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* The file offset of a dataset of contiguous little-endian float32; NOWHERE for any other layout or type, or no data. */
+/* The file offset of a dataset of contiguous little-endian float32; NOWHERE for any other layout or type, or no
+ * data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
 /* Sends the message in `b`, whose first 4 bytes are free for its size. */

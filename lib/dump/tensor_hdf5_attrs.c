@@ -1,5 +1,5 @@
-/* tensor_hdf5_attrs.c -- in the reader process: puts an object's attributes into a message, and the reason of a failed
- * call of HDF5. Attributes that are neither one number nor one text of up to 64 KB are left out. */
+/* tensor_hdf5_attrs.c -- in the reader process: puts an object's attributes into a message, and the reason of a
+ * failed call of HDF5. Attributes that are neither one number nor one text of up to 64 KB are left out. */
 #include "dump/tensor_hdf5.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* tensor_hdf5_check.c -- in the reader process: whether a dataset is a tensor that may be read.
  *
- * Refused are datasets stored outside the file (external storage and virtual datasets can present any file of the user as a
- * tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
+ * Refused are datasets stored outside the file (external storage and virtual datasets can present any file of the
+ * user as a tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 
 

@@ -1,7 +1,7 @@
 /* tensor_hdf5_read.c -- the reader process: only here the HDF5 library opens existing files.
  *
- * The process may open no further files and has limits on memory and processor time, so that a damaged or hostile file can
- * harm nothing but this process. */
+ * The process may open no further files and has limits on memory and processor time, so that a damaged or hostile
+ * file can harm nothing but this process. */
 #include "base/confine.h"
 #include "dump/tensor_hdf5.h"
 

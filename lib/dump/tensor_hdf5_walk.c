@@ -1,7 +1,7 @@
 /* tensor_hdf5_walk.c -- in the reader process: lists a file's groups and tensors.
  *
- * Only hard links are followed, and each group is entered once, so that cycles end. Soft links are skipped: an object in
- * the file is listed under its own name. Links to other files are refused. */
+ * Only hard links are followed, and each group is entered once, so that cycles end. Soft links are skipped: an object
+ * in the file is listed under its own name. Links to other files are refused. */
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* tensor_hdf5_write.c -- writes dumps: the 1.10 file format, whose metadata have checksums; contiguous float32; order of
- * creation recorded; no times, so that the same calls give the same bytes.
+/* tensor_hdf5_write.c -- writes dumps: the 1.10 file format, whose metadata have checksums; contiguous float32; order
+ * of creation recorded; no times, so that the same calls give the same bytes.
  *
- * On a full disk a later call of the library may report success, so every call is checked, a failure is remembered, and
- * a file with a failure is not committed. */
+ * On a full disk a later call of the library may report success, so every call is checked, a failure is remembered,
+ * and a file with a failure is not committed. */
 #include "base/outfile.h"
 #include "dump/tensor_hdf5.h"
 

@@ -1,11 +1,11 @@
-/* tensor_names.c -- derives step, worker, name and kind from a path such as "step_000100/worker_0/module.conv1.weight",
- * and sorts tensors by the numbers of steps and workers. */
+/* tensor_names.c -- derives step, worker, name and kind from a path such as
+ * "step_000100/worker_0/module.conv1.weight", and sorts tensors by the numbers of steps and workers. */
 #include "dump/tensor_stream.h"
 
 #include <stdlib.h>
 
-/* Where the path's first component is `word`, optionally one of "_-.", and digits ("step_000100", "worker3"), and is not
- * the last: sets `group` to a copy of the component and `number` to its number, and moves *path behind it. */
+/* Where the path's first component is `word`, optionally one of "_-.", and digits ("step_000100", "worker3"), and is
+ * not the last: sets `group` to a copy of the component and `number` to its number, and moves *path behind it. */
 static Status take_group_name(const char **path, const char *word, const char **group, int64_t *number,
                               Arena *a, Error *err)
 {

@@ -62,7 +62,8 @@ static inline uint64_t elements_limit(uint64_t file_size)
 /* Parses one message (type and body) of the listing. For 'E' it returns the error in the message. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
-/* After 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then worker, then order of sending. */
+/* After 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then worker, then order of
+ * sending. */
 Status listing_finish(Listing *l, Error *err);
 
 /* The error in an 'E' message; ERR_CORRUPT where the message is no valid one. */

@@ -1,9 +1,9 @@
 /* cost.c -- see cost.h.
  *
- * Without overlap compute, encode, communication and decode follow one another. With overlap (docs/cost.md) the forward
- * pass takes a third of compute and the backward pass two thirds, each layer its share by elements, the last layer first.
- * The processor encodes each layer as soon as it has the layer's gradient. The link carries the layers in that order at
- * the same time. The processor decodes them in that order after it has encoded the last. */
+ * Without overlap compute, encode, communication and decode follow one another. With overlap (docs/cost.md) the
+ * forward pass takes a third of compute and the backward pass two thirds, each layer its share by elements, the last
+ * layer first. The processor encodes each layer as soon as it has the layer's gradient. The link carries the layers
+ * in that order at the same time. The processor decodes them in that order after it has encoded the last. */
 #include "network/cost.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- one layer ---- */
 
-/* The share of merging P payloads (P - 1 additions) that one worker does: on a ring it adds a Pth of the payload P - 1
- * times, on a tree whole payloads once per level. */
+/* The share of merging P payloads (P - 1 additions) that one worker does: on a ring it adds a Pth of the payload P -
+ * 1 times, on a tree whole payloads once per level. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;
@@ -117,7 +117,8 @@ static double gain(const Iteration *it, const Iteration *plain, double bandwidth
     return iteration_time(plain, bandwidth).total - iteration_time(it, bandwidth).total;
 }
 
-/* With overlap the total is not linear in 1 / bandwidth: bisects between bandwidths where the gains differ in sign. */
+/* With overlap the total is not linear in 1 / bandwidth: bisects between bandwidths where the gains differ in
+ * sign. */
 static double crossing(const Iteration *it, const Iteration *plain, bool pays_fast)
 {
     double slow = log(1e-3), fast = log(1e18);

@@ -1,5 +1,5 @@
-/* cost.h -- the time of a training iteration: compute, encode, communicate, decode, from measurements of each layer and a
- * network of netcost.h; and the bandwidth at which compression stops paying. */
+/* cost.h -- the time of a training iteration: compute, encode, communicate, decode, from measurements of each layer
+ * and a network of netcost.h; and the bandwidth at which compression stops paying. */
 #ifndef ATOMO_COST_H
 #define ATOMO_COST_H
 
@@ -18,8 +18,8 @@ typedef struct {
 } CostLayer;
 
 /* Extrapolates to more workers than were measured. `full`: `measured` workers, a power of two; `half`: half as many.
- * Sizes grow with each doubling by what the last doubling added, as sums of integers grow by a bit. Merging takes time
- * in proportion to workers - 1. */
+ * Sizes grow with each doubling by what the last doubling added, as sums of integers grow by a bit. Merging takes
+ * time in proportion to workers - 1. */
 CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double measured, double workers);
 
 typedef struct {

@@ -1,16 +1,16 @@
 /* netcost.h -- the time of one step's exchange on a network: a link's latency and bandwidth, and a topology.
  *
- * With P workers, payload S and parameters D in bytes, latency a in seconds and bandwidth b in bytes a second, one round
- * takes
+ * With P workers, payload S and parameters D in bytes, latency a in seconds and bandwidth b in bytes a second, one
+ * round takes
  *
  *     ps         2 a + P (S + D) / b                       one server receives all payloads, sends the parameters
  *     allgather  (P - 1) (a + S / b)                       every worker receives all payloads
  *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         payloads that add
  *     tree       2 ceil(log2 P) (a + S / b)                payloads that add
  *
- * Each further round adds the latencies again; S has the bytes of all rounds. A server also sends the merged payloads of
- * the rounds before the last (`early`), which the next round's encoders need. On a ring or a tree S is the size of the
- * merged payload: sums of integers need more bits, and every hop is counted with the widest. */
+ * Each further round adds the latencies again; S has the bytes of all rounds. A server also sends the merged payloads
+ * of the rounds before the last (`early`), which the next round's encoders need. On a ring or a tree S is the size of
+ * the merged payload: sums of integers need more bits, and every hop is counted with the widest. */
 #ifndef ATOMO_NETCOST_H
 #define ATOMO_NETCOST_H
 

@@ -1,4 +1,5 @@
-/* conv_direct.c -- convolution over interleaved activations by our own loops: faster than oneDNN where channels are few. */
+/* conv_direct.c -- convolution over interleaved activations by our own loops: faster than oneDNN where channels are
+ * few. */
 #include "nn/layer.h"
 
 #include "nn/loops.h"

@@ -1,7 +1,7 @@
 /* loops.h -- the hot loops of layers over interleaved images or groups of channels.
  *
- * The source, lib/nn/vec/loops_vec.c, is compiled once per instruction set, like the kernels. Products and sums may fuse,
- * so results differ between instruction sets by rounding; on one machine they are always the same bytes. */
+ * The source, lib/nn/vec/loops_vec.c, is compiled once per instruction set, like the kernels. Products and sums may
+ * fuse, so results differ between instruction sets by rounding; on one machine they are always the same bytes. */
 #ifndef ATOMO_LOOPS_H
 #define ATOMO_LOOPS_H
 

@@ -1,7 +1,7 @@
 /* model.h -- a network that is ready to run: its parameters, and the loss and gradient of a batch.
  *
- * A model has memory for activations but none for weights. The caller keeps weights, gradients and running statistics in
- * flat arrays, so several workers can share one model. Not thread-safe: one pass at a time. */
+ * A model has memory for activations but none for weights. The caller keeps weights, gradients and running statistics
+ * in flat arrays, so several workers can share one model. Not thread-safe: one pass at a time. */
 #ifndef ATOMO_MODEL_H
 #define ATOMO_MODEL_H
 

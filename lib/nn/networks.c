@@ -1,7 +1,7 @@
 /* networks.c -- the networks of the ATOMO authors' code, layer by layer, with the same names and order of parameters.
  *
- * LeNet and FC are defined by that code; ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the variants for
- * CIFAR. */
+ * LeNet and FC are defined by that code; ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the variants
+ * for CIFAR. */
 #include "nn/networks.h"
 
 /* ---- LeNet and FC, for grey images ---- */

@@ -1,8 +1,9 @@
 /* cosine.c -- a DCT through one real FFT of the same length (Makhoul, IEEE Trans. ASSP 28, 1980).
  *
- * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where
- * t_k = exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). Lines go through in strips: gathered
- * into a buffer in v's order, transformed, and turned into coefficients on the way out. */
+ * With v = x_0, x_2, x_4, ..., x_5, x_3, x_1 and V its Fourier transform, t_k V_k = C_k - i C_{n-k}, where t_k =
+ * exp(-i pi k / (2 n)) and C_k = sum x_i cos(pi (2 i + 1) k / (2 n)). Lines (rows or columns) are handled in strips
+ * of several lines: a strip is gathered into a buffer in v's order and transformed, and its coefficients C_k are
+ * written. */
 #include "num/cosine.h"
 
 #include "num/fourier_transform.h"
@@ -13,9 +14,9 @@
 
 enum {
     STRIP = 1 << 14,    /* floats in a strip of short lines */
-    LEAST = 16,         /* fewest lines in a strip, so that columns are read by whole cache lines */
-    SLOTS = 8,          /* strips at work at once */
-    CHUNK = ROTOR_CHUNK /* elements of a line between changes of line: a strip's chunk stays in the cache */
+    LEAST = 16,         /* fewest lines in a strip, so that columns are read in whole cache lines */
+    SLOTS = 8,          /* strips handled at the same time */
+    CHUNK = ROTOR_CHUNK /* elements of a line that are handled before the next line: they stay in the cache */
 };
 
 /* Element i of line l is at l * pitch + i * step. */
@@ -24,7 +25,7 @@ typedef struct {
     float *to;
     size_t lines, length, step, pitch;
     size_t strips, width; /* lines in a strip; the last one may have fewer */
-    size_t first;         /* the strip that slot 0 stands for */
+    size_t first;         /* the strip in slot 0 */
     float *slot;          /* (SLOTS, width, room) */
     Fourier fourier;
     Rotor rotor; /* exp(i pi k / (2 n)) */
@@ -37,7 +38,7 @@ static size_t least(size_t a, size_t b)
 
 /* ---- one chunk of one line ---- */
 
-/* Elements 2 i and 2 i + 1 for i = at .. end - 1 of n / 2 pairs. */
+/* Copies elements 2 i and 2 i + 1 for i = at .. end - 1 to their places in v; n / 2 pairs in all. */
 static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
 {
     for (size_t i = at; i < end; i++) {
@@ -54,7 +55,8 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
     }
 }
 
-/* Coefficients k and n - k for k = at .. end - 1, k > 0; f is for at & ~(CHUNK - 1) on. */
+/* Writes coefficients k and n - k for k = at .. end - 1, k > 0. f holds the factors of the chunk that begins at at &
+ * ~(CHUNK - 1). */
 static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {
@@ -80,7 +82,7 @@ static inline void unfold(const float *y, const RotorChunk *f, size_t step, size
 
 typedef struct {
     const Pass *p;
-    size_t line, lines; /* of the whole */
+    size_t line, lines; /* its first line in the matrix, and their number */
     size_t room;
     float *v;
 } Strip;
@@ -175,7 +177,7 @@ static void run_slot(void *data, size_t slot)
     const Pass *p = data;
     const Strip s = strip_of(p, slot);
     const size_t spare = (p->width - s.lines) * s.room;
-    memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v); /* the plan is for a whole strip */
+    memset(s.v + s.lines * s.room, 0, spare * sizeof *s.v); /* the FFT plan transforms `width` lines */
     if (p->fourier.way == FOURIER_FORWARD)
         gather(&s);
     else
@@ -194,7 +196,7 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     const size_t room = fourier_room(p->length), most = STRIP / room > LEAST ? STRIP / room : LEAST;
     const ArenaMark mark = arena_mark(scratch);
     p->strips = (p->lines - 1) / most + 1;
-    p->width = (p->lines - 1) / p->strips + 1; /* as even as can be */
+    p->width = (p->lines - 1) / p->strips + 1; /* strips as equal as possible */
     p->strips = (p->lines - 1) / p->width + 1;
     const size_t slots = least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);

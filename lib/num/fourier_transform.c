@@ -1,8 +1,9 @@
-/* fourier_transform.c -- FFTW's single-precision plans, and real rows as complex ones of half the length.
+/* fourier_transform.c -- makes and runs FFTW's single-precision plans, and transforms real rows of even length as
+ * complex rows of half the length.
  *
- * With z[c] = x[2 c] + i x[2 c + 1] and Z its transform, m = cols / 2 long: E = (Z[k] + conj Z[m-k]) / 2 and
- * O = (Z[k] - conj Z[m-k]) / 2i belong to the even and the odd elements, X[k] = E + w^k O and X[m-k] = conj(E -
- * w^k O), w = exp(-2 pi i / cols). */
+ * Let z[c] = x[2 c] + i x[2 c + 1] and Z the transform of z, m = cols / 2 long. The even elements of x then have the
+ * transform E = (Z[k] + conj Z[m-k]) / 2, the odd elements O = (Z[k] - conj Z[m-k]) / 2i, and X[k] = E + w^k O,
+ * X[m-k] = conj(E - w^k O) with w = exp(-2 pi i / cols). */
 #include "num/fourier_transform.h"
 
 #include <fftw3.h>
@@ -41,7 +42,7 @@ void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
     }
 }
 
-/* ---- plans: all in place ---- */
+/* ---- plans, all of them in place ---- */
 
 static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
 {
@@ -52,7 +53,8 @@ static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float
     return fftwf_plan_guru64_dft_c2r(1, &line, 1, &back, (void *)data, data, FFTW_ESTIMATE);
 }
 
-/* `count` complex transforms, their elements `step` and their beginnings `pitch` complex numbers apart. */
+/* Plans `count` complex transforms; in complex numbers, the elements of one are `step` apart and the transforms begin
+ * `pitch` apart. */
 static fftwf_plan plan_complex(size_t length, size_t step, size_t count, size_t pitch, FourierWay way,
                                float *data)
 {
@@ -88,8 +90,8 @@ void fourier_close(Fourier *f)
 
 /* ---- rows of even length ---- */
 
-/* Frequencies k and m - k of a row, for k = at .. end - 1, from the transform of its pairs; w holds the factors from
- * `at` on. */
+/* Turns Z[k] and Z[m-k] of a row into X[k] and X[m-k], in place, for k = at .. end - 1; w holds the factors w^k of
+ * their chunk. */
 static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -105,7 +107,7 @@ static void split(float *z, size_t m, size_t at, size_t end, const RotorChunk *w
     }
 }
 
-/* The inverse of split, times 2. */
+/* Computes the inverse of `split`, times 2. */
 static void join(float *z, size_t m, size_t at, size_t end, const RotorChunk *w)
 {
     for (size_t k = at; k < end; k++) {
@@ -134,7 +136,8 @@ static void ends(float *z, size_t m, FourierWay way)
     }
 }
 
-/* Chunk by chunk through all rows, so that the factors of a chunk are computed once. */
+/* Runs split or join over all rows, one chunk of frequencies at a time, so that the factors of a chunk are computed
+ * once. */
 static void turn_rows(const Fourier *f, float *data)
 {
     const size_t m = f->cols / 2, room = fourier_room(f->cols), last = m / 2 + 1;
@@ -149,7 +152,7 @@ static void turn_rows(const Fourier *f, float *data)
         ends(data + r * room, m, f->way);
 }
 
-/* ---- the whole ---- */
+/* ---- whole transforms ---- */
 
 static void forward(const Fourier *f, float *data)
 {

@@ -2,8 +2,8 @@
  *
  * Transforms are in place: a matrix is stored in rows of fourier_room(cols) floats, of which the first cols are used,
  * and each row becomes X[k] = sum x[c] exp(-2 pi i c k / cols) for k <= cols / 2, complex numbers as pairs.
- * FOURIER_MATRIX also transforms the columns. Neither direction is scaled, so forward and back give the data times
- * their number.
+ * FOURIER_MATRIX also transforms the columns. Neither direction is scaled: forward and back multiply the data by
+ * their number of elements.
  *
  * Rows of even length are transformed as complex numbers of half the length: FFTW plans those in less time and memory
  * than long real ones. Plans are FFTW_ESTIMATE, so results depend on the data and the machine alone. The first plan
@@ -15,13 +15,13 @@
 
 /* ---- factors of a transform: exp(i angle k) for k = 0, 1, 2, ..., a chunk at a time ----
  *
- * Each factor is the product of one entry each of two short tables, in double; one table of all factors would be as
- * large as the data. */
+ * Each factor is the product, in double, of an entry of the table `coarse` and an entry of the table `fine`; a single
+ * table of all factors would be as large as the data. */
 
 enum { ROTOR_CHUNK = 256 };
 
 typedef struct {
-    double *coarse, *fine; /* pairs: every ROTOR_CHUNK-th factor, and the first ROTOR_CHUNK */
+    double *coarse, *fine; /* pairs (re, im): every ROTOR_CHUNK-th factor; the first ROTOR_CHUNK factors */
 } Rotor;
 
 typedef struct {
@@ -40,7 +40,7 @@ typedef enum { FOURIER_FORWARD, FOURIER_BACK } FourierWay;
 typedef enum { FOURIER_ROWS, FOURIER_MATRIX } FourierSide;
 
 typedef struct {
-    struct fftwf_plan_s *along, *down; /* plans of rows and of columns; down: NULL: columns stay */
+    struct fftwf_plan_s *along, *down; /* plans of rows and of columns; down NULL: rows only */
     FourierWay way;
     size_t rows, cols;
     Rotor rotor;
@@ -51,8 +51,8 @@ static inline size_t fourier_room(size_t cols)
     return 2 * (cols / 2 + 1);
 }
 
-/* `data`: where the transform will run, or memory of the same alignment; it is not changed. Tables stay in `scratch`
- * until fourier_close. ERR_MEMORY where there is no memory for a plan. */
+/* Plans a transform. `data`: the array that fourier_run will transform, or one of the same alignment; it is not
+ * changed. Tables stay in `scratch` until fourier_close. ERR_MEMORY when there is no memory for a plan. */
 Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
                     Arena *scratch, Error *err);
 void fourier_run(const Fourier *f, float *data);

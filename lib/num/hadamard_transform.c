@@ -1,7 +1,7 @@
 /* hadamard_transform.c -- see hadamard_transform.h.
  *
- * A piece of 2^16 elements gets all its sixteen strides while it is in the cache. A longer block then needs butterflies
- * between pieces, eight strides in each pass over memory. */
+ * A piece of 2^16 elements gets all its sixteen strides while it is in the cache. A longer block then needs
+ * butterflies between pieces, eight strides in each pass over memory. */
 #include "num/hadamard_transform.h"
 
 #include "vec/kernels.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOG_RUN = 8, LOG_BLOCK = 16, LOG_TILE = 14, MOST_ROWS = 8 /* log2 of them */ };
+enum { LOG_RUN = 8, LOG_BLOCK = 16, LOG_TILE = 14, MOST_ROWS = 8 /* log2 of the most rows in a pass */ };
 
 static int log_of(size_t n)
 {
@@ -77,7 +77,7 @@ static void transform_piece(void *data, size_t piece)
 
 typedef struct {
     float *y;
-    size_t stride, cols; /* columns of a piece */
+    size_t stride, cols; /* cols: the columns that one call handles */
     int log_rows;
 } Rows;
 

@@ -5,14 +5,14 @@
  *
  *     y_k = 2^(-L/2) sum over i of (-1)^popcount(i & k) x_i
  *
- * which is its own inverse. Butterflies go by rising stride, so all machines and any number of threads give the
- * same bytes. */
+ * and the transform is its own inverse. Butterflies are applied by rising stride, so all machines and any number of
+ * threads give the same bytes. */
 #ifndef ATOMO_HADAMARD_H
 #define ATOMO_HADAMARD_H
 
 #include "base/base.h"
 
-/* Writes y = H x; y is x or does not overlap x. y is finite where |x|_2 is at most HADAMARD_MOST. */
+/* Writes y = the transform of x; y is x or does not overlap x. y is finite when |x|_2 is at most HADAMARD_MOST. */
 void hadamard_of(const float *x, float *y, size_t n, int threads);
 
 #define HADAMARD_MOST 0x1p119f

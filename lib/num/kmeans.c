@@ -27,9 +27,9 @@ size_t count_upto(const float *x, size_t n, double value)
     return low;
 }
 
-/* ---- seeds: each number with a probability in proportion to its squared distance to the nearest seed ---- */
+/* ---- seeds: a number is drawn with a probability proportional to its squared distance to the nearest seed ---- */
 
-/* Updates the squared distances to the nearest seed by a new seed, and returns their sum. */
+/* Updates square[i], the squared distance of x_i to its nearest seed, for a new seed; returns the sum of square[]. */
 static double approach(const float *x, size_t n, double seed, double *square)
 {
     double total = 0;
@@ -41,7 +41,8 @@ static double approach(const float *x, size_t n, double seed, double *square)
     return total;
 }
 
-/* The index at which the running sum passes `target`; never that of a seed, whose distance is 0. */
+/* Returns the index at which the running sum of square[] passes `target`; never the index of a seed, whose distance
+ * is 0. */
 static size_t draw(const double *square, size_t n, double target)
 {
     size_t last = 0;
@@ -83,7 +84,7 @@ static void sort_few(double *value, size_t count)
 
 /* ---- Lloyd's iteration ---- */
 
-/* Moves each centre to the mean of its numbers; false when none moved. */
+/* Moves each centre to the mean of its numbers; false when no centre moved. `before` holds prefix sums of x. */
 static bool move_centres(const float *x, size_t n, const double *before, double *centre, size_t k)
 {
     bool moved = false;

@@ -1,7 +1,7 @@
-/* kmeans.h -- clusters of numbers on a line: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iteration.
+/* kmeans.h -- clusters of scalars: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iteration.
  *
- * Sorted numbers make both cheap: a cluster is a range of sorted numbers, and two prefix sums give its mean. Only
- * additions, multiplications and divisions decide, so that every machine finds the same centres. */
+ * Sorting makes both cheap: a cluster is a range of the sorted numbers, and two prefix sums give its mean. Every
+ * decision uses additions, multiplications and divisions alone, so that every machine finds the same centres. */
 #ifndef ATOMO_KMEANS_H
 #define ATOMO_KMEANS_H
 
@@ -14,10 +14,10 @@ enum { KMEANS_ROUNDS = 100 }; /* at most; usually the centres stop moving after 
 size_t count_under(const float *x, size_t n, double value);
 size_t count_upto(const float *x, size_t n, double value);
 
-/* Finds up to k rising centres of x (n), which is sorted and not negative; where x has fewer different values, one
- * centre for each. A number belongs to the nearest centre, or to the lower one of two at the same distance. Each
- * centre is the mean of its numbers, unless KMEANS_ROUNDS were not enough. Returns the number of centres, or SIZE_MAX
- * when scratch has no memory. */
+/* Finds up to k rising centres of x (n), which is sorted and not negative; when x has fewer than k different values,
+ * one centre for each value. A number belongs to the nearest centre; of two centres at the same distance, to the
+ * lower one. Each centre is the mean of its numbers, unless the iteration ended after KMEANS_ROUNDS. Returns the
+ * number of centres, or SIZE_MAX when scratch has no memory. */
 size_t kmeans_line(const float *x, size_t n, size_t k, const Rng *rng, double *centre, Arena *scratch);
 
 #endif

@@ -1,4 +1,5 @@
-/* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging or the best levels by dynamic programming. */
+/* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging or the best levels by dynamic
+ * programming. */
 #include "num/knots.h"
 
 #include "num/radix.h"
@@ -145,8 +146,8 @@ static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
     kept[at] = one;
 }
 
-/* Merges intervals in pairs, except for the `apart` pairs whose merging costs most; end (s + 1) are the ends of s intervals.
- * Returns how many intervals are left. */
+/* Merges intervals in pairs, except for the `apart` pairs whose merging costs most; end (s + 1) are the ends of s
+ * intervals. Returns how many intervals are left. */
 static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
 {
     Split kept[KNOTS_MOST];
@@ -187,16 +188,18 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
 
 /* ---- the best ones: under a toll ----
  *
- * The best levels are the cheapest way from the smallest number to the largest in a given number of steps. Where each step
- * also costs a toll, the cheapest way in any number of steps takes one pass over the numbers. It is a cheapest way among
- * those of as many steps; and where p_0 .. p_k is a cheapest way of k steps, some cheapest way r of s steps has
+ * The best levels are the cheapest way from the smallest number to the largest in a given number of steps. Where each
+ * step also costs a toll, the cheapest way in any number of steps takes one pass over the numbers. It is a cheapest
+ * way among those of as many steps; and where p_0 .. p_k is a cheapest way of k steps, some cheapest way r of s steps
+ * has
  *
  *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k,
  *
- * since V has the quadrangle inequality: where two ways cross, exchanging their tails costs no more (Aggarwal, Schieber,
- * Tokuyama 1994). So a toll that makes about s steps leaves little to search: layers of the dynamic program within these
- * windows. The levels are best whatever the toll. A good toll follows from the density of levels that is best where there
- * are many levels: in proportion to the cube root of the density of the numbers (Panter, Dite 1951). */
+ * since V has the quadrangle inequality: where two ways cross, exchanging their tails costs no more (Aggarwal,
+ * Schieber, Tokuyama 1994). So a toll that makes about s steps leaves little to search: layers of the dynamic program
+ * within these windows. The levels are best whatever the toll. A good toll follows from the density of levels that is
+ * best where there are many levels: in proportion to the cube root of the density of the numbers (Panter, Dite
+ * 1951). */
 
 enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
 
@@ -262,8 +265,8 @@ static double rough_cube_root(double v)
 }
 
 /* A step of width w over m numbers leaves a variance of m w^2 / 6. The cube roots of m w^2 add up over pieces of even
- * density; if all `steps` leave the same variance, each has an equal share of that sum. One more step saves about twice
- * what a step leaves. */
+ * density; if all `steps` leave the same variance, each has an equal share of that sum. One more step saves about
+ * twice what a step leaves. */
 static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 {
     const size_t piece = differ / (2 * steps) + 1;

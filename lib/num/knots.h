@@ -1,13 +1,13 @@
-/* knots.h -- the best levels for stochastic rounding: the set, chosen among the numbers themselves, that leaves the
- * least variance when each number is rounded at random to one of its two neighbouring levels, without bias.
+/* knots.h -- the best levels for stochastic rounding: the set of levels, chosen among the numbers themselves, with
+ * the least variance when each number is rounded at random, without bias, to one of its two neighbouring levels.
  *
- * Between the levels x_i < x_j the variance is V(i, j) = sum over x_i < x_t < x_j of (x_j - x_t)(x_t - x_i). An optimal
- * set has all levels at numbers (between two numbers the variance is concave in a level), both extremes included,
- * so that it is the cheapest way from the smallest to the largest in count - 1 steps: T(q, j) = min over i < j of
- * T(q - 1, i) + V(i, j). With b the sum of (y - x_t)+ at y = x_i, and any linear function of y added,
+ * Between the levels x_i < x_j the variance is V(i, j) = sum over x_i < x_t < x_j of (x_j - x_t)(x_t - x_i). An
+ * optimal set has all levels at numbers (between two numbers the variance is concave in a level), both extremes
+ * included, so that it is the cheapest path from the smallest to the largest number in count - 1 steps: T(q, j) = min
+ * over i < j of T(q - 1, i) + V(i, j). With b the sum of (y - x_t)+ at y = x_i, and any linear function of y added,
  *     V(i, j) = b_i x_j - x_i b_j + f_j - f_i
- * for an f that telescopes. V has the quadrangle inequality, so that the best i rises with j. x and b are
- * relative to the median: they are small where most numbers are, and so are their rounding errors. Through rounding the levels
+ * for an f that telescopes. V has the quadrangle inequality, so that the best i rises with j. x and b are relative to
+ * the median: they are small where most numbers are, and so are their rounding errors. Through rounding the levels
  * found may leave more variance than the best: 2^-50 n (max - min)^2 at most, usually 2^-50 V. */
 #ifndef ATOMO_KNOTS_H
 #define ATOMO_KNOTS_H

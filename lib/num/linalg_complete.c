@@ -1,7 +1,7 @@
 /* linalg_complete.c -- an orthonormal basis of the whole space that starts with a few given vectors.
  *
- * The basis is the product of one Householder reflector per given vector, and only the reflectors are stored. Applied to a unit
- * vector they give a vector of the basis; applied to A, panel by panel, they give A in that basis. */
+ * The basis is the product of one Householder reflector per given vector, and only the reflectors are stored. Applied
+ * to a unit vector they give a vector of the basis; applied to A, panel by panel, they give A in that basis. */
 #include "num/linalg_blas.h"
 
 #include <string.h>

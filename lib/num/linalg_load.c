@@ -1,7 +1,8 @@
 /* linalg_load.c -- loads OpenBLAS when it is first needed, with kernels that suit this CPU.
  *
- * A program that is linked to OpenBLAS starts it before main: it creates threads and allocates buffers, and where memory or
- * threads are short it hangs or ends the program. Loaded late, by programs that need it only, it finds one thread asked for. */
+ * A program that is linked to OpenBLAS starts it before main: it creates threads and allocates buffers, and where
+ * memory or threads are short it hangs or ends the program. Loaded late, by programs that need it only, it finds one
+ * thread asked for. */
 #include "base/parallel.h"
 #include "num/linalg_blas.h"
 #include "vec/kernels.h"
@@ -76,8 +77,8 @@ static void *load(Blas *blas)
     return NULL;
 }
 
-/* Each thread that calls OpenBLAS takes a buffer; where address space is too short for one more, OpenBLAS waits for it for
- * ever. So where that is limited, the buffers of all threads are taken here, or OpenBLAS is not used. */
+/* Each thread that calls OpenBLAS takes a buffer; where address space is too short for one more, OpenBLAS waits for
+ * it for ever. So where that is limited, the buffers of all threads are taken here, or OpenBLAS is not used. */
 static bool reserve_buffers(const Blas *blas)
 {
     enum { BUFFER = 130 << 20, SPARE = 32 << 20 };

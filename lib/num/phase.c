@@ -24,7 +24,8 @@ static const double cosine[QUARTER + 1] = {1,
                                            0.09801714032956077,
                                            0};
 
-/* Edge j of the first octant is the line re edge_re[j] + im edge_im[j] = 1: cosine and sine of its middle over cos(pi / 64). */
+/* Edge j of the first octant is the line re edge_re[j] + im edge_im[j] = 1: cosine and sine of its middle over cos(pi
+ * / 64). */
 static const float edge_re[EDGES] = {
     1, 0.990369453f, 0.971201107f, 0.942679564f, 0.905079501f, 0.858763028f, 0.804176197f, 0.74184471f};
 static const float edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 0.337296141f,

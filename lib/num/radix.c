@@ -1,9 +1,9 @@
 /* radix.c -- sorting floats through their bits, most significant digit first, then within the cache.
  *
- * The first pass deals the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction).
- * Each bucket then usually fits the cache, and gets three passes over digits of 7 bits, least significant first; a digit
- * that all its keys share is skipped, so a bucket of equal keys, such as a sparse vector's zeros, is only counted. Pieces
- * of the first pass and buckets of the second run in parallel; the result does not depend on the threads. */
+ * The first pass deals the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction). Each
+ * bucket then usually fits the cache, and gets three passes over digits of 7 bits, least significant first; a digit
+ * that all its keys share is skipped, so a bucket of equal keys, such as a sparse vector's zeros, is only counted.
+ * Pieces of the first pass and buckets of the second run in parallel; the result does not depend on the threads. */
 #include "num/radix.h"
 
 #include "base/bytes.h"

@@ -43,7 +43,8 @@ static uint32_t first_word(const Rotation *r, int round)
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;
 }
 
-/* The rounds of a block of n: one more than r->rounds where r->rounds > 1 and n is a power of two below ROTATION_ENOUGH. */
+/* The rounds of a block of n: one more than r->rounds where r->rounds > 1 and n is a power of two below
+ * ROTATION_ENOUGH. */
 static int rounds_of(const Rotation *r, size_t n)
 {
     return r->rounds + (r->rounds > 1 && is_power(n) && n < ROTATION_ENOUGH);

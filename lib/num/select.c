@@ -1,5 +1,5 @@
-/* select.c -- the k largest: a sample gives a threshold that is almost surely a little too low, and one pass marks all elements
- * from it on; the marked ones are then ranked. Where too few are marked, all elements are ranked. */
+/* select.c -- the k largest: a sample gives a threshold that is almost surely a little too low, and one pass marks
+ * all elements from it on; the marked ones are then ranked. Where too few are marked, all elements are ranked. */
 #include "num/select.h"
 
 #include "base/bytes.h"

@@ -1,8 +1,9 @@
 /* solve.c -- see solve.h.
  *
  * In logarithms of argument and value a size is nearly a straight line, so the secant method works well. Until the
- * tries bracket the target, each step starts from the last try: by the secant, or, where the function is constant, further each
- * time. Then the bracket shrinks by the secant, or by halves where the secant keeps moving the same end or takes long. */
+ * tries bracket the target, each step starts from the last try: by the secant, or, where the function is constant,
+ * further each time. Then the bracket shrinks by the secant, or by halves where the secant keeps moving the same end
+ * or takes long. */
 #include "num/solve.h"
 
 #include <math.h>

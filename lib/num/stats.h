@@ -37,8 +37,9 @@ double t_tails(double t, double d);
 /* The t >= 0 at which t_tails(t, d) is p, 0 < p <= 1; relative error under 1e-9. */
 double t_quantile(double p, double d);
 
-/* Holm's adjusted value of p, which is one of the m ascending p-values: the least family-wise level at which the step-down
- * procedure rejects it, largest over sorted[k] <= p of (m - k) sorted[k], at most 1. Scand. J. Statist. 6 (1979) 65. */
+/* Holm's adjusted value of p, which is one of the m ascending p-values: the least family-wise level at which the
+ * step-down procedure rejects it, largest over sorted[k] <= p of (m - k) sorted[k], at most 1. Scand. J. Statist. 6
+ * (1979) 65. */
 double stats_holm(const double *sorted, size_t m, double p);
 
 #endif

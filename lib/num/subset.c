@@ -13,8 +13,8 @@ typedef struct {
 
 #define NEGLIGIBLE 0x1p-80 /* relative to the probability of the likeliest number */
 
-/* Adds up the probabilities of j marked ones, relative to the likeliest j, from there downwards, then upwards, until the sum
- * passes `stop`; returns the j at which it does, and the sum. */
+/* Adds up the probabilities of j marked ones, relative to the likeliest j, from there downwards, then upwards, until
+ * the sum passes `stop`; returns the j at which it does, and the sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;

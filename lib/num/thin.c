@@ -124,8 +124,8 @@ static double dot(const double *a, const double *b, size_t n)
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/* Subtracts from vector k its projections on the k vectors before, which are orthonormal, and normalises the rest. Returns the
- * length of the rest as a share of the vector's length; 0: there was no rest. */
+/* Subtracts from vector k its projections on the k vectors before, which are orthonormal, and normalises the rest.
+ * Returns the length of the rest as a share of the vector's length; 0: there was no rest. */
 static double orthogonal(double *w, size_t k, size_t n)
 {
     double *v = w + k * n;

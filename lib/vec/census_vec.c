@@ -1,7 +1,8 @@
-/* census_vec.c -- the lengths of a run's Elias codes, counted from its bit planes, sixty-four elements an operation.
+/* census_vec.c -- counts from which the total length of a run's Elias codes follows (levels.h), taken from bit planes
+ * of 64 elements.
  *
- * The length of an Elias code depends on the bit length of its number alone, so it is enough to count, for
- * each k, the numbers that reach 2^k: levels, levels + 1, and the gaps between levels that are not zero. */
+ * The length of an Elias code depends on the bit length of its number alone. So for each k the loops count how many
+ * numbers are at least 2^k, among the levels, among level + 1, and among the index gaps between non-zero levels. */
 #include "vec/lane.h"
 
 enum { GROUP = 64, BATCH = 8, WIDTH_MAX = 16 };
@@ -11,7 +12,7 @@ INLINE uint64_t ones(uint64_t v)
     return (uint64_t)__builtin_popcountll(v);
 }
 
-/* Counts the levels of one group; returns a bit for each level that is not zero. */
+/* Counts the levels of one group of 64; returns a word with a set bit for each non-zero level. */
 INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 {
     uint64_t reach = 0, full = ~UINT64_C(0), over[WIDTH_MAX + 1] = {0};
@@ -27,11 +28,13 @@ INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 }
 
 typedef struct {
-    uint64_t before; /* of the group before: a bit for each level that is not zero */
-    int64_t last;    /* index of the last level that is not zero */
+    uint64_t before; /* the previous group: a set bit for each non-zero level */
+    int64_t last;    /* index of the last non-zero level */
 } Gaps;
 
-/* A gap is at least 2^k when the 2^k - 1 levels before are all zero; gaps longer than a group are counted one by one. */
+/* Counts the index gaps that end in one group; `here` has a set bit for each of its non-zero levels, and its first
+ * element has index `base`. A gap is at least 2^k when the 2^k - 1 levels before its end are all zero. Only the first
+ * gap of a group can be longer than a group, so it is also computed from the indices. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {
@@ -62,7 +65,7 @@ INLINE void count_groups(const uint64_t *plane, size_t groups, int bits, int wid
         count_gaps(count_levels(plane + g * (size_t)width, bits, c), base + (int64_t)g * GROUP, gaps, c);
 }
 
-/* Levels only are packed: the sign plane, the last, is left out. */
+/* Packs the planes of the levels only, without the sign plane above them. */
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census)
 {
     Gaps gaps = {UINT64_C(1) << 63, -1};
@@ -102,9 +105,9 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
     }
 }
 
-/* ---- indices of codes that are not 0 ---- */
+/* ---- indices of non-zero codes ---- */
 
-/* Every index is written, and kept only where the code is not 0: there is no branch to predict. */
+/* Writes every index, and moves on only behind the index of a non-zero code: there is no branch to predict. */
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
 {
     size_t count = 0, i = 0;

@@ -1,4 +1,4 @@
-/* clusters_vec.c -- the interval that each float is in, and its bucket within its cluster. */
+/* clusters_vec.c -- finds the interval that holds each float, and hashes elements to buckets of their cluster. */
 #include "vec/lane.h"
 
 INLINE void stretch_row(const float *x, const float *above, size_t count, uint8_t *code)
@@ -17,7 +17,8 @@ void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t co
     IN_PIECES(ROW, float, x, uint8_t, code, n, stretch_row(from, above, count, to));
 }
 
-/* The slots of one vector of codes. Tables of at most LANES clusters (`few`) are looked up in registers. */
+/* Writes the slots (kernels_list.h, cluster_slots) of one vector of codes. With at most LANES clusters (`few`), the
+ * tables `from` and `size` fit registers and are looked up by a permutation. */
 INLINE void find_slots(VecU word, const uint8_t *code, bool few, const uint32_t *from, const uint32_t *size,
                        uint32_t *slot)
 {

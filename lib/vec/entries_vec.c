@@ -1,8 +1,8 @@
-/* entries_vec.c -- the sparse stream of levels.h, a vector of its entries at a time.
+/* entries_vec.c -- writes the sparse stream of levels.h, one vector of entries (non-zero codes) at a time.
  *
- * Codes that are not 0 are first compressed to words of index and code. The Elias omega code of v with L + 1 bits is 2 v with
- * groups in front that depend on L alone, so a table of 16 words is enough for gaps and levels. Neighbouring codes are merged
- * in pairs, and the pairs in pairs, before they are written. */
+ * Each non-zero code first becomes a word of its index and its code. The Elias omega code of a number v of L + 1 bits
+ * is the binary 2 v behind a prefix that depends on L alone, so a table of 16 words serves gaps and levels. The bits
+ * of two neighbouring entries are merged into one word, then those of four, before the words are written. */
 #include "vec/lane.h"
 
 #if VEC_BYTES == 64
@@ -16,7 +16,7 @@ INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 
 #elif VEC_BYTES == 32
 
-/* The indices of the kept lanes, a byte each, are extracted from a word that holds all eight. */
+/* Extracts the indices of the kept lanes, a byte each, from a word that holds all eight indices. */
 INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 {
     const unsigned set = (unsigned)_mm256_movemask_ps((__m256)(code != 0));
@@ -52,8 +52,8 @@ enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
 #define LONG                 HEAD(0, LENGTH_LOW)
 
-/* By L: the groups in front, as a word to exclusive-or with 2 v, and the length of the code; the code of 1 is a single
- * zero. Codes of 18 bits and more are LONG: no merged word holds one. */
+/* By L: a word to exclusive-or with 2 v, which sets the prefix, and the length of the whole code. The code of 1 is a
+ * single zero bit. LONG marks codes of 18 bits and more, which the vector loop does not write. */
 static const uint32_t omega_heads[16] = {HEAD(2, 1),
                                          HEAD(0, 3),
                                          HEAD(2u << 4, 6),
@@ -109,7 +109,7 @@ INLINE Heads load_heads(const uint32_t head[16])
 {
     return (Heads){load_u(head), load_u(head + LANES)};
 }
-/* L is the exponent of v as a float, which small numbers are exactly. */
+/* L is the exponent of v converted to float; the conversion is exact for v < 2^24. */
 INLINE VecU head_of(Heads head, VecU v)
 {
     const __m256i log = _mm256_min_epu32((__m256i)(((VecU)real((VecI)v) >> 23) - 127), _mm256_set1_epi32(15));
@@ -134,7 +134,7 @@ INLINE WordsU omega(Heads head, VecU v)
     return (WordsU){(v + v) ^ (h >> LENGTH_SHIFT), h & LENGTH_LOW};
 }
 
-/* Gap, sign and level, in 31 bits at most where the gap is not long: 17 + 1 + 13. */
+/* Returns the bits of each entry: gap, sign, level. 31 bits at most (17 + 1 + 13) unless the gap's code is LONG. */
 INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads level_heads)
 {
     const WordsU g = omega(gap_heads, gap), l = omega(level_heads, code & ((1u << bits) - 1));
@@ -150,21 +150,21 @@ INLINE WordsQ merge_two(WordsU w)
                     (length & 0xffffffff) + (length >> 32)};
 }
 
-/* Merges pairs of these, into even lanes; the result is valid where it fits 64 bits. */
+/* Merges neighbouring 64-bit lanes into the even lanes; valid where the summed length is at most 64. */
 INLINE WordsQ merge_four(WordsQ w)
 {
     const VecQ length = swap_pairs(w.length);
     return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
 }
 
-/* A BitWriter without its end, in three registers: the caller has checked the room. */
+/* A BitWriter without its `end`, kept in three registers: the caller has checked that ROOM bytes are free. */
 typedef struct {
     uint8_t *at;
     uint64_t held;
     unsigned count;
 } Pen;
 
-/* bits_put of every step-th word. */
+/* Writes the words in lanes 0, step, 2 step, ... as bits_put does. */
 INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
 {
     uint64_t bits[LANES / 2], length[LANES / 2];
@@ -188,7 +188,7 @@ size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitW
     uint32_t level_head[16];
     memcpy(level_head, omega_heads, sizeof level_head);
     if (bits == 1)
-        level_head[0] = HEAD(2, 0); /* there is one level only, and its code is empty */
+        level_head[0] = HEAD(2, 0); /* with s = 1 every level is 1 and takes no bits */
     const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
     Pen pen = {writer->at, writer->held, writer->count};
     size_t i = 0;

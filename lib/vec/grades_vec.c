@@ -1,5 +1,5 @@
-/* grades_vec.c -- floats to levels that divide the range of a bucket evenly, and back. The arithmetic is
- * quantise.h's on x - low, without signs. */
+/* grades_vec.c -- rounds floats to evenly spaced levels between the smallest and the largest element of a bucket, and
+ * converts levels back to floats. The arithmetic is that of quantise.h applied to x - low, without signs. */
 #include "vec/lane.h"
 
 INLINE VecF max_f(VecF a, VecF b)
@@ -7,7 +7,7 @@ INLINE VecF max_f(VecF a, VecF b)
     return -min_f(-a, -b);
 }
 
-/* -0 becomes +0, so that the result does not depend on the order of zeros. */
+/* The + 0.0f at the end turns -0 into +0, so that the result does not depend on the order of zeros of both signs. */
 void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 {
     float least = x[0], most = x[0], lane[ROW];
@@ -37,7 +37,7 @@ void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
     *high = most + 0.0f;
 }
 
-/* ---- to levels ---- */
+/* ---- floats to levels ---- */
 
 INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *key, uint32_t i)
 {
@@ -78,7 +78,7 @@ INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *ke
 TO_GRADES(grade8, uint8_t, store_bytes)
 TO_GRADES(grade32, uint32_t, store_u)
 
-/* ---- back ---- */
+/* ---- levels to floats ---- */
 
 INLINE VecF graded_lanes(VecU code, float low, float high, Dequantiser d)
 {

@@ -1,12 +1,12 @@
-/* hadamard_vec.c -- butterflies (a, b) -> (a + b, a - b) at strides 1, 2, 4, ...: the Walsh-Hadamard transform.
+/* hadamard_vec.c -- the Walsh-Hadamard transform: butterflies (a, b) -> (a + b, a - b) at strides 1, 2, 4, ...
  *
- * Every element passes its butterflies in this order of strides, however many are done while it is in a register, so
- * all instruction sets give the same bytes. */
+ * Every element passes through its butterflies by rising stride, however many of them are done while it is in a
+ * register, so all instruction sets give the same bytes. */
 #include "vec/lane.h"
 
 /* ---- between vectors ---- */
 
-/* Strides s, then 2 s, of four vectors s apart. */
+/* The butterflies of strides s and 2 s on four vectors that are s apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
 {
     const VecF ab = *a + *b, a_b = *a - *b, cd = *c + *d, c_d = *c - *d;
@@ -23,7 +23,7 @@ INLINE void pair(VecF *a, VecF *b)
     *b = difference;
 }
 
-/* All strides of 2^log vectors; without loops, so that they live in registers. */
+/* The butterflies of all strides on 2^log vectors; without loops, so that the vectors live in registers. */
 INLINE void butterflies(VecF v[16], const int log)
 {
     if (log == 1)
@@ -50,7 +50,7 @@ INLINE void butterflies(VecF v[16], const int log)
 
 /* ---- inside a vector ---- */
 
-/* Lanes that are 1, 2, 4 or 8 apart trade places. */
+/* SWAPn exchanges lanes whose numbers differ by n (in one bit). */
 #if VEC_BYTES == 64
 #define SWAP1(v) _mm512_permute_ps(v, 0xb1)
 #define SWAP2(v) _mm512_permute_ps(v, 0x4e)
@@ -65,7 +65,8 @@ INLINE void butterflies(VecF v[16], const int log)
 #define SWAP2(v) SHUFFLE4(v, v, 2, 3, 0, 1)
 #endif
 
-/* Butterflies of lanes whose indices differ in `bit`: the sign of each upper lane is flipped, then its partner is added. */
+/* Butterflies of lanes whose numbers differ in bit `bit`: flips the sign of lanes with the bit set, then adds
+ * `swapped`, where each lane holds its partner. */
 INLINE VecF add_signed(VecF swapped, VecF v, int bit)
 {
     return swapped + (VecF)((VecU)v ^ (lane_numbers() << (31 - bit) & 0x80000000u));
@@ -86,7 +87,7 @@ INLINE VecF lane_butterflies(VecF v)
 
 /* ---- rows ---- */
 
-/* 2^log rows of `cols` columns, strides of 1, 2, 4, ... rows. */
+/* The butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns, times `scale`. */
 INLINE void step(const float *from, size_t from_stride, float *to, size_t to_stride, size_t cols, float scale,
                  const int log)
 {
@@ -122,8 +123,8 @@ static void step_of(int log, const float *from, size_t from_stride, float *to, s
     }
 }
 
-/* More than sixteen rows take two steps, through a compact copy: rows that are a power of two apart would evict each other
- * from the cache. */
+/* More than sixteen rows take two steps with a compact copy between them: rows a power of two apart map to the same
+ * cache lines and would evict each other. */
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale)
 {
     _Alignas(64) float between[HADAMARD_TILE];

@@ -1,11 +1,14 @@
-/* half_vec.c -- float32 to 16 bits and back, in integer arithmetic. Only fp16's denormals, multiples of 2^-24, come from adding
- * 1/2 (nearest) or from scaling (random). No conversion instruction is used, so all machines give the same bytes. */
+/* half_vec.c -- float32 to 16-bit floats (fp16, bf16) and back, in integer arithmetic without conversion
+ * instructions, so that all machines give the same bytes. fp16's denormals, multiples of 2^-24, need float
+ * arithmetic: rounding to the nearest adds 1/2, whose last bit is 2^-24, and random rounding scales by 2^24. */
 #include "vec/lane.h"
 
 #define FP16_MOST  0x477fe000u /* 65504 */
 #define FP16_SMALL 0x38800000u /* 2^-14, below it fp16 is denormal */
 #define BF16_MOST  0x7f7f0000u
-enum { REBIAS = 112 << 10, TINY_BITS = 21 }; /* of the denormals' fraction in one word */
+/* REBIAS: the difference of the exponent biases, 127 - 15, in fp16's exponent field. TINY_BITS: the bits of a
+ * denormal's fraction that one random word decides. */
+enum { REBIAS = 112 << 10, TINY_BITS = 21 };
 
 INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
 {
@@ -43,8 +46,9 @@ INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
     store_halves(out, sign | (mag + (~word >> 16)) >> 16);
 }
 
-/* Denormals: t = |x| 2^24 has a fraction of 21 bits; where these tie with the word's bits, the word's continuation is compared
- * with the fraction's remaining bits. */
+/* Denormals: t = |x| 2^24 is rounded up when the upper TINY_BITS bits of the random word are below its fraction.
+ * Where they equal the fraction's first TINY_BITS bits, the next random word is compared with the fraction's
+ * remaining bits. */
 INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
 {
     VecU sign;

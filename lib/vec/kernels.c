@@ -1,5 +1,5 @@
-/* kernels.c -- picks the best table that this CPU can run, up to KERNELS_MOST: 0 base, 1 avx2, 2 avx512. Tables above
- * KERNELS_MOST need not be linked. */
+/* kernels.c -- picks the table of the widest instruction set that this CPU has, up to KERNELS_MOST: 0 base, 1 AVX2,
+ * 2 AVX-512. Builds with a smaller KERNELS_MOST need not link the tables above it. */
 #include "vec/kernels.h"
 
 #ifndef KERNELS_MOST
@@ -21,7 +21,7 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
-/* x86-64-v3 and -v4, feature by feature: clang 14 does not know the levels by name. */
+/* Asks for the features of x86-64-v3 and x86-64-v4 one by one: clang 14 does not know these levels by name. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__

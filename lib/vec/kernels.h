@@ -1,7 +1,9 @@
-/* kernels.h -- the hot loops as a table, and the types in their parameters; kernels_list.h says what each loop does.
+/* kernels.h -- the hot loops as a table of functions, and the types of their parameters; kernels_list.h says what
+ * each loop does.
  *
- * The Makefile compiles every *_vec.c once per instruction set, and each compilation fills one table. All tables give the same
- * bytes: sums are taken in 16 fixed lanes that end in a fixed tree, so they do not depend on the vector width. */
+ * The Makefile compiles every *_vec.c once per instruction set, and each compilation fills one table. The loops of
+ * all tables give the same bytes: every sum is taken in 16 lanes, which a fixed tree adds, whatever the vector
+ * width. */
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H
 
@@ -14,24 +16,27 @@ enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
-/* The counts that give the exact length of a run's Elias codes: how many of its numbers have k + 1 bits or more. */
+/* For each k, how many numbers of a run are at least 2^k; the exact length of the run's Elias codes follows from
+ * it. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
     uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
-    uint64_t gap[17]; /* index gaps >= 2^k between non-zero levels (the first counts from the run's start) */
+    uint64_t gap[17];   /* index gap >= 2^k; gaps lie between non-zero levels, the first from the run's start */
 } Census;
-/* Codes as bit planes (planes.h), each at most `most`. */
+/* Codes of `width` bits as bit planes (planes.h); no code is above `most`. */
 typedef struct {
     const uint8_t *planes;
     int width;
     uint32_t most;
 } PlaneSet;
 
-/* The sums of gradient_sums; from G_ABOVE on, how many |x| are above each threshold. */
+/* Indices into the sums that gradient_sums returns: of x^2, of |x|, the number of x != 0, and from G_ABOVE on the
+ * number of |x| above each threshold. */
 enum { THRESHOLDS = 3 };
 enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
 
-/* The sums of error_sums, with d = y - x, and q = |d| / |x| where x is not 0. */
+/* Indices into the sums that error_sums returns, for a gradient x and its estimate y, with d = y - x and, where x is
+ * not 0, q = |d| / |x|. */
 enum {
     E_SQUARES, /* d^2 */
     E_ERRORS,  /* |d| */
@@ -41,15 +46,16 @@ enum {
     E_NONZERO, /* y != 0 */
     E_AGREE,   /* x y > 0 */
     E_UNDER,   /* q where y < x */
-    E_UNDERS,  /* how many have y < x */
+    E_UNDERS,  /* 1 where y < x and x != 0 */
     E_OVER,    /* q where y > x */
-    E_OVERS,   /* how many have y > x */
+    E_OVERS,   /* 1 where y > x and x != 0 */
     E_ABOVE,   /* q where |x| is above each threshold */
     E_SUMS = E_ABOVE + THRESHOLDS,
 };
 
-/* The sums over elements of the mean error and its squared deviations m2. spread_add gives the increments of the first
- * two for one repeat, spread_sums the others. */
+/* Indices into sums over elements. For each element, `mean` is the mean error over all repeats, and m2 the sum of the
+ * squared deviations from it. spread_add returns by how much one repeat raises the first two sums (below S_STEPS),
+ * spread_sums the other sums. */
 enum {
     S_M2,
     S_M2_WEIGHTED, /* m2 x^2 */
@@ -62,17 +68,18 @@ enum {
 
 enum { ROOM_BEHIND = 16, ENTRY_SHIFT = 8, HADAMARD_RUN = 256, HADAMARD_TILE = 1 << 14 };
 
-/* The two filters of an orthogonal wavelet; 2, 4 or 8 taps. */
+/* The low-pass (`smooth`) and the high-pass (`detail`) filter of an orthogonal wavelet; 2, 4 or 8 taps. */
 enum { WAVELET_TAPS = 8 };
 typedef struct {
     int taps;
     double smooth[WAVELET_TAPS], detail[WAVELET_TAPS];
 } WaveletFilter;
 
-/* The levels of a symmetric quantiser: magnitudes above above[k], up to above[k + 1], become level[k]. above[0] is not used. */
+/* The levels of a quantiser that is symmetric around 0: magnitudes in (above[k], above[k + 1]] become level[k].
+ * above[0] is not used. */
 enum { LEVEL_SCALE_BITS = 7, LEVEL_SCALE_MOST = 1 << LEVEL_SCALE_BITS };
 typedef struct {
-    int count, bits; /* 2^bits magnitudes */
+    int count, bits; /* count = 2^bits levels */
     float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
     float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
 } LevelScale;
@@ -85,8 +92,8 @@ typedef struct {
 #undef LOOP
 } Kernels;
 
-Isa isa_of_cpu(void); /* the best this CPU can run */
+Isa isa_of_cpu(void); /* returns the widest instruction set of this CPU */
 const Kernels *kernels(void);
-const Kernels *kernels_of(Isa isa); /* NULL: not in this build, or not on this CPU; for tests */
+const Kernels *kernels_of(Isa isa); /* for tests; NULL: not in this build, or this CPU lacks the set */
 
 #endif

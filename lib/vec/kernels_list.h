@@ -1,144 +1,151 @@
-/* kernels_list.h -- every hot loop once: LOOP(result, name, (parameters)), listed under the room that calls it, its contract
- * above it. The file that includes this list says by its LOOP what becomes of an entry: a member of the table (kernels.h), a
- * declaration (vec.h), an initialiser (kernels_vec.c).
+/* kernels_list.h -- lists every hot loop once, as LOOP(result, name, (parameters)) under the room that calls it, with
+ * its contract above it. Each file that includes this list defines LOOP first: as a member of the table (kernels.h),
+ * as a declaration (vec.h) or as an initialiser (kernels_vec.c).
  *
- * x (n) is a vector of floats, n may be 0 where nothing else is said. "Words" are rng.h's random words: element i of x takes
- * word first + i of the key's block. */
+ * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a random
+ * word of rng.h: element i of x uses word first + i of the block of `key`. A matrix a (rows, cols) is row-major. */
 
 /* ---- several rooms: sums ---- */
 
-/* Sum of x_i^2; the products are exact and added in double. */
+/* Returns the sum of x_i^2; the squares are exact and added in double. */
 LOOP(double, sum_squares, (const float *x, size_t n))
-/* Sum of |x_i|, in double. */
+/* Returns the sum of |x_i|, added in double. */
 LOOP(double, sum_magnitudes, (const float *x, size_t n))
-/* The largest |x_i|; 0 for n = 0. */
+/* Returns the largest |x_i|; 0 for n = 0. */
 LOOP(float, abs_max, (const float *x, size_t n))
-/* Sums of x_i and of x_i^2, in double. */
+/* Writes the sum of x_i and the sum of x_i^2, both added in double. */
 LOOP(void, moments, (const float *x, size_t n, double *sum, double *squares))
-/* Sums over magnitudes outside a range, 0 < low: sum[0] and sum[1] are those of |x| and x^2 where |x| < low, sum[2] that of
- * all x^2. The magnitudes in [low, high) go to `between` in order, which has room for n + ROOM_BEHIND; returns how many
- * they are. */
+/* Writes to sum[0] and sum[1] the sums of |x_i| and of x_i^2 over the elements with |x_i| < low, to sum[2] the sum of
+ * all x_i^2; 0 < low. Copies the magnitudes in [low, high), in order, to `between`, which has room for n +
+ * ROOM_BEHIND floats, and returns how many they are. */
 LOOP(size_t, sums_around, (const float *x, size_t n, float low, float high, float *between, double sum[3]))
-/* code[i] = how many of the values `above` (count < 256) x_i is above. */
+/* code[i] = the number of j < count with x_i > above[j]; count < 256. */
 LOOP(void, stretches, (const float *x, size_t n, const float *above, size_t count, uint8_t *code))
-/* y_i = x_i scale, with its sign changed where bit i % 32 of word first + i / 32 is set; y may be x. */
+/* y_i = scale x_i, or -scale x_i where bit i % 32 of word first + i / 32 is set; y may be x. */
 LOOP(void, flip_signs, (const float *x, size_t n, float scale, RngKey key, uint32_t first, float *y))
 
 /* ---- num/ ---- */
 
-/* Sum of |x_i - y_i|, in double. */
+/* Returns the sum of |x_i - y_i|, added in double. */
 LOOP(double, sum_gaps, (const float *x, const float *y, size_t n))
-/* Sets bit i % 64 of bits[i / 64] where |x_i| >= least; bits from n on are 0. Returns how many are set. */
+/* Bit i % 64 of bits[i / 64] becomes 1 where |x_i| >= least, else 0; bits from n on become 0. Returns the number of
+ * set bits. */
 LOOP(size_t, mark_from, (const float *x, size_t n, float least, uint64_t *bits))
 
-/* Matrices are row-major. g (cols, cols) = a' a for a (rows, cols), cols <= FEW_COLS; exact products added in double. */
+/* g (cols, cols) = a' a for a (rows, cols), cols <= FEW_COLS; the products are exact and added in double. */
 LOOP(void, gram_rows, (const float *a, size_t rows, size_t cols, double *g))
-/* u[k] = a v[k] for count <= 4 vectors, summed in double: u[k] is `rows` floats at any address, v (cols, 4) holds the vectors
- * interleaved. */
+/* u[k] = a v_k for count <= 4 vectors v_k, added in double. v (cols, 4) holds vector v_k in its column k; u[k]
+ * receives `rows` floats and needs no alignment. */
 LOOP(void, project_rows,
      (const float *a, size_t rows, size_t cols, const double *v, size_t count, uint8_t *const u[4]))
-/* x (rows, cols) = sum over k < count <= 4 of u[k] v[k]'; added to x when `add`. */
+/* x (rows, cols) = the sum of the rank-one matrices u[k] v[k]' for k < count <= 4, plus the old x when `add`. */
 LOOP(void, outer_rows,
      (const float *const u[4], const float *const v[4], size_t count, size_t rows, size_t cols, bool add,
       float *x))
-/* p[k][r] = row r of a . q[k] for count <= 4 vectors of floats; exact products added in double. */
+/* p[k] = a q[k] for count <= 4 vectors q[k] of floats; the products are exact and added in double. */
 LOOP(void, rows_dot,
      (const float *a, size_t rows, size_t cols, const float *const q[4], size_t count, float *const p[4]))
-/* sum[k] += a' p[k] for count <= 4 vectors of floats, where rows of a are `stride` apart; exact products added in double. */
+/* sum[k] += a' p[k] for count <= 4 vectors p[k] of floats; the rows of a are `stride` floats apart. The products are
+ * exact and added in double. */
 LOOP(void, rows_add,
      (const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4], size_t count,
       double *const sum[4]))
 
-/* Walsh-Hadamard butterflies in place, by rising stride: of each of `runs` runs of HADAMARD_RUN elements, unscaled. */
+/* Walsh-Hadamard transform, unscaled and in place, of each of `runs` runs of HADAMARD_RUN elements. */
 LOOP(void, hadamard_runs, (float *x, size_t runs))
-/* The same between 2^log_rows rows that are `stride` apart and `cols` long, times `scale`; cols is whole vectors, and the rows
- * have HADAMARD_TILE elements at most together. */
+/* Walsh-Hadamard transform in place of each column of 2^log_rows rows, times `scale`. The rows are `cols` long, a
+ * multiple of the vector width, start `stride` apart, and have at most HADAMARD_TILE elements together. */
 LOOP(void, hadamard_rows, (float *x, size_t stride, int log_rows, size_t cols, float scale))
 
-/* One level of a wavelet transform: smooth_k = sum over t of w->smooth[t] x_(2k + t), detail_k with w->detail, from 2 pairs +
- * taps - 2 elements of x. Summed in double. */
+/* One level of a wavelet transform: smooth_k = sum over taps t of w->smooth[t] x_(2k + t) for k < pairs, and detail_k
+ * the same with w->detail, added in double. Reads 2 pairs + taps - 2 elements of x. */
 LOOP(void, wavelet_split,
      (const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail))
-/* Its transpose: pair k of x from smooths and details k, k - 1, ..., k - taps / 2 + 1, so that taps / 2 - 1 of each stand in front
- * of the pointers. */
+/* The transpose of wavelet_split: computes x_2k and x_(2k + 1) from smooth_i and detail_i for i = k - taps / 2 + 1 ..
+ * k. So it also reads the taps / 2 - 1 elements in front of `smooth` and of `detail`. */
 LOOP(void, wavelet_join,
      (const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x))
 
-/* One layer of the dynamic program of knots.h: for from <= j < to, next[j] = min over low <= i <= high, i < j of a[i] +
- * (b[i] x[j] - x[i] b[j]), and back[j] the first i that has the minimum, which must not fall as j rises; low < from. All arrays
- * have ROOM_BEHIND places to spare, and those of `next` and `back` are overwritten; next may be a where high < from.
- * to <= 2^16. */
+/* One layer of the dynamic program of knots.h. For from <= j < to: next[j] = the minimum of a[i] + (b[i] x[j] - x[i]
+ * b[j]) over low <= i <= high with i < j, and back[j] = the first i that attains it. The caller ensures that back[j]
+ * does not fall as j rises, low < from and to <= 2^16. Every array has ROOM_BEHIND more elements at its end; those of
+ * `next` and `back` are overwritten. `next` may be `a` when high < from. */
 LOOP(void, knot_layer,
      (const double *x, const double *b, const double *a, size_t low, size_t high, size_t from, size_t to,
       double *next, uint16_t *back))
 
 /* ---- coder/ ---- */
 
-/* Bit planes of groups of 64 codes (planes.h): word k of a group holds bit k of each code, bits of a code from `width` on are
- * left out. width <= 8 for bytes. */
+/* Convert groups of 64 codes to bit planes (planes.h) and back: word k of a group holds bit k of each of its codes.
+ * Bits of a code from `width` on are left out. width <= 8 for pack8 and unpack8. */
 LOOP(void, pack8, (const uint8_t *code, size_t groups, int width, uint8_t *plane))
 LOOP(void, pack32, (const uint32_t *code, size_t groups, int width, uint8_t *plane))
 LOOP(void, unpack8, (const uint8_t *plane, size_t groups, int width, uint8_t *code))
 LOOP(void, unpack32, (const uint8_t *plane, size_t groups, int width, uint32_t *code))
-/* Adds `count` sets of bit planes without unpacking them, into `width` planes: groups from .. the one returned, which is less than a
- * vector before `to`. *above becomes true where a code is above its set's `most`. */
+/* Adds the codes of `count` sets of bit planes, without unpacking them, into planes of `width` bits. Handles the
+ * groups of 64 codes from `from` on, as many as fill whole vectors below `to`; returns the first group that it has
+ * not handled. Sets *above when a code is above its set's `most`. */
 LOOP(size_t, add_planes,
      (const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out, bool *above))
 
-/* Trits of groups of 320 codes 0, 1 or 3, in 64 bytes each (planes.h); back: false when a byte is above 242. */
+/* Convert groups of 320 codes, each 0, 1 or 3, to trits in 64 bytes (planes.h) and back. unpack_trits returns false
+ * when a byte is above 242. */
 LOOP(void, pack_trits, (const uint8_t *code, size_t groups, uint8_t *byte))
 LOOP(bool, unpack_trits, (const uint8_t *byte, size_t groups, uint8_t *code))
 
-/* Signs of groups of 64 elements, a bit each from the low end: set where x < 0, so that both zeros are plus. Back: `minus`
- * where the bit is set, else `plus`. */
+/* sign_bits writes a bit for each element of groups of 64, low bits first: 1 where x_i < 0, so 0 for both zeros.
+ * sign_values writes `minus` where the bit is 1, else `plus`. */
 LOOP(void, sign_bits, (const float *x, size_t groups, uint8_t *bit))
 LOOP(void, sign_values, (const uint8_t *bit, size_t groups, float plus, float minus, float *x))
 
-/* at[] = the indices of the codes that are not 0, n <= BLOCK; returns how many. `at` has room for n + ROOM_BEHIND. */
+/* Writes the indices of the non-zero codes to `at`, which has room for n + ROOM_BEHIND, and returns their number; n
+ * <= BLOCK. */
 LOOP(size_t, places32, (const uint32_t *code, size_t n, uint16_t *at))
-/* The same with the codes: entry[] = (index + 1) << ENTRY_SHIFT | code. */
+/* The same with the codes: writes (index + 1) << ENTRY_SHIFT | code to `entry` for each non-zero code. */
 LOOP(size_t, entries8, (const uint8_t *code, size_t n, uint32_t *entry))
-/* Writes the codes of the first few of `count` entries, and returns how many: those that the vector loop handles, perhaps
- * none. Index gaps count from entry[-1]. */
+/* Writes the bits of as many of the first entries as the vector loop can handle, and returns their number, which may
+ * be 0. The first index gap counts from the index in entry[-1]. */
 LOOP(size_t, put_entries, (const uint32_t *entry, size_t count, int bits, BitWriter *w))
 
-/* Adds to the census what the code lengths of one run depend on (levels.h). */
+/* Add the counts of one run to the census; the lengths of the run's Elias codes follow from them (levels.h). */
 LOOP(void, census8, (const uint8_t *code, size_t n, int bits, Census *census))
 LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 
-/* Rows of 16 symbols of 16 lanes (rans.h): `slice` by symbol is frequency:16 | start:16, `slot` by the low `precision` bits
- * of a state is symbol:8 | frequency:12 | offset:12. rans_put writes words in front of `at`, where two bytes more than they
- * need are free, and returns the new front; rans_get reads them from *at on while 32 bytes are left, and returns how many
- * rows it has read. */
+/* Encode and decode rows of 16 symbols, one in each of 16 lanes (rans.h). slice[symbol] = frequency:16 | start:16;
+ * slot[low `precision` bits of a state] = symbol:8 | frequency:12 | offset:12. rans_put writes its words downwards
+ * from `at` and returns the address of the last one; two more bytes must be free below. rans_get reads words upwards
+ * from *at while at least 32 bytes are left before `end`, and returns how many rows it has read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],
       uint8_t *at))
 LOOP(size_t, rans_get,
      (const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at,
       const uint8_t *end))
-/* rans_get where `slot` holds the symbol alone, with three bytes to spare, and `slice` by symbol has the rest. */
+/* rans_get for tables of a higher precision: `slot` holds the symbol alone and has three spare bytes at its end;
+ * frequency and start come from slice[symbol]. */
 LOOP(size_t, rans_get_fine,
      (const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte, size_t rows,
       uint32_t state[16], const uint8_t **at, const uint8_t *end))
 
 /* ---- compress/levels/ ---- */
 
-/* Codes of x by quantise.h; toss8 by the coin of coin.h. */
+/* Round x to codes: quantise8 and quantise32 as quantise.h does, toss8 with the coin of coin.h. */
 LOOP(void, quantise8, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint8_t *code))
 LOOP(void, quantise32, (const float *x, size_t n, Quantiser q, RngKey key, uint32_t first, uint32_t *code))
 LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t first, uint8_t *code))
-/* Values of codes; false when one has a level above s or a sign without a level. */
+/* Convert codes to floats; false when a level is above s or a code has a sign but level 0. */
 LOOP(bool, dequantise8, (const uint8_t *code, size_t n, Dequantiser d, float *x))
 LOOP(bool, dequantise32, (const uint32_t *code, size_t n, Dequantiser d, float *x))
 
-/* Codes of levels that double (ladder.h); back: false when one has a sign without a level. */
+/* climb rounds x to codes of levels that are powers of two (ladder.h), descend converts codes to floats; descend
+ * returns false when a code has a sign but level 0. */
 LOOP(void, climb, (const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code))
 LOOP(bool, descend, (const uint8_t *code, size_t n, Ladder l, float *x))
 
-/* The smallest and the largest element, n > 0; zeros are +0. */
+/* Writes the smallest and the largest element, with +0 for -0; n > 0. */
 LOOP(void, range, (const float *x, size_t n, float *low, float *high))
-/* Levels of x - low >= 0 by quantise.h, without signs; key NULL: the nearest levels. Back: low + level unit drop, at most
- * `high`. */
+/* grade8 and grade32 round x - low >= 0 to levels as quantise.h does, without signs; key NULL: to the nearest level.
+ * graded8 and graded32 write min(low + (level unit) drop, high). */
 LOOP(void, grade8,
      (const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first, uint8_t *code))
 LOOP(void, grade32,
@@ -146,8 +153,9 @@ LOOP(void, grade32,
 LOOP(void, graded8, (const uint8_t *code, size_t n, float low, float high, Dequantiser d, float *x))
 LOOP(void, graded32, (const uint32_t *code, size_t n, float low, float high, Dequantiser d, float *x))
 
-/* 16-bit floats, little-endian; a magnitude beyond the largest finite one becomes that one. The random ones round up or down
- * with the probabilities that keep the mean. Back: false when one is infinite or NaN. */
+/* Convert to 16-bit floats, little-endian; a magnitude above the largest finite 16-bit float becomes that float. The
+ * loops `..._random` round up or down at random without bias. `..._floats` convert back; false when a number is
+ * infinite or NaN. */
 LOOP(void, fp16_nearest, (const float *x, size_t n, uint8_t *out))
 LOOP(void, fp16_random, (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out))
 LOOP(bool, fp16_floats, (const uint8_t *in, size_t n, float *x))
@@ -155,65 +163,68 @@ LOOP(void, bf16_nearest, (const float *x, size_t n, uint8_t *out))
 LOOP(void, bf16_random, (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out))
 LOOP(bool, bf16_floats, (const uint8_t *in, size_t n, float *x))
 
-/* Rounds |x| to one of its two neighbouring powers of two so that the mean is kept, n <= BLOCK: power[i] is the power's exponent
- * field, 0 where x_i became zero; sign[i] is 1 where x_i < 0 and did not become zero. False when an |x| is beyond
- * 2^127. Back: false when a field is 255 or a zero has a sign. */
+/* powers rounds |x_i| at random, without bias, to one of its two neighbouring powers of two; n <= BLOCK. power[i] is
+ * the exponent field of the power, 0 where x_i became zero; sign[i] is 1 where the result is negative. False when an
+ * |x_i| is above 2^127. power_floats converts back; false when a field is 255 or a zero has a sign. */
 LOOP(bool, powers, (const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign))
 LOOP(bool, power_floats, (const uint8_t *power, const uint8_t *sign, size_t n, float *x))
 
 /* ---- compress/atoms/ ---- */
 
-/* Sum of |x_i| in double, and the candidates of a coin, n <= BLOCK: every element that coin_keep(coin, x_i, key, i) would
- * keep, at coin's scale or a larger one, and about one in 2^30 of the other elements. Writes the index and value of each in
- * order and returns how many; `at` and `value` have room for n + ROOM_BEHIND. */
+/* Writes the sum of |x_i|, added in double, and lists candidates for sampling: every element that coin_keep(coin,
+ * x_i, key, i) keeps, with the scale of `coin` or a larger one, and about one in 2^30 of the other elements. Writes
+ * the indices and values of the candidates in order and returns their number; `at` and `value` have room for n +
+ * ROOM_BEHIND; n <= BLOCK. */
 LOOP(size_t, coin_sift,
      (const float *x, size_t n, Coin coin, const RngKey *key, uint32_t *at, float *value, double *sum))
 
 /* ---- compress/signs/ ---- */
 
-/* Sums of |x| over x >= 0 and over x < 0, in double. */
+/* sum[0] = the sum of |x_i| over x_i >= 0, sum[1] over x_i < 0, both added in double. */
 LOOP(void, sign_sums, (const float *x, size_t n, double sum[2]))
 
 /* ---- compress/rotated/ ---- */
 
-/* code[i] = the index of the level nearest to |x_i|, with the sign of x_i in bit s->bits. Returns the sum of x_i times its level
- * with that sign. */
+/* code[i] = the index of the level nearest to |x_i|, with the sign of x_i in bit s->bits. Returns the sum of |x_i|
+ * times its level. */
 LOOP(double, nearest_levels, (const float *x, size_t n, const LevelScale *s, uint8_t *code))
 
 /* ---- compress/lowrank/ ---- */
 
-/* out[i] = sum over `count` workers w of in[w][i], from <= i < to, little-endian float32 at any address, added in double in
- * order. False when an addend's magnitude is above part_most or a sum's above `most`. */
+/* out[i] = the sum of in[w][i] over `count` workers w, for from <= i < to, added in double in the order of the
+ * workers. Inputs and output are little-endian float32 and need no alignment. False when the magnitude of an input is
+ * above part_most or that of a sum above `most`. */
 LOOP(bool, add_up,
      (const uint8_t *const *in, size_t count, size_t from, size_t to, float part_most, double most,
       uint8_t *out))
 
 /* ---- compress/sketch/ ---- */
 
-/* The bucket of each of n elements: floor(word buckets / 2^32). */
+/* bucket[i] = floor(word * buckets / 2^32), with word first + i. */
 LOOP(void, hash_buckets, (RngKey key, uint32_t first, size_t n, uint32_t buckets, uint32_t *bucket))
-/* The same for the elements with the given indices in the block. */
+/* The same for the elements at the indices at[i]: bucket[i] takes word at[i]. */
 LOOP(void, hash_places, (RngKey key, const uint32_t *at, size_t n, uint32_t buckets, uint32_t *bucket))
-/* Medians, column by column, of `rows` <= MEDIAN_MOST vectors that are `stride` >= n apart: half the sum of the middle two
- * where rows is even; zeros are +0. Reads up to 15 elements behind each vector. */
+/* median[i] = the median of column i of `rows` <= MEDIAN_MOST vectors, which start `stride` >= n apart; for an even
+ * number of rows the mean of the two middle values; +0 for -0. Reads up to 15 elements behind each vector. */
 LOOP(void, medians, (const float *x, size_t stride, size_t rows, size_t n, float *median))
-/* slot[i] = from[c] + floor(word size[c] / 2^32), c = code[i] < clusters. `from` and `size` have room for ROOM_BEHIND at
- * least. */
+/* slot[i] = from[c] + floor(word * size[c] / 2^32), a random slot of cluster c = code[i] < clusters. `from` and
+ * `size` are arrays of at least ROOM_BEHIND elements. */
 LOOP(void, cluster_slots,
      (RngKey key, uint32_t first, size_t n, const uint8_t *code, size_t clusters, const uint32_t *from,
       const uint32_t *size, uint32_t *slot))
 
 /* ---- measure/ ---- */
 
-/* The sums G_... over x, in double. `above`: thresholds on |x|, none negative. */
+/* Writes the sums G_... (kernels.h) over x, added in double. `above` holds thresholds on |x_i|, none negative. */
 LOOP(void, gradient_sums, (const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS]))
-/* The sums E_... of a decoded y against x, and the largest |y - x|, in double. */
+/* Writes the sums E_... (kernels.h) that compare an estimate y with x, and the largest |y_i - x_i|, in double. */
 LOOP(void, error_sums,
      (const float *x, const float *y, size_t n, const double above[THRESHOLDS], double sum[E_SUMS],
       double *largest))
-/* Welford's recurrence on d = y - x, the count-th (from 1). Kept per element are half the mean and the root of m2, so that
- * both stay in float32's range where d does; the sums over this step are exact. */
+/* One step of Welford's recurrence for the error d = y - x of repeat `count` (from 1). Stores for each element half
+ * the mean and the square root of m2: both stay in float32's range where d does. The sums S_... of this step are
+ * taken before the two are rounded to float32. */
 LOOP(void, spread_add,
      (const float *x, const float *y, size_t n, double count, float *half, float *root, double sum[S_STEPS]))
-/* The other sums S_..., once all steps are in. */
+/* Writes the remaining sums S_..., after the last spread_add. */
 LOOP(void, spread_sums, (const float *x, const float *half, const float *root, size_t n, double sum[S_SUMS]))

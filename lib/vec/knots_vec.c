@@ -1,9 +1,9 @@
-/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): row minima of a
- * totally monotone matrix.
+/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): the row minima of a
+ * totally monotone matrix, with row j and column i.
  *
- * For every sixteenth row the column of its minimum is found with columns in the lanes, by divide and conquer. The
- * minima of the fifteen rows in between lie between the columns of their neighbours; these rows are searched with rows
- * in the lanes. The first of equal columns wins, so that the result does not depend on the number of lanes. */
+ * Divide and conquer finds the minimum of every sixteenth row; there each lane takes another column. These minima
+ * bound the columns of the minima of the fifteen rows between them, which are searched with one row in each lane. Of
+ * equal costs the first column wins, so that the result does not depend on the number of lanes. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ INLINE double least_of(VecD v)
     return lane[0];
 }
 
-/* The first column of the least cost among low .. high, high < j. */
+/* Returns the first of columns low .. high that has the least cost in row j; high < j. */
 INLINE size_t search(const Layer *y, size_t j, size_t low, size_t high)
 {
     const VecD xj = set_d(y->x[j]), bj = set_d(y->b[j]), last = set_d((double)high), beyond = set_d(INFINITY);
@@ -104,10 +104,10 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     }
 }
 
-/* The minima of rows j, j + 1, ..., two vectors of them; their columns lie in low .. high. */
+/* Writes the minima of rows j .. j + PAIR - 1, two vectors of rows; the columns of the minima lie in low .. high. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
-    const size_t common = high < j ? high + 1 : j; /* columns that every row may use */
+    const size_t common = high < j ? high + 1 : j; /* columns below `common` are below every row's j */
     VecD xj[2], bj[2], row[2];
     Least l[2];
     double place = (double)low;
@@ -128,7 +128,8 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     store_pair(l, next + j, back + j);
 }
 
-/* Handles blocks t of sixteen rows, first <= t < last. low: the column of the row before the first, high: of the last row. */
+/* Handles blocks first .. last - 1 of sixteen rows. `low` is the column of the minimum in the row before the first
+ * block, `high` the column of the minimum in the last row. */
 static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
                    double *next, uint16_t *back)
 {

@@ -1,9 +1,11 @@
-/* ladder.h -- rounding to levels that double: N 2^(k - s) for k = 1 ... s, and 0, without bias.
+/* ladder.h -- unbiased rounding to levels that are powers of two: 0, and N 2^(k - s) for k = 1 ... s, where N is the
+ * norm.
  *
- * z = |x| 2^(s - 1) / N is 1 at the lowest level. For z >= 1 the exponent field of z gives the level and its mantissa the
- * probability of the next level; for z < 1, z is the probability of level 1. It rounds up iff u < that probability, u being the
- * upper bits of the element's word. With s = 1 the coin of coin.h is tossed instead. A code is level | sign << bits, as in
- * quantise.h. The vector kernels repeat these lines operation by operation. */
+ * z = |x| 2^(s - 1) / N is 1 at the lowest non-zero level. For z >= 1 the exponent field of z gives the level, and
+ * its mantissa the probability of the next level; for z < 1, z is the probability of level 1. x is rounded up iff u <
+ * this probability, where u is the upper bits of the element's random word. For s = 1 the coin of coin.h decides
+ * instead. A code is level | sign << bits, as in quantise.h. The vector kernels repeat these lines operation by
+ * operation. */
 #ifndef ATOMO_LADDER_H
 #define ATOMO_LADDER_H
 
@@ -15,12 +17,12 @@ enum { LADDER_BITS_MAX = 6 };
 /* lift is a power of two that keeps every product inside float32's normal range, as in coin.h. */
 typedef struct {
     float lift, slope, top; /* z = min(|x| lift slope, top) */
-    float unit, drop;       /* value = (unit 2^(k - s)) drop */
+    float unit, drop;       /* value of level k = (unit 2^(k - s)) drop */
     uint32_t s;
     int bits;
 } Ladder;
 
-/* norm > 0 and finite, the float32 that travels; s = 2^bits - 1. */
+/* norm: finite, > 0, rounded to float32 as in the payload. s = 2^bits - 1. */
 static inline Ladder ladder_make(float norm, int bits)
 {
     const float lift = norm < 0x1p-60f ? 0x1p88f : 1;

@@ -1,4 +1,5 @@
-/* ladder_vec.c -- floats to levels that double, and back: the arithmetic of ladder.h. */
+/* ladder_vec.c -- rounds floats to levels that are powers of two, and converts codes back: the arithmetic of
+ * ladder.h. */
 #include "vec/lane.h"
 
 INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)

@@ -1,5 +1,5 @@
-/* lane.h -- vector operations that the compilers' vector extension lacks: minimum, any lane, lanes to bytes and back, random
- * words. */
+/* lane.h -- vector operations that the compilers' vector extension lacks: minimum, a test for any non-zero lane,
+ * lanes to bytes and back, random words. */
 #ifndef ATOMO_LANE_H
 #define ATOMO_LANE_H
 
@@ -50,7 +50,7 @@ INLINE VecI max_i(VecI a, VecI b)
     return (a & more) | (b & ~more);
 }
 
-/* Any lane not 0. */
+/* True when any lane is not 0. */
 INLINE bool any(VecI v)
 {
 #if VEC_BYTES == 64
@@ -66,7 +66,7 @@ INLINE bool any(VecI v)
 
 typedef uint8_t Bytes4 __attribute__((vector_size(VEC_BYTES / 4))); /* as many bytes as there are lanes */
 
-/* The lanes, each under 256, as bytes. */
+/* Stores the lanes as bytes; each is below 256. */
 INLINE void store_bytes(uint8_t *p, VecU v)
 {
 #if VEC_BYTES == 64
@@ -96,7 +96,7 @@ INLINE VecU load_bytes(const uint8_t *p)
 
 typedef uint16_t Halves __attribute__((vector_size(VEC_BYTES / 2)));
 
-/* The lanes, each under 65536, as 16-bit words. */
+/* Stores the lanes as 16-bit words; each is below 65536. */
 INLINE void store_halves(uint8_t *p, VecU v)
 {
 #if VEC_BYTES == 64
@@ -117,7 +117,7 @@ INLINE VecU load_halves(const uint8_t *p)
     return __builtin_convertvector(h, VecU);
 }
 
-/* l in lane l. */
+/* Returns l in lane l. */
 INLINE VecU lane_numbers(void)
 {
 #if VEC_BYTES == 64
@@ -129,13 +129,13 @@ INLINE VecU lane_numbers(void)
 #endif
 }
 
-/* Lane l's index times RNG_STRIDE, for words from element i on: rng_word's argument before the key. */
+/* Returns (i + l) RNG_STRIDE in lane l: the counters of words i, i + 1, ..., to which rng_word adds the key. */
 INLINE VecU stride_lanes(uint32_t i)
 {
     return (lane_numbers() + i) * RNG_STRIDE;
 }
 
-/* The high halves of 64-bit products. */
+/* Returns the upper 32 bits of the 64-bit products a b, lane by lane. */
 INLINE VecU multiply_high(VecU a, VecU b)
 {
     const VecQ p = (VecQ)a, q = (VecQ)b;
@@ -154,8 +154,9 @@ INLINE VecU multiply_high(VecU a, VecU b)
     return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
 }
 
-/* Runs a statement over pieces of STEP elements of `in` and `out` (n): it reads STEP elements at `from`, writes as many at
- * `to`, and i is the index of the first. The last, shorter piece is padded with zeros. */
+/* Runs a statement for every piece of STEP elements of `in` and `out`, arrays of n elements. The statement reads STEP
+ * elements at `from` and writes STEP elements at `to`; i is the index of the piece's first element. A shorter last
+ * piece is padded with zeros. */
 #define IN_PIECES(STEP, IN, in, OUT, out, n, ...)                                                            \
     do {                                                                                                     \
         size_t i = 0;                                                                                        \
@@ -173,7 +174,7 @@ INLINE VecU multiply_high(VecU a, VecU b)
         }                                                                                                    \
     } while (0)
 
-/* rng_mix, lane by lane. */
+/* Returns rng_mix of each lane. */
 INLINE VecU mix_lanes(VecU x, uint32_t b)
 {
     x ^= x >> 16;

@@ -1,9 +1,9 @@
-/* mark_vec.c -- a bit for each element whose magnitude reaches a threshold. */
+/* mark_vec.c -- sets a bit for each element whose magnitude reaches a threshold. */
 #include "vec/lane.h"
 
 #include <math.h>
 
-/* Bit l: lane l's sign bit. */
+/* Returns a word whose bit l is the sign bit of lane l. */
 INLINE uint64_t sign_bits(VecI v)
 {
 #if VEC_BYTES == 64

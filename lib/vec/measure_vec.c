@@ -1,6 +1,8 @@
-/* measure_vec.c -- the passes behind the metrics: all sums over x and a decoded y in one pass, in double.
+/* measure_vec.c -- the loops behind the metrics: all sums over a gradient x and its estimate y in one pass, in
+ * double.
  *
- * Sums have 16 lanes, which the fixed tree adds. The last, shorter row is padded with zeros, which add nothing to any sum. */
+ * Each sum is taken in 16 lanes, which the tree of vec.h adds. A shorter last row is padded with zeros, which add
+ * nothing to any sum. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -30,7 +32,7 @@ INLINE VecD magnitude(VecD v)
     return (VecD)((VecL)v & INT64_MAX);
 }
 
-/* sign(a) b; 0 where a is 0. */
+/* Returns sign(a) b; 0 where a is 0. */
 INLINE VecD signed_by(VecD a, VecD b)
 {
     return where(a != 0, (VecD)((VecL)b ^ ((VecL)a & INT64_MIN)));
@@ -55,7 +57,7 @@ INLINE VecD root_d(VecD v)
 #endif
 }
 
-/* The last n % ROW elements, padded. */
+/* Copies the last n % ROW elements of x to `row` and pads them with zeros; returns `row`. */
 INLINE float *padded(float row[ROW], const float *x, size_t n)
 {
     memset(row, 0, ROW * sizeof *row);
@@ -147,8 +149,8 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* A d that rounds to the stored mean counts as equal to it, so that an element that never varies has no variance although
- * its mean was rounded. */
+/* An error d that rounds to the stored mean counts as equal to it: otherwise an element whose error is the same in
+ * every repeat would get a variance from the rounding of its mean. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])
 {

@@ -1,5 +1,6 @@
-/* powers_vec.c -- floats to powers of two and back, in integers: a float's mantissa is the probability of the next power, and
- * the carry of adding random bits to it is the draw. */
+/* powers_vec.c -- rounds floats to powers of two at random, and converts back, in integer arithmetic. A float's
+ * mantissa is the probability of the next power; random bits are added to the mantissa, and the carry into the
+ * exponent rounds up. */
 #include "vec/lane.h"
 
 #define LARGEST_POWER 0x7f000000u /* 2^127 */

@@ -1,12 +1,13 @@
-/* quantise.h -- the one way to round a magnitude |x| s / norm to one of its two neighbouring levels, without bias.
+/* quantise.h -- rounds a magnitude |x| s / norm at random, without bias, to one of its two neighbouring levels in 0
+ * ... s. All quantisers with evenly spaced levels round this way.
  *
- * t = |x| s 2^F / norm is truncated to a whole number; F random bits are added, and the sum shifted down by F is the level: it
- * rounds up iff u < frac, with u uniform over F bits. The top level is exactly s, as t is limited to s 2^F. For s = 1
- * the coin of coin.h is tossed instead, whose probabilities reach lower. The vector kernels repeat these lines
- * operation by operation.
+ * t = |x| s 2^F / norm is truncated to an integer; F random bits are added, and the level is the sum shifted right by
+ * F. So the level is rounded up iff u < frac, where u is uniform over F bits and frac is the fraction of |x| s /
+ * norm. The top level is exactly s, as t is limited to s 2^F. For s = 1 the coin of coin.h decides instead, since its
+ * probabilities reach lower. The vector kernels repeat these lines operation by operation.
  *
- * A code is level | sign << bits, where bits is the length of s in binary; the sign of level 0 is 0. Codes
- * are bytes while bits <= CODE_BYTE_BITS, 32-bit words above. */
+ * A code is level | sign << bits, where bits is the length of s in binary; the sign of level 0 is 0. Codes are bytes
+ * while bits <= CODE_BYTE_BITS, 32-bit words above. */
 #ifndef ATOMO_QUANTISE_H
 #define ATOMO_QUANTISE_H
 
@@ -27,7 +28,7 @@ typedef struct {
     int bits;
 } Quantiser;
 
-/* norm > 0 and finite, the float32 that travels; 1 <= s <= LEVELS_MAX. */
+/* norm: finite, > 0, rounded to float32 as in the payload; 1 <= s <= LEVELS_MAX. */
 static inline Quantiser quantiser_make(float norm, uint32_t s)
 {
     const int bits = level_bits(s), fraction = 31 - bits;

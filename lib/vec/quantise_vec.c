@@ -1,4 +1,5 @@
-/* quantise_vec.c -- floats to codes and back: the arithmetic of quantise.h and coin.h, a row at a time. */
+/* quantise_vec.c -- rounds floats to codes and converts codes back: the arithmetic of quantise.h and coin.h, a row of
+ * 16 elements at a time. */
 #include "vec/lane.h"
 
 /* ---- floats to codes ---- */
@@ -36,7 +37,8 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
 
 /* ---- the coin ---- */
 
-/* False where a lane's 30 bits tie, so that the word's continuation must decide. */
+/* Writes the codes of one vector. False when the 30 random bits of a lane equal those of its probability, so that
+ * coin_code must decide with further random bits. */
 INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);

@@ -1,13 +1,13 @@
-/* rans_vec.c -- sixteen lanes of rans.h: whole rows of symbols, written backwards and read forwards. */
+/* rans_vec.c -- the coder of rans.h with sixteen lanes: rows of 16 symbols, written backwards and read forwards. */
 #include "vec/vec.h"
 
 #include "base/bytes.h"
 
-enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW }; /* ROW_WORDS: most bytes of words in a row */
+enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW }; /* the least state; the most bytes that a row reads */
 
 #if VEC_BYTES == 64
 
-/* x / f rounded down: quotients of numbers this small are exact enough in double. */
+/* Returns x / f rounded down: for 32-bit numbers the truncated quotient in double is exact. */
 INLINE __m512i divide(__m512i x, __m512i f)
 {
     const __m512d low = _mm512_div_pd(_mm512_cvtepu32_pd(_mm512_castsi512_si256(x)),
@@ -106,7 +106,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
         const uint32_t s = slice[byte[i]], f = s >> 16;
         uint32_t x = state[i % ROW];
         const bool full = x >= f << (32 - precision);
-        store_u16(at - 2, (uint16_t)x); /* overwritten by the next word where the state is not full */
+        store_u16(at - 2, (uint16_t)x); /* the next word overwrites it unless the state is full */
         at -= full ? 2 : 0;
         x >>= full ? 16 : 0;
         state[i % ROW] = (x / f << precision) + x % f + (s & 0xffff);

@@ -1,4 +1,5 @@
-/* rotate_vec.c -- random signs, 32 to a word, and the nearest level of a symmetric scale. */
+/* rotate_vec.c -- changes signs at random, 32 elements for each random word, and finds nearest levels of a symmetric
+ * quantiser. */
 #include "vec/lane.h"
 
 enum { WORD_BITS = 32 };

@@ -1,4 +1,4 @@
-/* signs_vec.c -- signs to bits and back, and the sums of the elements on either side of zero. */
+/* signs_vec.c -- converts signs to bits and back, and adds up the elements >= 0 and those < 0. */
 #include "vec/vec.h"
 
 enum { GROUP = 64 };
@@ -29,7 +29,7 @@ void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
     }
 }
 
-/* Lane l takes `minus` where bit l of the word is set. */
+/* Returns `minus` in the lanes l where bit l of the word is set, else `plus`. */
 INLINE VecF choose(uint32_t word, VecF plus, VecF minus)
 {
 #if VEC_BYTES == 64

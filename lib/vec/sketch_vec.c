@@ -21,7 +21,7 @@ void ISA_NAME(hash_places)(RngKey key, const uint32_t *at, size_t n, uint32_t bu
         bucket[i] = (uint32_t)((uint64_t)rng_word(&key, at[i]) * buckets >> 32);
 }
 
-/* Sorts two vectors lane by lane. The larger value is (a ^ b ^ smaller), exact to the bit. */
+/* Puts the smaller value of each lane in *a and the larger in *b. The larger value is a ^ b ^ smaller, bit by bit. */
 INLINE void order(VecF *a, VecF *b)
 {
     const VecF low = min_f(*a, *b);
@@ -29,7 +29,7 @@ INLINE void order(VecF *a, VecF *b)
     *a = low;
 }
 
-/* A bubble sort that stops at the middle: each pass carries the largest remaining value up. */
+/* Sorts each column by a bubble sort that stops at the middle: each pass moves the largest remaining value up. */
 INLINE void median_columns(const float *x, size_t stride, size_t rows, size_t n, float *median)
 {
     VecF v[MEDIAN_MOST];
@@ -45,7 +45,7 @@ INLINE void median_columns(const float *x, size_t stride, size_t rows, size_t n,
                 order(&v[r], &v[r + 1]);
             v[rows / 2] = v[rows / 2 - 1] * 0.5f + v[rows / 2] * 0.5f;
         }
-        const VecF middle = v[rows / 2] + 0.0f; /* no zero below zero */
+        const VecF middle = v[rows / 2] + 0.0f; /* -0 becomes +0 */
         if (n - i >= LANES) {
             store_f(median + i, middle);
         } else {

@@ -1,6 +1,7 @@
-/* spectral_vec.c -- the loops of spectral ATOMO besides the Gram matrix: projection, and the sum of rank-one terms.
+/* spectral_vec.c -- loops of spectral ATOMO: the projection of a matrix on a few vectors, and the sum of rank-one
+ * matrices.
  *
- * No fused multiply-add: products round here, and all instruction sets must round alike. */
+ * There is no fused multiply-add: these products are rounded, and all instruction sets must round alike. */
 #include "vec/turn.h"
 #include "base/bytes.h"
 
@@ -31,7 +32,7 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* One row, in the same order of operations as a lane above. */
+/* The same for one row, in the same order of operations as a lane of project_turned. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
@@ -72,7 +73,8 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
         project_one(a + r * cols, cols, v, count, u, r);
 }
 
-/* Rows of at least a vector: x[r] (+)= sum over k of u[k][r] v[k], along the row. */
+/* Row r of x = the sum over k of u[k][r] v[k], plus the old row when `add`; for rows of at least a vector's
+ * length. */
 static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x)
 {
@@ -93,7 +95,8 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* LANES short rows are `cols` whole vectors, which have the same pattern of rows and columns in every group of LANES rows. */
+/* Short rows are handled in groups of LANES rows. A group is `cols` whole vectors, and the row and column of each
+ * lane are the same in every group. */
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x)
 {

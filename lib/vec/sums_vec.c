@@ -1,4 +1,5 @@
-/* sums_vec.c -- norms in double, 16 lanes and a tree; the largest magnitude. */
+/* sums_vec.c -- sums of elements and of squares in double, in 16 lanes that the tree of vec.h adds; the largest
+ * magnitude. */
 #include "vec/lane.h"
 
 double ISA_NAME(sum_squares)(const float *x, size_t n)
@@ -44,7 +45,7 @@ void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares)
 
 float ISA_NAME(abs_max)(const float *x, size_t n)
 {
-    VecI top[PARTS]; /* magnitudes order like their bits */
+    VecI top[PARTS]; /* magnitudes compare as their bits do as integers */
     int32_t lane[ROW], most = 0;
     size_t i = 0;
     for (int v = 0; v < PARTS; v++)

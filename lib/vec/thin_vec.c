@@ -1,8 +1,8 @@
-/* thin_vec.c -- a matrix times a few vectors, from the right and from the left.
+/* thin_vec.c -- products of a matrix a with a few vectors: a q and a' p.
  *
- * Products of floats are exact in double, so a fused multiply-add rounds once just as a multiplication and an
- * addition do. A dot product has eight lanes, whatever the vector width, which a fixed tree adds; products from
- * the left are added row by row. The number of rows handled at a time changes no sum. */
+ * Products of floats are exact in double, so a fused multiply-add rounds once, as a multiplication followed by an
+ * addition does. A dot product is summed in eight lanes, whatever the vector width, and a fixed tree adds the lanes;
+ * a' p is added row by row. The number of rows handled at a time changes no sum. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, HALVES = EIGHT / DLANES, DOT_ROWS = VEC_BYTES == 64 ? 4 : 1, ADD_ROWS = 4 };
@@ -19,7 +19,7 @@ INLINE Eight load_eight(const float *x)
     return e;
 }
 
-/* The first `n` of them, then zeros. */
+/* Loads the first n < EIGHT elements, and zeros behind them. */
 INLINE Eight load_some(const float *x, size_t n)
 {
     float padded[EIGHT] = {0};
@@ -34,7 +34,8 @@ INLINE float sum_of(Eight e)
     return (float)(((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])));
 }
 
-/* `rows` and `count` are constants in each case, so that the sums live in registers. */
+/* Computes p[k] for `rows` rows from row `at` on. `rows` and `count` are constants in each case, so that the sums
+ * live in registers. */
 INLINE void dot_some(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      float *const p[4], size_t at)
 {

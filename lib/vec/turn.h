@@ -1,18 +1,18 @@
-/* turn.h -- a few rows of a matrix become columns, four at a time.
+/* turn.h -- transposes a few rows of a matrix, four columns at a time.
  *
- * A vector then holds one column of several rows, as doubles: each lane adds up its own row, and no reduction is needed
- * at the end. */
+ * Afterwards a vector holds one column of TURNED rows. Each lane then adds up the products of its own row, and the
+ * sum needs no reduction at the end. */
 #ifndef ATOMO_TURN_H
 #define ATOMO_TURN_H
 
 #include "vec/vec.h"
 
-enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES }; /* rows at a time */
+enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES }; /* rows at a time; vectors of doubles for them */
 
 typedef float Turned __attribute__((vector_size(4 * TURNED)));
 
 #if VEC_BYTES == 64
-#define LOW_PAIRS(a, b)   _mm256_unpacklo_ps(a, b) /* a0 b0 a1 b1 in each half */
+#define LOW_PAIRS(a, b)   _mm256_unpacklo_ps(a, b) /* each half: a0 b0 a1 b1 */
 #define HIGH_PAIRS(a, b)  _mm256_unpackhi_ps(a, b)
 #define LOW_HALVES(a, b)  _mm256_shuffle_ps(a, b, 0x44)
 #define HIGH_HALVES(a, b) _mm256_shuffle_ps(a, b, 0xee)
@@ -23,7 +23,8 @@ typedef float Turned __attribute__((vector_size(4 * TURNED)));
 #define HIGH_HALVES(a, b) SHUFFLE4(a, b, 2, 3, 6, 7)
 #endif
 
-/* sum + a b for products of floats, which are exact in double: fused or not, it rounds once. */
+/* Returns sum + a b for a and b converted from float: their product is exact in double, so that the result is rounded
+ * once, fused or not. */
 INLINE VecD add_product(VecD sum, VecD a, VecD b)
 {
 #if VEC_BYTES == 64
@@ -33,7 +34,7 @@ INLINE VecD add_product(VecD sum, VecD a, VecD b)
 #endif
 }
 
-/* Four columns of the row at `a`, and, where a vector has room, of the row four rows further on. */
+/* Loads four columns of the row at `a`, and with 8 rows at a time also of the fourth row after it. */
 INLINE Turned load_turned(const float *a, size_t stride)
 {
 #if VEC_BYTES == 64
@@ -59,10 +60,10 @@ INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
     column[3] = HIGH_HALVES(high01, high23);
 }
 
-/* The doubles of rows part * DLANES .. of a column. */
+/* Returns rows part * DLANES .. (part + 1) * DLANES - 1 of a column, as doubles. */
 INLINE VecD widen(Turned v, int part)
 {
-#if VEC_BYTES == 64 /* compilers make four instructions of the conversion below */
+#if VEC_BYTES == 64 /* compilers turn the general conversion below into four instructions */
     (void)part;
     return _mm512_cvtps_pd(v);
 #else

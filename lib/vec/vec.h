@@ -1,5 +1,5 @@
-/* vec.h -- vectors of this instruction set's own width. A row is always 16 lanes: one 64-byte vector, two of 32 or
- * four of 16, so that reductions see the same lanes everywhere. */
+/* vec.h -- vectors as wide as the instruction set's registers. A row is always 16 floats: one vector of 64 bytes, two
+ * of 32 or four of 16, so that sums are taken in the same 16 lanes for every instruction set. */
 #ifndef ATOMO_VEC_H
 #define ATOMO_VEC_H
 
@@ -35,7 +35,7 @@ typedef uint64_t VecQ __attribute__((vector_size(VEC_BYTES)));
 typedef double VecD __attribute__((vector_size(VEC_BYTES)));
 typedef float VecH __attribute__((vector_size(VEC_BYTES / 2))); /* as many floats as VecD has doubles */
 
-/* This instruction set's loops. */
+/* Declares the loops for this instruction set. */
 #define LOOP(result, name, parameters) result ISA_NAME(name) parameters;
 #include "vec/kernels_list.h"
 #undef LOOP
@@ -69,7 +69,7 @@ INLINE VecD load_d(const float *p)
     return __builtin_convertvector(h, VecD);
 }
 
-/* v[index[l]] in lane l; index < LANES. */
+/* Returns v[index[l]] in lane l; index[l] < LANES. */
 INLINE VecF pick_lanes(VecF v, VecI index)
 {
 #if VEC_BYTES == 64
@@ -81,7 +81,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
 #endif
 }
 
-/* Four lanes out of two vectors of four: 0 to 3 are a's, 4 to 7 are b's. */
+/* Picks four lanes out of two vectors of four; i, j, k, l: 0 to 3 are lanes of a, 4 to 7 of b. */
 #ifdef __clang__
 #define SHUFFLE4(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -89,7 +89,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
     __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
 #endif
 
-/* The fixed tree at the end of every reduction. */
+/* Returns the sum of 16 lanes, added in a fixed tree; every sum ends with it. */
 INLINE double tree16(const double lane[ROW])
 {
     double s[8];
@@ -100,7 +100,7 @@ INLINE double tree16(const double lane[ROW])
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-/* The sum of a row of doubles. */
+/* Returns the sum of a row of 16 doubles. */
 INLINE double fold(const VecD part[DPARTS])
 {
     double lane[ROW];

@@ -1,13 +1,14 @@
-/* wavelet_vec.c -- one level of an orthogonal wavelet transform away from the ends: neighbours become a smooth and a
- * detail, and back.
+/* wavelet_vec.c -- one level of an orthogonal wavelet transform and its inverse, away from the ends of the vector:
+ * each pair of neighbours gives one smooth and one detail coefficient.
  *
- * Summed in double, tap by tap in the same order in every lane, so that only results are rounded: taps in float would
- * have errors of 2^-25 that add up over twenty levels, while rounding errors cancel. */
+ * Sums are taken in double, tap by tap in the same order in every lane, and only the results are rounded to float.
+ * Taps rounded to float would be wrong by up to 2^-25, the same way at each of up to twenty levels, so these errors
+ * would add up; errors of rounded results are random and partly cancel. */
 #include "vec/vec.h"
 
 enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
-/* ---- elements 0, 2, 4, ... and 1, 3, 5, ... apart, and together again ---- */
+/* ---- splits elements 0, 2, 4, ... from elements 1, 3, 5, ..., and joins them ---- */
 
 INLINE void part_vectors(const float *x, float *even, float *odd)
 {
@@ -71,7 +72,7 @@ static void unite(const float *even, const float *odd, size_t pairs, float *x)
 
 INLINE VecD wide(const float *p)
 {
-#if VEC_BYTES == 64 /* compilers make several instructions of the conversion */
+#if VEC_BYTES == 64 /* compilers turn the general conversion into several instructions */
     return _mm512_cvtps_pd(_mm256_loadu_ps(p));
 #else
     return load_d(p);
@@ -88,13 +89,13 @@ INLINE void store_narrow(float *p, VecD v)
 #endif
 }
 
-/* One result of two: sum over j of a_(k + step j) f_2j + b_(k + step j) f_2j+1. */
+/* Element k of `to` is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). */
 typedef struct {
     const double *f;
     float *to;
 } Filter;
 
-/* Both results in one pass over a and b. */
+/* Applies two filters in one pass over a and b. */
 INLINE void filter_both(const float *a, const float *b, size_t n, Filter one, Filter two, const int step,
                         const int half)
 {
@@ -139,7 +140,7 @@ INLINE void split(const WaveletFilter *w, const float *x, size_t pairs, float *s
     }
 }
 
-/* The transpose: pair k depends on smooths and details k, k - 1, ..., k - half + 1. */
+/* The transpose of `split`: pair k of x depends on smooth and detail coefficients k, k - 1, ..., k - half + 1. */
 INLINE void join(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x,
                  const int half)
 {
