@@ -1,8 +1,8 @@
 /* sign.c -- signSGD: the sign of every element, and the majority of all workers' signs (Bernstein, Wang,
  * Azizzadenesheli, Anandkumar 2018).
  *
- *     kind:8 = 1  signs                                   signs.h: bit set where x < 0
- *     merged: kind:8 = 2  workers:varint  votes           how many workers sent minus, planes of the width of `workers`
+ *     kind:8 = 1  signs                                 signs.h: bit set where x < 0
+ *     merged: kind:8 = 2  workers:varint  votes         how many workers sent minus, planes of the width of `workers`
  *
  * Zero counts as plus, and so does a tied vote. A merged payload decodes to workers * (+1 or -1), the majority's
  * sign, so that the mean over workers is that sign. */

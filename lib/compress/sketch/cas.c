@@ -1,15 +1,15 @@
 /* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign and
- * magnitude, each cluster has buckets of its own, and an element decodes to the mean of the bucket it falls into.
+ * magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
  *
  *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                            index: cluster_index.h
  *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets  { size:varint index } x workers
  *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n               where that is shorter
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
- * The decoder counts each bucket's elements from the index. An element's bucket is found by a random word that all
+ * The decoder counts each bucket's elements from the index. An element's bucket is chosen by a random word that all
  * workers share (cas_table.h), so buckets add and merging is exact. The codec's state is the clusters, learned every
- * `period` steps, and the number of steps since. The tensor is sent raw under `min` elements, and where the most bytes
- * that its shape allows are no fewer than those of floats. */
+ * `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer than `min` elements, or
+ * if the longest payload that its shape allows is not shorter than raw floats. */
 #include "compress/sketch/cas_model.h"
 
 #include "compress/sketch/cas_table.h"
@@ -156,11 +156,12 @@ enum { FORM_SKETCH, FORM_FLOATS };
 typedef struct {
     uint64_t workers;
     bool floats;
-    const uint8_t *value; /* floats: (n); else sums (buckets) */
+    const uint8_t *value; /* if `floats`: n sums of elements; else the sums of the buckets */
     bool wide;            /* sums are f64 (merged), not f32 */
     ClusterModel model;
     size_t buckets;
-    Reader index; /* the rest: one index, or if merged each worker's, behind its size */
+    /* the rest of the payload: one index, or in a merged payload each worker's index, preceded by its size */
+    Reader index;
 } CasPayload;
 
 static bool take_model(Reader *r, ClusterModel *m)
@@ -176,7 +177,7 @@ static bool take_model(Reader *r, ClusterModel *m)
     return !r->bad;
 }
 
-/* Finds the parts of a payload. Sums and indices are checked when they are read. */
+/* Finds the parts of a payload. Sums and indices are checked later, when they are read. */
 static Status payload_open(const Call *c, Bytes in, CasPayload *p)
 {
     const CasLimits l = cas_limits(c);
@@ -201,7 +202,7 @@ static Status payload_open(const Call *c, Bytes in, CasPayload *p)
     return p->value ? OK : payload_bad(c, "%zu bytes, want %zu buckets", in.size, p->buckets);
 }
 
-/* code (n): the clusters of the next worker's elements, from r. */
+/* Reads the next worker's index from r: sets code (n) to the clusters of its elements. */
 static Status take_index(const Call *c, const CasPayload *p, Reader *r, uint8_t *code)
 {
     const ClusterIndex index = index_for(c, cluster_model_clusters(&p->model));
@@ -225,7 +226,8 @@ static double sum_at(const CasPayload *p, size_t b)
     return p->wide ? load_f64(p->value + 8 * b) : (double)load_f32(p->value + 4 * b);
 }
 
-/* An empty bucket's sum is +0. Any other sum has its cluster's sign, or is +0 in a cluster of x <= 0. */
+/* True for a sum that an encoder can write: +0 for an empty bucket; else a number of its cluster's sign, or +0 in a
+ * cluster of x <= 0. */
 static bool sum_good(double sum, uint64_t count, bool below)
 {
     if (count == 0 || sum == 0)
@@ -247,7 +249,7 @@ static Status take_means(const Call *c, const CasPayload *p, const uint64_t *cou
     return OK;
 }
 
-/* x (n) = the mean of each element's bucket: the estimate of one worker. */
+/* Sets x (n) to the mean of each element's bucket, the estimate of one worker. */
 static Status spread_one(const Call *c, const CasTable *s, const double *mean, const uint8_t *code, float *x)
 {
     float *narrow = NEW(c->scratch, float, s->buckets);
@@ -283,7 +285,7 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
     return narrow_sum(c, sum, x);
 }
 
-/* Refuses a sketch with an index that no encoder writes. */
+/* Refuses a sketch whose indices no encoder writes. */
 static Status check_indices(const Call *c, const CasPayload *p)
 {
     const ArenaMark mark = arena_mark(c->scratch);
@@ -335,9 +337,9 @@ typedef struct {
     const Call *c;
     const CasPayload *in;
     size_t count;
-    uint64_t workers;         /* of all payloads together */
-    const CasPayload *sketch; /* the first payload that is a sketch; NULL: none is */
-    bool floats;              /* a payload is floats */
+    uint64_t workers;         /* summed over all payloads */
+    const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
+    bool floats;              /* at least one payload is floats */
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)
@@ -360,7 +362,7 @@ static Status add_payload(CasMerge *m, const CasPayload *p)
     return OK;
 }
 
-/* Most bytes of the sketches merged into one. */
+/* Returns an upper bound on the bytes of the sketches merged into one. */
 static size_t joined_size(const CasMerge *m)
 {
     size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->sketch->model) + 8 * m->sketch->buckets;
@@ -397,7 +399,7 @@ static void join(const CasMerge *m, Buf *out)
     }
 }
 
-/* Adds the estimate of the merged sketches, and the floats, to sum (n). */
+/* Adds the estimate of the merged sketches and the values of the float payloads to sum (n). */
 static Status add_up(const CasMerge *m, double *sum)
 {
     const size_t n = m->c->shape->n;

@@ -7,8 +7,9 @@
 
 /* ---- limits ---- */
 
-/* The most clusters of a sign that are tried for `bits` an element. With k clusters in all an element takes about
- * log2 k bits or less with Huffman codes, ceil(log2 k) bits in the fixed index, and k bits in a bitmap. */
+/* Returns the largest number of clusters of a sign that is tried for `bits` an element. With k clusters in all an
+ * element takes about log2 k bits or less with Huffman codes, ceil(log2 k) bits in the fixed index, and k bits in a
+ * bitmap. */
 static size_t clusters_for(double bits, int index)
 {
     size_t k = 1;
@@ -25,7 +26,7 @@ static size_t clusters_of(const Codec *codec)
     return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits, p->index);
 }
 
-/* Parses sizes=a:b:...; returns how many there are, 0 where one is not a number from 1 to 2^30. */
+/* Parses sizes=a:b:...; returns the number of sizes, or 0 if one of them is not a number from 1 to 2^30. */
 static size_t read_sizes(const char *text, uint64_t size[CLUSTERS_MOST])
 {
     size_t count = 0;
@@ -90,8 +91,9 @@ CasLimits cas_limits(const Call *c)
 
 /* ---- learning ---- */
 
-/* k sizes are those of both signs' clusters, from zero outwards; 2 k sizes go from the lowest cluster to the highest.
- * Where fewer clusters were found than allowed, the sizes of the outermost ones are not used. */
+/* Sets the numbers of buckets to the spec's sizes. k sizes are for each sign's clusters, from zero outwards; 2 k
+ * sizes are for all clusters, from the lowest to the highest. If fewer clusters were found than the spec allows, the
+ * sizes of the outermost ones are not used. */
 static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
 {
     uint64_t size[CLUSTERS_MOST];
@@ -103,7 +105,7 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* Bits of the index for an element, by the shares of the sample. */
+/* Computes the bits of the index for each element, from the clusters' shares of the sample. */
 static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);
@@ -117,8 +119,8 @@ static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStat
 /* The index may take this share of `bits`; buckets take the rest. */
 #define INDEX_SHARE 0.97
 
-/* Takes the first number of clusters, from the most down, whose index stays within its share; *budget is the number of
- * buckets that the rest of `bits` pays for. */
+/* Learns clusters, starting from the largest number and decreasing it until the index takes at most INDEX_SHARE of
+ * `bits`. *budget is the number of buckets that fit in the rest of `bits`. */
 static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
                              ClusterStats *s, uint64_t *budget)
 {

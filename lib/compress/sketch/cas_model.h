@@ -1,5 +1,5 @@
-/* cas_model.h -- the cluster-aware sketch (cas.c): its keys, the limits that they set for a shape, and the learning of
- * clusters. */
+/* cas_model.h -- the cluster-aware sketch (cas.c): its keys, the limits that follow from keys and shape, and the
+ * learning of clusters. */
 #ifndef ATOMO_CAS_MODEL_H
 #define ATOMO_CAS_MODEL_H
 
@@ -20,21 +20,21 @@ static inline const Cas *cas_params(const Call *c)
     return c->self->params;
 }
 
-/* What encoder and decoder know from the spec and the shape. */
+/* Limits that encoder and decoder compute from the spec and the shape. */
 typedef struct {
-    size_t clusters;  /* of both signs, at most */
-    uint64_t buckets; /* at most */
-    size_t bytes;     /* of a payload, at most */
-    bool raw;         /* the tensor is sent as floats */
+    size_t clusters;  /* most clusters of both signs together */
+    uint64_t buckets; /* most buckets */
+    size_t bytes;     /* most bytes of a payload */
+    bool raw;         /* the tensor is sent as raw floats */
 } CasLimits;
 
 Status cas_check(const Codec *codec, Error *err);
 CasLimits cas_limits(const Call *c);
 
-/* Learns clusters within the limits from x, and shares out their buckets. */
+/* Learns clusters within the limits from x, and divides the buckets between them. */
 Status cas_learn(const Call *c, const float *x, ClusterModel *m);
 
-/* Whether a model, learned or read, is within the limits. */
+/* True if a model, learned or read, is within the limits. */
 bool cas_fits(const ClusterModel *m, const CasLimits *l);
 
 #endif

@@ -22,15 +22,15 @@ typedef struct {
     const float *x;
     uint8_t *code_out;
     const uint8_t *code;
-    double *sums;     /* (pieces x buckets) */
-    uint64_t *counts; /* (pieces x buckets) */
+    double *sums;     /* (pieces x buckets entries) */
+    uint64_t *counts; /* (pieces x buckets entries) */
     const float *mean;
     const double *wide;
     float *y;
     double *onto;
 } TableJob;
 
-/* So few pieces that their tables take at most 8 bytes an element in all. */
+/* Returns the number of pieces: small enough that their tables take at most 8 bytes for each element in all. */
 static size_t pieces_of(const CasTable *s)
 {
     const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
@@ -40,8 +40,8 @@ static size_t pieces_of(const CasTable *s)
 
 typedef void Visit(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
 
-/* Visits the elements from .. to - 1, `from` being the first of a block, in runs: finds their clusters if x is given,
- * then their buckets. */
+/* Visits the elements from .. to - 1, in runs; `from` must be the first element of a block. Finds the elements'
+ * clusters if x is given, then their buckets. */
 static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visit *visit)
 {
     const Kernels *k = kernels();

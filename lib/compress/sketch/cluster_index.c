@@ -7,14 +7,15 @@
 
 typedef struct {
     const ClusterIndex *index;
-    uint8_t *code; /* (n); cluster_index_put only reads it */
+    uint8_t *code; /* (n entries) cluster_index_put only reads it */
     uint8_t *out;
     const uint8_t *in;
-    uint32_t *count; /* (blocks x clusters) */
-    uint64_t *at;    /* (blocks + 1) offsets of the blocks' streams */
-    bool *bad;       /* (blocks) */
+    uint32_t *count; /* (blocks x clusters entries) */
+    uint64_t *at;    /* (blocks + 1 entries) offsets of the blocks' streams */
+    bool *bad;       /* (blocks entries) */
     Huffman huffman;
-    uint64_t word[256], longest; /* each lookup's bits and length; the longest length */
+    /* word: bits and length of each lookup (see WORD_LENGTH); longest: the largest of these lengths */
+    uint64_t word[256], longest;
 } IndexJob;
 
 static int width_of(uint32_t clusters)
@@ -30,8 +31,8 @@ static size_t bitmap_size(size_t n)
     return n / 8 + (n % 8 != 0);
 }
 
-/* The table takes at most 17 bits for its count, then 17 bits for a gap and 11 bits for a length step of each cluster.
- * Huffman codes take no more bits in all than codes of fixed width. */
+/* Returns an upper bound on the bytes. The table takes at most 17 bits for its count, and for each cluster 17 bits
+ * for a gap and 11 bits for a length step. Huffman codes take no more bits in all than codes of fixed width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
@@ -47,7 +48,7 @@ size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
 
 /* ---- counts ---- */
 
-/* How many of n codes are c. Counts in 32 bytes at once, and adds these up before one could overflow. */
+/* Returns how many of n codes are c. Counts in 32 bytes at once, and adds the bytes up before one could overflow. */
 enum { FEW = 16, ABREAST = 32, BATCH = 255 * ABREAST };
 static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 {
@@ -70,7 +71,7 @@ static uint32_t count_equal(const uint8_t *code, size_t n, uint8_t c)
 static void count_each(const uint8_t *code, size_t n, uint32_t clusters, uint32_t *count)
 {
     uint32_t part[4][INDEX_MOST] = {{0}};
-    for (size_t i = 0; i < n; i++) /* four tables: increments of one counter in a row are slow */
+    for (size_t i = 0; i < n; i++) /* four tables, because increments of one counter in a row are slow */
         part[i % 4][code[i]]++;
     for (uint32_t c = 0; c < clusters; c++)
         count[c] = part[0][c] + part[1][c] + part[2][c] + part[3][c];
@@ -174,7 +175,7 @@ static void get_bitmap(void *data, size_t block)
         const uint8_t *in = job->in + c * row + block * (BLOCK / 8);
         for (size_t i = 0; i < n; i++) {
             const unsigned bit = in[i / 8] >> i % 8 & 1;
-            bad |= c ? bit && code[i] : bit == (code[i] != 0); /* each element is in exactly one cluster */
+            bad |= c ? bit && code[i] : bit == (code[i] != 0); /* an element must be in exactly one cluster */
             code[i] |= (uint8_t)(bit ? c : 0);
         }
         bad |= n % 8 && in[n / 8] >> n % 8;
@@ -184,7 +185,8 @@ static void get_bitmap(void *data, size_t block)
 
 /* ---- huffman ---- */
 
-/* The encoder looks up as many codes at once as an 8-bit index holds: four codes of 2 bits, two of 4 bits, or one. */
+/* Returns the number of codes that the encoder looks up at once, as many as an 8-bit index holds: four codes of 2
+ * bits, two of 4 bits, or one. */
 static size_t group_of(uint32_t clusters)
 {
     return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
@@ -200,13 +202,13 @@ static inline unsigned lookup(const uint8_t *code, size_t group)
     return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
 }
 
-/* Code k of a lookup. */
+/* Returns code k of the codes in a lookup's index. */
 static unsigned code_of(unsigned value, size_t group, size_t k)
 {
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* A lookup gives its codes' bits, and from bit 56 on how many bits these are. */
+/* A lookup's word has the Huffman codes in its low 56 bits, and their length in bits from bit 56 on. */
 enum { WORD_LENGTH = 56 };
 
 static void make_words(IndexJob *job)
@@ -218,8 +220,9 @@ static void make_words(IndexJob *job)
         uint64_t bits = 0, length = 0;
         for (size_t k = 0; k < group; k++) {
             const unsigned c = code_of(v, group, k);
+            /* code c does not occur: there is no such cluster */
             if (c >= clusters)
-                break; /* no such cluster */
+                break;
             bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);
             length += h->length[c];
         }
@@ -239,7 +242,7 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
 }
 
-/* Joins four lookups into one bits_put where any four fit. */
+/* Writes the codes of `lookups` lookups. Joins four lookups into one bits_put if any four fit into BITS_MAX bits. */
 static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t lookups, size_t group,
                                BitWriter *w)
 {
@@ -355,7 +358,7 @@ static Status open_streams(IndexJob *job, Reader *r, const char **why)
     return huffman_ready(&job->huffman) ? OK : arena_fail(index->scratch, index->err);
 }
 
-/* ---- both ways ---- */
+/* ---- all forms ---- */
 
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
 {

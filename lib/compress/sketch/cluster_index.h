@@ -1,11 +1,11 @@
-/* cluster_index.h -- the cluster of each element, as one stream.
+/* cluster_index.h -- the cluster number of each element, as one stream.
  *
  *     fixed    bit planes (planes.h) of cluster numbers, as wide as the largest number needs
  *     bitmap   for each cluster a bit for each element, bit i % 8 of byte i / 8, zero padding
  *     huffman  table of code lengths (huffman.h), padded to a byte  [ { size:u32 } x blocks ]  { stream } x blocks
  *
- * huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are sent only
- * when n > 2^16. */
+ * huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are sent only when
+ * n > 2^16. */
 #ifndef ATOMO_CLUSTER_INDEX_H
 #define ATOMO_CLUSTER_INDEX_H
 
@@ -14,7 +14,7 @@
 
 typedef enum { INDEX_HUFFMAN, INDEX_FIXED, INDEX_BITMAP } IndexForm;
 
-enum { INDEX_MOST = 256 }; /* clusters */
+enum { INDEX_MOST = 256 }; /* most clusters */
 
 typedef struct {
     IndexForm form;
@@ -25,20 +25,20 @@ typedef struct {
     Error *err;
 } ClusterIndex;
 
-/* Most bytes of an index. */
+/* Returns an upper bound on the bytes of an index. */
 size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters);
 
-/* Number of elements in each cluster, from their cluster numbers code (n). */
+/* Counts the elements of each cluster, from their cluster numbers code (n). */
 Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST]);
 
-/* Appends the index of code (n). */
+/* Appends the index of the cluster numbers code (n) to `out`. */
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out);
 
-/* Reads an index, which is all that is left of r, into code (n). ERR_CORRUPT, with the reason in `why` and not in err,
- * for bytes that cluster_index_put does not write. */
+/* Reads an index, which must be all the rest of r, into code (n). ERR_CORRUPT, with the reason in `why` and not in
+ * err: cluster_index_put does not write these bytes. */
 Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why);
 
-/* *bits = mean code length of a Huffman code for clusters with these shares of the elements. */
+/* Sets *bits to the mean length of a Huffman code for clusters with these shares of the elements. */
 Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch,
                                   Error *err);
 

@@ -16,12 +16,12 @@ double log2_whole(uint64_t v)
     return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
 }
 
-/* ---- one side ---- */
+/* ---- one sign ---- */
 
-/* One side: its magnitudes in rising order, and the clusters found. */
+/* The magnitudes of x <= 0 or of x > 0 in rising order, and the clusters found. */
 typedef struct {
     const float *value;
-    size_t n, all; /* values of this side, and of the whole sample */
+    size_t n, all; /* number of values of this sign; of the whole sample */
     float centre[SIDE_MOST];
     double share[SIDE_MOST], entropy[SIDE_MOST];
     size_t clusters;
@@ -35,7 +35,8 @@ static double percentile_of(const float *value, size_t n, double percent)
     return low + (at - (double)k) * (high - low);
 }
 
-/* Entropy in bits of a histogram of `bins` equally wide bins: n H = n log2 n - sum c log2 c. count (bins) is scratch. */
+/* Returns the entropy in bits of a histogram of `bins` equally wide bins, n H = n log2 n - sum of c log2 c over their
+ * counts c. count (bins) is scratch memory. */
 static double entropy_of(const float *value, size_t n, size_t bins, size_t *count)
 {
     if (n == 0 || !(value[n - 1] > value[0]))
@@ -54,7 +55,7 @@ static double entropy_of(const float *value, size_t n, size_t bins, size_t *coun
     return h > 0 ? h : 0;
 }
 
-/* Adds a centre unless it rounds to the same float32 as the one before. */
+/* Adds a centre, unless it rounds to the same float32 as the previous centre. */
 static void add_centre(ClusterSide *s, double centre)
 {
     const float c = (float)centre;
@@ -62,7 +63,8 @@ static void add_centre(ClusterSide *s, double centre)
         s->centre[s->clusters++] = c;
 }
 
-/* With one cluster, or where no magnitude is under the percentile, k-means clusters all magnitudes. */
+/* Finds the centres: the percentile, and those that k-means finds for the magnitudes below it. With one cluster, or
+ * if no magnitude is below the percentile, k-means clusters all magnitudes. */
 static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
                            Error *err)
 {
@@ -81,7 +83,7 @@ static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *r
     return OK;
 }
 
-/* (a + b) / 2 rounded down to a float. */
+/* Returns (a + b) / 2, rounded down to a float. */
 static float middle_of(float a, float b)
 {
     const double middle = (double)a / 2 + (double)b / 2;
@@ -104,7 +106,7 @@ static void measure(ClusterSide *s, size_t bins, size_t *count)
 
 /* ---- the sample ---- */
 
-/* Draws with replacement: element floor(n u), u in [0, 1) of 64 bits. */
+/* Draws values with replacement: element floor(n u), u in [0, 1) of 64 bits. */
 static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
 {
     for (size_t from = 0; from < sample; from += BLOCK) {
@@ -118,7 +120,7 @@ static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng,
     }
 }
 
-/* The sample in rising order. */
+/* Takes the sample, and sorts it in rising order. */
 static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, const Rng *rng, float **value,
                           size_t *count, Arena *scratch, Error *err)
 {
@@ -134,7 +136,7 @@ static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, con
     return radix_sort(*value, *count, *value, spare, 1, scratch, err);
 }
 
-/* Turns the first `n` values, rising and <= 0, into rising magnitudes. */
+/* Turns the first `n` values, which rise and are <= 0, into magnitudes in rising order. */
 static void turn_round(float *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -146,7 +148,7 @@ static void turn_round(float *value, size_t n)
     }
 }
 
-/* Stores cluster j of a side as cluster `at` of the model. */
+/* Stores cluster j of a sign as cluster `at` of the model. */
 static void enter(ClusterModel *m, ClusterStats *s, const ClusterSide *side, size_t j, size_t at, float sign)
 {
     m->cluster[at] = (Cluster){side->centre[j] > 0 ? sign * side->centre[j] : 0, 0};
@@ -186,7 +188,8 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 
 /* ---- buckets ---- */
 
-/* Rounds running sums of the shares, so that the numbers of buckets add up to the budget exactly. */
+/* Rounds the running sums of the shares, not each share, so that the numbers of buckets add up to exactly the
+ * budget. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
     const size_t clusters = cluster_model_clusters(m);
@@ -227,7 +230,8 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* Below zero the upper one of two clusters has x >= -middle, that is x above the float before -middle. */
+/* For x <= 0, a value halfway between two clusters belongs to the upper one: x >= -middle, that is, x above the float
+ * before -middle. */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {

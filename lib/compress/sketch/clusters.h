@@ -1,9 +1,10 @@
-/* clusters.h -- the model of the cluster-aware sketch (cas.c): clusters of a gradient's values by sign and magnitude, and
- * each cluster's number of buckets.
+/* clusters.h -- the model of the cluster-aware sketch (cas.c): clusters of a gradient's values by sign and magnitude,
+ * and each cluster's number of buckets.
  *
- * The two sides, x <= 0 and x > 0, are clustered apart. On each side the magnitudes from a percentile on are one cluster,
- * centred on that percentile, and k-means clusters the magnitudes below it. A value belongs to the nearest centre of its
- * side. All decisions use exact or correctly rounded arithmetic, so every machine learns the same model. */
+ * Values x <= 0 and values x > 0 are clustered separately. Of each sign the magnitudes from a percentile on are one
+ * cluster, centred on that percentile, and k-means clusters the magnitudes below it. A value belongs to the nearest
+ * centre of its sign. All decisions use exact or correctly rounded arithmetic, so every machine learns the same
+ * model. */
 #ifndef ATOMO_CLUSTERS_H
 #define ATOMO_CLUSTERS_H
 
@@ -17,10 +18,10 @@ typedef struct {
     uint32_t buckets;
 } Cluster;
 
-/* Each side has at least one cluster, so no later value falls into a cluster of the other sign. */
+/* Each sign has at least one cluster, so that no later value falls into a cluster of the other sign. */
 typedef struct {
     uint32_t minus, plus;           /* clusters of x <= 0, and of x > 0; both 0: not trained */
-    Cluster cluster[CLUSTERS_MOST]; /* by rising centre */
+    Cluster cluster[CLUSTERS_MOST]; /* in order of rising centres */
 } ClusterModel;
 
 static inline size_t cluster_model_clusters(const ClusterModel *m)
@@ -30,35 +31,37 @@ static inline size_t cluster_model_clusters(const ClusterModel *m)
 
 /* Statistics of the clusters in the training sample. */
 typedef struct {
-    double share[CLUSTERS_MOST];   /* of the sample's values */
-    double entropy[CLUSTERS_MOST]; /* bits; of a histogram between the cluster's extremes */
+    double share[CLUSTERS_MOST]; /* share of the sample's values */
+    /* in bits, of a histogram between the cluster's smallest and largest value */
+    double entropy[CLUSTERS_MOST];
 } ClusterStats;
 
 typedef struct {
-    size_t clusters;   /* of each side, at most */
-    size_t sample;     /* values to learn from, at most; drawn with replacement where there are more */
-    size_t bins;       /* of a cluster's histogram */
-    double percentile; /* of a side's magnitudes */
+    size_t clusters;   /* most clusters of each sign */
+    size_t sample;     /* most values to learn from; drawn with replacement if x has more */
+    size_t bins;       /* bins of a cluster's histogram */
+    double percentile; /* percentile of the magnitudes of a sign */
 } ClusterSpec;
 
-/* Learns the centres from x (n). All buckets stay 0. */
+/* Learns the centres from x (n). Leaves all numbers of buckets at 0. */
 Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec, const float *x, size_t n,
                       const Rng *rng, Arena *scratch, Error *err);
 
-/* Shares out `budget` buckets: one to each cluster, even beyond the budget, and the rest in proportion to weight
- * (clusters), or evenly where no weight is above zero. */
+/* Divides `budget` buckets between the clusters: one to each, even beyond the budget, and the rest in proportion to
+ * weight (clusters), or evenly if no weight is above zero. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget);
 
-/* Whether the model is valid: each side has its centres, finite, rising and of its sign, and no cluster has 0 buckets. */
+/* True if the model is valid: each sign has centres, they are finite, rising and of that sign, and no cluster has 0
+ * buckets. */
 bool cluster_model_good(const ClusterModel *m);
 
-/* Buckets of all clusters. */
+/* Returns the number of buckets of all clusters together. */
 uint64_t cluster_model_buckets(const ClusterModel *m);
 
-/* above (clusters - 1), rising: a value's cluster is the number of thresholds that it is above. */
+/* Sets above (clusters - 1), in rising order: a value's cluster is the number of thresholds that are below it. */
 void cluster_model_thresholds(const ClusterModel *m, float *above);
 
-/* log2 of v > 0, the same on every machine. */
+/* Returns log2 of v > 0, the same on every machine. */
 double log2_whole(uint64_t v);
 
 #endif

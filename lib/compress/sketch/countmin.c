@@ -1,5 +1,6 @@
-/* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, extended to negative elements: tables of
- * positive and of negative parts, or the median of plain sums. The payload is that of sketch.h. */
+/* countmin.c -- the Count-Min Sketch of Cormode and Muthukrishnan 2005, extended to negative elements: one table of
+ * positive and one of negative parts with minima as estimates, or one table of plain sums with medians. The payload
+ * is that of sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const char *const estimates[] = {"min-split", "median", NULL};
@@ -11,7 +12,7 @@ static const Param schema[] = {
     {0},
 };
 
-static const SketchKind kinds[] = {SKETCH_SPLIT, SKETCH_PLAIN}; /* as `estimates` */
+static const SketchKind kinds[] = {SKETCH_SPLIT, SKETCH_PLAIN}; /* in the order of `estimates` */
 
 const Compressor compressor_countmin = {
     .name = "countmin",

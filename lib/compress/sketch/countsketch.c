@@ -1,5 +1,6 @@
-/* countsketch.c -- the Count Sketch of Charikar, Chen, Farach-Colton 2002, as FetchSGD and Sketched-SGD use it: signed
- * sums over hash buckets in a few rows, and the median of an element's estimates. The payload is that of sketch.h. */
+/* countsketch.c -- the Count Sketch of Charikar, Chen, Farach-Colton 2002, as in FetchSGD and Sketched-SGD: signed
+ * sums over hash buckets in a few rows; an element's estimate is the median over the rows. The payload is that of
+ * sketch.h. */
 #include "compress/sketch/sketch.h"
 
 static const Param schema[] = {SKETCH_KEYS, {0}};

@@ -9,13 +9,13 @@
 
 enum {
     RUN = 512,            /* elements at a time, for buffers on the stack */
-    HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, so that threads share the work */
+    HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, each by its own thread */
 };
 
 typedef struct {
     const Call *c;
     SketchKind kind;
-    size_t n, rows, cols, width; /* width: cells of a row, in all its tables */
+    size_t n, rows, cols, width; /* width: cells of a row, in all its tables together */
 } Sketch;
 
 /* ---- sizes ---- */
@@ -55,7 +55,7 @@ size_t sketch_bound(const Call *c)
 
 /* ---- hashing ---- */
 
-/* The hash of one row in one block. */
+/* The hashes of one row for one block of elements. */
 typedef struct {
     RngKey bucket, sign;
 } RowHash;
@@ -66,7 +66,7 @@ static RowHash hash_of(const Sketch *s, size_t row, size_t block)
     return (RowHash){rng_key(&rng, USE_BUCKET, block), rng_key(&rng, USE_SIGN, block)};
 }
 
-/* y (n) = x (n) times the signs of the block's elements from `at`, a multiple of 32, on; in place if y == x. */
+/* Sets y (n) to x (n) times the random signs of the block's elements from `at` on, a multiple of 32. y may be x. */
 static void flip(const RowHash *h, size_t at, const float *x, size_t n, float *y)
 {
     kernels()->flip_signs(x, n, 1, h->sign, (uint32_t)(at / 32), y);
@@ -78,7 +78,7 @@ typedef struct {
     Sketch s;
     size_t parts;
     const float *x;
-    double *cell; /* (rows, parts, width) */
+    double *cell; /* (rows x parts x width) */
 } SketchSums;
 
 static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x, size_t n, double *cell)
@@ -148,8 +148,8 @@ typedef struct {
     Picks kept;
 } SketchEstimate;
 
-/* v (n): the cells of elements at .. at + n - 1 in a row, times their signs if signed; w (n), unless NULL: those of the
- * second table. */
+/* Sets v (n) to the cells of elements at .. at + n - 1 in a row, times their signs for SKETCH_SIGNED; sets w (n),
+ * unless NULL, to their cells in the second table. */
 static void cells_of_row(const SketchEstimate *e, size_t row, const RowHash *h, size_t at, size_t n, float *v,
                          float *w)
 {
@@ -171,7 +171,7 @@ static void take_least(float *least, const float *v, size_t n)
         least[i] = v[i] < least[i] ? v[i] : least[i];
 }
 
-/* x (n) = least cell of positive parts - least cell of negative parts. */
+/* Sets x (n) to the least cell of positive parts minus the least cell of negative parts. */
 static void split_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[RUN], w[RUN], minus[RUN];
@@ -190,7 +190,7 @@ static void median_run(const SketchEstimate *e, const RowHash *hash, size_t at, 
     float v[SKETCH_ROWS * RUN];
     for (size_t row = 0; row < e->s.rows; row++) {
         cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
-        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v); /* medians reads whole runs */
+        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v); /* medians reads runs of RUN elements */
     }
     kernels()->medians(v, RUN, e->s.rows, n, x);
 }
@@ -237,13 +237,14 @@ static Status keep_largest(SketchEstimate *e, size_t k)
 
 /* ---- reading ---- */
 
-/* Whether the bits of a float are those of a sum: finite and not `never`. `mask` clears the sign where it may be set. */
+/* True if the bits of a float are a sum's: finite and not `never`. `mask` clears the sign bit if it may be set. */
 static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
 {
     return (bits & mask) < 0x7f800000u && bits != never;
 }
 
-/* The cells, or NULL if one is no sum. Sums of split parts are not negative; no sum is -0, but raw floats may be. */
+/* Returns the cells; NULL: a cell is no sum. Sums of positive or negative parts are not negative. No sum is -0, but
+ * raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);

@@ -2,31 +2,33 @@
  *
  *     kind:8 = 1  { cell:f32 } x rows x tables x cols        merged: kind:8 = 2  workers:varint  { cell:f32 } x ...
  *
- * Row j puts element i into bucket floor(word_i cols / 2^32), the word being that of rng_shared's address with j appended.
- * All workers hash alike, so their cells add. Where there would be at least as many cells as elements, the elements
- * are sent raw, and add too. */
+ * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is drawn from rng_shared's address with j
+ * appended. All workers use the same hashes, so their cells add. If there would be at least as many cells as
+ * elements, the elements are sent raw; raw payloads add too. */
 #ifndef ATOMO_SKETCH_H
 #define ATOMO_SKETCH_H
 
 #include "codec/compressor.h"
 #include "vec/kernels.h"
 
-/* What a cell sums, and how an element is estimated from its cells, one in each row. */
+/* The sum in a cell, and the estimate of an element from its cells, one in each row. */
 typedef enum {
-    SKETCH_SIGNED, /* elements times random signs; median over rows of the cells times the signs */
-    SKETCH_SPLIT,  /* a table of positive and one of negative parts; difference of the least cells */
-    SKETCH_PLAIN,  /* elements; median over rows */
+    /* sum of elements times random signs; estimate: median over rows of the cell times the sign */
+    SKETCH_SIGNED,
+    /* one table sums positive parts, one negative parts; estimate: difference of their least cells */
+    SKETCH_SPLIT,
+    SKETCH_PLAIN, /* sum of elements; estimate: median over rows */
 } SketchKind;
 
 typedef struct {
     int64_t rows, cols, topk;
     double bits;
-    int estimate; /* index into the kinds of the codec */
+    int estimate; /* index into the codec's SketchKinds */
 } SketchParams;
 
 enum { SKETCH_ROWS = MEDIAN_MOST };
 
-/* The keys that sketches share. */
+/* The keys that both sketches have. */
 #define SKETCH_KEYS                                                                                          \
     PARAM(SketchParams, rows, "5", 1, SKETCH_ROWS, "rows of buckets, each with a hash of its own"),          \
         PARAM(SketchParams, bits, "1", 0, 32, "payload bits an element", .above = true, .rate = true,        \

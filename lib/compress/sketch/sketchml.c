@@ -1,16 +1,16 @@
-/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): the indices ("keys") of the elements that are not zero, and their
- * quantile bins in sketches of least values.
+/* sketchml.c -- SketchML (Jiang, Fu, Yang, Cui 2018): sends the indices ("keys") of the elements that are not zero,
+ * and their quantile bins in MinMaxSketches.
  *
  *     kind:8 = 1  above:varint below:varint  { value:f32 } x (above + below)  group...
- *     group  = keys  cells         groups above zero first; on each side from zero outwards
+ *     group  = keys  cells         groups of x > 0 first; of each sign from zero outwards
  *     keys   = delta-binary: count:varint  planes of { bytes - 1 : 2 } x count  { gap: 1 to 4 bytes } x count
  *              delta-adaptive: indices.h
  *     cells  = bit planes of rows x max(1, ceil(cols count)) bins, as wide as the group's number of bins needs
  *
- * A gap is the distance from the key before; the first key's is counted from -1. A group is a run of
- * `quantiles / groups` bins of one side. A cell holds the least bin, counted in the group, of the elements that hash to
- * it, or the last bin where none does; the largest of an element's cells is at most its own bin. The tensor is sent raw
- * where that takes no more bytes. */
+ * An index gap is the distance from the previous key; the first key's gap is counted from -1. A group is a run of
+ * about `quantiles / groups` bins of one sign. A cell holds the least bin, numbered within the group, of the elements
+ * that hash to it, or the last bin if no element does. An element decodes to the largest of its cells, which is at
+ * most its own bin. The tensor is sent raw if that takes no more bytes. */
 #include "coder/indices.h"
 #include "coder/planes.h"
 #include "compress/sketch/sketchml_bins.h"
@@ -45,7 +45,8 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-/* delta-binary keys of 4 bytes and 2 bits take more than Golomb codes; a cell takes at most a byte. */
+/* Returns an upper bound: delta-binary keys of 4 bytes and 2 bits are longer than Golomb codes, and a cell takes at
+ * most a byte. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
@@ -57,17 +58,17 @@ static size_t bound(const Call *c)
 /* ---- groups ---- */
 
 typedef struct {
-    size_t count, cols; /* members; cells of a row */
-    size_t first, bins; /* its bins, among those of its side */
+    size_t count, cols; /* number of members; cells of a row */
+    size_t first, bins; /* its bins first .. first + bins - 1, numbered within its sign */
     int side, width;    /* width: bits of a cell */
-    uint32_t *key;      /* (count) indices of its members, rising */
-    uint8_t *bin;       /* (count) */
-    uint8_t *cell;      /* (rows, cols) */
+    uint32_t *key;      /* (count entries) indices of its members, rising */
+    uint8_t *bin;       /* (count entries) */
+    uint8_t *cell;      /* (rows x cols) */
 } BinGroup;
 
 typedef struct {
     BinGroup group[GROUPS_MOST];
-    uint16_t of[TWO_SIDES * BINS_MOST]; /* the group of each side's bins */
+    uint16_t of[TWO_SIDES * BINS_MOST]; /* the group of each bin of both signs */
     size_t count;
 } BinGroups;
 
@@ -76,12 +77,12 @@ static int width_of(size_t bins)
     return bins > 1 ? 32 - __builtin_clz((uint32_t)bins - 1) : 0;
 }
 
-/* Cuts the bins into groups, still without members. */
+/* Cuts the bins into groups without members. */
 static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketchml *p)
 {
     const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
     groups->count = 0;
-    memset(groups->of, 0, sizeof groups->of); /* unused bins have no members */
+    memset(groups->of, 0, sizeof groups->of); /* bins that do not exist get group 0; they have no members */
     for (int side = 0; side < TWO_SIDES; side++) {
         for (size_t b = 0; b < bins->bins[side]; b += per_group) {
             const size_t left = bins->bins[side] - b, some = left < per_group ? left : per_group;
@@ -101,7 +102,8 @@ static void group_size(BinGroup *g, const Sketchml *p, size_t count)
     g->cols = cols < 1 ? 1 : (size_t)cols;
 }
 
-/* How many members from member i on are in its block, at most MEMBERS_RUN; `at` gets their positions in the block. */
+/* Returns how many members from member i on are in member i's block, at most MEMBERS_RUN, and sets `at` to their
+ * positions in the block. */
 static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
 {
     const uint32_t block = g->key[i] / BLOCK;
@@ -115,7 +117,7 @@ static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
     return n;
 }
 
-/* bucket (n): the cells of a row that n positions of a block hash to. */
+/* Sets bucket (n) to the cells of a row to which n positions of a block hash. */
 static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t block, const uint32_t *at,
                           size_t n, uint32_t *bucket)
 {
@@ -125,7 +127,7 @@ static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t b
 
 /* ---- keys ---- */
 
-/* Bytes of a gap, which is at least 1. */
+/* Returns the number of bytes of a gap, which is at least 1. */
 static unsigned bytes_of(uint32_t delta)
 {
     return (39 - (unsigned)__builtin_clz(delta)) / 8;
@@ -158,7 +160,7 @@ static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *o
 typedef struct {
     const uint32_t *key;
     size_t count;
-    size_t *run; /* (KEYS_RUN) */
+    size_t *run; /* (KEYS_RUN entries) */
 } KeyRuns;
 
 static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
@@ -170,7 +172,7 @@ static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
     return k->run;
 }
 
-/* Writes `count` rising keys under n; `bytes` is room for `count` bytes. */
+/* Writes `count` rising keys below n; `bytes` is scratch memory for `count` bytes. */
 static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
 {
     if (form == DELTA_ADAPTIVE) {
@@ -222,7 +224,7 @@ static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *coun
     return OK;
 }
 
-/* Reads keys into scratch; ERR_CORRUPT or ERR_MEMORY. */
+/* Reads keys, into scratch memory. */
 static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size_t *count)
 {
     Places set;
@@ -248,11 +250,12 @@ typedef struct {
     const QuantileBins *bins;
     BinGroups *groups;
     BinIndex index;
-    uint8_t *bin;   /* (n) */
-    size_t *before; /* (blocks, groups) members of a block; then those of the blocks before it */
+    uint8_t *bin; /* (n entries) */
+    /* (blocks x groups) number of members in a block; lay_out turns it into the number in all blocks before */
+    size_t *before;
 } GroupJob;
 
-/* The index of a bin among those of both sides. */
+/* Returns the index of a bin among the bins of both signs. */
 static inline size_t either_bin(float x, uint8_t bin)
 {
     return (size_t)(float_bits(x) >> 31) * BINS_MOST + bin;
@@ -282,7 +285,7 @@ static void place_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     const size_t *const before = job->before + block * job->groups->count;
     uint32_t *key[GROUPS_MOST];
-    uint8_t *own[GROUPS_MOST]; /* places of each group's next member */
+    uint8_t *own[GROUPS_MOST]; /* the next member of each group is stored at key and own */
     for (size_t k = 0; k < job->groups->count; k++) {
         key[k] = job->groups->group[k].key + before[k];
         own[k] = job->groups->group[k].bin + before[k];
@@ -295,7 +298,7 @@ static void place_block(void *data, size_t block)
         }
 }
 
-/* Fills one row of one group's cells. */
+/* Computes one row of one group's cells. */
 static void fill_row(void *data, size_t piece)
 {
     const GroupJob *job = data;
@@ -315,7 +318,7 @@ static void fill_row(void *data, size_t piece)
     }
 }
 
-/* Turns the counts of blocks into places, and allocates the groups. */
+/* Turns the numbers of members in each block into the positions of its first members, and allocates the groups. */
 static Status lay_out(GroupJob *job)
 {
     const Call *c = job->c;
@@ -337,7 +340,7 @@ static Status lay_out(GroupJob *job)
     return OK;
 }
 
-/* Puts every element that is not zero into its group, and fills all cells. */
+/* Puts every element that is not zero into its group, and computes all cells. */
 static Status groups_fill(BinGroups *groups, const Call *c, const float *x, const QuantileBins *bins)
 {
     const size_t blocks = blocks_of(c->shape->n);
@@ -365,7 +368,7 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
-             out); /* g->bin is free: its bins are in the cells */
+             out); /* g->bin is scratch memory here: the bins are in the cells */
     streams_subset(c->streams, n, g->count);
     if (!g->count || !g->width)
         return;
@@ -413,7 +416,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 /* ---- decoding ---- */
 
-/* Reads the bins; refuses magnitudes that are not positive or fall. */
+/* Reads the bins' values; refuses those that are not positive and those that fall. */
 static Status take_bins(const Call *c, Reader *r, QuantileBins *b)
 {
     uint64_t bins[TWO_SIDES];
@@ -450,7 +453,7 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     return good ? OK : payload_bad(c, "cells that no encoder writes");
 }
 
-/* bin (n): the largest of each member's cells, for n members from member i on. */
+/* Sets bin (n) to the largest of each member's cells, for n members from member i on. */
 static void query_run(const Call *c, const BinGroup *g, size_t i, size_t n, const uint32_t at[MEMBERS_RUN],
                       uint8_t bin[MEMBERS_RUN])
 {

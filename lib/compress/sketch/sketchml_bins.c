@@ -1,25 +1,25 @@
-/* sketchml_bins.c -- quantiles of the magnitudes above and below zero, from a sorted sample: all elements that are not
- * zero, or one out of each run of `stride` of them. */
+/* sketchml_bins.c -- quantiles of the magnitudes of x > 0 and of x < 0, from a sorted sample: all elements that are
+ * not zero, or one out of each run of `stride` of them. */
 #include "compress/sketch/sketchml_bins.h"
 
 #include "num/radix.h"
 
 #include <math.h>
 
-/* ---- counts and extremes ---- */
+/* ---- numbers of elements and extremes ---- */
 
 typedef struct {
     size_t count[TWO_SIDES];
-    float least[TWO_SIDES], most[TWO_SIDES]; /* magnitudes */
+    float least[TWO_SIDES], most[TWO_SIDES]; /* least and largest magnitudes */
 } SideExtent;
 
 typedef struct {
     const float *x;
     size_t n;
-    SideExtent *of; /* (blocks) */
-    size_t *before; /* (blocks) elements that are not zero before each block */
+    SideExtent *of; /* (blocks entries) */
+    size_t *before; /* (blocks entries) number of elements before each block that are not zero */
     size_t stride, picks;
-    float *sample; /* (picks) */
+    float *sample; /* (picks entries) */
 } SampleJob;
 
 static const SideExtent no_extent = {.least = {INFINITY, INFINITY}};
@@ -31,7 +31,8 @@ static void join(SideExtent *a, size_t side, size_t count, float least, float mo
     a->most[side] = most > a->most[side] ? most : a->most[side];
 }
 
-/* Works on the bits of the floats, which order positive floats; compilers vectorise comparisons of integers. */
+/* Finds a block's numbers of elements and extremes. Compares the bits of the floats as integers, which have the order
+ * of positive floats, because compilers vectorise integer comparisons. */
 static void survey_block(void *data, size_t block)
 {
     const SampleJob *s = data;
@@ -57,7 +58,7 @@ static void survey_block(void *data, size_t block)
 
 /* ---- the sample ---- */
 
-/* The rank, among the elements that are not zero, of sample element j. */
+/* Returns the rank of sample element j among the elements that are not zero. */
 static size_t pick_of(const SampleJob *s, size_t j)
 {
     return j * s->stride + rng_mix((uint32_t)j, RNG_STRIDE) % s->stride;
@@ -89,7 +90,8 @@ static void sample_block(void *data, size_t block)
 /* ---- edges ---- */
 
 /* Sets the edges and values of a sign's bins, `wanted` > 0 of them, from its m sampled elements: upwards from
- * sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The edges are infinite on entry. */
+ * sample[low] for ABOVE_ZERO, downwards from sample[low - 1] for BELOW_ZERO. The caller has set all edges to
+ * infinity. */
 static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t low, size_t m, size_t wanted,
                       const SideExtent *all)
 {
@@ -109,7 +111,7 @@ static void set_edges(QuantileBins *b, size_t side, const float *sample, size_t 
     }
 }
 
-/* Gives each sign bins in proportion to its number of elements, at least one. */
+/* Gives each sign a number of bins in proportion to its number of elements, at least one. */
 static void share_bins(QuantileBins *b, const float *sample, size_t m, size_t quantiles,
                        const SideExtent *all)
 {
@@ -164,7 +166,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
 
 /* ---- the bins of elements ---- */
 
-/* Number of edges <= a: the bin of magnitude a. */
+/* Returns the number of edges <= a, which is the bin of magnitude a. */
 static size_t edges_upto(const float *edge, float a)
 {
     size_t count = 0;
@@ -180,7 +182,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
         const float *const edge = bins->edge[side];
         for (uint32_t k = 0; k < BIN_CELLS; k++) {
             const uint32_t first = k << 16, last = first | 0xffff;
-            if (first >= 0x7f800000) { /* no finite float */
+            if (first >= 0x7f800000) { /* not a finite float */
                 index->bin[side * BIN_CELLS + k] = 0;
                 continue;
             }
@@ -192,7 +194,7 @@ void quantile_bins_index(const QuantileBins *bins, BinIndex *index)
     }
 }
 
-enum { STEPS_MOST = 6 }; /* beyond this bisecting is faster than single steps */
+enum { STEPS_MOST = 6 }; /* for more steps bisection is faster than single steps */
 
 void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,
                         uint8_t *bin)

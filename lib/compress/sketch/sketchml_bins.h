@@ -1,4 +1,4 @@
-/* sketchml_bins.h -- SketchML's bins: quantiles of the magnitudes above and below zero, each bin with about as many
+/* sketchml_bins.h -- SketchML's bins: quantiles of the magnitudes of x > 0 and of x < 0, each bin with about as many
  * elements. */
 #ifndef ATOMO_SKETCHML_BINS_H
 #define ATOMO_SKETCHML_BINS_H
@@ -10,25 +10,25 @@ enum { ABOVE_ZERO, BELOW_ZERO, TWO_SIDES };
 
 /* Bins of each sign's magnitudes, counted from zero outwards. */
 typedef struct {
-    size_t count[TWO_SIDES];           /* elements of that sign */
+    size_t count[TWO_SIDES];           /* number of elements of the sign */
     size_t bins[TWO_SIDES];            /* 0 for a sign without elements */
     float edge[TWO_SIDES][BINS_MOST];  /* lower edge of bin b + 1; infinite for b >= bins - 1 */
     float value[TWO_SIDES][BINS_MOST]; /* the magnitude that a bin decodes to */
 } QuantileBins;
 
-/* About `quantiles` bins for both signs together: exact quantiles of up to BIN_SAMPLE elements that are not zero, of
- * more those of a sample. */
+/* Finds about `quantiles` bins for both signs together. They are exact quantiles of up to BIN_SAMPLE elements that
+ * are not zero; of more elements they are quantiles of a sample. */
 Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, size_t quantiles);
 
-/* A table by the upper 16 bits of a float: the bin of the least magnitude with these bits. */
+/* A table indexed by the upper 16 bits of a float: the bin of the smallest magnitude with these bits. */
 enum { BIN_CELLS = 1 << 15 };
 typedef struct {
     uint8_t bin[TWO_SIDES * BIN_CELLS];
-    size_t steps; /* most edges between two floats with the same upper bits */
+    size_t steps; /* most edges between two floats with the same upper 16 bits */
 } BinIndex;
 void quantile_bins_index(const QuantileBins *bins, BinIndex *index);
 
-/* bin[i] = the bin of x[i]; undefined for zeros. */
+/* Sets bin[i] to the bin of x[i]; undefined for zeros. */
 void quantile_bins_take(const QuantileBins *bins, const BinIndex *index, const float *x, size_t n,
                         uint8_t *bin);
 
