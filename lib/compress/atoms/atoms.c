@@ -1,4 +1,4 @@
-/* atoms.c -- payloads of a draw: written and read. */
+/* atoms.c -- encodes a draw of atoms to a payload, and decodes payloads; see atoms.h. */
 #include "compress/atoms/atoms.h"
 
 #include "base/parallel.h"
@@ -10,7 +10,7 @@ size_t atoms_bound(size_t n)
     return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
 }
 
-/* ---- the heavy or the light atoms ---- */
+/* ---- index sets of the heavy or of the light atoms ---- */
 
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
 {
@@ -47,7 +47,8 @@ static const size_t *side_run(const Indices *set, size_t block, size_t *count)
     return s->index;
 }
 
-/* Collects the indices in one list where its memory is at most a byte for each of the n atoms. */
+/* If a list of all indices takes at most a byte for each of the n atoms, collects the indices in a list first; else
+ * finds them block by block while they are written. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = blocks_of(n);
@@ -194,7 +195,8 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
 
 /* ---- reading ---- */
 
-/* Heavy or light atoms of a payload: coefficients for heavy ones, signs and tau for light ones. */
+/* The heavy or the light atoms of a payload: `value` has the coefficients of heavy atoms; `sign` and `tau` are for
+ * light ones. */
 typedef struct {
     Places set;
     const uint8_t *value, *sign;
@@ -207,7 +209,7 @@ typedef struct {
     float *x;
 } AtomEstimate;
 
-/* Clears and fills a block while it is in the cache. */
+/* Sets a block to zeros and stores its atoms, while the block is in the cache. */
 static void fill_block(void *data, size_t block)
 {
     const AtomEstimate *e = data;
@@ -248,7 +250,7 @@ static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
     return OK;
 }
 
-/* Refuses an atom in both lists, and a heavy atom that is not above the level. */
+/* Refuses an atom that is both heavy and light, and a heavy atom that is not above the level. */
 static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms *light, size_t n)
 {
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)

@@ -1,13 +1,13 @@
-/* atoms.h -- shared by the ATOMO family: from coefficients and a budget to probabilities, a draw, and its payload.
+/* atoms.h -- what ATOMO codecs share: probabilities from coefficients and a budget, a random draw, and its payload.
  *
- * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and decodes to x / p. A heavy atom
- * (|x| > tau) decodes to x, which is sent as a float; a light atom decodes to +-tau, so its index and sign suffice.
- * tau, the water level, is rounded to the float32 that is sent, and every p is computed from that float.
+ * An atom of coefficient x is kept with probability p = min(1, |x| / tau) and decodes to x / p. A heavy atom (|x| >
+ * tau) decodes to x, which is sent as a float. A light atom decodes to +-tau, so its index and sign suffice. tau, the
+ * water level, is rounded to the float32 that is sent, and every p is computed from that float.
  *
  *     payload    kind:8  heavy:set  { x:f32 } x heavy  light-list
  *     light-list light:set  [ tau:f32  { sign:1 } x light ]     the bracket only if a light atom is kept
  *
- * Sets are coded by indices.h. Signs fill each byte from its low end; the padding is zeros. */
+ * Sets are coded by indices.h. Signs fill each byte from its low bit; padding bits are zeros. */
 #ifndef ATOMO_ATOMS_H
 #define ATOMO_ATOMS_H
 
@@ -19,117 +19,119 @@ enum { EMPTY_SEND, EMPTY_RESAMPLE };
 enum { DRAW_INDEPENDENT, DRAW_SYSTEMATIC };
 extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
 
-/* The keys that the whole family has; T has `int probs, empty, draw`. */
+/* The keys that all codecs of this family have; T has `int probs, empty, draw`. */
 #define ATOM_PARAMS(T)                                                                                       \
     PARAM_OF(T, probs, "optimal", atom_probs, "Algorithm 1, or the released coder's clipped shares"),        \
         PARAM_OF(T, empty, "send", atom_empty,                                                               \
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* How the level is chosen and atoms are drawn. Of the first four fields the first above 0 sets the level; probs
- * applies to budget only. */
+/* How the level is chosen and atoms are drawn. The first of the fields budget, bits, eps and tau that is above 0 sets
+ * the level; probs applies to budget only. */
 typedef struct {
     double budget; /* expected number of atoms */
-    double
-        bits; /* expected bits of the payload, kind byte included; at least one atom is expected all the same */
-    double eps; /* variance as a share of |x|^2 */
-    float tau;  /* the level itself */
+    /* expected bits of the payload, kind byte included; the level is then at most the one that expects one atom */
+    double bits;
+    double eps; /* variance divided by |x|^2 */
+    float tau;  /* the level */
     int probs, empty, draw;
 } AtomPlan;
 
 /* ---- drawing: atoms_draw.c ---- */
 
-/* Atoms kept in one block of elements. */
+/* The atoms kept in one block of elements. */
 typedef struct {
-    uint32_t *at; /* (count) positions in the block, rising */
-    float *value; /* (count) coefficients, not divided by p */
+    uint32_t *at; /* (count entries) positions in the block, rising */
+    float *value; /* (count entries) coefficients, not divided by p */
     size_t count;
-    double sum; /* of |x| over the whole block */
+    double sum; /* sum of |x| over all elements of the block, kept or not */
 } AtomPiece;
 
 typedef struct {
-    float tau;    /* 0: every non-zero atom is heavy */
+    float tau;    /* the level; 0: every non-zero atom is heavy */
     size_t heavy; /* number of heavy atoms; all of them are kept */
-    double light; /* expected number of light atoms kept */
-    size_t count; /* atoms kept; set by atoms_toss */
+    double light; /* expected number of light atoms that are kept */
+    size_t count; /* number of atoms kept; set by atoms_toss */
     struct Candidates *from;
 } AtomDraw;
 
-/* Finds the level of x (n) and the expected numbers of atoms. ERR_NUMERIC when tau is beyond float32. */
+/* Finds the level for x (n) and the expected numbers of atoms. ERR_NUMERIC: tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
 
-/* Draws. Element i's coin is word i of c->rng; a systematic draw takes one word in all. The same for any number of
- * threads. */
+/* Draws the atoms. Independent draws use word i of c->rng for element i; a systematic draw uses one word for all. The
+ * result does not depend on the number of threads. */
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
-/* The atoms kept in a block: in `room`, which holds a whole block, or in the draw's own memory. */
+/* Returns the atoms kept in a block. They are in `room`, which holds a whole block, or in the draw's own memory. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
-/* ---- costs: atoms_cost.c ---- */
+/* ---- expected bits and variance: atoms_cost.c ---- */
 
-/* Expected payload bits of n atoms when `heavy` are heavy and `light` light ones are expected. */
+/* Returns the expected payload bits of a draw from n atoms, of which `heavy` are heavy, and `light` light ones are
+ * expected to be kept. */
 double atoms_bits(size_t n, double heavy, double light);
-double atoms_light_bits(size_t n, double light);               /* of a light list alone */
-double atoms_phase_bits(size_t n, double heavy, double light); /* of complex atoms (fourier.c) */
+double atoms_light_bits(size_t n, double light);               /* the same for a light list alone */
+double atoms_phase_bits(size_t n, double heavy, double light); /* the same for complex atoms (fourier.c) */
 
-/* The level at which atoms_bits is `bits`; 0 when `bits` pays for every non-zero atom, NaN when scratch has no
- * memory. */
+/* Returns the level at which atoms_bits is `bits`; 0: `bits` suffices for every non-zero atom; NaN: out of memory. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
-/* E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and empty=send, and the moments
- * of the error's parts; NaN when scratch has no memory. */
+/* Returns E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and empty=send, and sets
+ * m to the moments of the atoms' errors; NaN: out of memory. */
 double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
-/* Bits and variance of draws at 16 levels to the octave, from the level that expects one atom down to 0: the curve
- * hook of codecs with orthonormal atoms. */
+/* The curve hook of codecs with orthonormal atoms: bits and variance at 16 levels to the octave, from the level that
+ * expects one atom down to 0. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
 /* ---- payloads: atoms.c ---- */
 
 typedef struct {
     AtomPlan plan;
-    bool light; /* the payload is a light list alone: no |x| is above tau */
+    bool light; /* the payload is a light list alone, because no |x| is above tau */
 } AtomCoder;
 
-/* Most bytes of a payload of n atoms. */
+/* Returns an upper bound on the bytes of a payload of n atoms. */
 size_t atoms_bound(size_t n);
 
-/* Draws atoms of x (n) and appends the payload. Sends `raw`, the tensor itself, as floats where atoms are expected to
- * take no fewer bytes. */
+/* Draws atoms of x (n) and appends the payload. Sends `raw`, the tensor itself, as raw floats if the draw's expected
+ * payload is not shorter. */
 Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_t n, const float *raw,
                     Buf *out);
 
-/* The estimate x (n); ERR_CORRUPT for a payload that atoms_encode does not write. `light` as in AtomCoder. */
+/* Decodes a payload to the estimate x (n). ERR_CORRUPT: atoms_encode does not write this payload. `light` as in
+ * AtomCoder. */
 Status atoms_decode(const Call *c, bool light, Bytes in, size_t n, float *x);
 
-/* The closed form of the variance of atoms_encode: 0 where the tensor is sent raw, NaN where there is no closed form. */
+/* Returns the closed form of the variance of atoms_encode: 0 if the tensor is sent raw; NaN: no closed form. */
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n);
 
-/* The law of the error and its moments (0 where the tensor is sent raw), for atoms other than single elements. */
+/* Returns which parts of the error are independent, and sets m to their moments (0 if the tensor is sent raw). For
+ * atoms other than single elements. */
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m);
 
-/* The heavy or the light atoms of a draw, for writers of payloads: they walk the draw block by block, as no list of all
- * kept atoms is in memory. */
+/* The heavy or the light atoms of a draw, for writers of payloads. They read the draw block by block, because no list
+ * of all kept atoms is in memory. */
 typedef struct {
     const AtomDraw *draw;
-    size_t n; /* atoms in all, kept or not */
+    size_t n; /* number of atoms, kept or not */
     bool heavy;
     AtomPiece room;
-    size_t *index; /* room for a block's indices */
+    size_t *index; /* room for the indices of a block */
 } AtomSide;
 
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
 
-/* Number of heavy atoms kept. */
+/* Returns the number of heavy atoms. */
 size_t atom_side_count_heavy(const AtomSide *side);
 
 /* Writes the indices of the heavy or the light atoms, `count` of them. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
 
-/* Reads a set of indices under n; OK with in->bad set where the bytes are no set. */
+/* Reads a set of indices below n. If the bytes are no set, sets in->bad and returns OK. */
 Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
 
-/* ERR_CORRUPT when an index under n is in both sets. */
+/* ERR_CORRUPT: an index below n is in both sets. */
 Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
 
 #endif

@@ -1,9 +1,9 @@
-/* atoms_cost.c -- expected bits and variance of a draw: at one level, at the level that meets a number of bits, and at
- * all levels.
+/* atoms_cost.c -- expected bits and variance of a draw: at one level, at the level that meets a number of bits, and
+ * at many levels (the curve).
  *
- * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits after the
- * sign. At a bin's lower edge v the number of heavy atoms, the expected number of light ones S1 / v and the variance
- * v S1 - S2 are exact, S1 and S2 being the sums of |x| and x^2 under v. */
+ * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits without the
+ * sign. At a bin's lower edge v, three numbers are exact: the number of heavy atoms, the expected number of light
+ * atoms S1 / v, and the variance v S1 - S2. S1 and S2 are the sums of |x| and x^2 over |x| < v. */
 #include "compress/atoms/atoms.h"
 
 #include "num/phase.h"
@@ -13,10 +13,11 @@
 
 /* ---- at one level ---- */
 
-/* Bits of `light` atoms, each `each` bits beside its index, and of tau where the set is not empty. */
+/* Returns the expected bits of a light list: `light` atoms, each of `each` bits and an index, and tau if the set is
+ * not empty. */
 static double light_bits(size_t n, double light, double each)
 {
-    const double any = -expm1(-light); /* about the chance that the set is not empty */
+    const double any = -expm1(-light); /* about the probability that the set is not empty */
     return indices_mean_bits((double)n, light) + any * (32 + 4) + each * light;
 }
 
@@ -44,7 +45,7 @@ typedef struct {
     const float *x;
     size_t n;
     double tau;
-    BlockSpread *block; /* (blocks) */
+    BlockSpread *block; /* (blocks entries) */
 } SpreadJob;
 
 static void spread_block(void *data, size_t block)
@@ -85,10 +86,10 @@ typedef struct {
 } Bin;
 
 typedef struct {
-    int shift; /* bin of a magnitude: its bits >> shift */
+    int shift; /* a magnitude's bin is its bits >> shift */
     int bins;
-    uint32_t largest; /* |x|, as bits */
-    Bin *bin;         /* (bins) */
+    uint32_t largest; /* largest |x|, as the bits of a float */
+    Bin *bin;         /* (bins entries) */
 } Profile;
 
 enum { PIECES_MOST = 8 };
@@ -133,8 +134,8 @@ static void add_pieces(Profile *all, const Profile *piece, size_t pieces)
     }
 }
 
-/* Turns bins into running totals: the count of magnitudes at or above each bin's lower edge, and the sums of those
- * under it. The last bin is that of NaN, hence empty: its sums are the totals. */
+/* Turns bins into running totals: the number of magnitudes at or above each bin's lower edge, and the sums of the
+ * magnitudes below that edge. The last bin holds NaN only, so it is empty, and its sums become the totals. */
 static void accumulate(Profile *p)
 {
     Bin under = {0};
@@ -147,14 +148,15 @@ static void accumulate(Profile *p)
         const Bin own = p->bin[b];
         p->bin[b].sum = under.sum;
         p->bin[b].square = under.square;
-        if (own.sum > 0) { /* most bins are empty, and each addition waits for the one before */
+        /* skips empty bins, which are most: each addition must wait for the previous one */
+        if (own.sum > 0) {
             under.sum += own.sum;
             under.square += own.square;
         }
     }
 }
 
-/* The accumulated profile of x, n > 0, in scratch; false when that has no memory. */
+/* Makes the accumulated profile of x, n > 0, in scratch; false: out of memory. */
 static bool make_profile(const float *x, size_t n, int shift, int threads, Arena *scratch, Profile *profile)
 {
     const size_t blocks = blocks_of(n);
@@ -185,10 +187,11 @@ static double cost_at(const Profile *p, size_t n, int bin)
     return atoms_bits(n, (double)p->bin[bin].count, p->bin[bin].sum / edge(p, bin));
 }
 
-/* Costs fall as the level rises: bisects the edges, then interpolates between two of them. */
+/* Returns the level whose expected bits are `bits`. Bits fall as the level rises: bisects the bins' edges, then
+ * interpolates between two edges. */
 static double search(const Profile *p, size_t n, double bits)
 {
-    int low = 1, high = LAST_EDGE; /* edge 0 is no level */
+    int low = 1, high = LAST_EDGE; /* edge 0 is 0, which is not a level */
     if (bits >= atoms_bits(n, (double)p->bin[0].count, 0))
         return 0;
     while (high - low > 1) {
@@ -201,7 +204,7 @@ static double search(const Profile *p, size_t n, double bits)
     const double from = cost_at(p, n, low), to = cost_at(p, n, high);
     const double share = from > to ? fmin(1, fmax(0, (from - bits) / (from - to))) : 0;
     const double level = edge(p, low) + share * (edge(p, high) - edge(p, low));
-    return fmin(level, p->bin[p->bins - 1].sum); /* the level |x|_1 expects one atom */
+    return fmin(level, p->bin[p->bins - 1].sum); /* at the level |x|_1 one atom is expected */
 }
 
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch)
@@ -217,20 +220,21 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
     return level;
 }
 
-/* ---- the curve of all levels ---- */
+/* ---- the curve over all levels ---- */
 
-/* 16 bins to the octave: between two edges bits and variance are within 2e-4 of the straight line. */
+/* 16 bins to the octave: between two edges, bits and variance differ by at most 2e-4 of their value from the straight
+ * line. */
 enum { CURVE_SHIFT = 19 };
 
 typedef struct {
     size_t n;
-    double most; /* bits of the shortest form that keeps every atom */
+    double most; /* bits of the shortest payload that keeps every atom */
     CurvePoint *point;
     size_t count;
 } AtomCurve;
 
-/* Adds a level, and removes the points before it that cost no less. False when the level costs no less than the vector
- * itself. */
+/* Appends a level, after removing the last points if they need at least as many bits. False if the level needs at
+ * least as many bits as a payload that keeps every atom. */
 static bool add_level(AtomCurve *curve, double level, const Bin *at)
 {
     const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level),
@@ -243,7 +247,8 @@ static bool add_level(AtomCurve *curve, double level, const Bin *at)
     return true;
 }
 
-/* Downwards from |x|_1, which spends one atom; from max |x| on up no atom is heavy. */
+/* Appends levels downwards from |x|_1, at which one atom is expected. At levels of max |x| or more no atom is
+ * heavy. */
 static void add_levels(AtomCurve *curve, const Profile *p)
 {
     const Bin all = {p->bin[p->bins - 1].sum, p->bin[p->bins - 1].square, 0};

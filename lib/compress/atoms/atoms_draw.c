@@ -1,4 +1,5 @@
-/* atoms_draw.c -- draws atoms: a coin for each, or one offset for all (systematic sampling). */
+/* atoms_draw.c -- draws atoms: each by its own random word (a coin, coin.h), or all by one random offset (systematic
+ * sampling). */
 #include "compress/atoms/atoms.h"
 
 #include "compress/atoms/candidates.h"
@@ -11,7 +12,7 @@ const char *const atom_probs[] = {"optimal", "clip", NULL};
 const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
-/* Keeps those candidates of a block whose coin keeps them at the final level. */
+/* Removes the candidates of a block that their coins do not keep at the final level. */
 static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
@@ -46,16 +47,17 @@ static Status draw_independent(Candidates *d)
 
 /* ---- systematic draws ---- */
 
-/* p in units of 2^-64. p = 1 counts as 0: it would move the running total by a whole number. */
+/* Returns p in units of 2^-64. p = 1 is returned as 0: it would add an integer to the running sum, of which only the
+ * fraction matters. */
 static inline uint64_t mass_of(float level)
 {
     return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
 }
 
-/* Finds each block's sum of p modulo 1, and whether one of its elements has p = 1. */
+/* For each block: the sum of p modulo 1, and whether one of its elements has p = 1. */
 typedef struct {
     Candidates *d;
-    bool *sure; /* (blocks) */
+    bool *sure; /* (blocks entries) a block has an element with p = 1 */
 } MassJob;
 
 static void weigh_block(void *data, size_t block)
@@ -75,7 +77,7 @@ static void weigh_block(void *data, size_t block)
     w->sure[block] = sure;
 }
 
-/* Keeps element i when its interval of the running total of p contains the offset plus a whole number. */
+/* Keeps the elements of a block whose interval of the running sum of p contains the offset plus an integer. */
 static void march(const Candidates *d, size_t block, AtomPiece *s)
 {
     const size_t size = block_size(d->n, block);
@@ -110,8 +112,8 @@ static Status draw_systematic(Candidates *d, bool never_empty)
         any |= sure[b];
     }
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
-    if (never_empty && !any &&
-        total >> 64 == 0) /* sum p < 1: draws the offset from the part that keeps an atom */
+    /* sum p < 1: scales the offset to the range in which an atom is kept */
+    if (never_empty && !any && total >> 64 == 0)
         d->offset = (uint64_t)(d->offset * total >> 64);
     return candidates_collect(d, march);
 }
@@ -138,11 +140,13 @@ static void toss_after_first(const Candidates *d, size_t block, AtomPiece *s)
     }
 }
 
-/* Draws given that at least one atom is kept. The first atom kept is i with probability p_i times that of none before i,
- * divided by that of any at all; atoms after it toss their own coins. As the draw before this one was empty, no p is 1. */
+/* Draws again, given that at least one atom is kept. The first atom kept is i with probability p_i times the
+ * probability that no atom before i is kept, divided by the probability that any atom is kept; atoms after it are
+ * drawn independently. No p is 1, because the previous draw was empty. */
 static Status draw_again(Candidates *d)
 {
-    double none = 0, passed = 0; /* logarithms of the probability that no atom is kept, of all and so far */
+    /* logarithms of the probability that no atom is kept: of all atoms, and of the atoms so far */
+    double none = 0, passed = 0;
     for (size_t i = 0; i < d->n; i++)
         none += log1p(-probability(d, i));
     d->rng = rng_below(&d->rng, 1);
@@ -156,9 +160,9 @@ static Status draw_again(Candidates *d)
     return candidates_collect(d, toss_after_first);
 }
 
-/* ---- the whole ---- */
+/* ---- opening and drawing ---- */
 
-/* Heavy atoms of a block, and their sum of |x|. */
+/* Number of heavy atoms in a block, and their sum of |x|. */
 typedef struct {
     size_t count;
     double sum;
@@ -167,7 +171,7 @@ typedef struct {
 typedef struct {
     const Candidates *d;
     float tau;
-    HeavyPart *heavy; /* (blocks) */
+    HeavyPart *heavy; /* (blocks entries) */
 } HeavyJob;
 
 static void sum_heavy(void *data, size_t block)

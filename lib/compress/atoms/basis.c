@@ -45,7 +45,7 @@ size_t basis_bound(const Call *c)
     return atoms_bound(c->shape->n);
 }
 
-/* ---- range ---- */
+/* ---- range of float32 ---- */
 
 double basis_lift(float largest)
 {
@@ -67,8 +67,9 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
     return in;
 }
 
-/* With m = max |x|: |x|_2 <= sqrt(n) m, so |coef|_1 <= n m and the level is at most n m / budget. An estimate has at most
- * n coefficients, none above the larger of the level and |x|_2. */
+/* True if no estimate can leave float32's range. With m = max |x|: |x|_2 <= sqrt(n) m, so |coef|_1 <= n m, and the
+ * level is at most n m / budget. An estimate has at most n coefficients, each at most the larger of the level and
+ * |x|_2. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;
@@ -107,7 +108,7 @@ static Status transform(const Call *c, const float *x, float *coef)
     return OK;
 }
 
-/* *coef = the coefficients of x, in scratch; x itself where the elements are the atoms. */
+/* Sets *coef to the coefficients of x, in scratch, or to x itself if the elements are the atoms. */
 static Status coefficients(const Call *c, const float *x, const float **coef)
 {
     *coef = x;
@@ -155,7 +156,7 @@ Status basis_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* ---- closed forms ---- */
+/* ---- variance, curve, moments ---- */
 
 double basis_variance(const Call *c, const float *x)
 {

@@ -1,27 +1,27 @@
-/* basis.h -- ATOMO in an orthonormal basis: a codec of this family supplies the transform T, the rest is here.
+/* basis.h -- ATOMO in an orthonormal basis: a codec of this family supplies the transform T; basis.c does the rest.
  *
- *     coefficients = T x, the payload is a draw of them (atoms.h), x^ = T' (decoded coefficients)
+ *     coefficients = T x; the payload is a draw of them (atoms.h); x^ = T' (decoded coefficients)
  *
- * T preserves lengths, so the tensor's error is that of the coefficients and the closed form of atoms.h holds. A
- * transform is only given vectors of zeros, or with a largest magnitude from 2^-40 to 2^40: other vectors are scaled by
- * a power of two before it and back after it, so it cannot overflow float32. Without a transform the elements themselves
- * are the atoms. */
+ * T preserves lengths, so the tensor's squared error is that of the coefficients, and the closed form of atoms.h
+ * holds. Transforms get only zero vectors and vectors whose largest magnitude is from 2^-40 to 2^40: other vectors
+ * are multiplied by a power of two before the transform and divided by it afterwards, so that nothing leaves
+ * float32's range. Without a transform the elements themselves are the atoms. */
 #ifndef ATOMO_BASIS_H
 #define ATOMO_BASIS_H
 
 #include "compress/atoms/atoms.h"
 
-/* A Compressor's `family` for the hooks below. */
+/* Compressor.family for the hooks below. */
 typedef struct {
-    /* The plan for x; NULL: basis_plan. */
+    /* Makes the plan for x; NULL: basis_plan. */
     Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
-    /* x (n) to coef (n), not in place; NULL: the elements are the atoms. */
+    /* Transforms x (n) to coef (n), not in place; NULL: the elements are the atoms. */
     Status (*forward)(const Call *c, const float *x, float *coef);
     Status (*inverse)(const Call *c, float *coef, float *x); /* may overwrite coef */
-    bool light;                                              /* payloads are light lists alone */
+    bool light;                                              /* payloads are light lists alone (AtomCoder) */
 } Basis;
 
-/* The keys of the family, the first member of a codec's parameters. */
+/* The keys of the family; they are the first member of a codec's parameters. */
 typedef struct {
     double ratio;
     int probs, empty, draw;
@@ -32,13 +32,13 @@ typedef struct {
           .rate = true),                                                                                     \
         ATOM_PARAMS(BasisKeys)
 
-/* The plan of the keys: a budget of ratio n, or the level of the Call's CurvePoint where it has one. */
+/* Returns the plan of the keys: a budget of ratio n, or, if the Call has a CurvePoint, its level. */
 AtomPlan basis_plan(const Call *c);
 
-/* The promise that depends on the keys: UNBIASED unless empty draws are drawn again. */
+/* Returns the promise that depends on the keys: UNBIASED, unless empty=resample. */
 unsigned basis_traits(const Codec *codec);
 
-/* The other hooks of a Compressor with such a family. */
+/* The other hooks of a Compressor of this family. */
 size_t basis_bound(const Call *c);
 Status basis_encode(const Call *c, const float *x, Buf *out);
 Status basis_decode(const Call *c, Bytes in, float *x);
@@ -48,21 +48,22 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
 
 #define BASIS_HOOKS                                                                                          \
     .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
-#define BASIS_CURVE                                                                                          \
-    .moments = basis_moments, .curve = basis_curve /* for codecs with the keys of the family */
+#define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* for codecs with BASIS_KEYS */
 
-/* ---- for atoms with another payload ---- */
+/* ---- for codecs with another payload ---- */
 
-/* The power of two that brings the largest magnitude to about 1; 1 where that is 0, or from 2^-40 to 2^40. */
+/* Returns the power of two that brings the largest magnitude to about 1; returns 1 if the magnitude is 0, or from
+ * 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* to = from * lift, in place if to == from; false when a product is beyond float32. */
+/* Sets `to` to from * lift (in place if to == from); false: a product is beyond float32. */
 bool basis_scale(const float *from, size_t n, double lift, float *to);
 
-/* True when no draw from x, with this largest magnitude, can decode to a value near the end of float32. */
+/* True if no draw from an x with this largest magnitude can decode to a value near the end of float32's range. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
 
-/* Decodes `payload` with the codec's own hook, to see whether its values are in range: ERR_NUMERIC if not. */
+/* Decodes `payload` with the codec's own hook, to see whether its values are within float32's range; ERR_NUMERIC if
+ * not. */
 Status basis_check_range(const Call *c, Bytes payload);
 
 #endif

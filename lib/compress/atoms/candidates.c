@@ -1,11 +1,12 @@
-/* candidates.c -- level and candidates in one pass over a tensor that is large enough to sample and keeps few atoms.
+/* candidates.c -- finds the level and the candidates in one pass, for a tensor that is large enough to sample and
+ * keeps few atoms.
  *
- * A level t is guessed from a sample and lowered a little, so that it is almost surely under the true level tau. One
+ * A level t is guessed from a sample and lowered a little, so that it is almost surely below the true level tau. One
  * pass then adds up |x| and collects the candidates of t. These include every element above t, which suffices to
- * solve for tau exactly, and all candidates of tau. If the guess was too high, a linear-time search finds the level. If
- * many atoms are kept, lists would outgrow the tensor: tau is then solved over the elements themselves. The result is
- * the same either way: the iteration for tau uses only elements above the levels that it passes through, in an order
- * that does not depend on t. */
+ * solve for tau exactly, and all candidates of tau. If the guess was too high, a linear-time search finds the level.
+ * If many atoms are kept, lists of them would be larger than the tensor; tau is then solved over the elements
+ * themselves. The result is the same either way: the iteration for tau uses only elements above the levels that it
+ * visits, in an order that does not depend on t. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -17,22 +18,22 @@
 
 enum {
     SAMPLE = 1 << 14,
-    SAMPLED_FROM = 4 * SAMPLE, /* shorter tensors are not sampled */
-    SLACK = 16,                /* elements that coin_sift may write past a block's last candidate */
+    SAMPLED_FROM = 4 * SAMPLE, /* tensors with fewer elements are not sampled */
+    SLACK = 16,                /* coin_sift may write this many elements past a block's last candidate */
     ROUNDS = 64
 };
 
-/* A draw is dense when it is expected to keep more than this share of the elements. The lists of a sparse draw hence
- * take less than 2 bytes for each element of the tensor. */
+/* A draw is dense if it is expected to keep more than this share of the elements. So the lists of other draws take
+ * less than 2 bytes for each element of the tensor. */
 #define DENSE 0.125
 
-/* The coin of a level; level 0 keeps every element that is not zero. */
+/* Returns the coin (coin.h) of a level; at level 0 it keeps every element that is not zero. */
 static Coin coin_of(float tau)
 {
     return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
 }
 
-/* ---- candidates, a wave of blocks at a time ---- */
+/* ---- candidates, WAVE blocks at a time ---- */
 
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
 {
@@ -41,7 +42,7 @@ void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
                                        slot->value, &slot->sum);
 }
 
-/* Writes a slot's atoms as bits. */
+/* Sets the bits of the atoms in a slot. */
 static void mark_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -61,7 +62,7 @@ static void fill_slot(void *data, size_t slot)
         mark_slot(d, slot);
 }
 
-/* Copies a slot's candidates to memory of just their size. */
+/* Copies a slot's candidates to memory of exactly their size. */
 static bool settle_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -124,14 +125,14 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
 
 /* ---- the level ---- */
 
-/* Element i of a stratified sample of SAMPLE elements. */
+/* Returns element i of a stratified sample of SAMPLE elements. */
 static float sampled(const Candidates *d, uint32_t i)
 {
     const size_t stride = d->n / SAMPLE;
     return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* 0.9 of the level of the sample; 0 when that has no level. */
+/* Returns 0.9 times the sample's level; 0: the sample has no level. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
@@ -145,7 +146,7 @@ static double guess_level(const Candidates *d, double budget)
     return 0.9 * level.tau;
 }
 
-/* Whether the level keeps more than a share DENSE, estimated from the sample. */
+/* True if the level keeps more than a share DENSE of the elements, as estimated from the sample. */
 static bool keeps_many(const Candidates *d, Coin coin)
 {
     double sum = 0;
@@ -154,15 +155,17 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* Elements not yet counted as heavy: magnitudes in a list that shrinks, or the elements of x up to `under`. */
+/* The elements not yet counted as heavy: a list of magnitudes, which shrinks, or the elements of x with |x| <=
+ * `under`. */
 typedef struct {
-    float *list; /* NULL: x instead */
+    float *list; /* NULL: x is used */
     size_t count;
     const float *x;
-    float under; /* elements of x above it have been taken */
+    float under; /* elements of x above it have been counted */
 } Remaining;
 
-/* Takes out the magnitudes above the level; returns how many, *sum is their sum in order of the elements. */
+/* Removes the magnitudes above the level from the list. Returns their number; *sum is their sum, in the order of the
+ * elements. */
 static size_t take_listed(Remaining *live, double level, double *sum)
 {
     size_t rest = 0;
@@ -192,8 +195,8 @@ static inline bool any_between(const float row[ROW], float above, float most)
 static size_t take_whole(Remaining *live, double level, double *sum)
 {
     const float nearest = (float)level, under = live->under, *const x = live->x;
-    const float above =
-        (double)nearest > level ? nextafterf(nearest, 0) : nearest; /* a float above it is above level */
+    /* a float is above `above` exactly if it is above `level` */
+    const float above = (double)nearest > level ? nextafterf(nearest, 0) : nearest;
     size_t taken = 0;
     double more = 0;
     for (size_t i = 0; i < live->count; i += ROW) {
@@ -213,10 +216,10 @@ static size_t take_whole(Remaining *live, double level, double *sum)
 
 typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
-/* Solves tau = (|x|_1 - sum of the heavy) / (s - number of the heavy) by iteration, from `all` = |x|_1 and the elements
- * above `from`. Each round takes the elements above its level as heavy; the levels fall until a round takes none.
- * TOO_HIGH when a level falls under `from`; ILL_CONDITIONED when the subtraction would lose more than three digits, or
- * after ROUNDS rounds. */
+/* Solves tau = (|x|_1 - sum of the heavy) / (s - number of the heavy) by iteration, from `all` = |x|_1 and the
+ * elements above `from`. Each round counts the elements above its level as heavy; the levels fall until a round finds
+ * none. TOO_HIGH: a level is below `from`. ILL_CONDITIONED: the subtraction would lose more than three digits, or
+ * ROUNDS rounds have passed. */
 static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;
@@ -296,7 +299,7 @@ static Status sample_and_solve(Candidates *d, double s, double *tau, LevelResult
     return OK;
 }
 
-/* The level of a budget s (Algorithm 1). *ready: the pieces hold the candidates of tau or of a lower level. */
+/* Finds the level of a budget s (Algorithm 1). *ready: the pieces hold the candidates of tau or of a lower level. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {
     LevelResult solved = ILL_CONDITIONED;
@@ -315,7 +318,7 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
     return OK;
 }
 
-/* The level of the paper's released code: p = min(1, s |x| / |x|_1). */
+/* Returns the level that the paper's released code uses, for p = min(1, s |x| / |x|_1). */
 static double clipped_level(const Candidates *d, double s)
 {
     double sum = 0;

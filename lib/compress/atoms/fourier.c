@@ -1,12 +1,12 @@
-/* fourier.c -- ATOMO in the Fourier basis: a frequency, its cosine and its sine, is one atom, a complex number z. A heavy
- * atom is sent as its two floats; a light one as its index and one of 64 phases, drawn so that the mean is right
- * (phase.h), at the common amplitude tau.
+/* fourier.c -- ATOMO in the Fourier basis: an atom is a frequency; its cosine and sine coefficients are one complex
+ * number z. A heavy atom is sent as its two floats. A light atom is sent as its index and one of 64 phases, drawn so
+ * that the estimate is unbiased (phase.h); all light atoms have the amplitude tau.
  *
  *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
  *
- * A real atom has no im. A light atom decodes to tau times corner `phase` of phase.h's polygon (0 or 32 where it is
- * real). Phases fill each byte from its high bit; the padding is zeros. The atoms are drawn by their gauges (phase.h):
- * p = min(1, gauge / tau). */
+ * A real atom has no im. A light atom decodes to tau times corner `phase` of phase.h's polygon (0 or 32 for a real
+ * atom). Phases fill each byte from its high bit; padding bits are zeros. An atom is kept with p = min(1, gauge /
+ * tau); phase.h defines its gauge. */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
@@ -36,13 +36,13 @@ static FourierSpectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* A tensor's spectrum and the level of its gauges; the atoms are not drawn yet. */
+/* A tensor's spectrum, and the level for its gauges; the atoms are not yet drawn. */
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
-    float *gauge; /* (atoms) */
+    float *gauge; /* (atoms entries) */
     AtomDraw draw;
-    bool raw; /* the atoms are expected to take no fewer bytes than the floats */
+    bool raw; /* the tensor is sent raw: the atoms are expected to take at least as many bytes */
 } FourierDraw;
 
 static Status draw_open(const Call *c, const float *x, FourierDraw *d)
@@ -123,10 +123,11 @@ typedef struct {
     Places heavy, light;
     const uint8_t *value, *phase;
     float tau;
-    double least, most; /* |z| of the heavy atoms */
+    double least, most; /* least and largest |z| of the heavy atoms */
 } ReadPhases;
 
-/* The index of the set's member k; *block is the block of member k - 1 (0 at first), and becomes that of member k. */
+/* Returns the index of the set's member k. On entry *block is the block of member k - 1 (0 for k = 0); on return it
+ * is that of member k. */
 static size_t member(const Places *set, size_t k, size_t *block)
 {
     while (k >= set->before[*block + 1])
@@ -152,7 +153,7 @@ static Status take_heavy(const Call *c, Reader *in, const FourierSpectrum *s, Re
     return OK;
 }
 
-/* True when every real atom's phase is 0 or a half turn. */
+/* True if the phase of every real atom is 0 or half a turn. */
 static bool phases_fit(const FourierSpectrum *s, const ReadPhases *kept, BitReader *r)
 {
     bool fit = true;
@@ -259,7 +260,8 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return basis_check_range(c, (Bytes){out->data + start, out->size - start});
 }
 
-/* Sums gauge tau - |z|^2, the variance of a light atom: it is kept with p = gauge / tau and is then tau long. */
+/* Returns the sum over light atoms of gauge tau - |z|^2, the variance of an atom that is kept with p = gauge / tau
+ * and then has amplitude tau. */
 static double spread(const FourierDraw *d, AtomMoments *m)
 {
     double sum = 0;
@@ -288,7 +290,8 @@ static double variance(const Call *c, const float *x)
     return d.plan.empty == EMPTY_RESAMPLE ? NAN : spread(&d, &m);
 }
 
-/* Takes each atom's error to lie along its phase; rounding to 64 phases turns it a little. */
+/* Treats each atom's error as if it lay along the atom's phase; rounding to 64 phases changes its direction a
+ * little. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     FourierDraw d;

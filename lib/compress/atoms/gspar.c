@@ -1,6 +1,6 @@
-/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018): the least expected density for a given variance
- * (eps), which is the dual of ATOMO over the entries, or a given density, which is ATOMO itself. Either way
- * p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
+/* gspar.c -- gradient sparsification (Wangni, Wang, Liu, Zhang 2018). With eps: the smallest expected number of
+ * elements for a given variance, which is the dual of ATOMO over the elements. With density: a given expected number
+ * of elements, which is ATOMO itself. Either way p_i = min(1, |g_i| / tau); the payload is that of atoms.h. */
 #include "compress/atoms/basis.h"
 
 typedef struct {

@@ -1,9 +1,9 @@
-/* joint.c -- one bit budget for all tensors of a step: the water levels are chosen so that the next bit saves the same
- * variance in every tensor (Wang et al. 2018 leave this for future work; offers.h has the method).
+/* joint.c -- one bit budget for all tensors of a step: the water levels are chosen so that one more bit saves the
+ * same variance in every tensor (Wang et al. 2018 leave this for future work; offers.h has the method).
  *
  * joint+CODEC sends CODEC's payload. joint alone chooses between two codecs for each tensor, and sends
  *
- *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  the codec's payload without its kind */
+ *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  the codec's payload without its kind byte */
 #include "compress/atoms/offers.h"
 #include "codec/wrapper.h"
 
@@ -26,8 +26,8 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* The curves of one tensor as offers. joint alone adds the byte that names the codec. Its second codec may have no curve
- * for a tensor: svd has none for matrices too large for LAPACK. */
+/* Turns the curves of one tensor into offers. joint alone adds the bits of the byte that names the codec. The second
+ * codec may have no curve for a tensor: svd has none for matrices too large for LAPACK. */
 static Status make_offers(const Call *c, const float *x, CurvePoint *const room[OFFER_CODECS], Arena *a,
                           Offers *o)
 {
@@ -74,7 +74,8 @@ static const float *load_own(void *data, size_t j, Error *err)
     return data;
 }
 
-/* The inner codec's Call at the planned level. Without a plan, this tensor alone is planned as a whole step. */
+/* Makes the inner codec's Call at the planned level. Without a plan, plans a step that consists of this tensor
+ * alone. */
 static Status open_inner(const Call *c, const float *x, Offer *offer, Call *inner)
 {
     if (c->plan) {
@@ -155,7 +156,7 @@ static unsigned traits(const Codec *codec)
     return codec_traits(codec->inner) & (codec->other ? codec_traits(codec->other) : ~0u);
 }
 
-/* Refuses keys of the inner codec that set its rate, and keys whose draws have no curve. */
+/* Refuses keys of the inner codec that set its rate, and keys for which the curve does not hold. */
 static Status check_inner(const Codec *inner, Error *err)
 {
     static const char *const kept[][2] = {{"probs", "optimal"}, {"empty", "send"}};

@@ -1,5 +1,5 @@
 /* lq.c -- quantisation to {-N, 0, N} with N = |g|_q: ATOMO at the budget s = |g|_1 / |g|_q, at which no atom is heavy
- * (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf TernGrad. The payload is a light list (atoms.h) with
+ * (Wang et al. 2018, Theorem 5). q = 2 is 1-bit QSGD, q = inf is TernGrad. The payload is a light list (atoms.h) with
  * tau = N. */
 #include "compress/atoms/basis.h"
 #include "vec/kernels.h"
@@ -17,7 +17,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* pow may differ in the last bit between machines; the norms of q = 1, 2 and inf do not use it. */
+/* EXACT_BYTES only for q = 1, 2 and inf: other norms use pow, whose last bit may differ between machines. */
 static unsigned traits(const Codec *codec)
 {
     const double q = ((const Lq *)codec->params)->q;
@@ -27,15 +27,15 @@ static unsigned traits(const Codec *codec)
 /* ---- the norm ---- */
 
 typedef struct {
-    double sum; /* of |x|, x^2 or (|x| / largest)^q */
+    double sum; /* sum of |x|, x^2 or (|x| / largest)^q */
     float largest;
 } NormPart;
 
 typedef struct {
     const float *x;
     size_t n;
-    double q, largest; /* largest: max |x|, once all blocks are measured */
-    NormPart *part;    /* (blocks) */
+    double q, largest; /* largest: max |x|, set once all blocks are measured */
+    NormPart *part;    /* (blocks entries) */
 } NormJob;
 
 static void measure_block(void *data, size_t block)
@@ -69,8 +69,8 @@ static double add_parts(const NormJob *s)
     return sum;
 }
 
-/* |x|_q (a quasi-norm for q < 1). Powers are taken of |x| / max |x|, so they cannot overflow. NaN when scratch has no
- * memory. */
+/* Returns |x|_q (a quasi-norm for q < 1); NaN: out of memory. Powers are taken of |x| / max |x|, so they cannot
+ * overflow. */
 static double norm(const Call *c, const float *x)
 {
     const size_t blocks = blocks_of(c->shape->n);

@@ -5,7 +5,7 @@
 
 enum { JUMPS_MOST = 16 };
 
-/* Offers that save less than this share of the variance are ignored: their atoms are rounding errors. */
+/* Offers that save less than this share of the variance are ignored: so small a saving is rounding error. */
 #define LEAST_SAVING 1e-9
 
 /* ---- one tensor ---- */
@@ -15,13 +15,13 @@ static const CurvePoint *corner(const Offers *o, size_t k)
     return &o->item[o->corner[k]].at;
 }
 
-/* Variance saved per bit between two points. */
+/* Returns the variance saved per bit between two points. */
 static double saving(const CurvePoint *from, const CurvePoint *to)
 {
     return (from->variance - to->variance) / (to->bits - from->bits);
 }
 
-/* Variance saved per bit from corner k - 1 to corner k > 0; falls with k. */
+/* Returns the variance saved per bit from corner k - 1 to corner k > 0; it falls with k. */
 static double saving_at(const Offers *o, size_t k)
 {
     return saving(corner(o, k - 1), corner(o, k));
@@ -62,10 +62,10 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* The last corner that is reached while each bit saves mu or more. */
+/* Returns the last corner such that every bit up to it saves at least mu of variance. */
 static size_t corner_of(const Offers *o, double mu)
 {
-    size_t low = 0, high = o->corners; /* corner `low` is reached, corner `high` is not */
+    size_t low = 0, high = o->corners; /* saving_at(low) >= mu (or low = 0), saving_at(high) < mu */
     while (high - low > 1) {
         const size_t mid = (low + high) / 2;
         if (saving_at(o, mid) >= mu)
@@ -76,7 +76,8 @@ static size_t corner_of(const Offers *o, double mu)
     return low;
 }
 
-/* Interpolates between neighbours on a codec's curve, except towards level 0, the vector itself. */
+/* Returns the point with `bits` between two neighbours on a codec's curve, by interpolation. Returns the left
+ * neighbour if the right one has level 0, which is the tensor itself. */
 static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
 {
     const double share = (bits - a->bits) / (b->bits - a->bits);
@@ -86,7 +87,7 @@ static CurvePoint between(const CurvePoint *a, const CurvePoint *b, double bits)
                         a->variance + share * (b->variance - a->variance)};
 }
 
-/* The offer of least variance for at most `bits`, which must pay for item 0. */
+/* Returns the offer of least variance with at most `bits`, which must suffice for item 0. */
 static Offer best_within(const Offers *o, double bits)
 {
     Offer best = o->item[0];
@@ -110,9 +111,9 @@ static Offer best_within(const Offers *o, double bits)
 /* ---- all tensors ---- */
 
 typedef struct {
-    const Offers *o; /* (tensors) */
+    const Offers *o; /* (tensors entries) */
     size_t tensors;
-    const bool *fixed; /* (tensors): the choice for this tensor is made */
+    const bool *fixed; /* (tensors entries) the choice for this tensor is made */
 } Market;
 
 static double bits_of(const Market *m, double mu)
@@ -124,15 +125,16 @@ static double bits_of(const Market *m, double mu)
     return bits;
 }
 
-/* The multiplier that spends `bits`, bracketed as closely as doubles allow: `high` spends no more than `bits`; `low`
- * spends more, unless all tensors together cannot. */
+/* The multiplier mu at which all tensors together take `bits`, bracketed as closely as doubles allow: at `high` they
+ * take at most `bits`; at `low` they take more, unless `bits` suffices for everything. */
 typedef struct {
     double high, low;
 } Multiplier;
 
 static Multiplier find_multiplier(const Market *m, double bits)
 {
-    double low = -1000, high = 1000; /* log2: variances from 2^-300 to 2^300, up to 2^70 bits */
+    /* base-2 logarithms: enough for variances from 2^-300 to 2^300 and up to 2^70 bits */
+    double low = -1000, high = 1000;
     for (int i = 0; i < 100; i++) {
         const double mid = (low + high) / 2;
         if (bits_of(m, exp2(mid)) > bits)
@@ -145,11 +147,12 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    size_t cut;    /* the tensor whose next corner did not fit the budget; == tensors: none */
-    size_t corner; /* the corner that it has */
+    size_t cut;    /* the first tensor whose next corner did not fit in the budget; `tensors`: none */
+    size_t corner; /* the last corner of that tensor that fits */
 } Spending;
 
-/* Takes corners in order while they fit; the first tensor whose next corner does not fit spends the bits left. */
+/* Takes corners in order while they fit in the budget; the first tensor whose next corner does not fit gets the bits
+ * that are left. */
 static Spending spend(const Market *m, double bits, Offer *chosen)
 {
     const Multiplier mu = find_multiplier(m, bits);
@@ -178,7 +181,8 @@ static Spending spend(const Market *m, double bits, Offer *chosen)
     return spent;
 }
 
-/* The total variance with tensor j at its corner k; the other tensors share the rest. Infinite if that is too little. */
+/* Returns the total variance if tensor j has its corner k and the other tensors share the rest of the budget;
+ * infinity if the rest is too small. */
 static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
 {
     const CurvePoint *p = corner(&m->o[j], k);
@@ -186,9 +190,10 @@ static double variance_with(const Market *m, double bits, size_t j, size_t k, Of
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A hull may jump, from one codec to another or from atoms to floats. A tensor that the budget cuts within a jump may lie
- * far above its hull. It is then fixed at one end of the jump if that lowers the total variance, and the other tensors
- * share the rest of the budget; another tensor may be cut then, hence the rounds. */
+/* A hull may have long edges, from one codec to another or from atoms to raw floats. If the budget ends within such
+ * an edge, that tensor's best offer may lie far above its hull. The tensor is then fixed at one end of the edge if
+ * that lowers the total variance, and the other tensors share the rest of the budget. The budget may then end within
+ * another tensor's edge; hence the rounds. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);

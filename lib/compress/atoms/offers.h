@@ -1,13 +1,14 @@
-/* offers.h -- spends one bit budget over the curves of many tensors, for the least total variance.
+/* offers.h -- divides one bit budget between the curves of many tensors, for the least total variance.
  *
- * min sum_j V_j  subject to  sum_j bits_j = B: every tensor moves along its curve until the next bit would save less
- * than mu of variance, with the same multiplier mu for all tensors. At level tau the variance is V = tau T1 - T2, so
- * dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where c is the bits of one more expected atom. Hence
- * tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda| / (sqrt(c_j) t)), t = sqrt(mu). c_j is the slope of
- * bits over expected atoms at that level, not the mean bits of an atom, which would count the heavy atoms' floats.
+ * min sum_j V_j  subject to  sum_j bits_j = B: every tensor moves along its curve until one more bit would save less
+ * than mu of variance, with the same multiplier mu for all tensors. At level tau the variance is V = tau T1 - T2 (T1,
+ * T2: sums of |lambda| and lambda^2 over the light atoms), so dV / dtau = T1, and dbits / dtau = -c T1 / tau^2, where
+ * c is the bits of one more expected atom. Hence tau_j = sqrt(mu c_j), and an atom is kept with p = min(1, |lambda| /
+ * (sqrt(c_j) t)), t = sqrt(mu). c_j is the slope of bits over expected atoms at that level, not the mean bits of an
+ * atom, which would include the heavy atoms' floats.
  *
- * Curves need not be convex (where floats replace atoms, or another codec's curve crosses), so mu is searched on their
- * lower convex hulls. The variance on the hulls is a lower bound for every choice of levels. */
+ * Curves need not be convex (where raw floats are shorter than atoms, or where another codec's curve crosses), so mu
+ * is searched on their lower convex hulls. The variance on the hulls is a lower bound for every choice of levels. */
 #ifndef ATOMO_OFFERS_H
 #define ATOMO_OFFERS_H
 
@@ -15,25 +16,27 @@
 
 typedef struct {
     CurvePoint at;
-    int codec; /* 0 or 1: the curve that it is on */
+    int codec; /* 0 or 1: the curve that has this point */
 } Offer;
 
-/* All offers for one tensor. */
+/* All offers for one tensor: points of one or two curves. */
 typedef struct {
-    Offer *item;    /* (count) by rising bits */
-    size_t *corner; /* (corners) indices of the items on the lower convex hull: bits rise, variance falls */
+    Offer *item; /* (count entries) by rising bits */
+    /* (corners entries) indices of the items on the lower convex hull: bits rise, variance falls */
+    size_t *corner;
     size_t count, corners;
 } Offers;
 
 enum { OFFER_CODECS = 2 };
 
-/* Joins the curves of one tensor, in memory of `a`; a curve with count 0 is absent. Points of the second curve with fewer
- * bits than the first curve's cheapest are left out: they expect less than one atom, so most draws would be empty. */
+/* Joins the curves of one tensor, in memory of `a`; a curve with count 0 is absent. Leaves out points of the second
+ * curve with fewer bits than all points of the first: they expect less than one atom, so most draws would be
+ * empty. */
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 
-/* Chooses an offer for every tensor: chosen (tensors). Their bits add up to `bits` where offers allow, else to the
- * nearest sum. */
+/* Chooses an offer for every tensor: chosen (tensors). The sum of their bits is `bits`, or as near below as the
+ * offers allow. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* spectrum.c -- Fourier atoms of a matrix, by the transforms of num/fourier_transform.h. */
+/* spectrum.c -- Fourier atoms of a matrix, computed by num/fourier_transform.h; see spectrum.h. */
 #include "compress/atoms/spectrum.h"
 
 #include "compress/atoms/basis.h"
@@ -40,7 +40,7 @@ Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom)
     return (Frequency){j * s->room + (last ? s->cols : 0), j == 0 || 2 * j == s->rows};
 }
 
-/* ---- between a tensor and rows of `room` floats ---- */
+/* ---- copying between a tensor and rows of `room` floats ---- */
 
 static void load(const FourierSpectrum *s, const float *x, double lift)
 {
@@ -51,7 +51,7 @@ static void load(const FourierSpectrum *s, const float *x, double lift)
             s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
 }
 
-/* False when a value is beyond float32. */
+/* Copies the data to x, times lift; false: a value is beyond float32. */
 static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
@@ -71,7 +71,7 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
 typedef struct {
     const FourierSpectrum *s;
     float *gauge;
-    size_t blocks; /* of a row's middle */
+    size_t blocks; /* number of blocks of a row's middle part */
 } GaugeJob;
 
 static void measure_piece(void *data, size_t piece)
@@ -84,7 +84,8 @@ static void measure_piece(void *data, size_t piece)
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* The column at k = 0 or k = cols / 2. The partners with j > rows / 2 are no atoms: their gauges are dropped. */
+/* Measures the column at k = 0 or k = cols / 2. Its entries with j > rows / 2 are partners of atoms, not atoms: their
+ * gauges are dropped. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {
     const double n = (double)elements(s);
@@ -143,13 +144,14 @@ Status spectrum_clear(const Call *c, FourierSpectrum *s)
     return s->data ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* Undoes the scale of z: the inverse transform takes unscaled numbers. */
+/* Returns the factor from an atom's z to the inverse transform's input, which has no sqrt(2) and no 1 / sqrt(n). */
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
 {
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
 }
 
-/* Copies the atoms of column k (0 or cols / 2) to their partners, which are in the data too. */
+/* Sets the partners of the atoms in column k (0 or cols / 2) to the atoms' conjugates: the inverse transform reads
+ * both. */
 static void mirror(const FourierSpectrum *s, size_t k)
 {
     for (size_t j = 1; 2 * j < s->rows; j++) {

@@ -1,9 +1,10 @@
-/* spectrum.h -- the Fourier atoms of a real matrix: an atom is a frequency, its cosine and sine one complex number.
+/* spectrum.h -- the Fourier atoms of a real matrix. An atom is a frequency; its cosine and sine coefficients are one
+ * complex number.
  *
  * X = Fourier transform / sqrt(n), and X[j, k] is the conjugate of X[-j, -k]. A conjugate pair is one atom with
- * coefficient z = sqrt(2) X[j, k], taken at the partner with k <= cols / 2 (for k = 0 or cols / 2: with j <= rows / 2).
- * A frequency that is its own partner is a real atom, z = X. The sum of |z|^2 is the tensor's squared norm. Order of
- * the atoms:
+ * coefficient z = sqrt(2) X[j, k], taken at the partner with k <= cols / 2 (if k is 0 or cols / 2: with j <= rows /
+ * 2). A frequency that is its own partner is a real atom, z = X. The sum of |z|^2 is the tensor's squared norm. Order
+ * of the atoms:
  *
  *     j = 0 .. rows / 2 at k = 0;  k = 1 .. (cols - 1) / 2 for j = 0, for j = 1, ...;  and, for even cols,
  *     j = 0 .. rows / 2 at k = cols / 2
@@ -16,32 +17,33 @@
 
 typedef struct {
     bool turned;             /* the matrix is transposed */
-    size_t rows, cols, room; /* room: floats in memory for a row */
-    size_t edge, middle;     /* atoms at k = 0; atoms of a row with 0 < k < cols / 2 */
+    size_t rows, cols, room; /* room: floats that a row takes in memory */
+    /* edge: number of atoms at k = 0; middle: number of atoms of a row with 0 < k < cols / 2 */
+    size_t edge, middle;
     size_t atoms;
-    float *data; /* (rows, room) in scratch: complex numbers; z at the places of atoms */
+    float *data; /* (rows, room) in scratch: complex numbers; atoms are stored as z */
 } FourierSpectrum;
 
 typedef struct {
-    size_t at; /* index into data; the imaginary part is next */
+    size_t at; /* index into data; the imaginary part is at the next index */
     bool real;
 } Frequency;
 
-/* The spectrum of a matrix of this size, without data. */
+/* Returns the spectrum of a matrix of this size, without data. */
 FourierSpectrum spectrum_shape(size_t rows, size_t cols);
 
-/* Where atom `atom` is in the data. */
+/* Returns the place of atom `atom` in the data. */
 Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom);
 
-/* Computes s->data from x, and gauge (atoms), the gauges of phase.h. ERR_NUMERIC when a gauge is beyond float32. */
+/* Computes s->data from x, and the atoms' gauges (phase.h), gauge (atoms). ERR_NUMERIC: a gauge is beyond float32. */
 Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge);
 
-/* For an estimate: sets s->data to zeros. The caller then stores each atom's z times spectrum_factor. */
+/* Prepares an estimate: sets s->data to zeros. The caller then stores each atom's z times spectrum_factor. */
 Status spectrum_clear(const Call *c, FourierSpectrum *s);
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift);
 
-/* The tensor x of the atoms stored in s->data, exact but for rounding when lift is basis_lift of the largest |z|.
- * *in = false when a value is beyond float32. */
+/* Computes the tensor x from the atoms in s->data; exact up to rounding if lift is basis_lift of the largest |z|. *in
+ * = false: a value is beyond float32. */
 Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, float *x, bool *in);
 
 #endif

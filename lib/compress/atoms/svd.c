@@ -1,7 +1,7 @@
-/* svd.c -- spectral ATOMO: the atoms are the singular vectors of a matrix (Wang et al., NeurIPS 2018).
+/* svd.c -- spectral ATOMO: the atoms are products of singular vectors of a matrix (Wang et al., NeurIPS 2018).
  *
- * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so the mean is
- * A. svd_plan.h chooses p and draws, svd_payload.h has the payload. */
+ * A = sum lambda_i u_i v_i'. Atom i is kept with probability p_i and sent as u_i lambda_i / p_i and v_i, so the mean
+ * of the estimate is A. svd_plan.h chooses p and draws atoms; svd_payload.h has the payload. */
 #include "compress/atoms/svd_payload.h"
 
 #include "compress/atoms/basis.h"
@@ -11,7 +11,7 @@
 
 static const char *const methods[] = {"gram", "gesdd", NULL}; /* in the order of SpectralMethod */
 
-enum { VBITS = 8 }; /* the default */
+enum { VBITS = 8 }; /* the key's default */
 
 static const Param schema[] = {
     PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
@@ -51,7 +51,7 @@ static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
     return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
-/* x = the sum of the atoms; false when a value is beyond float32. */
+/* Sets x to the sum of the atoms; false: a value is beyond float32. */
 static bool add_up(const Call *c, const SvdAtoms *a, float *x)
 {
     linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
@@ -85,10 +85,10 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* ---- closed forms ---- */
 
-/* A plan, and the rounding noise of its atoms' vectors. */
+/* A plan, and the variance that rounding adds to its atoms' vectors. */
 typedef struct {
     SvdPlan plan;
-    VectorNoise *left, *right; /* (k) */
+    VectorNoise *left, *right; /* (k entries) */
 } NoisyPlan;
 
 static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
@@ -99,7 +99,8 @@ static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)
     return n->left && n->right ? svd_noise(c, &n->plan, n->left, n->right) : arena_fail(c->scratch, c->err);
 }
 
-/* Sum of lambda^2 ((1 + w)(1 + w') / p - 1). The atoms are orthogonal, so this holds for dependent draws too. */
+/* Returns the sum of lambda^2 ((1 + w)(1 + w') / p - 1), w and w' the mean squared errors of rounding u and v. The
+ * atoms are orthogonal, so this holds for dependent draws too. */
 static double variance(const Call *c, const float *x)
 {
     NoisyPlan n;
@@ -113,9 +114,9 @@ static double variance(const Call *c, const float *x)
     return n.plan.raw ? 0 : ((const Svd *)c->self->params)->empty == EMPTY_RESAMPLE ? NAN : sum;
 }
 
-/* With q = 1/p, x the Kronecker product, and D, D' the covariances of the rounding of u and v, the covariance of an atom's
- * error in units of lambda^2 is uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). `squares` adds the trace of its square,
- * `weighted` the variance of the estimate along the atom. */
+/* Adds one atom to the moments. Let q = 1/p, x the Kronecker product, and D, D' the covariances of the rounding of u
+ * and v. Then the covariance of the atom's error, in units of lambda^2, is uu' x ((q - 1) vv' + q D') + q D x (vv' +
+ * D'). `squares` grows by the trace of its square, `weighted` by the variance of the estimate along the atom. */
 static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
     const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
@@ -125,7 +126,7 @@ static void add_atom(double lambda2, double p, const VectorNoise *u, const Vecto
     m->weighted += lambda2 * lambda2 * (coin + q * along);
 }
 
-/* Atoms are kept, and rounded, independently. */
+/* The atoms' errors are independent, because atoms are kept and rounded independently. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     NoisyPlan n;
@@ -140,7 +141,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 /* ---- the curve of bits and variance ---- */
 
-/* The closed form with the expected rounding noise, which needs no vectors. */
+/* Returns the variance with the expected rounding noise in place of each vector's own; no vectors are computed. */
 static double expected_variance(const SvdPlan *plan)
 {
     double sum = 0;
@@ -151,7 +152,7 @@ static double expected_variance(const SvdPlan *plan)
     return sum;
 }
 
-/* Adds a point, and removes those before it that cost no less. */
+/* Appends a point, after removing the last points if they need at least as many bits. */
 static void add_point(CurvePoint *point, size_t *count, CurvePoint added)
 {
     while (*count && point[*count - 1].bits >= added.bits)
@@ -169,8 +170,9 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* 16 levels to the octave, from the level that expects a thousandth of an atom (one atom is a large part of a small budget)
- * down to the one that keeps all atoms; then level 0, which is the tensor itself where vectors are rounded. */
+/* Levels are 16 to the octave, from the level that expects about a thousandth of an atom (one atom is a large part of
+ * a small budget) down to the level that keeps all atoms; then level 0. If vectors are rounded, level 0 means raw
+ * floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

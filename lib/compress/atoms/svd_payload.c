@@ -11,7 +11,7 @@ size_t svd_payload_most(const Call *c)
     return 1 + VARINT_MAX + most * (svd_vectors_most(rows) + svd_vectors_most(cols));
 }
 
-/* The largest |x|; infinite when an x is NaN or infinite. Compares the bits, which order floats without a sign. */
+/* Returns the largest |x|; infinity if an x is NaN or infinite. Compares bits, which order floats without a sign. */
 static double largest(const float *x, size_t n)
 {
     int32_t most = 0;
@@ -33,7 +33,7 @@ double svd_ceiling(const SvdAtoms *a)
 
 /* ---- atoms as floats ---- */
 
-/* Where the vectors of some atoms are written: rows floats each at left, cols floats each at right. */
+/* The addresses to which the vectors of atoms are written: rows floats at each left, cols floats at each right. */
 typedef struct {
     uint8_t **left, **right;
 } VectorSlots;
@@ -45,7 +45,7 @@ static Status slots_take(const Call *c, size_t count, VectorSlots *p)
     return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* Computes the atoms index[0 .. count-1] in the form in which they are sent. */
+/* Computes the atoms index[0 .. count-1], divided by their p. */
 static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
                          const VectorSlots *p)
 {
@@ -59,12 +59,12 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Atoms to be rounded are computed in batches, to save memory. */
+/* Atoms to be rounded are computed this many at a time, to save memory. */
 enum { AT_ONCE = 64 };
 
 typedef struct {
     VectorSlots to;
-    float *left, *right; /* (AT_ONCE, rows), (AT_ONCE, cols) */
+    float *left, *right; /* (AT_ONCE x rows floats), (AT_ONCE x cols floats) */
 } VectorBatch;
 
 static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, VectorBatch *batch)
@@ -84,7 +84,7 @@ static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, Vecto
 
 /* ---- writing ---- */
 
-/* Computes float vectors in the payload itself. */
+/* Computes the vectors as floats, directly in the payload. */
 static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     VectorSlots to;
@@ -122,7 +122,7 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
     return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
 }
 
-/* ---- noise of rounding ---- */
+/* ---- rounding noise ---- */
 
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right)
 {
@@ -197,7 +197,7 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
-        const bool right = a->rows >= a->cols; /* has length one */
+        const bool right = a->rows >= a->cols; /* true if the right vector has length one */
         TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
         TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));
     }

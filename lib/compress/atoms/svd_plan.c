@@ -1,11 +1,11 @@
-/* svd_plan.c -- see svd_plan.h. Algorithm 1 chooses the level: of all p with sum p = rank it has the least
- * sum lambda^2 (1/p - 1).
+/* svd_plan.c -- see svd_plan.h. Algorithm 1 chooses the level: of all p with sum p = rank it has the least sum
+ * lambda^2 (1/p - 1).
  *
- * Where vectors are rounded, an atom's variance is lambda^2 ((1 + w)(1 + w') / p - 1), where rounding adds the mean
- * squares w and w' to its vectors, and the best p is proportional to lambda sqrt((1 + w)(1 + w') / bits). The atoms of a
- * matrix have vectors of the same two sizes, so these roots are nearly equal, and p is computed from lambda alone. With
- * each atom's own w the variance on gradients of ResNet-18 is lower by one part in 10^4 at 2 bits, and by less at more
- * bits; but then all vectors would have to be computed, not only those sent. */
+ * If vectors are rounded, with the mean squared errors w and w', an atom's variance is lambda^2 ((1 + w)(1 + w') / p
+ * - 1), and the best p is proportional to lambda sqrt((1 + w)(1 + w') / bits). The vectors of a matrix have the same
+ * two lengths for all atoms, so these roots are nearly equal, and p is computed from lambda alone. Using each atom's
+ * own w lowers the variance on gradients of ResNet-18 by one part in 10^4 at 2 bits, and by less at more bits; but
+ * then all vectors would have to be computed, not only those sent. */
 #include "compress/atoms/svd_plan.h"
 #include "compress/atoms/waterfill.h"
 
@@ -30,7 +30,7 @@ Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
                          c->scratch, c->err);
 }
 
-/* The probability that a draw keeps no atom. */
+/* Returns the probability that a draw keeps no atom. */
 static double chance_of_none(const SvdPlan *plan, int draw)
 {
     double none = 1, sum = 0;
@@ -57,7 +57,7 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     if (o->empty == EMPTY_RESAMPLE && plan->atoms > 0)
         plan->atoms /= 1 - chance_of_none(plan, o->draw);
     plan->bits = 16 + plan->atoms * plan->atom_bits;
-    /* Level 0 of a plan asks for the tensor itself, which rounded vectors cannot give. */
+    /* Level 0 of a joint plan means the exact tensor, which rounded vectors cannot give. */
     const bool exact = c->plan && level == 0 && plan->atoms > 0 && plan->atom_noise > 1;
     plan->raw = exact || plan->bits >= 8 * (double)raw_size(c);
     return OK;
@@ -87,8 +87,8 @@ static size_t draw_independent(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* One offset for all atoms: keeps an atom whose interval of the running sum of p contains the offset plus a whole number.
- * Atoms with p = 1 are kept outside that sum, as rounding could lose them. */
+/* One random offset for all atoms: keeps an atom if its interval of the running sum of p contains the offset plus an
+ * integer. Atoms with p = 1 are kept separately, because rounding errors of the sum could drop them. */
 static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const double offset = rng_unit(&c->rng, USE_ATOM, 0);
@@ -103,8 +103,8 @@ static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* The result of drawing until an atom is kept: draws the first atom kept from its distribution given that there is one,
- * then the later atoms independently. */
+/* Has the distribution of drawing until an atom is kept: draws the first kept atom from its distribution given that
+ * there is one, then the later atoms independently. */
 static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;
@@ -114,7 +114,7 @@ static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
     for (size_t i = 0; i < k; i++) {
         if (plan->p[i] <= 0)
             continue;
-        first = i; /* if rounding leaves a rest of the interval, the last atom takes it */
+        first = i; /* if rounding errors leave left >= 0 at the end, the last atom is taken */
         left -= none * plan->p[i];
         if (left < 0)
             break;

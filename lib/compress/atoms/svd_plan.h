@@ -1,7 +1,7 @@
-/* svd_plan.h -- spectral ATOMO before any payload: the singular values of a matrix, their probabilities, and a draw.
+/* svd_plan.h -- spectral ATOMO without payloads: the singular values of a matrix, their probabilities, and a draw.
  *
  * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from a plan that
- * spends one budget over several tensors (joint):
+ * divides one budget between several tensors (joint):
  *
  *     svd_plan_open(c, x, &plan);          singular values, expected bits of an atom
  *     svd_plan_rank(c, &plan);             or svd_plan_level(c, &plan, level)
@@ -21,30 +21,30 @@ typedef struct {
 } Svd;
 
 typedef struct {
-    size_t rows, cols; /* of the matrix in memory */
-    Spectral s;        /* lambda: (k), largest first */
+    size_t rows, cols; /* rows and columns of the matrix in memory */
+    Spectral s;        /* s.lambda: k singular values, largest first */
     Vectors vectors;
-    double atom_bits; /* expected payload bits of an atom; the same for each */
-    double
-        atom_noise; /* expected (1 + w)(1 + w'); rounding adds the mean squares w, w' to the two unit vectors */
-    double level;   /* 0: every atom that is not 0 is kept */
-    double *p;      /* (k) */
-    double atoms;   /* expected number of atoms sent */
-    double bits;    /* expected payload bits */
-    bool raw;       /* the tensor is sent raw: bits are no fewer than those of floats */
+    double atom_bits; /* expected payload bits of an atom, the same for all atoms */
+    /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding the two unit vectors */
+    double atom_noise;
+    double level; /* 0: every atom that is not 0 is kept */
+    double *p;    /* (k entries) probabilities */
+    double atoms; /* expected number of atoms sent */
+    double bits;  /* expected payload bits */
+    bool raw;     /* the tensor is sent raw: the expected payload is not shorter than raw floats */
 } SvdPlan;
 
-/* Rows and columns of the matrix that a tensor is sent as. */
+/* Returns the size of the matrix as which a tensor is sent. */
 void svd_view(const Call *c, size_t *rows, size_t *cols);
 
-/* Fills all of the plan but level, p, atoms, bits and raw; its memory is in c->scratch. */
+/* Sets all members except level, p, atoms, bits and raw; their memory is in c->scratch. */
 Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan);
 
 /* Sets level, p, atoms, bits and raw: for an expected number of `rank` atoms, or for a given level. */
 Status svd_plan_rank(const Call *c, SvdPlan *plan);
 Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 
-/* Draws: the indices of the atoms kept, rising, into kept (k); returns their number. */
+/* Draws atoms: writes the indices of the kept atoms, rising, to kept (k); returns their number. */
 size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
 
 #endif

@@ -8,7 +8,7 @@
 
 const char *const svd_vector_forms[] = {"f32", "bf16", "qsgd", NULL};
 
-enum { BUCKET_SIZE = 512 }; /* qsgd's own default */
+enum { BUCKET_SIZE = 512 }; /* the default of qsgd's key `bucket` */
 
 bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
 {
@@ -34,7 +34,7 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
     return inner;
 }
 
-/* qsgd's own rule: raw floats where its codes may take no fewer bytes. */
+/* True if qsgd sends a vector of n elements as raw floats: if its codes may take at least as many bytes. */
 static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
@@ -44,12 +44,12 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
 
 /* ---- expected bits and noise ---- */
 
-/* Means for one element of a random unit vector, of magnitude |Z| t in steps of a level, Z from N(0, 1). */
+/* Means over one element of a random unit vector. Its magnitude in steps between levels is |Z| t, Z from N(0, 1). */
 typedef struct {
     double density;  /* probability of a level that is not 0 */
-    double rounding; /* f (1 - f): variance in squared steps */
-    double dense;    /* bits of omega(level + 1), and of a sign */
-    double sparse;   /* bits of omega(level), and of a sign, where the level is not 0 */
+    double rounding; /* f (1 - f): variance in units of the squared step, f the fractional part */
+    double dense;    /* bits of omega(level + 1), and of a sign if the level is not 0 */
+    double sparse;   /* bits of omega(level) and of a sign; 0 if the level is 0 */
 } LevelMeans;
 
 static void add_level(LevelMeans *m, double chance, uint32_t level, uint32_t s)
@@ -79,7 +79,8 @@ static LevelMeans level_means(double t, uint32_t s)
     return m;
 }
 
-/* Expected bits of omega(gap), for gaps between random positions of this density in a run of `run` elements. */
+/* Returns the expected bits of omega(gap) for each element, for gaps between random positions of this density in a
+ * run of `run` elements. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;
@@ -105,13 +106,14 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* bf16: a step is 2^-7 of a power of two; x^2 is on average 2.16 times the square of that power. */
+    /* bf16: the step is 2^-7 of the power of two below |x|; the mean of x^2 is 2.16 times the mean square of that
+     * power. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
 }
 
-/* ---- a vector's bytes ---- */
+/* ---- one vector ---- */
 
 size_t svd_vectors_most(size_t n)
 {
@@ -130,7 +132,7 @@ Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const fl
     payload.data = NEW(c->scratch, uint8_t, payload.cap);
     if (!payload.data)
         return arena_fail(c->scratch, c->err);
-    if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* bf16 would clip it */
+    if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* bf16 would saturate */
         return FAIL(c->err, ERR_NUMERIC, "svd: a vector is beyond bf16");
     TRY(codec_encode(&inner, x, &payload));
     buf_varint(out, payload.size);
@@ -157,7 +159,8 @@ Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n,
     return OK;
 }
 
-/* qsgd sends the norms of the vector before rounding; bf16 changes a value by less than 2^-7 of itself. */
+/* True if the vector can have length one. For qsgd the sent norms are those before rounding; bf16 changes a value by
+ * less than 2^-7 of itself. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
 {
     const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
@@ -170,7 +173,8 @@ bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
     return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
 }
 
-/* ---- noise of rounding: (up - |x|)(|x| - down), up and down the two values that |x| may be rounded to ---- */
+/* ---- rounding noise of an element: (up - |x|)(|x| - down), with up and down the values that |x| may be rounded to
+ * ---- */
 
 static void add_element(VectorNoise *sum, double x, double noise)
 {
@@ -179,7 +183,7 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* `down` is the upper 16 bits of x; the step is 2^-7 of its power of two. */
+/* Adds the noise of bf16. `down` is the upper 16 bits of x; the step is 2^-7 of the power of two below |x|. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,11 +1,11 @@
 /* svd_vectors.h -- singular vectors as bytes: as floats, or rounded by the codec bf16 (stochastically) or qsgd.
  *
  *     f32           x:f32 x n
- *     bf16, qsgd    size:varint  payload             the payload of that codec for a vector of n elements
+ *     bf16, qsgd    size:varint  payload             the payload of bf16 or qsgd for a vector of n elements
  *
- * The two vectors of an atom are rounded independently, each with random words of its own address, so the product of
- * the two unbiased estimates is unbiased. qsgd has its defaults: l2 norms of 512 elements, Elias codes, raw floats for
- * vectors so short that its codes may take no fewer bytes. */
+ * The two vectors of an atom are rounded independently, each with its own random words, so the product of the two
+ * unbiased estimates is unbiased. qsgd has its default keys except bits: l2 norms of 512 elements, Elias codes, and
+ * raw floats for vectors so short that its codes may take at least as many bytes. */
 #ifndef ATOMO_SVD_VECTORS_H
 #define ATOMO_SVD_VECTORS_H
 
@@ -16,40 +16,43 @@ extern const char *const svd_vector_forms[];
 
 typedef struct {
     VectorForm form;
-    const Codec *codec; /* F32: NULL */
-    uint32_t s;         /* QSGD: the highest level */
+    const Codec *codec; /* the codec that rounds; NULL for F32 */
+    uint32_t s;         /* for QSGD: the highest level */
 } Vectors;
 
-/* The spec of the codec that rounds vectors; false for F32, which has none. bits: of a level; QSGD only. */
+/* Writes the spec of the codec that rounds vectors; false for F32, which has no codec. bits: bits of a level, for
+ * QSGD only. */
 bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
 
-/* codec: opened from that spec; borrowed. */
+/* codec: opened from that spec; must outlive the result. */
 Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
-/* The expected bits of a random unit vector of n elements, and the mean squared error of its rounding. Singular vectors
- * have heavier tails and take up to a fifth fewer bits. */
+/* The expected bits of a random unit vector of n elements, and the mean squared error of its rounding. Singular
+ * vectors have heavier tails than random vectors and take up to a fifth fewer bits. */
 typedef struct {
     double bits, noise;
 } VectorCost;
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n);
 
-/* Most bytes of a vector, in any form. */
+/* Returns an upper bound on the bytes of a vector, in any form. */
 size_t svd_vectors_most(size_t n);
 
-/* Appends x (n), not for F32. `index` is the vector's random address. ERR_NUMERIC when a value is beyond the form's
- * range. */
+/* Appends x (n) in a rounded form (not for F32). `index` is the vector's random address. ERR_NUMERIC: a value is
+ * beyond the form's range. */
 Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out);
 
-/* The bytes of the next vector in r (F32: its floats), *size of them; NULL where r is cut short. */
+/* Returns the bytes of the next vector in r (for F32 its floats) and sets *size to their number; NULL: r is cut
+ * short. */
 const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size);
 
-/* Decodes a vector's bytes to x (n); ERR_CORRUPT for bytes that svd_vectors_put does not write. */
+/* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put does not write these bytes. */
 Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x);
 
-/* Whether this payload, which decodes to x (n), can be that of a unit vector. */
+/* True if this payload, which decodes to x (n), can be that of a unit vector. */
 bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n);
 
-/* Of the covariance D of the rounding errors of x / |x|, which are independent: trace D, x'Dx / |x|^2, trace D^2. */
+/* For the covariance D of the rounding errors of x / |x|, which are independent: noise = trace D, along = x'Dx /
+ * |x|^2, squares = trace D^2. */
 typedef struct {
     double noise, along, squares;
 } VectorNoise;

@@ -1,10 +1,10 @@
 /* waterfill.c -- a radix search for the water level.
  *
- * Positive doubles order like integers, so one pass counts and sums the entries by their leading 12 bits and
- * a scan from the largest bin down finds the bin that holds the level; the next pass counts that bin's entries by their
- * next bits. Floats take three passes, doubles six, whatever the data. With K entries at or
- * above a value v, all of them are heavy iff v (s - K) > sum of the entries under v: products instead
- * of quotients, and sums from the small end, so that an entry 1e30 times the others does no harm. */
+ * Positive doubles order like integers. So one pass counts and sums the entries by their leading 12 bits, and a scan
+ * from the largest bin down finds the bin that holds the level; the next pass counts that bin's entries by their next
+ * bits. Floats take three passes, doubles six, whatever the data. With K entries at or above a value v, all of them
+ * are heavy if and only if v (s - K) > sum of the entries below v. This test has a product instead of a quotient, and
+ * its sums start from the small end, so that an entry 1e30 times as large as the others does no harm. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -23,10 +23,10 @@ enum {
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
-    const float *single; /* one of the two is set */
+    const float *single; /* either `single` or `twice` is set */
     const double *twice;
     size_t n;
-    int low; /* the lowest bit that can differ */
+    int low; /* the lowest bit that can be set in an entry */
 } Entries;
 
 typedef struct {
@@ -53,16 +53,16 @@ static inline double bits_double(uint64_t u)
     return v;
 }
 
-/* ---- counting, in pieces that depend on n alone ---- */
+/* ---- counting, in pieces that depend on n only ---- */
 
 enum { PIECES = 64 };
 
 typedef struct {
     const Entries *entries;
-    Bins *piece; /* (pieces) */
+    Bins *piece; /* (pieces entries) */
     size_t pieces;
-    uint64_t prefix;  /* the bits above the digit that an entry must have */
-    int shift, width; /* of the digit */
+    uint64_t prefix;  /* only entries with these bits above the digit are counted */
+    int shift, width; /* position and width of the digit, in bits */
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -84,7 +84,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* piece[0] becomes the sum over all pieces, in their order. */
+/* Counts all pieces, and adds them up in order into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -99,19 +99,20 @@ static void count_digit(Count *c, int threads)
 
 typedef struct {
     double s;
-    size_t above; /* entries known to be heavy */
-    double below; /* sum of those known to be light */
+    size_t above; /* number of entries known to be heavy */
+    double below; /* sum of the entries known to be light */
 } Search;
 
-/* Walks down from the largest bin while its entries are heavy. Returns the bin that holds the first light entry, or -1
- * when there is none. */
+/* Goes down from the largest bin while its entries are heavy. Returns the bin that holds the first light entry, or -1
+ * if all entries are heavy. */
 static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
     int used[BINS],
-        many =
-            0; /* the bins that are not empty: few for short vectors, whose sums would otherwise dominate */
+        /* used, many: the bins that are not empty; for short vectors they are few, and scanning all bins would take
+         * most of the time */
+        many = 0;
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {
         used[many] = d;
@@ -179,7 +180,7 @@ bool waterfill_floats(const float *x, size_t n, double budget, int threads, Aren
     return search(&e, budget, threads, scratch, out);
 }
 
-/* ---- few entries: Algorithm 1 as the paper has it, one heavy entry after another ---- */
+/* ---- few entries: Algorithm 1 as in the paper, one heavy entry after another ---- */
 
 enum { FEW = 64 };
 

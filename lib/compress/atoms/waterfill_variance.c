@@ -1,14 +1,14 @@
-/* waterfill_variance.c -- the least expected number of atoms for a variance, without the sort.
+/* waterfill_variance.c -- the smallest expected number of atoms for a given variance, without a sort.
  *
- * At the level t an entry v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2 over the entries up to t
- * (T1 = sum v, T2 = sum v^2): it rises with t, and in one piece between two entries. Floats order like
- * integers: a pass adds up T1 and T2 by the leading bits, a scan from the small end finds the bin in which V
- * reaches the wanted variance, and the next pass splits that bin by its next bits. After three passes the entries up to
- * the level are known, and t = (V + T2) / T1.
+ * At the level t an entry v <= t adds v (t - v) to the variance, so V(t) = t T1 - T2, with T1 = sum v and T2 = sum
+ * v^2 over the entries up to t. V rises with t, and is linear between two entries. Floats order like integers. So a
+ * pass adds up T1 and T2 by the leading bits, a scan from the small end finds the bin in which V reaches the wanted
+ * variance, and the next pass splits that bin by its next bits. After three passes the entries up to the level are
+ * known, and t = (V + T2) / T1.
  *
- * For a large vector a sample gives a range that should hold the level. One pass adds up the entries below the range and
- * keeps those in it, which alone are searched. Where they are too many, or the level is outside the range, the whole
- * vector is searched. */
+ * For a large vector a sample gives a range that should hold the level. One pass adds up the entries below the range
+ * and collects those in it, which alone are searched. If they are too many, or the level is outside the range, the
+ * whole vector is searched. */
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
@@ -19,7 +19,7 @@
 #include <math.h>
 
 enum { DIGITS = 3, BINS = 1 << 11, PIECES = 64 };
-static const int digit_width[DIGITS] = {11, 10, 10}; /* 31 bits: a float without its sign */
+static const int digit_width[DIGITS] = {11, 10, 10}; /* 31 bits in all: a float without its sign */
 
 typedef struct {
     double sum[BINS], squares[BINS];
@@ -28,9 +28,9 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n, pieces;
-    Bins *piece;      /* (pieces) */
-    uint32_t prefix;  /* the bits above the digit that an entry must have */
-    int shift, width; /* of the digit */
+    Bins *piece;      /* (pieces entries) */
+    uint32_t prefix;  /* only entries with these bits above the digit are counted */
+    int shift, width; /* position and width of the digit, in bits */
 } Count;
 
 static void count_piece(void *data, size_t p)
@@ -52,7 +52,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* piece[0] becomes the sum over all pieces, in their order. */
+/* Counts all pieces, and adds them up in order into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -63,13 +63,13 @@ static void count_digit(Count *c, int threads)
         }
 }
 
-/* Sums over the entries below the present bin. */
+/* Sums over the entries below the current bin. */
 typedef struct {
     double sum, squares;
 } Under;
 
-/* Walks up while the variance at a bin's upper edge is within `variance`; returns the first bin where it is not, or the
- * number of bins. */
+/* Goes up while the variance at a bin's upper edge is at most `variance`. Returns the first bin where it is larger,
+ * or the number of bins. */
 static uint32_t find_bin(const Count *c, double variance, Under *under)
 {
     const Bins *bins = &c->piece[0];
@@ -84,15 +84,15 @@ static uint32_t find_bin(const Count *c, double variance, Under *under)
     return d;
 }
 
-/* The level at which the entries of x, together with the smaller ones summed in `under`, have the variance; NaN when
- * scratch has no memory. */
+/* Returns the level at which the entries of x, together with the smaller entries summed in `under`, have this
+ * variance; NaN: out of memory. */
 static double search(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(n);
     Count c = {.x = x, .n = n, .pieces = blocks < PIECES ? blocks : PIECES, .shift = 31};
     uint32_t last = 0;
     const ArenaMark mark = arena_mark(scratch);
-    c.piece = NEW(scratch, Bins, c.pieces + 1); /* at least one, for n = 0 */
+    c.piece = NEW(scratch, Bins, c.pieces + 1); /* + 1, so that there is a piece for n = 0 */
     if (!c.piece)
         return NAN;
     memset(c.piece, 0, sizeof *c.piece);
@@ -101,9 +101,10 @@ static double search(const float *x, size_t n, Under under, double variance, int
         c.shift -= c.width;
         count_digit(&c, threads);
         last = find_bin(&c, variance, &under);
-        c.prefix = (c.prefix << c.width) + last; /* rounding may carry it into the next bin */
+        /* + may carry into the prefix: find_bin returns the number of bins if no bin reaches the variance */
+        c.prefix = (c.prefix << c.width) + last;
     }
-    if (last < 1u << c.width) { /* the largest light entry itself */
+    if (last < 1u << c.width) { /* the last bin holds the largest light entry */
         under.sum += c.piece[0].sum[last];
         under.squares += c.piece[0].squares[last];
     }
@@ -116,21 +117,21 @@ static double search(const float *x, size_t n, Under under, double variance, int
 enum {
     SAMPLE = 1 << 14,
     SAMPLED_FROM = 8 * SAMPLE,
-    WAVE = 16, /* blocks at once */
-    SLACK = 16 /* sums_around may write this far behind the last entry */
+    WAVE = 16, /* number of blocks at once */
+    SLACK = 16 /* sums_around may write this many floats past the last entry */
 };
 
 typedef struct {
     const float *x;
-    size_t n, wave; /* the block that slot 0 stands for */
+    size_t n, wave; /* the block of slot 0 */
     float low, high;
     float *slot[WAVE];
     size_t found[WAVE];
     double sum[WAVE][3];
-    float *between; /* the entries in the range so far */
+    float *between; /* the entries in the range, so far */
     size_t count, room;
     Under under;
-    double squares; /* of all */
+    double squares; /* sum of the squares of all entries */
 } Range;
 
 static void fill_slot(void *data, size_t slot)
@@ -151,7 +152,7 @@ static void settle_slot(Range *r, size_t slot)
     r->squares += r->sum[slot][2];
 }
 
-/* False when scratch has no memory. */
+/* Adds up the entries below the range, and collects those in it; false: out of memory. */
 static bool gather(Range *r, int threads, Arena *scratch)
 {
     const size_t blocks = blocks_of(r->n);
@@ -171,7 +172,7 @@ static bool gather(Range *r, int threads, Arena *scratch)
     return true;
 }
 
-/* Whether the level lies in the range, and all entries there were kept. */
+/* True if the level lies in the range, and all entries in the range were collected. */
 static bool holds_level(const Range *r, double variance)
 {
     Under u = r->under;
@@ -191,7 +192,7 @@ static double sum_squares(const float *x, size_t n)
     return sum;
 }
 
-/* The level of a sample with one entry from each stride; NaN when scratch has no memory. */
+/* Returns the level of a sample with one entry from each `stride` entries; NaN: out of memory. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);

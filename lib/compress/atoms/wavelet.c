@@ -1,5 +1,5 @@
 /* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a wavelet of one width at one place, which suits
- * gradients with similar neighbours. The payload is that of atoms.h, for the coefficients. */
+ * gradients with similar neighbours. The payload is that of atoms.h. */
 #include "num/wavelet_transform.h"
 #include "compress/atoms/basis.h"
 

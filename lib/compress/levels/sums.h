@@ -1,11 +1,11 @@
 /* sums.h -- payloads of integers that add without being decoded, because all workers round at the same scales.
  *
- *     round 0   kind:8=1  { scale:f32 } x scales   merged by maximum: kind:8=2  workers:varint  { scale:f32 } x scales
- *     round 1   kind:8=1  codes                    planes of n codes 0 ... top, `bits` wide (planes.h)
- *               merged: kind:8=2  workers:varint  sums of codes      planes, bits + ceil(log2 workers) wide
+ *     round 0   kind:8=1 { scale:f32 } x scales    merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
+ *     round 1   kind:8=1 codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
+ *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
  *
- * If tensors of this shape are sent raw, round 0 is empty, and raw floats merge to  kind:8=2  workers:varint  {
- * sum:f32 } x n. Without shared scales there is one round, kind:8=1 { scale:f32 } x scales codes, and payloads do not
+ * If tensors of this shape are sent raw, round 0 is empty, and raw floats merge to  kind:8=2 workers:varint { sum:f32
+ * } x n. Without shared scales there is one round, kind:8=1 { scale:f32 } x scales codes, and payloads do not
  * merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H

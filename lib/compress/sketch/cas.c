@@ -1,9 +1,9 @@
 /* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign and
  * magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
  *
- *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                            index: cluster_index.h
- *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets  { size:varint index } x workers
- *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n               where that is shorter
+ *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cluster_index.h
+ *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets { size:varint index } x workers
+ *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n              if that is shorter
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * The decoder counts each bucket's elements from the index. An element's bucket is chosen by a random word that all
