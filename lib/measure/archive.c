@@ -1,4 +1,4 @@
-/* archive.c -- see archive.h. Encoding and decoding make the same Calls and the same states. */
+/* archive.c -- see archive.h. Encoding and decoding make the same Calls and the same codec states. */
 #include "measure/archive.h"
 #include "exchange/states.h"
 #include "measure/compare.h"
@@ -11,10 +11,10 @@
 
 typedef struct {
     const ArchiveJob *job;
-    const Codec *none; /* codec `none`, for vectors that are sent raw */
+    const Codec *none; /* codec for vectors that are sent raw */
     CodecStates states;
     Arena *scratch; /* rewound for each vector */
-    char *plan;     /* plan records of the cell's vectors that are not encoded yet; NULL: none */
+    char *plan;     /* next plan record to use; NULL: the codec plans nothing */
     ArchiveSum *sum;
     Error *err;
 } Work;
@@ -86,7 +86,7 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
     return OK;
 }
 
-/* Moves the codec's state on after encoding. */
+/* Computes the codec's next state after encoding. */
 static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
 {
     if (!codec_keeps_state(c->self))
@@ -109,10 +109,10 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* Data of load, the callback by which codec_plan reads the vectors of a cell. */
+/* Data of `load`, the callback with which codec_plan reads the vectors of a cell. */
 typedef struct {
     Dump *dump;
-    const Vector **vector; /* (count) the step's vectors */
+    const Vector **vector; /* (count entries) the step's vectors */
     size_t at;             /* index of the last vector loaded, for error messages */
     float *x;              /* room for the largest vector */
 } Source;
@@ -124,7 +124,7 @@ static const float *load(void *data, size_t j, Error *err)
     return vector_load(s->dump, s->vector[j], s->x, err) == OK ? s->x : NULL;
 }
 
-/* Plans the cell that begins at vector `first`. */
+/* Plans the cell (all vectors of a step and worker, compare.h) that begins at vector `first`. */
 static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
 {
     size_t to = first, largest = 0;
@@ -184,7 +184,7 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
-/* Returns the sorted paths of all tensors of the list (list->tensors paths); NULL: no memory. */
+/* Returns the sorted paths of all tensors of the list (list->tensors entries); NULL: out of memory. */
 static const char **sorted_members(const Dump *d, const VectorList *list, Arena *a)
 {
     const char **path = NEW(a, const char *, list->tensors);
@@ -197,8 +197,8 @@ static const char **sorted_members(const Dump *d, const VectorList *list, Arena 
     return path;
 }
 
-/* Compares a group's path with a tensor's path for bsearch; equal when the tensor is below the group. Tensors of one
- * group are neighbours among sorted paths. */
+/* For bsearch: compares a group's path with a tensor's path; equal if the tensor is below the group. Among sorted
+ * paths the tensors of a group are neighbours. */
 static int compare_below(const void *group, const void *item)
 {
     const char *const *path = item;
@@ -207,7 +207,7 @@ static int compare_below(const void *group, const void *item)
     return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
-/* Writes the attributes of the root and of every group that holds a tensor of the list. */
+/* Writes the attributes of the root and of every group that has a tensor of the list below it. */
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);
@@ -250,7 +250,7 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
 
 /* ---- decoding ---- */
 
-/* Decodes the estimate. Moves the state on if the codec's decoder reads the state. */
+/* Decodes the estimate. Also computes the next state, if the codec's decoder reads the state. */
 static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
 {
     const bool replay = codec_traits(c->self) & DECODES_STATE;

@@ -1,7 +1,7 @@
-/* archive.h -- whole dumps to payload containers and back: the work of `encode` and `decode`.
+/* archive.h -- encodes a whole dump to a payload container, and decodes it: the commands `encode` and `decode`.
  *
- * Each vector is encoded as repeat 0, in file order. A codec's state moves on from step to step as in training with one
- * worker. */
+ * Vectors are encoded in file order, with the random numbers of repeat 0. A codec's state continues from step to
+ * step, as in training with one worker. */
 #ifndef ATOMO_ARCHIVE_H
 #define ATOMO_ARCHIVE_H
 
@@ -13,7 +13,8 @@ typedef struct {
     const Codec *codec;
     uint64_t seed; /* used by encode only; decode reads the seed from the container */
     int threads;
-    /* Called after each vector with the number of vectors done; false ends the job with ERR_STOPPED. May be NULL. */
+    /* Called after each vector with the number of vectors done; if it returns false, the job ends with ERR_STOPPED.
+     * May be NULL. */
     bool (*tick)(void *data, uint64_t done);
     void *tick_data;
 } ArchiveJob;
@@ -24,11 +25,11 @@ typedef struct {
     uint64_t payload_bytes; /* sum over all rounds */
 } ArchiveSum;
 
-/* Writes the groups' attributes and a record for every vector; the caller commits the file. */
+/* Writes the attributes of the groups and a record for every vector. The caller commits the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* Writes estimates with the paths, shapes and attributes of the container. `job->codec` is the codec that the
+/* Writes estimates with the paths, shapes and attributes of the container. `job->codec` must be the codec that the
  * container names. The caller commits the file. */
 Status archive_decode(FrameReader *r, const ArchiveJob *job, DumpWriter *w, ArchiveSum *sum, Arena *a,
                       Error *err);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- layout: cells, and the order in which they are replayed ---- */
+/* ---- layout: cells, and the order in which codecs run over them ---- */
 
 bool compare_same_cell(const Vector *a, const Vector *b)
 {
@@ -43,7 +43,8 @@ static void find_cells(Layout *l, const VectorList *v)
     }
 }
 
-/* Orders cells by worker, then by step. Insertion sort is enough: cells come by step, and a step has few workers. */
+/* Orders cells by worker, then by step. Insertion sort is enough: cells are already in order of steps, and a step has
+ * few workers. */
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
@@ -100,20 +101,21 @@ typedef struct {
     Arena *tallies;
     CellPlan *plan; /* (workers) each worker's plan for the current cell */
     Pool run;       /* pool of all cells so far */
-    size_t pooled;  /* elements now in pool_x and pool_y, of the cell or of the run (Layout.reach) */
-    size_t vectors; /* vectors done over all codecs, for progress */
+    /* number of elements now in pool_x and pool_y: of the cell or of the run, depending on Layout.reach */
+    size_t pooled;
+    size_t vectors; /* vectors done, counted over all codecs; for progress */
     size_t failures;
     Error *err;
 } Engine;
 
-/* Loads a vector, or in a merge the mean gradient of all workers, into b.x. */
+/* Loads a vector into b.x; in a merge, the mean gradient of all workers. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
-/* ---- percentiles: the first read of all vectors, which also refuses NaN and Inf before any codec runs ---- */
+/* ---- percentiles: all vectors are read once, which also refuses NaN and Inf before any codec runs ---- */
 
 static Status find_percentiles(Engine *e)
 {
@@ -157,8 +159,8 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* Computes the Wasserstein distance W1 of the pool's elements. Sorts pool_x and pool_y from p->begin on; the W1 of a
- * larger pool sorts again, so their order does not matter. */
+/* Computes the Wasserstein distance W1 of the pool's elements. Sorts pool_x and pool_y from p->begin on. Their order
+ * may change, because a larger pool that contains these elements is sorted again. */
 static Status pool_wasserstein(Engine *e, Pool *p)
 {
     Arena *a = e->b.scratch;
@@ -178,7 +180,7 @@ static Status pool_wasserstein(Engine *e, Pool *p)
     return OK;
 }
 
-/* Writes the record of several vectors; its `error` says how many vectors were left out. */
+/* Writes the record of a pool of vectors; its `error` says how many vectors were left out. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
 {
     char text[100];
@@ -199,7 +201,8 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
 
 /* ---- one vector ---- */
 
-/* Plans the cell, for each worker's gradient separately. If one worker's plan fails, plan[0] has the failure. */
+/* Plans the cell, separately for each worker's gradient. If one worker's plan fails, plan[0] becomes the failed
+ * plan. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
     Planner p = {.c = e->c,
@@ -233,7 +236,7 @@ static void count_plan(const Engine *e, Pool *pool)
     }
 }
 
-/* Takes the plan records of a vector, one per worker, for a Trial. `*record` is NULL if there is no plan. */
+/* Returns in `*record` the plan records of a vector, one for each worker, for a Trial; NULL: there is no plan. */
 static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 {
     const size_t workers = workers_of(e->c);
@@ -253,7 +256,8 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
 static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *pool)
 {
     tally_append(&pool->tally, tally);
-    pool->tally.wasserstein = tally->wasserstein; /* correct if the cell has one vector only */
+    /* the cell's distance if it has one vector only; else run_cell replaces it */
+    pool->tally.wasserstein = tally->wasserstein;
     pool->vectors++;
     if (!e->b.pool_x)
         return;
@@ -261,7 +265,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* Measures a vector. A codec's failure goes into the vector's record; any other error ends the comparison. */
+/* Measures a vector. If the codec fails, the vector's record says so; any other error ends the comparison. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Comparison *c = e->c;

@@ -1,11 +1,11 @@
 /* compare_merge.c -- measures one codec on one vector of many workers: encodes and decodes every gradient, merges
- * payloads where the codec can merge them, and measures the mean estimate against the mean gradient.
+ * payloads if the codec can merge them, and measures the mean estimate against the mean gradient.
  *
  * Gradients are loaded one by one, again in each round, and payloads are merged in batches (exchange/exchange.h), so
  * memory does not depend on the number of workers.
  *
- * Each worker's encoding and decoding and each batch's merging is a timing sample of its own. The seconds of all
- * samples are added, so with P workers (or B batches) a sample lasts only 1/P (or 1/B) of the usual duration. */
+ * Each worker's encoding, each worker's decoding and each batch's merging is a separate timing sample. The seconds of
+ * all samples are added, so with P workers (or B batches) a sample needs only 1/P (or 1/B) of the usual duration. */
 #include "measure/compare_parts.h"
 
 #include "exchange/mean.h"
@@ -28,8 +28,8 @@ typedef struct {
     size_t n, workers, repeat;
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of a timing sample */
-    WorkerSent *sent; /* (workers) */
-    Moments sizes;    /* of the repeats' mean payloads, bytes */
+    WorkerSent *sent; /* (workers entries) */
+    Moments sizes;    /* bytes of a repeat's mean payload */
 
     double encode, merge, each, decode; /* seconds of this repeat */
 } Merger;
@@ -44,8 +44,8 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
     return OK;
 }
 
-/* Encodes once untimed, reporting the streams, then times encoding. y is unused until decoding, so the codec gets its
- * memory as scratch. */
+/* Encodes once untimed to report the streams, then times encoding. y is not needed before decoding, so the codec gets
+ * its memory as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;
@@ -72,7 +72,8 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     case EXCHANGE_ENCODE:
         return time_encode(m, worker, work, arg);
     case EXCHANGE_MERGE:
-        TRY(work(arg)); /* an untimed first call touches the memory, as page faults are not part of merging */
+        /* the first call is not timed: it touches the memory, and page faults are not part of merging */
+        TRY(work(arg));
         return add_sample(work, arg, m->sample / batches, &m->merge);
     case EXCHANGE_ESTIMATE:
         return add_sample(work, arg, m->sample / (double)m->workers, &m->each);
@@ -80,7 +81,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
         TRY(work(arg));
         return add_sample(work, arg, m->sample, &m->decode);
     case EXCHANGE_AVERAGE:
-        TRY(work(arg)); /* timed by a single call: a second call would add the same payload again */
+        TRY(work(arg)); /* one call is timed: a second call would add the same payload again */
         m->each += clock_now() - start;
         return OK;
     default:
@@ -118,8 +119,8 @@ static Status load(Merger *m, size_t worker)
     return status;
 }
 
-/* Adds a worker's expected variance to the tally: variances of independent estimates add up. For codecs whose workers
- * all draw the same numbers, conclude computes the variance instead. */
+/* Adds a worker's expected variance to the tally: the variances of independent estimates add up. `conclude` computes
+ * the variance of codecs whose workers all draw the same numbers. */
 static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
 {
     const unsigned traits = codec_traits(m->t->codec);
@@ -184,8 +185,8 @@ static void note_sizes(Merger *m, Tally *tally)
     }
 }
 
-/* Measures repeat 0. The sort overwrites y and `work`, which later holds the repeats' deviations, so the estimate is
- * copied to g first. */
+/* Measures repeat 0. The sort overwrites y, so the estimate is copied to g first. It also overwrites `work`, which
+ * the repeats' deviations use only afterwards. */
 static Status measure_first(Merger *m, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = m->b;
@@ -222,8 +223,8 @@ static double median_if(bool known, double *seconds, size_t repeats)
     return known ? stats_median(seconds, repeats) : NAN;
 }
 
-/* Sets the spread sums from closed forms of the mean estimate's moments, which exist where elements are independent
- * or where all workers draw the same numbers. */
+/* Replaces the spread sums by closed forms of the mean estimate's moments, unless elements are independent. Closed
+ * forms exist only if all workers draw the same numbers; else the sums become NaN. */
 static void use_moments(const Merger *m, const Call *call, Tally *tally)
 {
     AtomMoments moments = {NAN, NAN};
@@ -249,7 +250,8 @@ static void conclude(Merger *m, Tally *tally)
     tally->raw /= payloads;
     tally->merged /= decoded;
     tally->early /= decoded;
-    tally->encode = stats_median(b->encode, repeats); /* sorts the seconds, so the first is the minimum */
+    /* sorts the seconds, so b->encode[0] becomes the minimum */
+    tally->encode = stats_median(b->encode, repeats);
     tally->encode_min = b->encode[0];
     tally->each = stats_median(b->each, repeats);
     tally->merge = median_if(m->x.adds, b->merge, repeats);
@@ -261,12 +263,13 @@ static void conclude(Merger *m, Tally *tally)
     const Call call = exchange_call(&m->x, &first);
     if (codec_traits(m->t->codec) & SHARED_DRAWS)
         tally->expected = codec_variance(&call, b->x);
+    /* every payload is raw floats, which have no error */
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0; /* every payload carries raw floats, which have no error */
+        tally->expected = 0;
     use_moments(m, &call, tally);
 }
 
-/* Trains the state on worker 0's gradient. All workers have the same state, so there is no need to copy it. */
+/* Trains the state on worker 0's gradient. All workers use one state, so there is nothing to copy. */
 static Status train(Merger *m)
 {
     const Trial *t = m->t;

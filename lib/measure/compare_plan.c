@@ -1,12 +1,12 @@
-/* compare_plan.c -- plans the vectors of a cell before its first vector is encoded (codec_plan). Loads each vector
- * once more; loading is not part of the planning time. */
+/* compare_plan.c -- calls codec_plan for the vectors of a cell, before the first of them is encoded. This loads each
+ * vector once more; loading is not part of the planning time. */
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"
 
 typedef struct {
     const Planner *planner;
-    const Vector **vector; /* (count) the step's vectors */
+    const Vector **vector; /* (count entries) the step's vectors */
     size_t at;             /* index of the last vector loaded, for error messages */
     double loading;        /* seconds spent on loading */
     bool failed;           /* loading failed, which is not the codec's failure */

@@ -1,8 +1,8 @@
 /* compare_size.c -- computes the bits per element of a codec's payloads, and the rate that gives a wanted number of
  * bits.
  *
- * Loops over workers, steps and vectors as compare.c does, and makes the same payloads to the byte. Measures no time
- * or error; decodes only repeat 0 of codecs with a state, to move the state on. */
+ * Loops over workers, steps and vectors as compare.c does, and makes the same payloads, byte for byte. Measures no
+ * time or error; decodes only repeat 0 of codecs with a state, to compute the next state. */
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
@@ -48,7 +48,7 @@ void sizer_close(Sizer *s)
 
 /* ---- one vector ---- */
 
-/* Encodes all repeats from the same state; repeat 0 last, because its payload moves the state on. */
+/* Encodes all repeats from the same state. Repeat 0 comes last, because its payload gives the next state. */
 static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, size_t repeats, double *bytes)
 {
     Message message;
@@ -64,7 +64,8 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
             return FAIL(call->err, ERR_STOPPED, "stopped");
         trial_address(call, s->c, v, r);
         payload.size = 0;
-        arena_lend(s->scratch, s->y, lendable(v->shape.n)); /* y is unused until decoding: lent as scratch */
+        /* y is not needed before decoding: lent as scratch */
+        arena_lend(s->scratch, s->y, lendable(v->shape.n));
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
         TRY(status);
@@ -80,8 +81,8 @@ typedef struct {
     double bytes, elements;
 } Size;
 
-/* Adds a vector's payload bytes to the total. A codec's failure leaves the vector out; any other error is
- * returned. */
+/* Adds a vector's payload bytes and elements to the total. If the codec fails on a vector, the vector is left out;
+ * any other error is returned. */
 static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
 {
     const Vector *v = &s->c->vectors->item[i];
@@ -150,7 +151,7 @@ typedef struct {
     Arena *a;
 } Turned;
 
-/* Computes the bits at a rate; NaN, which ends the search, if the codec refuses the rate or fails on all vectors. */
+/* Computes the bits at a rate. NaN, which ends the search, if the codec refuses the rate or fails on all vectors. */
 static Status size_at(void *data, double rate, double *bits, Error *err)
 {
     const Turned *t = data;
@@ -167,11 +168,11 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* The first search, with repeat 0 only: maximum number of sizes computed, and relative tolerance. */
+/* Limits of the first search, which uses repeat 0 only: most sizes computed, and relative tolerance. */
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 
-/* For random codecs searches with repeat 0 first, then continues from the rate found with all repeats. */
+/* For random codecs, searches first with repeat 0 only, then with all repeats, starting at the rate found. */
 Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
                    Error *err)
 {
@@ -194,8 +195,9 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         TRY(solve_search(&problem, &found, err));
         *tries += found.tries;
         t.repeats = s->c->repeats;
+        /* payloads of one draw with few atoms overestimate the slope */
         if (fabs(found.slope) > 1.5)
-            found.slope = copysign(1.5, found.slope); /* one draw of few atoms overestimates the slope */
+            found.slope = copysign(1.5, found.slope);
         problem.most = 0;
         problem.tolerance = SIZE_TOLERANCE;
     }

@@ -1,12 +1,12 @@
-/* compare_trial.c -- measures one codec on one vector: encodes every repeat, decodes its payload, times both and
- * measures the error.
+/* compare_trial.c -- measures one codec on one vector: encodes and decodes it in every repeat, measures the times of
+ * both, and the error.
  *
  * Each repeat runs once untimed, reporting its streams, and then timed without reports; both runs give the same
- * payload. The estimate of a codec that is not random is the same in every repeat, so only repeat 0 is measured;
- * later repeats are only timed.
+ * payload. If a codec is not random, its estimate is the same in every repeat, so only repeat 0 is measured; later
+ * repeats are only timed.
  *
  * Memory limits comparisons of the largest tensors. So unused buffers are lent to the codec as scratch: y while
- * encoding, and `work` once the repeats' deviations in it are summed. */
+ * encoding, and `work` once the repeats' deviations in it have been summed. */
 #include "measure/compare_parts.h"
 
 #include "num/radix.h"
@@ -22,7 +22,7 @@ typedef struct {
     Call call;
     Buf payload;
     Message message;
-    Moments sizes; /* of the repeats' payloads, bytes */
+    Moments sizes; /* bytes of the repeats' payloads */
 } Run;
 
 /* Encodes the vector; uses y as scratch. */
@@ -68,7 +68,8 @@ static void set_address(Run *run, uint64_t repeat)
     trial_address(&run->call, run->t->c, run->t->vector, repeat);
 }
 
-/* Encodes and decodes once untimed. Yields the payload, its streams and the peak scratch memory of both. */
+/* Encodes and decodes once untimed. Sets *streams and the payload, and raises *scratch to the peak of scratch
+ * memory. */
 static Status exchange(Run *run, Streams *streams, double *scratch)
 {
     Arena *a = run->call.scratch;
@@ -103,8 +104,8 @@ static void note_size(Run *run, const Streams *streams, bool first, Tally *tally
     tally->raw += streams->raw;
 }
 
-/* Computes the Wasserstein distance, of repeat 0 only. The sort overwrites y, so y is decoded again, and `work`,
- * which later holds the repeats' deviations. */
+/* Computes the Wasserstein distance, for repeat 0 only. The sort overwrites y, which is then decoded again. It also
+ * overwrites `work`, which the repeats' deviations use only afterwards. */
 static Status measure_first(Run *run, const MeasuredVector *s, Tally *tally)
 {
     const Buffers *b = run->b;
@@ -142,9 +143,9 @@ static Status settle(Run *run, Tally *tally)
     return OK;
 }
 
-/* Sets the spread sums behind bias_z and gain_z, which assume independent elements. Where only atoms are independent,
- * the atoms' closed forms replace the sums (S_M2 is R - 1 times the variance, for R repeats); where nothing is
- * independent the sums become NaN. */
+/* Replaces the spread sums behind bias_z and gain_z, unless elements are independent. If atoms are independent, the
+ * atoms' closed forms replace the sums (S_M2 is R - 1 times the variance, for R repeats); if nothing is independent,
+ * the sums become NaN. */
 static void use_moments(Run *run, Tally *tally)
 {
     AtomMoments m = {NAN, NAN};
@@ -170,7 +171,7 @@ static double expected_variance(Run *run)
     return sum / (double)repeats;
 }
 
-/* Computes the codec's expected variance and next state from repeat 0's payload, which is encoded again if later
+/* Computes the codec's expected variance, and its next state from repeat 0's payload, which is encoded again if later
  * repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
@@ -183,8 +184,9 @@ static Status conclude(Run *run, Tally *tally)
     }
     arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
+    /* every repeat sent raw floats, which have no error */
     if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0; /* every repeat sent raw floats, which have no error */
+        tally->expected = 0;
     use_moments(run, tally);
     if (run->t->state)
         status = settle(run, tally);
@@ -250,7 +252,7 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
-    const size_t held = c->vectors->count == 1   ? 0 /* x and y are already the only vector */
+    const size_t held = c->vectors->count == 1   ? 0 /* x and y hold the only vector, so no pool is needed */
                         : l->reach == LEVEL_RUN  ? c->vectors->elements
                         : l->reach == LEVEL_CELL ? l->largest
                                                  : 0;

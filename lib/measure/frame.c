@@ -3,12 +3,12 @@
  *
  *     file    magic:8 version:u32 block...
  *     block   type:u8 size:u64 body:size check:u64      check: XXH64 of type, size and body, seeded with the offset
- *     'H'     records:u64 spec:text                     first block
+ *     'H'     records:u64 spec:text                     header, the first block
  *     'A'     group:text attrs                          attributes of a group; any number of blocks
  *     'V'     seed repeat worker step tensor:u64 x 5 name:text flags:u8 members:u32
  *             { path:text dtype:u8 rank:u8 dim:u64 x rank attrs } x members
  *             rounds:u8 size:u64 x rounds payload...    one vector
- *     'Z'     records:u64                               last block */
+ *     'Z'     records:u64                               end, the last block */
 #include "measure/frame.h"
 
 #include "base/checksum.h"
@@ -22,15 +22,16 @@
 
 enum {
     FRAME_MAGIC = 8,
-    FRAME_HEAD = FRAME_MAGIC + 4, /* magic, version */
-    BLOCK_HEAD = 1 + 8,           /* type, size */
-    BLOCK_TAIL = 8,               /* checksum */
+    FRAME_HEAD = FRAME_MAGIC + 4, /* bytes of magic and version */
+    BLOCK_HEAD = 1 + 8,           /* bytes of type and size */
+    BLOCK_TAIL = 8,               /* bytes of the checksum */
     DTYPE_FLOAT32 = 0,            /* the only element type */
     FLAG_RAW = 1,
     FLAG_JOINED = 2,
 };
 
-/* Like PNG's magic: not text, and altered by every transfer that converts line ends or strips bit 7. */
+/* Like PNG's magic: no text file begins with these bytes, and transfers that convert line ends or clear bit 7 change
+ * them. */
 static const uint8_t frame_magic[FRAME_MAGIC] = {0x89, 'A', 'T', 'M', '\r', '\n', 0x1a, '\n'};
 
 Shape frame_shape(const FrameRecord *r)
@@ -44,7 +45,7 @@ Shape frame_shape(const FrameRecord *r)
 }
 
 /* Returns the largest number of elements that a payload of this size may claim. A sparse payload can be far smaller
- * than its vector (a few entries of millions), but there must be a limit. */
+ * than its vector, but there must be a limit. */
 uint64_t frame_elements_limit(uint64_t payload)
 {
     const uint64_t most = (uint64_t)1 << 40;
@@ -221,7 +222,7 @@ void frame_abandon(FrameWriter *w)
 struct FrameReader {
     FILE *from;
     const char *name, *spec;
-    uint64_t size;    /* bytes of the file */
+    uint64_t size;    /* bytes in the file */
     uint64_t at;      /* offset of the next block */
     uint64_t block;   /* offset of the last block read */
     uint64_t records; /* number of records that the header states */
@@ -243,7 +244,7 @@ static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
     return OK;
 }
 
-/* Reads the next block, checks its checksum, and returns its type and body. */
+/* Reads the next block, checks its checksum, and sets *type and *body. */
 static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Error *err)
 {
     uint8_t head[BLOCK_HEAD];
@@ -296,7 +297,7 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
                : bad(r, err, "a group's attributes are malformed");
 }
 
-/* Reads a member; false if malformed. */
+/* Reads a member; false: malformed. */
 static bool take_member(Reader *body, FrameMember *m, Arena *a)
 {
     size_t dim[RANK_MAX] = {0};
@@ -312,7 +313,7 @@ static bool take_member(Reader *body, FrameMember *m, Arena *a)
 
 static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
 {
-    enum { LEAST = 4 + 1 + 2 + 4 }; /* minimum bytes of a member */
+    enum { LEAST = 4 + 1 + 2 + 4 }; /* least bytes of a member */
     const uint32_t count = take_u32(body);
     if (body->bad || count == 0 || count > reader_left(body) / LEAST || (!rec->joined && count != 1))
         return false;
@@ -323,7 +324,7 @@ static bool take_members(Reader *body, FrameRecord *rec, Arena *a)
     return rec->member != NULL;
 }
 
-/* Reads the payloads; false if malformed, or if the members have more elements than frame_elements_limit allows. */
+/* Reads the payloads; false: malformed, or the members have more elements than frame_elements_limit allows. */
 static bool take_rounds(Reader *body, FrameRecord *rec)
 {
     rec->rounds = take_u8(body);
@@ -413,7 +414,8 @@ Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err)
 {
     struct stat info;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without O_NONBLOCK a pipe may block */
+    /* without O_NONBLOCK, opening a pipe may block */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE *from = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
     if (from)
         return frame_open_file(out, from, path, a, err);

@@ -1,8 +1,7 @@
-/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (docs/FORMAT.md has the
- * layout).
+/* frame.h -- the payload container FILE.atomo, which `encode` writes and `decode` reads (layout: docs/FORMAT.md).
  *
  * A record is one compressed vector: its random address, its tensors and the payload of every round. Each block ends
- * with a checksum and the file with an end block, so a truncated or altered file is refused with the offset of the
+ * with a checksum, and the file with an end block, so a truncated or altered file is refused, with the offset of the
  * bad block. No length field is trusted: allocations are limited by the size of the file. */
 #ifndef ATOMO_FRAME_H
 #define ATOMO_FRAME_H
@@ -24,49 +23,50 @@ typedef struct {
     uint64_t seed, repeat; /* the random address: rng_open(seed, repeat, worker, step, tensor) */
     int64_t worker, step;
     uint64_t tensor;  /* rng_hash(name) */
-    const char *name; /* the vector's name: that of a tensor or of a group */
+    const char *name; /* the vector's name: a tensor's or a group's */
     bool raw;         /* sent with the codec `none` */
-    bool joined;      /* true: the vector is all members end to end; false: the only member, in its shape */
+    /* true: the vector is all members end to end; false: there is one member, and the vector has its shape */
+    bool joined;
     FrameMember *member;
     size_t members;
     Bytes round[FRAME_ROUNDS];
     int rounds;
 } FrameRecord;
 
-/* Returns the shape that the codec compresses: the only member's, or that of a vector of all members' elements. */
+/* Returns the shape that the codec compresses: the only member's shape, or a vector of all members' elements. */
 Shape frame_shape(const FrameRecord *r);
 
-/* Returns the maximum number of elements of a vector with a payload of this many bytes. */
+/* Returns the largest number of elements that a vector with a payload of this many bytes may have. */
 uint64_t frame_elements_limit(uint64_t payload);
 
 /* ---- writing ---- */
 
 typedef struct FrameWriter FrameWriter;
 
-/* Writes to a temporary file beside `path` until frame_commit. `records`: the number of frame_put calls to come. The
- * writer lives in the arena. */
+/* Opens a writer, in the arena. It writes to a temporary file beside `path` until frame_commit. `records`: how many
+ * times frame_put will be called. */
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
 Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
-                       Error *err); /* group "": the root */
+                       Error *err); /* group "" is the root */
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
-uint64_t frame_bytes(const FrameWriter *w);      /* size of the finished file; call after the last record */
+uint64_t frame_bytes(const FrameWriter *w); /* bytes of the finished file; call it after the last record */
 Status frame_commit(FrameWriter *w, Error *err); /* closes the file even on an error */
-void frame_abandon(FrameWriter *w);              /* NULL is fine */
+void frame_abandon(FrameWriter *w);              /* NULL is allowed */
 
 /* ---- reading ---- */
 
 typedef struct FrameReader FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
-/* Like frame_open, for an open file that can seek; `name` is for messages. frame_close closes the file. */
+/* Like frame_open, for an open file that can seek; frame_close will close the file. `name` is for messages. */
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
-void frame_close(FrameReader *r); /* NULL is fine */
+void frame_close(FrameReader *r); /* NULL is allowed */
 
 const char *frame_name(const FrameReader *r); /* name of the file */
 const char *frame_spec(const FrameReader *r);
 uint64_t frame_records(const FrameReader *r);
-uint64_t frame_size(const FrameReader *r);   /* bytes of the file */
+uint64_t frame_size(const FrameReader *r);   /* bytes in the file */
 uint64_t frame_offset(const FrameReader *r); /* offset of the last block read, for messages */
 
 typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
@@ -78,7 +78,7 @@ typedef struct {
     FrameRecord record; /* set for FRAME_RECORD */
 } FrameItem;
 
-/* Reads the next block into the arena. ERR_CORRUPT's message says what is wrong, with the offset. */
+/* Reads the next block, into the arena. ERR_CORRUPT: the message has the reason and the offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
 
 #endif

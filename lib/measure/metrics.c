@@ -1,7 +1,8 @@
-/* metrics.c -- the table of metrics, each a function of a tally's sums.
+/* metrics.c -- the table of metrics; each is a function of the sums in a tally.
  *
- * In comments G = |g|^2, R is the number of repeats, v_i the empirical variance of element i, bar the mean estimate
- * over repeats. A metric that does not exist (a ratio to a zero vector, a class without elements) is NaN. */
+ * In comments g is the gradient, G = |g|^2, R is the number of repeats, v_i the empirical variance of element i, and
+ * bar the mean estimate over repeats. A metric that does not exist (a ratio to a zero vector, a class without
+ * elements) is NaN. */
 #include "measure/metrics.h"
 
 #include "measure/metrics_errors.h"
@@ -14,7 +15,7 @@ static double ratio(double a, double b)
     return b != 0 ? a / b : NAN;
 }
 
-/* Returns a sum over the estimate's elements, averaged over repeats. */
+/* Returns a sum over the estimate's elements (E_...), averaged over repeats. */
 static double mean_sum(const Tally *t, int sum)
 {
     double total = 0;
@@ -23,8 +24,8 @@ static double mean_sum(const Tally *t, int sum)
     return total / (double)t->decoded;
 }
 
-/* Returns the mean over a class of elements whose members differ between repeats. Repeats without members are left
- * out. */
+/* Returns the mean over a class of elements whose members differ between repeats. Repeats in which the class is empty
+ * are left out. */
 static double mean_of_class(const Tally *t, int sum, int count)
 {
     double total = 0, repeats = 0;
@@ -128,7 +129,7 @@ static double expected(const Tally *t)
     return t->expected;
 }
 
-/* Returns the degrees of freedom R - 1: S_M2 is this many times the variance. */
+/* Returns R - 1, the degrees of freedom: S_M2 is R - 1 times the variance. */
 static double freedom(const Tally *t)
 {
     return t->repeats > 1 ? (double)(t->repeats - 1) : 1;
@@ -144,15 +145,15 @@ static double bias_ratio(const Tally *t)
     return ratio((double)t->repeats * t->spread[S_BIAS], variance(t));
 }
 
-/* Without bias, bias_ratio is distributed as F(nu, nu (R - 1)) with nu = (sum v_i)^2 / sum v_i^2: its mean is about
- * 1, its variance about 2 R / ((R - 1) nu). Returns the ratio's deviation from 1 in standard deviations. */
+/* Returns the deviation of bias_ratio from 1, in standard deviations. Without bias the ratio is distributed as F(nu,
+ * nu (R - 1)) with nu = (sum v_i)^2 / sum v_i^2: its mean is about 1, its variance about 2 R / ((R - 1) nu). */
 static double bias_z(const Tally *t)
 {
     const double nu = t->spread[S_M2] / t->spread[S_M2_SQUARES] * t->spread[S_M2];
     return (bias_ratio(t) - 1) / sqrt(2 * (double)t->repeats / (freedom(t) * nu));
 }
 
-/* Returns <bar - g, g> / G, which is the gain minus 1 but computed without cancellation. */
+/* Returns <bar - g, g> / G: the gain minus 1, computed without cancellation. */
 static double gain_excess(const Tally *t)
 {
     return ratio(t->spread[S_BIAS_DOT], norm2(t));

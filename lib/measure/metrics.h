@@ -1,14 +1,14 @@
 /* metrics.h -- measurements of a codec on a vector, and their sums over several vectors measured as one long vector.
  *
  * A Tally holds sums, from which the table `metrics` computes results. Sums are doubles, added in the order of blocks
- * of elements, so they are equal for any number of threads. */
+ * of elements, so they do not depend on the number of threads. */
 #ifndef ATOMO_METRICS_H
 #define ATOMO_METRICS_H
 
 #include "base/arena.h"
 #include "vec/kernels.h"
 
-/* The vectors that a record is about. Each level has its own 95th percentile of |g|, which separates big elements
+/* The vectors that a record is about. Each level has its own 95th percentile of |g|, which separates large elements
  * from small ones. */
 typedef enum {
     LEVEL_VECTOR, /* a single vector */
@@ -20,63 +20,66 @@ _Static_assert((int)LEVELS == (int)THRESHOLDS, "one threshold for each level");
 
 typedef struct {
     RecordLevel level;
-    size_t repeats;  /* number of repeats, R in formulas */
+    size_t repeats;  /* number of repeats; R in formulas */
     size_t decoded;  /* repeats that are decoded: R, or 1 if the codec is not random */
-    double n, cells; /* elements; number of cells, by which sizes and times are divided */
+    double n, cells; /* number of elements; number of cells, by which sizes and times are divided */
     double bytes, bytes_min, bytes_max;
     double encode, encode_min, decode, decode_min; /* seconds */
-    double entropy;                                /* bits, mean over repeats; NaN: the codec reports none */
-    double raw;                                    /* number of tensors sent raw, mean over repeats */
-    double expected;                               /* variance by codec_variance; NaN: unknown */
+    double entropy;  /* bits, mean over repeats; NaN: the codec does not report them */
+    double raw;      /* number of tensors sent raw, mean over repeats */
+    double expected; /* variance from codec_variance; NaN: unknown */
     double squares;  /* sum v^2 over the variances v of elements or atoms; NaN: unknown */
-    double weighted; /* sum v lambda^2 over atoms, the variance of <h, g> in closed form; 0: unknown */
-    double sizes;    /* variance of a repeat's bytes */
+    double weighted; /* sum v lambda^2 over atoms, the closed-form variance of <estimate, g>; 0: unknown */
+    double sizes;    /* variance of the payload's bytes over repeats */
     double encode_spread, decode_spread; /* variances of the medians `encode` and `decode`, seconds^2 */
     double residual2;                    /* squared norm of the residual; NaN: none */
     double scratch;                      /* peak bytes of working memory */
-    double wasserstein;                  /* W1 distance; NaN: unknown */
-    double largest;                      /* max |h_i - g_i| over repeats (h: estimate) */
-    double merge, each; /* merge: seconds to merge all payloads (NaN: no merging); to decode and add each */
-    double merged;      /* merge: bytes of the merged payloads of all rounds; NaN: none */
-    double early;       /* merge: bytes of the merged payloads of all rounds but the last */
+    double wasserstein;                  /* Wasserstein distance W1; NaN: unknown */
+    double largest;                      /* largest |estimate_i - g_i| over elements and repeats */
+    /* for merges, seconds: `merge` to merge all payloads (NaN: they do not merge), `each` to decode and add them
+     * all */
+    double merge, each;
+    double merged; /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
+    double early;  /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    double (*error)[E_SUMS]; /* (decoded) sums over each repeat's estimate */
-    double spread[S_SUMS];   /* sums of the repeats' deviations from their mean, and of their mean's from g */
-    bool spread_known;       /* false: the codec is random and there is only one repeat */
-    bool percentile_known;   /* true: the 95th percentile of the tally's level is known */
+    double (*error)[E_SUMS]; /* (decoded entries) sums over each repeat's estimate */
+    /* sums over the repeats' deviations from their mean, and over their mean's deviation from g */
+    double spread[S_SUMS];
+    bool spread_known;     /* false: the codec is random and there is only one repeat */
+    bool percentile_known; /* true: the 95th percentile of the tally's level is known */
 } Tally;
 
-/* Opens an empty tally with its sums in the arena. `random` false: one decoding serves for all repeats. */
+/* Opens an empty tally, with its sums in the arena. random = false: one repeat is decoded and stands for all. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
-/* The measured vector g. `half` and `root` (n each) accumulate the repeats (kernel spread_add); NULL if one decoding
- * serves for all repeats. They are float32, which changes results by at most 1e-6 of their value with up to 1000
- * repeats, or by 1e-9 times the ratio of bias to spread. */
+/* The measured vector g. `half` and `root` (n each) accumulate the repeats (kernel spread_add); NULL if only one
+ * repeat is decoded. They are float32. With up to 1000 repeats this changes results by at most 1e-6 of their value,
+ * or by 1e-9 times the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;
-    double above[LEVELS]; /* 95th percentiles of |g|, NaN where unknown */
+    double above[LEVELS]; /* 95th percentiles of |g|; NaN: unknown */
     float *half, *root;
     int threads;
     Arena *scratch;
     Error *err;
 } MeasuredVector;
 
-/* Computes the sums of g; call before tally_repeat. */
+/* Computes the sums over g; call it before tally_repeat. */
 Status tally_gradient(Tally *t, const MeasuredVector *s);
 
-/* Adds the sums of repeat r's estimate y (n); call for r = 0, 1, .. in order. */
+/* Adds the sums over repeat r's estimate y (n); call it for r = 0, 1, .. in order. */
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
-/* Computes the sums over repeats; call after the last tally_repeat. */
+/* Computes the sums over repeats; call it after the last tally_repeat. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
-/* Adds `part`, which may be of a lower level, to `total`, except for `wasserstein` and `cells`. */
+/* Adds `part`, which may be of a lower level, to `total`; leaves total's `wasserstein` and `cells` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
 typedef enum {
     FORM_REAL,
-    FORM_COUNT, /* printed without a fraction if the value is whole */
+    FORM_COUNT, /* printed without a fraction if the value is an integer */
     FORM_TIME,  /* NaN unless the comparison measures times */
 } MetricForm;
 
@@ -86,8 +89,9 @@ typedef struct {
     double (*of)(const Tally *t); /* NaN: the value does not exist */
 } Metric;
 
-extern const Metric metrics[];                       /* in the order of results; ends in {0} */
-const Metric *metric_find(const char *name);         /* returns NULL: no such metric */
-const char *metric_name(const void *data, size_t i); /* name callback for text_nearest; ignores data */
+extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */
+const Metric *metric_find(const char *name); /* returns NULL: no such metric */
+/* a callback for text_nearest that returns the name of metric i; ignores `data` */
+const char *metric_name(const void *data, size_t i);
 
 #endif

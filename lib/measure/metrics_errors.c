@@ -1,11 +1,11 @@
-/* metrics_errors.c -- see metrics_errors.h. In comments G = |g|^2. */
+/* metrics_errors.c -- see metrics_errors.h. In comments g is the gradient, h the estimate. */
 #include "measure/metrics_errors.h"
 
 #include "num/stats.h"
 
 #include <math.h>
 
-/* Results are float32: their mean may differ from g by so much, relative to it, without bias. */
+/* Estimates are float32, so without any bias their mean may differ from g by this share of g. */
 #define ROUNDING 0x1p-22
 
 /* ---- standard errors ---- */
@@ -36,16 +36,16 @@ double values_se(const Tally *t, double (*value)(const Tally *t, size_t r))
     return se_of(t, &m);
 }
 
-/* ---- along g, and along its signs ---- */
+/* ---- tests along g, and along the signs of g ---- */
 
-/* A result whose mean over repeats is `unit` without bias. */
+/* A result for each repeat, <h, g> or <h, sign g>. Its mean is `unit` if h is unbiased. */
 typedef struct {
     int sum;
     double unit;
-    double known; /* its variance in closed form; 0: unknown */
+    double known; /* variance of the result in closed form; 0: unknown */
 } Along;
 
-/* How much larger the variance is than measured, where the codec knows it. */
+/* Returns the ratio of the codec's closed-form variance to the measured variance; 1 if it is smaller or unknown. */
 static double unseen(const Tally *t)
 {
     const double measured = t->spread[S_M2] / (double)(t->repeats - 1);
@@ -70,7 +70,7 @@ static double mean_along(const Tally *t, Along a)
     return a.unit > 0 ? total / (double)t->decoded / a.unit : NAN;
 }
 
-/* Relative to the unit. */
+/* Returns the standard error of mean_along, divided by the unit too. */
 static double se_along(const Tally *t, Along a)
 {
     const double se = sum_se(t, a.sum);
@@ -79,7 +79,8 @@ static double se_along(const Tally *t, Along a)
     return sqrt(fmax(se * se, a.known / (double)t->repeats) * unseen(t)) / a.unit;
 }
 
-/* The degrees of freedom of a variance over R values: R - 1 for normal ones, fewer where their tails are longer. */
+/* Returns the degrees of freedom of the empirical variance of R values: R - 1 for normal values, fewer if their tails
+ * are longer. */
 static double freedom_along(const Tally *t, Along a)
 {
     const double n = (double)t->decoded, mean = mean_along(t, a);
@@ -98,7 +99,8 @@ static double p_along(const Tally *t, Along a)
     const double se = se_along(t, a);
     if (t->decoded == 1 || !(se >= 0))
         return NAN;
-    if (t->spread[S_M2] == 0 && t->expected > 0) /* nothing has come that could have */
+    /* all repeats gave the same estimate, although the codec's variance is not 0: too few repeats to test */
+    if (t->spread[S_M2] == 0 && t->expected > 0)
         return NAN;
     return t_tails((mean_along(t, a) - 1) / hypot(se, ROUNDING), freedom_along(t, a));
 }
@@ -128,10 +130,11 @@ double gain_l1_p(const Tally *t)
 double bias_detectable(double se, size_t repeats, double level)
 {
     const double freedom = (double)repeats - 1;
-    return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom)); /* 0.2 on both sides, 0.1 on one */
+    /* 0.2 in both tails, so 0.1 in one */
+    return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
 }
 
-/* ---- of all elements ---- */
+/* ---- test over all elements ---- */
 
 double bias_p(const Tally *t)
 {

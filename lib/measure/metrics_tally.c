@@ -1,4 +1,4 @@
-/* metrics_tally.c -- the passes over a vector and its estimates that fill a tally, and the sum of tallies. */
+/* metrics_tally.c -- computes a tally's sums in passes over a vector and its estimates, and adds tallies. */
 #include "measure/metrics.h"
 
 #include "base/parallel.h"
@@ -21,7 +21,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
     return t->error ? OK : arena_fail(a, err);
 }
 
-/* ---- passes over a vector: blocks run in parallel, their sums are added in order ---- */
+/* ---- passes over a vector: blocks run in parallel, and their sums are added in order ---- */
 
 enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* layout of a block's partial sums */
 _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
@@ -30,7 +30,7 @@ _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
 typedef struct {
     const MeasuredVector *s;
     const float *y;
-    double count; /* repeats so far, including the current one */
+    double count; /* number of repeats so far, including the current one */
     double (*part)[PART];
 } Pass;
 
@@ -59,8 +59,8 @@ static void spread_block(void *data, size_t b)
     kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass. Adds its blocks' partial sums to `sum` (sums) and, if `repeats` is not NULL, the largest error and the
- * sums over repeats to that tally. */
+/* Runs a pass. Adds its blocks' partial sums to `sum` (`sums` entries). If `repeats` is not NULL, also adds the sums
+ * over repeats to that tally, and raises its largest error. */
 static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const MeasuredVector *s = p->s;
@@ -102,8 +102,8 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
         Pass p = {.s = s};
         TRY(run_pass(&p, spread_block, t->spread, S_SUMS, NULL));
         const double r = (double)t->repeats;
-        t->squares =
-            t->spread[S_M2_SQUARES] / ((r - 1) * (r + 1)); /* the mean of m2^2 is (R - 1)(R + 1) v^2 */
+        /* the mean of S_M2_SQUARES's terms m2^2 is (R - 1)(R + 1) v^2 */
+        t->squares = t->spread[S_M2_SQUARES] / ((r - 1) * (r + 1));
         return OK;
     }
     assert(t->decoded == 1);
@@ -112,7 +112,7 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
     return OK;
 }
 
-/* ---- sums of tallies ---- */
+/* ---- adding tallies ---- */
 
 static void add_known(double *total, double part)
 {

@@ -6,15 +6,15 @@
 
 double clock_now(void); /* returns seconds since an arbitrary fixed moment */
 
-/* Returns the clock's smallest observed step in seconds. Takes about 0.1 ms. */
+/* Returns the clock's smallest observed step, in seconds. Takes about 0.1 ms. */
 double clock_resolution(void);
 
-/* Returns the minimum duration of a timing sample in seconds: 1 ms, or 100 times the clock's resolution if that is
+/* Returns the shortest duration of a timing sample, in seconds: 1 ms, or 100 times the clock's resolution if that is
  * longer. */
 double sample_least(void);
 
-/* Takes one timing sample: calls fn(arg) until `least` seconds have passed, at least once; `*seconds` is the time per
- * call. Reads the clock after 1, 3, 7, 15 .. calls only, so that the clock's cost does not count. Stops at the first
+/* Takes one timing sample: calls fn(arg) until `least` seconds have passed, at least once; *seconds is the time of
+ * one call. The clock is read only after 1, 3, 7, 15 .. calls, so that reading it does not count. Stops at the first
  * error. */
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds);
 

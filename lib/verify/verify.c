@@ -1,4 +1,4 @@
-/* verify.c -- lists the statements, and checks one statement (verify.h). */
+/* verify.c -- lists the statements, and checks a statement (verify.h). */
 #include "verify/verify_parts.h"
 
 #include <math.h>

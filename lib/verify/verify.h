@@ -1,14 +1,15 @@
 /* verify.h -- the statements of the ATOMO paper (Wang et al., NeurIPS 2018), each checked on a vector of numbers.
  *
- * A check gives a VerifyVerdict: two sides, the relation that they should have, and a tolerance. Second moments are
- * in units of |g|^2, so that g itself has 1; water levels in units of the largest |lambda|; norms of matrices in
- * units of the Frobenius norm. If a side is a mean over random draws, the tolerance comes from Bernstein's inequality
- * with the variance of the closed form: a true statement fails with probability 5e-10 at most.
+ * A check gives a VerifyVerdict: two numbers (left and right), the relation that the statement claims between them,
+ * and a tolerance. Second moments are in units of |g|^2, so that g itself has 1; water levels in units of the largest
+ * |lambda|; norms of matrices in units of the Frobenius norm. If a number is a mean over random draws, the tolerance
+ * comes from Bernstein's inequality with the closed-form variance: a true statement fails with probability 5e-10 at
+ * most.
  *
  * Checks whose cost is linear in the number of elements use all elements. Other checks use a part: VERIFY_PART
  * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns are
- * drawn in the same way. Parts are scaled by a power of two, which changes no statement and keeps every codec in
- * range. */
+ * drawn in the same way. Parts are multiplied by a power of two. This changes no statement, and no codec leaves
+ * float32's range. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
 
@@ -17,10 +18,10 @@
 #include "compress/atoms/waterfill.h"
 
 enum {
-    VERIFY_CODED = 1 << 26, /* codecs get at most this many elements, the first ones */
-    VERIFY_PART = 4096,     /* maximum elements of a part */
-    VERIFY_SHORT = 512,     /* maximum rows or columns of a submatrix on its shorter side */
-    VERIFY_LONG = 1 << 18,  /* maximum on its longer side */
+    VERIFY_CODED = 1 << 26, /* codecs get at most this many elements, from the start */
+    VERIFY_PART = 4096,     /* most elements of a part */
+    VERIFY_SHORT = 512,     /* most rows or columns of a submatrix on its shorter side */
+    VERIFY_LONG = 1 << 18,  /* most rows or columns on its longer side */
 };
 
 typedef enum { EQUAL, AT_MOST, AT_LEAST, ABOVE } Relation;
@@ -30,56 +31,57 @@ typedef struct {
     bool applies;
     Relation relation;
     double left, right, tolerance;
-    char note[128]; /* the case with the largest strain, or why left and right are missing */
+    char note[128]; /* the case with the largest strain, or the reason why left and right are missing */
 } VerifyVerdict;
 
-/* Returns how close a verdict is to failing, as a share of the tolerance: at most 1 if it passes, infinite if a side
- * is missing. */
+/* Returns how near a verdict is to failing, as a share of the tolerance: at most 1 if it holds, infinite if left or
+ * right is missing. */
 double verdict_strain(const VerifyVerdict *v);
 static inline bool verdict_holds(const VerifyVerdict *v)
 {
     return verdict_strain(v) <= 1;
 }
 
-/* The methods under test. Unit tests replace one of them by a faulty one. */
+/* The methods under test. Unit tests replace one of them by a faulty method. */
 typedef struct {
     bool (*level)(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
     double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
-    /* Makes one draw of a codec: its payload, and the decoded vector y. */
+    /* Encodes one draw of a codec, and decodes its payload to y. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-    bool (*keep)(const Rng *rng, uint64_t i, double p); /* t_i of estimator (2): true with probability p */
-    /* Makes the p of Lemma 8: for a feasible q with q[0] < 1 and descending lambda, s-unbalanced at 0, computes a p
-     * with p[0] = 1. */
+    /* t_i of the paper's estimator (2): true with probability p */
+    bool (*keep)(const Rng *rng, uint64_t i, double p);
+    /* Lemma 8's construction: from a feasible q with q[0] < 1, for descending lambda that are s-unbalanced at 0,
+     * makes a p with p[0] = 1. */
     void (*raise)(const double *lambda, const double *q, size_t n, double *p);
 } VerifyMethods;
 extern const VerifyMethods verify_methods;
 
-/* A part: some elements of a vector, scaled. */
+/* A part of a vector: some of its elements, scaled. */
 typedef struct {
     float *x;
     size_t n;
-    double *lambda; /* (count) the non-zero |x|, largest first */
+    double *lambda; /* (count entries) the non-zero |x|, largest first */
     size_t count;
     double l1, squares, most;
 } VerifyPart;
 
 /* A matrix, or a submatrix, and its singular values. */
 typedef struct {
-    const float *x; /* (rows, cols) */
+    const float *x; /* (rows x cols) */
     Shape shape;
     size_t rows, cols, k;
     double l1, squares, most;
-    double *sigma; /* (k) largest first */
+    double *sigma; /* (k entries) singular values, largest first */
     double nuclear;
 } VerifyMatrix;
 
-/* A vector, and intermediate results that several statements share; each is computed at first use and NULL before. */
+/* A vector, and intermediate results that several statements share. Each result is NULL until its first use. */
 typedef struct {
     const VerifyMethods *methods;
     const Vector *vector;
     const float *x;
     size_t n, nonzero;
-    double l1, squares, most; /* sums of |x| and x^2, and largest |x| */
+    double l1, squares, most; /* sum of |x|, sum of x^2, and largest |x| */
     uint64_t seed;
     int threads;
     VerifyPart part;
@@ -94,22 +96,22 @@ typedef struct {
 } VerifySubject;
 
 typedef struct {
-    const char *name, *says; /* `says`: the statement in one line, with the paper's misprints corrected */
+    const char *name, *says; /* `says`: the statement in one line, without the paper's misprints */
     Relation relation;
     enum { NEEDS_NOTHING, NEEDS_NONZERO, NEEDS_SEVERAL, NEEDS_MATRIX } needs;
     Status (*check)(VerifySubject *s, VerifyVerdict *v);
 } VerifyStatement;
 
 size_t statement_count(void);
-const VerifyStatement *statement_at(size_t i); /* NULL: i is statement_count() or more */
+const VerifyStatement *statement_at(size_t i); /* returns NULL if i is statement_count() or more */
 
-/* Opens a subject on the finite vector x (vector->shape.n). x must outlive the subject; intermediate results live in
+/* Opens a subject on the finite vector x (vector->shape.n). x must outlive the subject; intermediate results are in
  * the arena. */
 Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
                     uint64_t seed, int threads, Arena *a, Error *err);
 
-/* Checks the statement. If a computation fails with ERR_NUMERIC (for example overflow), the verdict has no sides and
- * fails; other errors are returned. */
+/* Checks the statement. If a computation fails with ERR_NUMERIC (for example overflow), the verdict has no numbers
+ * and does not hold; other errors are returned. */
 Status statement_check(const VerifyStatement *statement, VerifySubject *s, VerifyVerdict *v);
 
 #endif

@@ -1,13 +1,13 @@
-/* verify_contest.c -- measures Table 1 and Theorem 6: the codecs `entry` and `svd` encode one submatrix many
- * times. */
+/* verify_contest.c -- measures Table 1 and Theorem 6: encodes one submatrix many times with the codecs `entry` and
+ * `svd`. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
 #include <math.h>
 
 typedef struct {
-    double budget, expected;     /* expected: second moment |estimate|^2 / |X|^2 by the theory */
-    double second, sent;         /* means over the draws: of |estimate|^2 / |X|^2, and of the numbers sent */
+    double budget, expected; /* expected: theoretical second moment, E |estimate|^2 / |X|^2 */
+    double second, sent; /* means over the draws: of |estimate|^2 / |X|^2, and of how many numbers are sent */
     double second_off, sent_off; /* tolerances of second and sent */
 } Measured;
 
@@ -16,7 +16,7 @@ typedef struct Contest {
     MatrixTheory theory;
     size_t draws;
     Measured entry, svd;
-    bool applies; /* svd accepts the rank, and no draw was sent as plain floats */
+    bool applies; /* svd accepts the rank, and no draw was sent as raw floats */
 } Contest;
 
 enum { CONTEST_LONG = 1024, CONTEST_SHORT = 24 };
@@ -29,7 +29,7 @@ static double sent_by_entry(const Coded *c)
     return (double)count;
 }
 
-/* Returns the count of numbers in an svd payload, which is a kind byte, a count byte, and floats. */
+/* Returns how many numbers are in an svd payload, which is a kind byte, a count byte, and floats. */
 static double sent_by_svd(const Coded *c)
 {
     return (double)(c->payload.size - 2) / 4;
@@ -55,8 +55,8 @@ static Status measure(VerifySubject *s, Contest *t, const char *spec, double (*s
     return OK;
 }
 
-/* Sets the tolerances. `spread`: sum p (1 - p). Each atom kept adds `step` to |estimate|^2 / |X|^2 and sends
- * `numbers` numbers. */
+/* Sets the tolerances. `spread`: sum p (1 - p), the variance of the number of kept atoms. Each kept atom adds `step`
+ * to |estimate|^2 / |X|^2, and `numbers` to the count of sent numbers. */
 static void allow(const Contest *t, double spread, double step, double numbers, Measured *out)
 {
     const double draws = (double)t->draws, kept = bernstein(spread / draws, 1 / draws, VERIFY_ALARM);

@@ -42,7 +42,7 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
     const Vector *v = c->s->vector;
-    c->call.shape = &c->shape; /* the struct may have been copied since coded_open */
+    c->call.shape = &c->shape; /* c may have been copied since coded_open, and the pointer with it */
     c->call.rng = rng_open(c->s->seed, repeat, v->worker, v->step, rng_hash(v->name));
     c->call.rng_shared = rng_open(c->s->seed, repeat, RNG_EVERYONE, v->step, rng_hash(v->name));
     return c->s->methods->draw(&c->call, x, &c->payload, c->y);
@@ -86,8 +86,8 @@ void atomset_settle(AtomSet *set)
         }
 }
 
-/* Makes atoms that overlap. Atom i is 3/2 of piece i of g minus half of piece i - 1, so that atoms add up to g,
- * neighbours are neither equal nor orthogonal, and phi (the cross terms of Lemma 1) is negative. */
+/* Makes atoms that overlap. g is cut into pieces; atom i is 3/2 of piece i minus half of piece i - 1. So the atoms
+ * add up to g, neighbours are neither equal nor orthogonal, and phi (the cross terms of Lemma 1) is negative. */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set)
 {
     enum { DIM = 64 };

@@ -1,8 +1,8 @@
 /* verify_lemmas.c -- checks Lemmas 2, 3 and 8 and Theorem 4: which probabilities are best.
  *
- * f(p) = sum lambda_i^2 / p_i. Problem (4) asks for the minimum of f over sum p = s, problem (3) requires p <= 1 as
- * well. A statement about every feasible p is checked on many p: near the best p, far from it, and with equal p_i.
- * Values of f are divided by |lambda|^2. */
+ * f(p) = sum lambda_i^2 / p_i. The paper's problem (4) asks for the minimum of f over sum p = s; problem (3) also
+ * requires p <= 1. A statement about every feasible p is checked on many p: near the best p, far from it, and with
+ * equal p_i. Values of f are divided by |lambda|^2. */
 #include "verify/verify_parts.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@ static double f_of(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* Makes weights w from which a p is made: powers of lambda times random factors, from nearly lambda (the best p) to
- * weights that hardly depend on lambda. */
+/* Makes weights w, from which a p is made: powers of lambda times random factors, from nearly lambda itself (the best
+ * p) to weights that hardly depend on lambda. */
 enum { TRIES = 24 };
 static void random_weights(const VerifySubject *s, size_t try, double *w)
 {
@@ -31,7 +31,7 @@ static void random_weights(const VerifySubject *s, size_t try, double *w)
     }
 }
 
-/* Scales w to sum s, for problem (4). */
+/* Scales w to the sum s, as problem (4) requires. */
 static void relaxed_chances(double *w, size_t n, double s)
 {
     double sum = 0;
@@ -41,7 +41,7 @@ static void relaxed_chances(double *w, size_t n, double s)
         w[i] *= s / sum;
 }
 
-/* Replaces w by min(1, w / level), with the level at which the sum is s, for problem (3). */
+/* Replaces w by min(1, w / level), with the level at which the sum is s, as problem (3) requires. */
 static void feasible_chances(double *w, size_t n, double s)
 {
     double low = 0, high = 0, sum = 0;
@@ -58,7 +58,7 @@ static void feasible_chances(double *w, size_t n, double s)
         w[i] = chance_at(high, w[i]);
 }
 
-/* Returns a budget between the largest balanced budget and n; 0 if the magnitudes are so equal that there is none. */
+/* Returns a budget between the largest balanced budget and n; 0: the magnitudes are so equal that there is none. */
 static double unbalanced(double l1, double most, size_t count)
 {
     const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
@@ -83,7 +83,7 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Computes the second moment of Algorithm 1's p at a balanced budget. */
+/* Computes the second moment for Algorithm 1's p at a balanced budget. */
 static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
@@ -131,10 +131,10 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- Lemma 8: Appendix A.2's construction ---- */
+/* ---- Lemma 8: the construction of Appendix A.2 ---- */
 
-/* Constructs p. The set A is first..n-1, where `first` is the smallest index from which the elements are balanced at
- * the budget that p_0 = 1 leaves for them. Elements before A keep their q. */
+/* Constructs p. The paper's set A is first .. n-1, where `first` is the smallest index from which the elements are
+ * balanced at the budget that p_0 = 1 leaves to them. Elements before A keep their q. */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0, share = 0;
@@ -153,7 +153,7 @@ void verify_raise(const double *lambda, const double *q, size_t n, double *p)
         p[i] = lambda[i] * share;
 }
 
-/* Returns f(p); NaN if p is not feasible or p_0 is not 1. */
+/* Returns f(p); NaN: p is not feasible, or p_0 is not 1. */
 static double raised_f(const double *lambda, const double *p, size_t n, double budget)
 {
     double sum = 0;
@@ -223,8 +223,7 @@ static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks Theorem 4 on atoms that are not orthogonal: computes E |estimate|^2 by enumerating all outcomes of the
- * draws. */
+/* Checks Theorem 4 on atoms that are not orthogonal. E |estimate|^2 is computed over all outcomes of the draws. */
 static Status check_cross(VerifySubject *s, VerifyVerdict *v)
 {
     AtomSet set;

@@ -1,5 +1,5 @@
 /* verify_levels.c -- reference solvers of the water level, which share no code with waterfill.h (see verify_parts.h),
- * and sums over the probabilities that a level gives. */
+ * and sums over the probabilities at a level. */
 #include "verify/verify_parts.h"
 
 #include "base/parallel.h"
@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Returns tail[i] = lambda_i + ... + lambda_(n-1), adding from the smallest. */
+/* Returns tail[i] = lambda_i + ... + lambda_(n-1), added from the smallest. */
 static double *tails(const double *lambda, size_t n, Arena *scratch)
 {
     double *tail = NEW(scratch, double, n + 1);
@@ -19,7 +19,7 @@ static double *tails(const double *lambda, size_t n, Arena *scratch)
     return tail;
 }
 
-/* Algorithm 1 as in the paper, with sums over |lambda_j|. */
+/* Algorithm 1 as in the paper, but with sums over |lambda_j|, where the paper prints |lambda_i|. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -34,7 +34,7 @@ double level_sorted(const double *lambda, size_t n, double budget, Arena *scratc
     return level;
 }
 
-/* Bisects for the level at which sum min(1, lambda / level) equals the budget. */
+/* Finds, by bisection, the level at which sum min(1, lambda / level) equals the budget. */
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     double low = 0, high = 0;
@@ -52,7 +52,7 @@ double level_bisected(const double *lambda, size_t n, double budget, Arena *scra
     return high;
 }
 
-/* Appendix B's variant in O(sn): instead of sorting, repeatedly selects the largest remaining element. */
+/* Appendix B's variant in O(sn): instead of sorting, selects the largest remaining element again and again. */
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);
@@ -77,8 +77,8 @@ double level_selected(const double *lambda, size_t n, double budget, Arena *scra
     return level;
 }
 
-/* Solves Wangni et al.'s dual problem. Element k is always kept iff lambda_k (lambda_k + lambda_(k+1) + ..) > eps
- * |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + ..; lambda_k^2 is on both sides, so the code leaves it out on both. */
+/* Solves Wangni et al.'s dual problem. Element k is always kept if and only if lambda_k (lambda_k + lambda_(k+1) +
+ * ..) > eps |lambda|^2 + lambda_k^2 + lambda_(k+1)^2 + ..; lambda_k^2 is on both sides, so the code leaves it out. */
 double level_gspar(const double *lambda, size_t n, double eps)
 {
     double all = 0, rest1 = 0, rest2 = 0;
@@ -104,8 +104,8 @@ static double second_moment(const double *lambda, const double *p, size_t n)
     return sum;
 }
 
-/* Computes the point p nearest to y, in distances weighted by w, with low_i <= p_i <= 1 and sum p = budget: p_i = y_i
- * - t / w_i clamped to [low_i, 1], with t by bisection. */
+/* Computes the point p nearest to y, in the distance with weights w, with low_i <= p_i <= 1 and sum p = budget: p_i =
+ * y_i - t / w_i clamped to [low_i, 1], with t found by bisection. */
 static void project(const double *y, const double *w, const double *low, size_t n, double budget, double *p)
 {
     double least = INFINITY, most = -INFINITY;
@@ -124,14 +124,14 @@ static void project(const double *y, const double *w, const double *low, size_t 
         p[i] = fmin(1, fmax(low[i], y[i] - most / w[i]));
 }
 
-/* Makes a projected Newton step: coordinate i has the curvature w_i = 2 lambda_i^2 / p_i^3. */
+/* Makes a projected Newton step: coordinate i has the second derivative w_i = 2 lambda_i^2 / p_i^3. */
 static void step(const double *lambda, const double *p, const double *low, size_t n, double budget,
                  double *next)
 {
     double y[SMALL_MOST], w[SMALL_MOST];
     for (size_t i = 0; i < n; i++) {
         w[i] = 2 * (lambda[i] / p[i]) * (lambda[i] / p[i]) / p[i];
-        y[i] = p[i] + p[i] / 2; /* p minus gradient / w, where the gradient is -lambda^2 / p^2 */
+        y[i] = p[i] + p[i] / 2; /* p - gradient / w, where the gradient is -lambda^2 / p^2 */
     }
     project(y, w, low, n, budget, next);
 }
@@ -144,7 +144,8 @@ double least_by_descent(const double *lambda, size_t n, double budget)
         squares += lambda[i] * lambda[i];
     for (size_t i = 0; i < n; i++) {
         p[i] = budget / (double)n;
-        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2; /* Lemma 9's bound, halved */
+        /* half of Lemma 9's lower bound on p */
+        low[i] = budget * lambda[i] * lambda[i] / ((double)n * squares) / 2;
     }
     double best = second_moment(lambda, p, n);
     for (int k = 0; k < STEPS; k++) {
@@ -163,18 +164,20 @@ double least_by_descent(const double *lambda, size_t n, double budget)
     return best;
 }
 
-/* ---- sums over the probabilities of a level ---- */
+/* ---- sums over the probabilities at a level ---- */
 
-/* waterfill.h treats an element as light up to level * BALANCED. */
+/* waterfill.h counts an element as light up to level * BALANCED. */
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
     const float *x;
     size_t n;
     double tau,
-        root;     /* root: sqrt(mu) by equation (16), from the count of heavy elements and the light sum */
+        /* root: sqrt(mu) by the paper's equation (16), from the number of heavy elements and the sum of the light
+         * ones */
+        root;
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
-    Spent *part;  /* (blocks) */
+    Spent *part;  /* (blocks entries) */
 } Spending;
 
 static void spend_block(void *data, size_t block)
@@ -220,7 +223,7 @@ Status spend_floats(VerifySubject *subject, double budget, const Level *level, S
     }
     if (!(s.root > 0 && isfinite(s.root)))
         out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* NaN: p is not feasible */
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* also true for NaN: p is not feasible */
         out->second = out->least = NAN;
     return OK;
 }

@@ -1,8 +1,9 @@
-/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix that a tensor is
- * reshaped to.
+/* verify_matrices.c -- checks Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix to which a tensor
+ * is reshaped.
  *
  * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. Appendix C's proof of the left
- * inequality should end in sqrt(nm) |X|_*; the factor is missing in print, but the lemma itself is correct. */
+ * inequality should end in sqrt(nm) |X|_*; the factor sqrt(nm) is missing in print, but the lemma itself is
+ * correct. */
 #include "verify/verify_parts.h"
 
 #include "num/spectral.h"
@@ -21,7 +22,7 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     m->k = spectral.k;
     m->sigma = spectral.lambda;
     m->nuclear = 0;
-    stats_sort(m->sigma, m->k); /* spectral_open sorts only up to rounding errors */
+    stats_sort(m->sigma, m->k); /* spectral_open may leave nearly equal values out of order */
     for (size_t i = 0; i < m->k; i++)
         m->nuclear += m->sigma[i];
     for (size_t i = 0; i < m->k / 2; i++) {
@@ -32,7 +33,8 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     return OK;
 }
 
-/* Copies a submatrix whose rows and columns are drawn from ranges of equal length, scaled by a power of two. */
+/* Copies a submatrix whose rows and columns are drawn from ranges of equal length, and scales it by a power of
+ * two. */
 static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
     const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
@@ -123,7 +125,7 @@ Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set)
     return OK;
 }
 
-/* ---- Table 1 and Theorem 6 at equal communication ---- */
+/* ---- Table 1 and Theorem 6 for codecs that send equally many numbers ---- */
 
 MatrixTheory matrix_theory(const VerifyMatrix *m)
 {
@@ -141,7 +143,7 @@ const char *theory_winner(double ratio)
     return ratio <= 1 ? "svd" : "entries";
 }
 
-/* ---- second moments in closed form, for the probabilities of the methods under test ---- */
+/* ---- second moments in closed form, for the probabilities that the methods under test compute ---- */
 
 static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
@@ -216,7 +218,7 @@ static Status closed_second(VerifySubject *s, const VerifyMatrix *m, const char 
     TRY(coded_open(&coded, s, spec, &m->shape));
     coded.call.shape = &coded.shape;
     const double variance = codec_variance(&coded.call, m->x);
-    *second = variance > 0 ? variance / m->squares + 1 : 0; /* variance 0: the codec sends plain floats */
+    *second = variance > 0 ? variance / m->squares + 1 : 0; /* variance 0: the codec sends raw floats */
     arena_rewind(s->a, mark);
     return OK;
 }
@@ -234,7 +236,8 @@ static Status check_winner_codecs(VerifySubject *s, VerifyVerdict *v)
     TRY(closed_second(s, m, spec, &entries));
     snprintf(spec, sizeof spec, "svd:rank=%.17g", th.svd_budget);
     TRY(closed_second(s, m, spec, &svd));
-    const double level = m->l1 / th.entry_budget; /* sent as float32, so there is a rounding error */
+    /* sent as float32, so the sides differ by its rounding error */
+    const double level = m->l1 / th.entry_budget;
     const double rounding = 1e-5 + (double)FLT_TRUE_MIN / level;
     if (entries > 0 && svd > 0)
         verdict_take(v, svd / entries, th.ratio, rounding * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows,

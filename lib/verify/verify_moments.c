@@ -2,7 +2,7 @@
  * over i != j of lambda_i lambda_j <a_i, a_j>.
  *
  * The mean estimate is compared with g along fixed directions d: <mean, d> is a sum of independent bounded terms, so
- * Bernstein's inequality bounds its distance from <g, d>. Both sides are divided by |g| |d|. */
+ * Bernstein's inequality bounds its distance from <g, d>. Both are divided by |g| |d|. */
 #include "verify/verify_parts.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
 
-/* Returns element i of direction d: 0 is g itself, 1 is (1, .., 1), higher numbers are g with random signs. */
+/* Returns element i of direction `which`: direction 0 is g itself, 1 is (1, .., 1), higher ones are g with random
+ * signs. */
 static double direction(const Rng *signs, size_t which, size_t i, double g)
 {
     if (which == 1)
@@ -71,8 +72,8 @@ static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
     return OK;
 }
 
-/* Draws entries with a budget of 10 % of the entries, but at least 100 and at most half of them. The number of draws
- * suffices to show a bias of 1 %. */
+/* Draws entries with a budget of 10 % of the entries, but at least 100 and at most half of them. With this number of
+ * draws a bias of 1 % would show. */
 static Status sample_entries(VerifySubject *s)
 {
     const VerifyPart *p = &s->part;
@@ -153,8 +154,8 @@ typedef struct AtomSample {
     double *mean, second;
 } AtomSample;
 
-/* Returns the variance of one draw along d, the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i. *most: largest distance
- * of a term from its mean. */
+/* Returns the variance of one draw along d, the sum of (<a_i, d> lambda_i)^2 (1 - p_i) / p_i. Sets *most to the
+ * largest distance of a term from its mean. */
 static double atom_spread(const AtomSet *set, const double *d, double *most)
 {
     double sum = 0;
@@ -195,7 +196,7 @@ static void draw_atoms(VerifySubject *s, AtomSample *sample, double *estimate)
     }
 }
 
-/* Draws atoms with a budget of at most half of the atoms, small enough that no atom is always kept. */
+/* Draws atoms with a budget of at most half of the atoms, and small enough that no atom is always kept. */
 static Status sample_atoms(VerifySubject *s, AtomSample *sample)
 {
     AtomSet *set = &sample->set;
@@ -282,8 +283,8 @@ static Status check_spectral_second(VerifySubject *s, VerifyVerdict *v)
     return s->spectral->draws ? second_of_atoms(s->spectral, 0, v) : OK;
 }
 
-/* Checks the codec svd at a budget of half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i, where t_i is
- * 1 if atom i is kept. */
+/* Checks the mean of the codec svd at a budget of half of the atoms. <estimate, X> is a sum of sigma_i^2 t_i / p_i,
+ * where t_i is 1 if atom i is kept, else 0. */
 static Status check_svd(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(sample_spectral(s));
@@ -316,7 +317,7 @@ static Status check_svd(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- atoms that overlap ---- */
+/* ---- overlapping atoms ---- */
 
 static Status sample_overlap(VerifySubject *s)
 {

@@ -1,44 +1,46 @@
-/* verify_parts.h -- helpers that the files of lib/verify share. */
+/* verify_parts.h -- functions and types that the files of lib/verify share. */
 #ifndef ATOMO_VERIFY_PARTS_H
 #define ATOMO_VERIFY_PARTS_H
 
 #include "codec/compressor.h"
 #include "verify/verify.h"
 
-/* Stores the case in `v` if its strain is larger than that of all earlier cases. */
+/* Stores a case in `v` if its strain is larger than that of all earlier cases. */
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 
-/* Returns a random number generator for a purpose, independent of the numbers that codecs draw. */
+/* Returns the random stream of a purpose, independent of the numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
 enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS };
 
-/* Draws min(size, n) of n indices, one from each of min(size, n) ranges of equal length; returns their number. */
+/* Draws min(size, n) of the indices below n, one from each of min(size, n) ranges of equal length; returns their
+ * number. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
 /* ---- matrices (verify_matrices.c) ---- */
 
 Status subject_matrix(VerifySubject *s); /* sets s->matrix */
 Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
-                  VerifyMatrix *out); /* computes singular values too */
+                  VerifyMatrix *out); /* also computes the singular values */
 
-/* Table 1 and Theorem 6 for s = 0.9 of the largest budget that the theorem allows, and s' = s / (n + m). */
+/* The numbers of Table 1 and Theorem 6, for s = 0.9 of the largest budget that the theorem allows, and s' = s / (n +
+ * m). */
 typedef struct {
     double entry_budget, svd_budget; /* s and s' */
-    double entry_second, svd_second; /* second moments by Table 1, over |X|_F^2 */
+    double entry_second, svd_second; /* second moments by Table 1, divided by |X|_F^2 */
     double ratio; /* svd_second / entry_second by the theorem: (n + m) |X|_*^2 / |X|_{1,1}^2 */
 } MatrixTheory;
 MatrixTheory matrix_theory(const VerifyMatrix *m);
 const char *theory_winner(double ratio);
 #define RANK_LEAST 0.001 /* smallest rank that the codec `svd` accepts */
 
-/* ---- reference solvers of the water level (verify_levels.c) ----
- * lambda (n) has no zeros and is sorted, largest first. The level is 0 if budget >= n; NaN: out of memory. */
+/* ---- reference solvers of the water level (verify_levels.c) ---- They return the level; 0 if budget >= n; NaN: out
+ * of memory. lambda (n) has no zeros and is sorted, largest first. */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* Returns the level of Wangni et al.'s dual problem: minimum of sum p with second moment at most (1 + eps)
+/* Returns the level of Wangni et al.'s dual problem: the smallest sum p with a second moment of at most (1 + eps)
  * |lambda|^2. */
 double level_gspar(const double *lambda, size_t n, double eps);
 /* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected descent. */
@@ -49,16 +51,16 @@ static inline double chance_at(double tau, double lambda)
     return lambda < tau ? lambda / tau : lambda > 0;
 }
 
-/* Sums over the probabilities p that a level gives. */
+/* Sums over the probabilities p at a level. */
 typedef struct {
     double sum;       /* sum of p */
     double second;    /* sum of lambda^2 / p; NaN: p is not feasible */
     double violation; /* largest violation of the conditions (14), see verify_waterfill.c */
-    double least;     /* minimum of p over Lemma 9's bound; NaN: p is not feasible */
+    double least;     /* minimum of p divided by Lemma 9's bound; NaN: p is not feasible */
     size_t heavy;
 } Spent;
 Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
-Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda: without zeros */
+Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must have no zeros */
 
 /* ---- random draws (verify_draws.c) ---- */
 
@@ -68,8 +70,8 @@ Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* 
  * v, each at most `most` from its mean. */
 double bernstein(double v, double most, double alarm);
 
-/* Returns the number of draws, in [least, most], after which a mean has the tolerance `want` if one draw has variance
- * v. */
+/* Returns the number of draws, from least to most, after which a mean has the tolerance `want`, if one draw has
+ * variance v. */
 size_t draws_for(double v, double want, double least, double most);
 
 typedef struct {
@@ -82,12 +84,12 @@ typedef struct {
 } Coded;
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
-/* True when the payload is plain floats. */
+/* True if the payload is raw floats. */
 static inline bool coded_raw(const Coded *c)
 {
     return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
 }
-/* True when the payload is x itself as floats, so that nothing was drawn. */
+/* True if the payload is x itself as raw floats, so that nothing was drawn. */
 static inline bool coded_plain(const Coded *c, const float *x)
 {
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
@@ -96,23 +98,24 @@ static inline bool coded_plain(const Coded *c, const float *x)
 extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
     quantiser_statements[], matrix_statements[], contest_statements[];
 
-/* The default of VerifyMethods.raise. */
+/* The default of VerifyMethods.raise (Lemma 8). */
 void verify_raise(const double *lambda, const double *q, size_t n, double *p);
 
-/* Atoms a_i of length 1 with g = sum lambda_i a_i: few enough to enumerate all outcomes of which atoms are kept. */
+/* Atoms a_i of length 1 with g = sum lambda_i a_i: so few that all outcomes of a draw can be enumerated. */
 enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;
     double lambda[ATOMS_MOST], p[ATOMS_MOST], budget;
-    double *atom, *g; /* (count, dim), (dim) */
+    double *atom, *g; /* (count x dim), (dim) */
     double gram[ATOMS_MOST][ATOMS_MOST];
     double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
-void atomset_settle(AtomSet *set); /* normalises lambda_i a_i in set->atom, sets the rest */
-Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: too few non-zero elements */
+/* before: atom i of set->atom is lambda_i a_i; after: all members are set */
+void atomset_settle(AtomSet *set);
+Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: there are too few non-zero elements */
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
-Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p by the methods under test */
+Status atomset_spend(VerifySubject *s, AtomSet *set, double budget); /* sets p, by the methods under test */
 typedef struct {
     double mean, variance, most; /* moments of |estimate|^2; most: largest distance from the mean */
 } Outcomes;

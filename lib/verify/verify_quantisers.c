@@ -1,5 +1,5 @@
 /* verify_quantisers.c -- checks Theorem 5: l_q-quantisation L_q(g)_i = |g|_q sign(g_i) zeta_i is Algorithm 1 at the
- * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD and q = infinity TernGrad. (The paper prints Q(q) for Q(g), and L_q(v)
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD, q = infinity is TernGrad. (The paper prints Q(q) for Q(g), and L_q(v)
  * with |g|_q for L_q(g).) */
 #include "verify/verify_parts.h"
 
@@ -29,7 +29,7 @@ static double power(double v, double q)
 typedef struct {
     const float *x;
     size_t n;
-    double most, (*part)[POWERS]; /* (blocks) sums of powers */
+    double most, (*part)[POWERS]; /* (blocks entries) sums of powers */
 } Norming;
 
 static void norm_block(void *data, size_t block)
@@ -96,7 +96,7 @@ static Status leading(VerifySubject *s, const Leading **out)
     return OK;
 }
 
-/* True when a scale, which is sent as float32, is in range. */
+/* True if a scale, which is sent as float32, is within float32's range. */
 static bool in_range(double norm)
 {
     return norm <= (double)FLT_MAX;
@@ -119,7 +119,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         Level level;
         if (!s->methods->level(s->x, l->n, budget, s->threads, s->a, &level))
             return arena_fail(s->a, s->err);
-        /* tau = 0: all elements are kept. Then p = 1 = |g_i| / |g|_q iff all magnitudes are |g|_q. */
+        /* tau = 0: all elements are kept, with p = 1. This equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;
         verdict_take(v, scale / l->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
@@ -130,7 +130,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- second moments ---- */
 
-/* Determines whether the codec sends x as plain floats, which only happens for short vectors. */
+/* Finds out whether the codec sends x as raw floats, which it does only for short vectors. */
 static Status travels_raw(Coded *c, const float *x, bool *raw)
 {
     *raw = false;
@@ -211,9 +211,10 @@ static Status check_measured(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- equal decoded vectors from equal random numbers ---- */
+/* ---- equal random numbers give equal decoded vectors ---- */
 
-/* Counts elements that `entry` and the codec `spec` decode differently, by more than the rounding of their scale. */
+/* Counts elements that `entry` and the codec `spec` decode to values that differ by more than the rounding of their
+ * scale. */
 static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
                               size_t *count, bool *raw)
 {
@@ -243,7 +244,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     TRY(leading(s, &l));
     if (l->most == 0 || !in_range(l->norm[k]))
         return OK;
-    const ArenaMark mark = arena_mark(s->a); /* after `leading` is computed: the rewind keeps its norms */
+    const ArenaMark mark = arena_mark(s->a); /* the rewind must not free the result of `leading` */
     const size_t draws = l->n < BLOCK ? 4 : 1;
     const double budget = l->l1 / l->norm[k];
     TRY(count_different(s, spec, l->n, budget, draws, &count, &raw));

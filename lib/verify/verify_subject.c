@@ -1,4 +1,4 @@
-/* verify_subject.c -- verdicts, and the subject: the vector that statements are checked on (verify.h). */
+/* verify_subject.c -- verdicts, and the subject: the vector on which statements are checked (verify.h). */
 #include "verify/verify_parts.h"
 
 #include "dump/describe.h"
@@ -97,7 +97,7 @@ static Status take_part(VerifySubject *s)
         if (p->x[i] != 0)
             p->lambda[p->count++] = -fabs((double)p->x[i]);
     }
-    stats_sort(p->lambda, p->count); /* sorts negated magnitudes, so that the largest comes first */
+    stats_sort(p->lambda, p->count); /* the magnitudes are negated, so that the largest comes first */
     for (size_t i = p->count; i-- > 0;) {
         p->lambda[i] = -p->lambda[i];
         p->l1 += p->lambda[i];

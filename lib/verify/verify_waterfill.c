@@ -1,12 +1,12 @@
 /* verify_waterfill.c -- checks the statements about Algorithm 1, and Lemma 9.
  *
- * The conditions (14), with the square and the sign that are missing in print: 0 <= 1 - p_i perpendicular to
+ * The paper's conditions (14), with the square and the sign that are missing in print: 0 <= 1 - p_i perpendicular to
  * lambda_i^2 / p_i^2 - mu >= 0 (one of the two is 0). So p_i = 1 if lambda_i^2 >= mu, else lambda_i / sqrt(mu). */
 #include "verify/verify_parts.h"
 
 #include <math.h>
 
-/* Writes the budgets to test on `count` non-zero entries, each budget below `count`; returns their number. */
+/* Writes the budgets that are tested for `count` non-zero entries, each below `count`; returns their number. */
 enum { BUDGETS = 6 };
 static size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
 {
@@ -22,7 +22,7 @@ static size_t budgets_of(double l1, double most, size_t count, double budget[BUD
 
 /* ---- statements checked on all elements ---- */
 
-/* The levels of Algorithm 1 at several budgets. */
+/* The levels of Algorithm 1, and sums over their probabilities, at several budgets. */
 typedef struct Spendings {
     size_t count;
     double budget[BUDGETS];
@@ -49,7 +49,8 @@ static Status make_spendings(VerifySubject *s)
     return OK;
 }
 
-/* Checks that a budget above the number of non-zero elements keeps all of them. */
+/* Checks that the probabilities add up to the budget, and that a budget above the number of non-zero elements keeps
+ * all of them. */
 static Status check_budget(VerifySubject *s, VerifyVerdict *v)
 {
     const double all = (double)s->nonzero, plenty = 2 * all + 1;
@@ -96,8 +97,8 @@ static Status part_level(VerifySubject *s, const float *x, double budget, double
     return OK;
 }
 
-/* Returns the tolerance of the level: a rounding error of the budget moves the level far if little of the budget is
- * left for light elements. */
+/* Returns the tolerance of the level: if little of the budget is left for light elements, a rounding error of the
+ * budget changes the level a lot. */
 static double rounding(const double *lambda, size_t n, double budget, double tau)
 {
     double light = 0;
@@ -139,7 +140,7 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* Checks that the solution of gspar's dual problem has the same level, at the variance that Algorithm 1 reaches. */
+/* Checks that gspar's dual problem, for the variance that Algorithm 1 reaches, has the same level as solution. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -183,7 +184,7 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Reverses the order, changes signs, and scales by 4 or 1/4: the level must scale by the same factor. */
+/* Reverses the order, changes signs, and multiplies by 4 or 1/4: the level must change by the same factor. */
 static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
@@ -204,7 +205,7 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks the level on singular values, which waterfill_level computes. */
+/* Checks the level for singular values, which waterfill_level computes. */
 static Status check_spectrum(VerifySubject *s, VerifyVerdict *v)
 {
     TRY(subject_matrix(s));
