@@ -1,6 +1,6 @@
 /* hadamard_transform.c -- see hadamard_transform.h.
  *
- * A piece of 2^16 elements gets all its sixteen strides while it is in the cache. A longer block then needs
+ * A piece of 2^16 elements passes through all its sixteen strides while it is in the cache. A longer block then needs
  * butterflies between pieces, eight strides in each pass over memory. */
 #include "num/hadamard_transform.h"
 

@@ -1,5 +1,5 @@
-/* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging or the best levels by dynamic
- * programming. */
+/* knots.c -- see knots.h: sorts the numbers, then finds good levels by merging intervals, or the best levels by
+ * dynamic programming. */
 #include "num/knots.h"
 
 #include "num/radix.h"
@@ -9,7 +9,7 @@
 
 enum { DIGIT = 8, VALUES = 1 << DIGIT, FEW = 32 };
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 size_t knots_size(size_t n, size_t count)
 {
@@ -65,7 +65,8 @@ static void sort(KnotsRoom *room, const float *x, size_t n)
     }
 }
 
-/* Sorted keys that differ, and how many numbers are no larger than each; returns how many they are. */
+/* Sorts x, keeps one key of each different number in room->key, and counts in room->rank how many numbers are <=
+ * each. Returns the number of different numbers. */
 static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
 {
     size_t differ = 0;
@@ -78,7 +79,8 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* x from the median on, and b: its slope between neighbours is the numbers below, less those at the median. */
+/* Computes x, measured from the median, and b of knots.h. The slope of b between neighbours is the number of numbers
+ * up to the left one, minus the number of numbers up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)
 {
     size_t mid = 0;
@@ -94,7 +96,7 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
         room->b[i - 1] = room->b[i] - ((double)room->rank[i - 1] - below) * (room->x[i] - room->x[i - 1]);
 }
 
-/* level (count) = the numbers at the given places, the last one repeated; returns `levels`. */
+/* Writes to level (count) the numbers at the given places, and repeats the last one to the end; returns `levels`. */
 static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
@@ -110,9 +112,9 @@ static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
     return fill(room, place, differ, level);
 }
 
-/* ---- the greedy ones ---- */
+/* ---- greedy levels ---- */
 
-/* f of knots.h, so that V between neighbours is 0. */
+/* Computes f of knots.h, so that V between neighbouring numbers is 0. */
 static void find_offsets(KnotsRoom *room, size_t differ)
 {
     const double *x = room->x, *b = room->b;
@@ -133,7 +135,8 @@ typedef struct {
     size_t pair;
 } Split;
 
-/* Keeps a pair if it is among the `most` of largest error; earlier pairs win ties. */
+/* Adds a pair to `kept` if it is among the `most` pairs of largest error; of equal errors the earlier pair is
+ * kept. */
 static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
 {
     size_t at = *count;
@@ -146,8 +149,8 @@ static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
     kept[at] = one;
 }
 
-/* Merges intervals in pairs, except for the `apart` pairs whose merging costs most; end (s + 1) are the ends of s
- * intervals. Returns how many intervals are left. */
+/* Merges neighbouring intervals in pairs, except for the `apart` pairs whose merging adds the most variance. end (s +
+ * 1) holds the ends of s intervals. Returns how many intervals are left. */
 static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
 {
     Split kept[KNOTS_MOST];
@@ -182,24 +185,23 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
         end[i] = (uint16_t)i;
     while (s > most)
         s = merge_pairs(room, end, s, (most - 1) / 2);
-    assert(s == most); /* from s > most on, ceil(s / 2) + floor((most - 1) / 2) is most or more */
+    assert(s == most); /* s > most implies ceil(s / 2) + floor((most - 1) / 2) >= most */
     return fill(room, end, s + 1, level);
 }
 
-/* ---- the best ones: under a toll ----
+/* ---- the best levels: with a toll for each step ----
  *
- * The best levels are the cheapest way from the smallest number to the largest in a given number of steps. Where each
- * step also costs a toll, the cheapest way in any number of steps takes one pass over the numbers. It is a cheapest
- * way among those of as many steps; and where p_0 .. p_k is a cheapest way of k steps, some cheapest way r of s steps
- * has
+ * The best levels are the cheapest path from the smallest number to the largest in a given number s of steps. Suppose
+ * each step also costs a constant, the toll. Then one pass over the numbers finds the cheapest path of any number of
+ * steps, and no path with as many steps is cheaper without the toll either. If p_0 .. p_k is a cheapest path of k
+ * steps, some cheapest path r of s steps has
  *
  *     p_(q - s + k) <= r_q <= p_q  for s >= k,      p_q <= r_q <= p_(q + k - s)  for s <= k,
  *
- * since V has the quadrangle inequality: where two ways cross, exchanging their tails costs no more (Aggarwal,
- * Schieber, Tokuyama 1994). So a toll that makes about s steps leaves little to search: layers of the dynamic program
- * within these windows. The levels are best whatever the toll. A good toll follows from the density of levels that is
- * best where there are many levels: in proportion to the cube root of the density of the numbers (Panter, Dite
- * 1951). */
+ * since V has the quadrangle inequality: where two paths cross, exchanging their tails costs no more (Aggarwal,
+ * Schieber, Tokuyama 1994). So with a toll that gives about s steps, the dynamic program searches only these narrow
+ * ranges, called windows below. The levels are best whatever the toll. A good toll follows from the best density of
+ * many levels, which is proportional to the cube root of the density of the numbers (Panter, Dite 1951). */
 
 enum { BATCH = ROOM_BEHIND, NEAR = 1, TRIES = 3 };
 
@@ -208,7 +210,8 @@ static inline double cost_of(const KnotsRoom *room, const double *cost, size_t i
     return cost[i] + (room->b[i] * room->x[j] - room->x[i] * room->b[j]);
 }
 
-/* Lowers cost[j] to the least cost over columns from .. j - 1 where that is less; true when it was. */
+/* Lowers cost[j] to the least cost of a path whose last step begins at one of from .. j - 1; true when cost[j]
+ * fell. */
 static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, double *cost, uint16_t *back)
 {
     const double was = cost[j];
@@ -222,9 +225,9 @@ static bool lower(const KnotsRoom *room, double toll, size_t from, size_t j, dou
     return cost[j] < was;
 }
 
-/* Puts the cheapest way to the last number into room->spare; returns the number of its steps. Rows are handled in
- * batches: first over the columns before the batch, then, where that lowers the cost of the batch's last row, over
- * columns inside it. */
+/* Writes the cheapest path to the last number to room->spare; returns the number of its steps. Rows j (ends of a
+ * step) are handled in batches: first with columns i (beginnings of a step) before the batch; then, if that lowers
+ * the cost of the batch's last row, also with columns inside the batch. */
 static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 {
     double *cost = room->cost[0];
@@ -244,7 +247,7 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
     for (size_t j = differ - 1; j; j = back[j])
         room->spare[steps++] = (uint32_t)j;
     room->spare[steps] = 0;
-    for (size_t q = 0; 2 * q < steps; q++) { /* reverses the way, which was found from its end */
+    for (size_t q = 0; 2 * q < steps; q++) { /* reverses the path, which was followed from its end */
         const uint32_t one = room->spare[q];
         room->spare[q] = room->spare[steps - q];
         room->spare[steps - q] = one;
@@ -254,7 +257,8 @@ static size_t way_under(const KnotsRoom *room, size_t differ, double toll)
 
 /* ---- a good toll ---- */
 
-/* The cube root of v, within 6 %: a third of its bits as an integer, plus a constant. The same on every machine. */
+/* Returns the cube root of v within 6 %, the same on every machine: a third of v's bits, taken as an integer, plus a
+ * constant. */
 static double rough_cube_root(double v)
 {
     uint64_t bits;
@@ -264,9 +268,10 @@ static double rough_cube_root(double v)
     return v;
 }
 
-/* A step of width w over m numbers leaves a variance of m w^2 / 6. The cube roots of m w^2 add up over pieces of even
- * density; if all `steps` leave the same variance, each has an equal share of that sum. One more step saves about
- * twice what a step leaves. */
+/* Returns a toll that gives about `steps` steps. A step of width w over m numbers has a variance of about m w^2 / 6.
+ * While the density of the numbers is even, the cube root of m w^2 of a range is the sum of those of its parts; if
+ * all `steps` have the same variance, each has an equal share of the sum over the whole range. One more step saves
+ * about twice the variance of a step, and that is the toll. */
 static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
 {
     const size_t piece = differ / (2 * steps) + 1;
@@ -280,7 +285,8 @@ static double good_toll(const KnotsRoom *room, size_t differ, size_t steps)
     return one * one * one / 3;
 }
 
-/* k steps leave a variance in proportion to about 1 / k^2, so one more saves about 1 / k^3. */
+/* Finds a cheapest path of about `steps` steps; returns its number of steps k. The variance of k steps is about
+ * proportional to 1 / k^2, so what one more step saves, the toll, is proportional to 1 / k^3. */
 static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
 {
     double toll = good_toll(room, differ, steps);
@@ -293,13 +299,13 @@ static size_t way_in_about(const KnotsRoom *room, size_t differ, size_t steps)
     return k;
 }
 
-/* ---- in a number of steps ---- */
+/* ---- the best levels: a given number of steps ---- */
 
 typedef struct {
-    size_t low[KNOTS_MOST], high[KNOTS_MOST]; /* of each step's end */
+    size_t low[KNOTS_MOST], high[KNOTS_MOST]; /* bounds on r_q, the end of step q */
 } Windows;
 
-/* Sets the windows from the way of k steps in room->spare. */
+/* Sets the windows for paths of `steps` steps from the path of k steps in room->spare. */
 static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t steps, size_t last)
 {
     const uint32_t *way = room->spare;
@@ -313,7 +319,8 @@ static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t ste
     w->low[steps] = last;
 }
 
-/* The dynamic program, layer by layer, from the smallest number at cost 0. */
+/* Runs the dynamic program within the windows, layer by layer from the smallest number, and writes the best path to
+ * `place`. */
 static void cheapest_within(KnotsRoom *room, const Windows *w, size_t steps, uint16_t *place)
 {
     const size_t wide = room->most + ROOM_BEHIND;
@@ -339,7 +346,7 @@ size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level)
     return fill(room, place, steps + 1, level);
 }
 
-/* ---- the variance that levels leave ---- */
+/* ---- the variance of rounding to given levels ---- */
 
 double knots_variance(const float *x, size_t n, const float *level, size_t count)
 {

@@ -16,7 +16,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Rows of a piece: about BLOCK elements, from the shape alone. */
+/* Returns the rows of a piece, about BLOCK elements; it depends on the number of columns alone. */
 static size_t piece_rows(size_t cols)
 {
     return cols < BLOCK / 64 ? BLOCK / cols / 64 * 64 : 64;
@@ -51,9 +51,9 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
     return OK;
 }
 
-enum { STRIP = 256 }; /* columns of g that one piece makes */
+enum { STRIP = 256 }; /* columns of g that one call computes */
 
-/* A panel takes about 2 MB. */
+/* Chooses the rows of a panel so that it takes about 2 MB. */
 Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
@@ -82,7 +82,8 @@ typedef struct {
     double *g;
 } ManyGram;
 
-/* g[0 .. to)[from .. to) += panel' panel, of which the upper triangle: a rectangle, then a triangle. */
+/* Adds panel' panel to columns from .. to - 1 of the upper triangle of g: first the rectangle above row `from`, then
+ * the triangle below it. */
 static void many_gram_strip(void *data, size_t strip)
 {
     const ManyGram *m = data;
@@ -145,7 +146,7 @@ static void project_piece(void *data, size_t piece)
     kernels()->project_rows(p->a->x + from * p->a->cols, rows, p->a->cols, p->v, p->count, u);
 }
 
-/* The columns of a turned matrix are contiguous: adds v_j times column j, SOME rows at a time. */
+/* Adds v_j times column j, SOME rows at a time; the columns of a turned matrix are contiguous. */
 static void project_turned_piece(void *data, size_t piece)
 {
     enum { SOME = 256 };
@@ -198,7 +199,7 @@ typedef struct {
 
 enum { VECTORS = 128 }; /* the vectors of one piece */
 
-/* product = v panel' for some vectors, then to float. */
+/* Computes product = v panel' for up to VECTORS vectors and stores it as floats. */
 static void project_strip(void *data, size_t strip)
 {
     const ManyProjection *m = data;
@@ -281,8 +282,8 @@ enum { PANEL_ROWS = 256, PANEL_COLUMNS = 256 };
 
 typedef struct {
     const Product *p;
-    size_t columns; /* of a panel */
-    size_t across;  /* panels side by side */
+    size_t columns; /* columns of a panel */
+    size_t across;  /* number of panels side by side */
 } Panels;
 
 static void multiply_panel(void *data, size_t panel)
@@ -299,7 +300,7 @@ static void multiply_panel(void *data, size_t panel)
         p->c + from * p->n + left, blas_int(p->n));
 }
 
-/* Cuts the rows into panels, or the columns where there are too few rows for two panels. */
+/* Cuts the rows into panels; when there are too few rows for two panels, cuts the columns. */
 void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)

@@ -1,8 +1,9 @@
-/* linalg_blas.h -- what the linalg files share: the routines of OpenBLAS, its sizes, panels of doubles.
+/* linalg_blas.h -- the declarations that the linalg files share: the routines of OpenBLAS, its integers, panels of
+ * doubles.
  *
- * OpenBLAS is loaded when the first routine is needed (linalg_load.c), so no header of its own is included. LAPACK's
- * routines take every argument by its address, matrices column by column, and behind the arguments the length of each
- * text, which is 1. */
+ * OpenBLAS is loaded when the first routine is needed (linalg_load.c), so its header is not included. LAPACK's
+ * routines take the address of every argument and store matrices column by column; the length of each text argument,
+ * which is 1, follows the arguments. */
 #ifndef ATOMO_LINALG_BLAS_H
 #define ATOMO_LINALG_BLAS_H
 
@@ -61,7 +62,7 @@ typedef struct {
 #undef ROUTINE
 } Blas;
 
-/* Returns the routines, set to one thread and valid until the program ends; NULL where OpenBLAS cannot be loaded. */
+/* Returns the routines, set to one thread and valid until the program ends; NULL when OpenBLAS cannot be loaded. */
 const Blas *blas_routines(void);
 
 static inline int blas_int(size_t n)
@@ -75,7 +76,7 @@ static inline Status lapack_failed(const char *routine, int info, Error *err)
     return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
 }
 
-/* A first call with this size of the work array returns the size that LAPACK wants. */
+/* When called with this size of its work array, a LAPACK routine only returns the size that it needs. */
 static const int ask_size = -1;
 
 static inline double *work_of(double told, int *size, Arena *a)
@@ -84,10 +85,10 @@ static inline double *work_of(double told, int *size, Arena *a)
     return NEW(a, double, (size_t)*size);
 }
 
-/* Some rows of A in double, as A is stored: (rows, cols), or (cols, rows) when turned. */
+/* Some rows of A in double, stored as A is: (rows, cols), or (cols, rows) when turned. */
 typedef struct {
     const Tall *a;
-    size_t from, rows, step; /* step: rows of every panel but the last, from the shape alone */
+    size_t from, rows, step; /* step: rows of every panel but the last; it depends on A's shape alone */
     double *x;
 } Panel;
 

@@ -1,7 +1,8 @@
-/* linalg_complete.c -- an orthonormal basis of the whole space that starts with a few given vectors.
+/* linalg_complete.c -- completes a few orthonormal vectors to an orthonormal basis of the whole space.
  *
- * The basis is the product of one Householder reflector per given vector, and only the reflectors are stored. Applied
- * to a unit vector they give a vector of the basis; applied to A, panel by panel, they give A in that basis. */
+ * The basis is the product of Householder reflectors, one for each given vector, and only the reflectors are stored.
+ * Applied to a unit vector e_i they give vector i of the basis; applied to A, panel by panel, they give A in this
+ * basis. */
 #include "num/linalg_blas.h"
 
 #include <string.h>
@@ -26,7 +27,8 @@ Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
 
-/* x, column by column (rows, cols), becomes H x ("LN"), H' x ("LT") or x H ("RN"), H the matrix of the basis. */
+/* Replaces x (rows, cols), stored column by column, by H x ("LN"), H' x ("LT") or x H ("RN"); the columns of H are
+ * the basis. */
 static Status reflect(const Completion *c, const char *how, size_t rows, size_t cols, double *x, Arena *a,
                       Error *err)
 {

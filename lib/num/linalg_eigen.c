@@ -1,8 +1,8 @@
 /* linalg_eigen.c -- eigenvectors of symmetric matrices and singular value decompositions, through LAPACK.
  *
- * Small matrices are decomposed whole.
- * Larger ones are brought to tridiagonal form, which gives all eigenvalues; a few eigenvectors come from inverse
- * iteration, at a fraction of the cost of the whole basis. */
+ * For small matrices all eigenvectors are computed at once. Larger matrices are reduced to tridiagonal form, which
+ * gives all eigenvalues; a few eigenvectors are then computed by inverse iteration, at a fraction of the cost of the
+ * whole basis. */
 #include "num/linalg_blas.h"
 #include "num/finite.h"
 
@@ -10,10 +10,11 @@
 #include <string.h>
 
 enum { SMALL = 32 };
-enum { NO_MEMORY = INT_MIN }; /* beside the values that LAPACK gives `info` */
+enum { NO_MEMORY = INT_MIN }; /* a value that LAPACK never gives `info` */
 
-/* Least distance of an eigenvalue to its neighbours, as a share of the largest eigenvalue, at which inverse iteration
- * gives vectors to float32's precision: their error is about epsilon over the distance. */
+/* The least distance between an eigenvalue and its neighbours, as a share of the largest eigenvalue, for which
+ * inverse iteration gives eigenvectors to float32's precision: their error is about double's epsilon divided by this
+ * share. */
 #define APART 1e-9
 
 static bool all_finite(const double *x, size_t n)
@@ -38,11 +39,11 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
     if (!work || !whole)
         return arena_fail(a, err);
     blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
-    e->vector = g; /* LAPACK's column i is our row i */
+    e->vector = g; /* LAPACK stores by columns: its column i is row i of `vector` */
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
 
-/* Eigenvectors (count, k) of the tridiagonal form become eigenvectors of the matrix. */
+/* Turns eigenvectors v (count, k) of the tridiagonal form into eigenvectors of the matrix. */
 static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
@@ -84,7 +85,7 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     return OK;
 }
 
-/* ---- values first ---- */
+/* ---- eigenvalues, and a few eigenvectors ---- */
 
 static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
 {
@@ -113,7 +114,7 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
 
 Status eigen_fits(size_t k, Error *err)
 {
-    enum { SIDE_MAX = 46340 }; /* LAPACK's work sizes are ints: k * k must be one */
+    enum { SIDE_MAX = 46340 }; /* LAPACK's work sizes are ints, so k * k must fit an int */
     return k <= SIDE_MAX ? OK : FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most %d", k, SIDE_MAX);
 }
 
@@ -138,7 +139,7 @@ static bool stands_apart(const Eigen *e, size_t i)
            (i + 1 == e->k || e->value[i + 1] - e->value[i] > least);
 }
 
-/* Inverse iteration; false when it did not converge. */
+/* Computes `count` eigenvectors of the tridiagonal form by inverse iteration; false when it did not converge. */
 static bool iterate(const Eigen *e, const size_t *index, size_t count, double *v, Arena *a)
 {
     const int k = blas_int(e->k), columns = blas_int(count);
@@ -175,7 +176,7 @@ Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena 
 
 /* ---- singular values ---- */
 
-/* A in double, column by column: the orientation in which LAPACK is fast for a tall matrix. */
+/* Writes A in double, column by column: in this order LAPACK is fast for tall matrices. */
 static void by_columns(const Tall *a, double *out)
 {
     if (a->turned)
@@ -208,7 +209,7 @@ static int gesdd(const Svd *p, Arena *a)
     return info;
 }
 
-/* Slower than gesdd, but it converges more often. */
+/* Runs LAPACK's gesvd, which is slower than gesdd but converges more often; returns its `info`. */
 static int gesvd(const Svd *p, Arena *a)
 {
     const Blas *blas = blas_routines();

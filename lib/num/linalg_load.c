@@ -1,8 +1,8 @@
 /* linalg_load.c -- loads OpenBLAS when it is first needed, with kernels that suit this CPU.
  *
- * A program that is linked to OpenBLAS starts it before main: it creates threads and allocates buffers, and where
- * memory or threads are short it hangs or ends the program. Loaded late, by programs that need it only, it finds one
- * thread asked for. */
+ * In a program that is linked to OpenBLAS, the library starts before main: it creates threads and allocates buffers,
+ * and when memory or threads are short it hangs or ends the program. Loaded here, only programs that use OpenBLAS
+ * start it, and they can ask it for one thread before. */
 #include "base/parallel.h"
 #include "num/linalg_blas.h"
 #include "vec/kernels.h"
@@ -17,13 +17,13 @@
 
 static const char library[] = "libopenblas.so.0";
 
-/* Mutable by need: a library is loaded once for all threads. */
+/* This state is global because a library is loaded once for all threads. */
 static struct {
     pthread_once_t once;
-    bool may_choose; /* OPENBLAS_CORETYPE may be set */
+    bool may_choose; /* load_once may set OPENBLAS_CORETYPE */
     bool loaded;
     Blas blas;
-    char reason[400]; /* why it is not loaded */
+    char reason[400]; /* why OpenBLAS is not loaded */
 } loading = {.once = PTHREAD_ONCE_INIT};
 
 static bool is_among(const char *name, const char *const *names)
@@ -33,7 +33,7 @@ static bool is_among(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* The kernels that suit this CPU better than those of `core`; NULL: none. */
+/* Returns the name of kernels that suit this CPU better than those of `core`; NULL: none. */
 static const char *better_core(const char *core)
 {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Zen", NULL};
@@ -53,7 +53,8 @@ static void note_reason(const char *reason)
     snprintf(loading.reason, sizeof loading.reason, "%s", reason ? reason : "unknown");
 }
 
-/* C has no cast from a pointer to data to one to a function; POSIX promises that both have one form. */
+/* Fills the table of routines by dlsym; false when one is missing. C has no cast from a data pointer to a function
+ * pointer, but POSIX ensures that both are represented alike, so the pointer is copied. */
 static bool find_routines(void *handle, Blas *blas)
 {
     void *address;
@@ -77,8 +78,9 @@ static void *load(Blas *blas)
     return NULL;
 }
 
-/* Each thread that calls OpenBLAS takes a buffer; where address space is too short for one more, OpenBLAS waits for
- * it for ever. So where that is limited, the buffers of all threads are taken here, or OpenBLAS is not used. */
+/* Each thread that calls OpenBLAS takes a buffer; when there is no address space for one more, OpenBLAS waits for
+ * ever. So when address space is limited, this function makes OpenBLAS allocate the buffers of all threads now; false
+ * when they do not fit, and OpenBLAS is not used. */
 static bool reserve_buffers(const Blas *blas)
 {
     enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
@@ -109,7 +111,7 @@ static void load_once(void)
     const char *better = handle ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {
-        dlclose(handle); /* it reads its environment when it is loaded, and only then */
+        dlclose(handle); /* OpenBLAS reads its environment only when it is loaded */
         handle = load(&loading.blas);
     }
     loading.loaded = handle && reserve_buffers(&loading.blas);

@@ -1,4 +1,5 @@
-/* lloyd.c -- see lloyd.h. Each level is the mean of the standard normal between the midpoints to its neighbours. */
+/* lloyd.c -- see lloyd.h. Each level is the mean of the standard normal distribution between the midpoints to its two
+ * neighbours. */
 #include "num/lloyd.h"
 
 static const float levels[] = {

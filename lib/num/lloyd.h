@@ -1,4 +1,5 @@
-/* lloyd.h -- the levels with the least mean squared error for standard normal numbers (Lloyd 1957, Max 1960). */
+/* lloyd.h -- the quantiser levels with the least mean squared error for standard normal numbers (Lloyd 1957, Max
+ * 1960). */
 #ifndef ATOMO_LLOYD_H
 #define ATOMO_LLOYD_H
 
@@ -6,10 +7,11 @@
 
 enum { LLOYD_BITS_MAX = LEVEL_SCALE_BITS + 1 };
 
-/* Returns the 2^(bits - 1) positive levels, rising; 1 <= bits <= LLOYD_BITS_MAX. The negative ones mirror them. */
+/* Returns the 2^(bits - 1) positive levels, rising; the negative levels mirror them. 1 <= bits <= LLOYD_BITS_MAX. */
 const float *lloyd_levels(int bits);
 
-/* Returns thresholds for numbers of standard deviation `unit`, with the levels of standard normal numbers. */
+/* Returns a scale with the thresholds for numbers of standard deviation `unit`, and with the levels for standard
+ * normal numbers. */
 LevelScale lloyd_scale(int bits, float unit);
 
 #endif

@@ -1,12 +1,12 @@
-/* log_series.h -- logarithms that are the same on every machine, from sums, products and one division of doubles; the
- * C library's log may differ in rounding. */
+/* log_series.h -- logarithms that are the same on every machine, computed by sums, products and one division of
+ * doubles. The C library's log may round differently from machine to machine. */
 #ifndef ATOMO_LOG_SERIES_H
 #define ATOMO_LOG_SERIES_H
 
 #include <math.h>
 
-/* Returns ln m and sets e, where v = m 2^e > 0 with m within 1/sqrt(2) .. sqrt(2). ln m = 2 atanh z, z = (m - 1) / (m
- * + 1); the series' truncation error is under 1e-20 of it. */
+/* Splits v > 0 into m 2^e with m in 1/sqrt(2) .. sqrt(2); returns ln m and sets e. ln m = 2 atanh z with z = (m - 1)
+ * / (m + 1); the relative error of the truncated series is below 1e-20. */
 static inline double log_split(double v, int *e)
 {
     double m = frexp(v, e), series = 0;

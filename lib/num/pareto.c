@@ -1,5 +1,5 @@
-/* pareto.c -- see pareto.h. In order of size, a point is on the front where its error is less than that of all points
- * before. */
+/* pareto.c -- see pareto.h. In order of size, a point is on the front when its error is less than the errors of all
+ * points before it. */
 #include "num/pareto.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static int order(double x, double y)
     return (x > y) - (x < y);
 }
 
-/* By kind, then size, then error. */
+/* Compares points by kind, then size, then error. */
 static int by_place(const void *x, const void *y)
 {
     const ParetoPoint *p = *(ParetoPoint *const *)x, *q = *(ParetoPoint *const *)y;
@@ -18,7 +18,8 @@ static int by_place(const void *x, const void *y)
     return kind ? kind : size ? size : order(p->error, q->error);
 }
 
-/* `best` is the last point put on the front; no point before it has less error. */
+/* Marks the front in sorted points. `best` is the last point on the front so far; no earlier point of its kind has
+ * less error. */
 static void mark_sorted(ParetoPoint **point, size_t count)
 {
     const ParetoPoint *best = NULL;

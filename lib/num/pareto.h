@@ -1,4 +1,4 @@
-/* pareto.h -- the Pareto front of points of size and error. */
+/* pareto.h -- the Pareto front of points, each with a size and an error. */
 #ifndef ATOMO_PARETO_H
 #define ATOMO_PARETO_H
 
@@ -6,13 +6,13 @@
 
 typedef struct {
     double size, error; /* less is better; a point with a NaN is on no front and is ignored */
-    int kind;           /* points of one kind compete among themselves */
+    int kind;           /* only points of the same kind are compared */
     bool front;         /* set by pareto_mark */
 } ParetoPoint;
 
-/* Sets `front` of each point. A point is on the front of its kind unless another of that kind is smaller without more
- * error, or has less error without being larger. Equal points are both on it or both not. O(n log n); the arena is
- * rewound. */
+/* Sets `front` of each point. A point is on the front of its kind unless another point of the kind is smaller without
+ * more error, or has less error without being larger. Of equal points, all are on the front or none is. O(n log n);
+ * the arena is rewound. */
 Status pareto_mark(ParetoPoint *point, size_t count, Arena *a, Error *err);
 
 #endif

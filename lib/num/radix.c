@@ -1,9 +1,11 @@
-/* radix.c -- sorting floats through their bits, most significant digit first, then within the cache.
+/* radix.c -- sorts floats by their bits: a first pass by the most significant digit, then a radix sort of each bucket
+ * in the cache.
  *
- * The first pass deals the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction). Each
- * bucket then usually fits the cache, and gets three passes over digits of 7 bits, least significant first; a digit
- * that all its keys share is skipped, so a bucket of equal keys, such as a sparse vector's zeros, is only counted.
- * Pieces of the first pass and buckets of the second run in parallel; the result does not depend on the threads. */
+ * The first pass distributes the keys to 2048 buckets by their top 11 bits (sign, exponent, two bits of fraction). A
+ * bucket then usually fits the cache, and is sorted in three passes over digits of 7 bits, least significant first. A
+ * digit that is the same in all keys of the bucket is skipped, so a bucket of equal keys, such as a sparse vector's
+ * zeros, is only counted. Pieces of the first pass and buckets of the second run in parallel; the result does not
+ * depend on the number of threads. */
 #include "num/radix.h"
 
 #include "base/bytes.h"
@@ -19,17 +21,17 @@ enum {
     DIGIT = 7,
     DIGITS = LOW / DIGIT,
     VALUES = 1 << DIGIT,
-    PIECE = 1 << 20, /* elements in a piece, or more, so that there are */
-    PIECES_MAX = 64, /* at most this many pieces */
-    FEW = 48,        /* up to this many keys insertion sort is fastest */
+    PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
+    PIECES_MAX = 64, /* the most pieces; larger vectors have larger pieces */
+    FEW = 48,        /* the most keys for which insertion sort is fastest */
 };
 
-/* ---- dealing by the top digit ---- */
+/* ---- distribution by the top digit ---- */
 
 typedef struct {
     const float *x;
     size_t n, pieces, piece;  /* elements in a piece; the last one may have fewer */
-    size_t (*place)[BUCKETS]; /* per piece: counts at first, then where its next key of a bucket goes */
+    size_t (*place)[BUCKETS]; /* for each piece and bucket: first a count, then the place of the next key */
     size_t start[BUCKETS + 1];
     float *out;
     uint32_t *spare;
@@ -49,7 +51,7 @@ static void count_piece(void *data, size_t p)
         count[radix_key(s->x[i]) >> LOW]++;
 }
 
-/* Counts to places: buckets in order, within a bucket the pieces in order. */
+/* Turns counts into places: buckets in order, and the pieces in order within a bucket. */
 static void lay_out(Sort *s)
 {
     size_t at = 0;
@@ -88,7 +90,7 @@ void radix_sort_few(uint32_t *key, size_t n)
     }
 }
 
-/* Keys in memory that may be floats'. */
+/* Reads and writes keys through bytes, as the memory may be an array of floats. */
 static inline uint32_t get(const void *keys, size_t i)
 {
     return load_u32((const uint8_t *)keys + 4 * i);
@@ -106,7 +108,7 @@ static void deal_digit(const void *from, void *to, size_t n, int shift, size_t p
     }
 }
 
-/* Counts to places; false when one value has all n. */
+/* Turns counts into places; false when all n keys have the same digit. */
 static bool digit_varies(size_t count[VALUES], size_t n)
 {
     size_t at = 0;
@@ -214,7 +216,8 @@ static inline uint32_t magnitude_bits(float x)
     return float_bits(x) & 0x7fffffffu;
 }
 
-/* The bits of the magnitude of rank k (from 0), digit by digit from the top; `*upto` is how many are no larger. */
+/* Returns the bits of the magnitude of rank k (from 0), found digit by digit from the top; sets *upto to the number
+ * of magnitudes that are no larger. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* 11, 10 and 10 bits */
@@ -250,7 +253,7 @@ double radix_magnitude_quantile(const float *x, size_t n, double q)
     size_t upto;
     const uint32_t low = select_magnitude(x, n, k, &upto);
     uint32_t high = low;
-    if (k + 1 < n && k + 1 >= upto) { /* rank k + 1 has the least magnitude above */
+    if (k + 1 < n && k + 1 >= upto) { /* rank k + 1 has the least magnitude above `low` */
         high = UINT32_MAX;
         for (size_t i = 0; i < n; i++) {
             const uint32_t m = magnitude_bits(x[i]);

@@ -1,14 +1,14 @@
-/* radix.h -- sorting floats through their bits, and the order statistics that need it.
+/* radix.h -- sorts floats by their bits, and computes order statistics.
  *
- * A float's bits, with the sign bit flipped for positive numbers and all bits for negative ones, order as
- * unsigned integers do as numbers; -0 comes before +0. NaN must not occur. */
+ * Flip the sign bit of a positive float, and all bits of a negative float: the results, compared as unsigned
+ * integers, have the order of the floats; -0 comes before +0. NaN must not occur. */
 #ifndef ATOMO_RADIX_H
 #define ATOMO_RADIX_H
 
 #include "base/arena.h"
 #include "base/bytes.h"
 
-/* The unsigned integer of a float, and back. */
+/* Return the unsigned integer of a float, and the float of an unsigned integer. */
 static inline uint32_t radix_key(float x)
 {
     const uint32_t u = float_bits(x);
@@ -22,7 +22,7 @@ static inline float radix_float(uint32_t key)
 /* Sorts a few keys, by insertion. */
 void radix_sort_few(uint32_t *key, size_t n);
 
-/* Sorts x (n) into out (n), which may be x itself; `spare` (n) is overwritten. */
+/* Writes the sorted x (n) to out (n), which may be x itself; overwrites `spare` (n). */
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
                   Error *err);
 
@@ -36,7 +36,8 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
 Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int threads, double *w1,
                          Arena *scratch, Error *err);
 
-/* Returns the magnitude of rank k < n (0: smallest); *upto = number of magnitudes <= it. x is not reordered. */
+/* Returns the magnitude of rank k < n (0: smallest), and sets *upto to the number of magnitudes <= it. x is not
+ * reordered. */
 float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
 
 /* Returns the q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. x is not reordered. */

@@ -1,14 +1,14 @@
 /* rotation.h -- random rotations of vectors of 64 elements or more: rounds of random signs and an orthonormal
- * transform, after which every coordinate is close to normal, whatever the vector was.
+ * transform. Afterwards every coordinate is close to normally distributed, whatever the vector was.
  *
- * A vector is cut into pieces of BLOCK elements; a rest of fewer than ROTATION_LEAST elements joins the last piece. A
- * piece is cut into blocks: each is the longest power of two that leaves nothing or at least ROTATION_LEAST elements,
- * and is transformed by Walsh-Hadamard (hadamard_transform.h). Where there is no such power, the rest, fewer than 2
- * ROTATION_LEAST elements, is one block that is transformed by a cosine transform (short_cosine.h). Nothing is
- * padded. Each block is rotated by itself. All machines give the same bytes.
+ * A vector is cut into pieces of BLOCK elements; a remainder of fewer than ROTATION_LEAST elements joins the last
+ * piece. A piece is cut into blocks, each rotated by itself. The length of a block is the largest power of two that
+ * leaves nothing or at least ROTATION_LEAST elements; its transform is Walsh-Hadamard (hadamard_transform.h). When
+ * there is no such power, the remainder, fewer than 2 ROTATION_LEAST elements, is one block with a cosine transform
+ * (short_cosine.h). Nothing is padded. All machines give the same bytes.
  *
- * After two rounds of Hadamard a quantiser of signs is still biased (for two equal spikes by about 6 / n of the
- * norm), so short blocks get a third round. */
+ * After two rounds with Hadamard transforms, an estimate from the signs of the coordinates is still biased (for a
+ * vector with two equal non-zero elements by about 6 / n of the norm), so short blocks get a third round. */
 #ifndef ATOMO_ROTATION_H
 #define ATOMO_ROTATION_H
 
@@ -29,10 +29,11 @@ size_t rotation_piece(size_t n, size_t piece); /* returns the length of the piec
 /* Returns the length of the first block of the `left` elements that remain of a piece; 0 where left is 0. */
 size_t rotation_block(size_t left);
 
-/* Address of a block's random signs: word at / 32 + 4096 round of the piece's key. */
+/* Where a block's random signs come from: round r uses the random words from at / 32 + 4096 r on, of the piece's
+ * key. */
 typedef struct {
     RngKey key;
-    size_t at; /* where the block begins in its piece, a multiple of 32 */
+    size_t at; /* the block's first element in its piece, a multiple of 32 */
     int rounds;
 } Rotation;
 

@@ -1,5 +1,6 @@
-/* select.c -- the k largest: a sample gives a threshold that is almost surely a little too low, and one pass marks
- * all elements from it on; the marked ones are then ranked. Where too few are marked, all elements are ranked. */
+/* select.c -- selects the k largest magnitudes. A sample of the elements gives a threshold that is almost surely a
+ * little too low; one pass marks all elements that reach it, and the k largest of the marked elements are found. If
+ * fewer than k are marked, all elements are ranked. */
 #include "num/select.h"
 
 #include "base/bytes.h"
@@ -14,8 +15,8 @@
 enum {
     WORDS = BLOCK / 64,
     SAMPLE = 1 << 14,
-    SAMPLED_FROM = 4 * SAMPLE, /* shorter vectors are ranked whole */
-    FEW = 8                    /* up to one in so many elements is listed */
+    SAMPLED_FROM = 4 * SAMPLE, /* shorter vectors are ranked without a sample */
+    FEW = 8                    /* select_list lists selections of at most n / FEW elements */
 };
 
 bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch)
@@ -27,7 +28,7 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
     return s->bits && s->in_block && s->part;
 }
 
-/* ---- all from a level on ---- */
+/* ---- all elements from a threshold on ---- */
 
 typedef struct {
     Picks *s;
@@ -68,7 +69,7 @@ void select_from(Picks *s, double least)
     count_all(s);
 }
 
-/* ---- one number of each block ---- */
+/* ---- largest magnitude and sum of magnitudes, block by block ---- */
 
 static void largest_block(void *data, size_t block)
 {
@@ -136,11 +137,12 @@ bool select_list(Picks *s)
     return true;
 }
 
-/* ---- keeping the elements above a level, and the first `ties` that equal it; each sign has its own level ---- */
+/* ---- thinning: keeps the elements above a threshold and the first `ties` equal to it; each sign has its own
+ * threshold ---- */
 
 typedef struct {
-    float least[2];  /* of elements above zero, of elements below */
-    size_t *ties[2]; /* both may point to one count */
+    float least[2];  /* thresholds for elements above zero, for elements below zero */
+    size_t *ties[2]; /* equal elements still to keep; both may point to the same count */
 } Thin;
 
 static bool stays(const Thin *t, float x)
@@ -186,7 +188,8 @@ static Thin thin_alike(float least, size_t *ties)
 
 /* ---- ranks ---- */
 
-/* The k-th largest magnitude of `value` (n), k from 1 to n; `*ties` is how many of its size are among the k. */
+/* Returns the k-th largest magnitude of `value` (n), 1 <= k <= n; sets *ties to the number of equal magnitudes among
+ * the k largest. */
 static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
 {
     size_t upto;
@@ -195,7 +198,7 @@ static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
     return v;
 }
 
-/* Ranks all elements: no list is held. */
+/* Selects the k largest magnitudes by ranking all elements, without a list. */
 static void top_of_all(Picks *s, size_t k)
 {
     size_t ties;
@@ -222,12 +225,12 @@ bool select_narrow(Picks *s, size_t k)
         const Thin t = thin_alike(least, &ties);
         thin_list(s, &t);
     } else {
-        top_of_all(s, k); /* the k largest of all are among the selected ones, as all others are smaller */
+        top_of_all(s, k); /* the k largest of all elements are selected, as all others are smaller */
     }
     return true;
 }
 
-/* One element, at a pseudo-random place, of each of SAMPLE strides. */
+/* Fills `sample` with one element, at a pseudo-random place, from each of SAMPLE strides of x. */
 static void draw_sample(const Picks *s, float sample[SAMPLE])
 {
     const size_t stride = s->n / SAMPLE;
@@ -235,8 +238,8 @@ static void draw_sample(const Picks *s, float sample[SAMPLE])
         sample[i] = s->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* A level that at least k elements reach with probability above 1 - 1e-6, provided that places and values are
- * independent; 0 where the sample (m) is too small. */
+/* Returns a threshold that at least k elements reach with probability above 1 - 1e-6, provided that the values of
+ * elements do not depend on their places; 0 if the sample (m) is too small. */
 static double guess_level(const Picks *s, const float *sample, size_t m, size_t k)
 {
     const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
@@ -263,9 +266,10 @@ bool select_top(Picks *s, size_t k)
     return true;
 }
 
-/* ---- the signs apart ---- */
+/* ---- positive and negative elements separately ---- */
 
-/* The elements of a sign, in order; `value` has room for n. */
+/* Copies the elements below zero (side 1) or above zero (side 0), in order; `value` has room for n. Returns their
+ * number. */
 static size_t gather(const float *x, size_t n, int side, float *value)
 {
     size_t count = 0;
@@ -276,7 +280,8 @@ static size_t gather(const float *x, size_t n, int side, float *value)
     return count;
 }
 
-/* A level that k[0] elements above zero and k[1] below very probably reach; 0 where none is found. */
+/* Returns a threshold that very probably k[0] elements above zero and k[1] elements below zero reach; 0 if the sample
+ * is too small. */
 static double guess_both(const Picks *s, const size_t k[2])
 {
     float sample[SAMPLE], own[SAMPLE];
@@ -288,7 +293,8 @@ static double guess_both(const Picks *s, const size_t k[2])
     return least;
 }
 
-/* How each side is thinned to k, from the (n) elements of x; false when a side has fewer. */
+/* Fills t with the thresholds and ties that leave k[0] and k[1] elements of x (n); false when a sign has fewer
+ * elements. */
 static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
 {
     for (int side = 0; side < 2; side++) {

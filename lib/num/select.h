@@ -1,7 +1,7 @@
-/* select.h -- the largest magnitudes of a vector, in linear time and without moving an element.
+/* select.h -- selects the largest magnitudes of a vector, in linear time and without moving an element.
  *
- * A selection is a bit for each element. Of equal magnitudes the first ones are selected, so a selection depends on
- * the vector alone. Zeros are never selected. */
+ * A selection is a bit for each element. Among equal magnitudes the elements with the lowest indices are selected, so
+ * a selection depends on the vector alone. Zeros are never selected. */
 #ifndef ATOMO_SELECT_H
 #define ATOMO_SELECT_H
 
@@ -9,12 +9,12 @@
 
 typedef struct {
     const float *x;
-    size_t n, count; /* elements, and how many are selected */
+    size_t n, count; /* elements, selected elements */
     int threads;
     Arena *scratch;
     uint64_t *bits;   /* element i: bit i % 64 of bits[i / 64] */
-    size_t *in_block; /* how many bits of each block are set */
-    size_t *place;    /* NULL, or the selected indices in order, which then replace the bits */
+    size_t *in_block; /* for each block, the number of set bits */
+    size_t *place;    /* the selected indices in order, which replace the bits; NULL: the bits count */
     float *value;     /* x at the selected indices */
     double *part;     /* (blocks) room for sums */
 } Picks;
@@ -22,7 +22,7 @@ typedef struct {
 /* Opens an empty selection. All functions of this file that return bool return false when scratch has no memory. */
 bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch);
 
-/* Selects all |x| >= least; a smaller `least` is raised to the smallest float above zero. */
+/* Selects all elements with |x_i| >= least; `least` <= 0 selects all non-zero elements. */
 void select_from(Picks *s, double least);
 float select_level(double least); /* the smallest positive float >= least */
 
@@ -30,17 +30,17 @@ float select_level(double least); /* the smallest positive float >= least */
 double select_largest(const Picks *s);
 double select_total(const Picks *s);
 
-/* Selects the k largest magnitudes, or all nonzero elements where these are fewer. */
+/* Selects the k largest magnitudes, or all non-zero elements if these are fewer than k. */
 bool select_top(Picks *s, size_t k);
 
 /* Keeps the k largest magnitudes of the present selection. */
 bool select_narrow(Picks *s, size_t k);
 
-/* Selects the k[0] largest elements above zero and the k[1] of largest magnitude below zero; x has at least as
- * many. */
+/* Selects the k[0] largest of the elements above zero and the k[1] largest magnitudes of those below zero; x must
+ * have at least as many of each. */
 bool select_sides(Picks *s, const size_t k[2]);
 
-/* Makes the list s->place, s->value where at most one element in eight is selected. */
+/* Fills s->place and s->value if at most one element in eight is selected; else leaves them NULL. */
 bool select_list(Picks *s);
 
 /* Writes the indices of the selected elements of a block to `place` and returns their number. */

@@ -1,13 +1,12 @@
-/* short_cosine.c -- see short_cosine.h. Cosines of equally spaced angles come from
- * cos(a + b) = 2 cos(b) cos(a) - cos(a - b), for all lanes of a row at once; its rounding errors grow with n^2, to
- * 1e-10 at most. */
+/* short_cosine.c -- see short_cosine.h. Cosines of equally spaced angles come from the recurrence cos(a + b) = 2
+ * cos(b) cos(a) - cos(a - b), for all coefficients at once; its rounding errors grow with n^2, to 1e-10 at most. */
 #include "num/short_cosine.h"
 
 #include <math.h>
 
 /* ---- cosines ---- */
 
-/* The Taylor series of cos (from = 0) or sin (from = 1), summed from its smallest term. */
+/* Returns the Taylor series of cos x (from = 0) or sin x (from = 1), summed from its smallest term. */
 static double series(double x, int from)
 {
     double sum = 0;
@@ -16,7 +15,7 @@ static double series(double x, int from)
     return (1 + sum) * (from ? x : 1);
 }
 
-/* cos(pi j / (2 n)) for j <= 2 n. */
+/* Returns cos(pi j / (2 n)) for j <= 2 n. */
 static double cosine(size_t j, size_t n)
 {
     const size_t i = j > n ? 2 * n - j : j;
@@ -27,12 +26,13 @@ static double cosine(size_t j, size_t n)
 
 /* ---- sums of waves ---- */
 
-/* Of wave l: its value now, the one before, and twice the cosine of its step. */
+/* For each wave l (a cosine at equally spaced angles): its present value, its previous value, and twice the cosine of
+ * the spacing. */
 typedef struct {
     double now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST];
 } Waves;
 
-/* out_l = sum over t of in_t wave_l(t). */
+/* Sets out_l = sum over t of in_t times value t of wave l. */
 static void add_waves(const double *in, size_t n, Waves *w, double *out)
 {
     for (size_t l = 0; l < n; l++)

@@ -1,9 +1,9 @@
 /* solve.c -- see solve.h.
  *
- * In logarithms of argument and value a size is nearly a straight line, so the secant method works well. Until the
- * tries bracket the target, each step starts from the last try: by the secant, or, where the function is constant,
- * further each time. Then the bracket shrinks by the secant, or by halves where the secant keeps moving the same end
- * or takes long. */
+ * The logarithm of a payload size is nearly a linear function of the logarithm of the argument, so the secant method
+ * works well. Until two tries bracket the target, each step starts from the last try: its length follows from the
+ * secant or, where the function is constant, doubles each time. Then the bracket is cut at the secant's zero, or
+ * halved when the secant keeps moving the same end or takes long. */
 #include "num/solve.h"
 
 #include <math.h>
@@ -13,24 +13,24 @@
 enum { DIGITS_MOST = 7, TRIES_MOST = 30 };
 
 #define REACH log(64)
-#define LEVEL 1e-4 /* smaller slopes do not tell the direction */
-#define STEEP 20   /* larger slopes are steps of the function */
+#define LEVEL 1e-4 /* a smaller slope counts as constant */
+#define STEEP 20   /* a larger slope counts as a step of the function */
 
 typedef struct {
-    double at, u, w; /* the argument; logarithms of it and of value over target */
+    double at, u, w; /* the argument, its logarithm, and log(value / target) */
 } Try;
 
 typedef struct {
     const Solve *p;
     Solution *s;
-    Try first, last, under, over; /* w < 0 and w > 0: the latest of each */
+    Try first, last, under, over; /* under, over: the latest try with w < 0, with w > 0 */
     bool has_under, has_over;
-    double direction;             /* of the slope: 1 or -1; 0: not known yet */
-    double presumed;              /* the direction assumed until it is known */
+    double direction;             /* 1: the function rises, -1: it falls, 0: not known yet */
+    double presumed;              /* the direction that is assumed until it is known */
     bool ended;                   /* a try had no value */
     bool level;                   /* the last step did not change the value */
     double reach;                 /* length of the next step where the function is constant */
-    int inside, same;             /* tries inside the bracket; how many of the last moved the same end */
+    int inside, same;             /* tries inside the bracket; how many of the latest moved the same end */
     double low_tried, high_tried; /* the outermost tries */
 } Search;
 
@@ -101,16 +101,18 @@ static Status try_at(Search *q, double at, Error *err)
     return OK;
 }
 
-/* ---- where to next ---- */
+/* ---- the next argument to try ---- */
 
-/* How far the logarithm of the argument may be off while the value stays within most of the tolerance. */
+/* Returns how far the logarithm of the next argument may be rounded: little enough for the value to stay within most
+ * of the tolerance. */
 static double room(const Search *q)
 {
     const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
     return fmax(0.6 * q->p->tolerance, 0.1 * fabs(q->last.w) - 0.02) / slope;
 }
 
-/* The next try around u, and strictly between the ends; NaN: there is none. */
+/* Returns an argument with few digits whose logarithm is near u, strictly between low and high; NaN: there is
+ * none. */
 static double choose(const Search *q, double u, double low, double high)
 {
     const double h = room(q), at = exp(u);
@@ -122,7 +124,8 @@ static double choose(const Search *q, double u, double low, double high)
     return inside > low && inside < high ? inside : NAN;
 }
 
-/* The next try inside the bracket; NaN where it is so narrow that only a step of the function lies in it. */
+/* Returns the next argument inside the bracket; NaN when the bracket is so narrow that it must hold a step of the
+ * function. */
 static double choose_inside(Search *q)
 {
     const Try a = q->under, b = q->over;
@@ -133,7 +136,7 @@ static double choose_inside(Search *q)
     return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
 }
 
-/* The next try outside all tries, in the direction of the target. */
+/* Returns the next argument outside all earlier ones, in the direction of the target; NaN: there is none. */
 static double choose_outside(Search *q)
 {
     const Solve *p = q->p;
@@ -160,7 +163,7 @@ static double choose_next(Search *q)
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
     q->presumed =
-        -1; /* constant up to the limit: the function may fall, so search on the other side of the first try */
+        -1; /* constant up to the limit: the function may fall, so the search goes to the other side of the first try */
     q->last = q->first;
     q->reach = REACH;
     return choose_outside(q);

@@ -1,34 +1,34 @@
-/* solve.h -- the argument at which an expensive, roughly monotone function has a given value.
+/* solve.h -- finds the argument at which an expensive, roughly monotone function has a given value.
  *
- * Made for the size of a codec's payloads as a function of its rate: positive, close to a power of the rate, with
- * steps, constant at both ends of the range, rising or falling. Arguments are decimals of few digits. */
+ * Made for the payload size of a codec as a function of its rate parameter. Such a function is positive, close to a
+ * power of the argument, rises or falls, may have steps, and may be constant at both ends of the range. Arguments are
+ * decimals with few digits. */
 #ifndef ATOMO_SOLVE_H
 #define ATOMO_SOLVE_H
 
 #include "base/base.h"
 
 typedef struct {
-    double target, tolerance; /* a value within target * (1 +- tolerance) is wanted */
+    double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
     double low, high;         /* range of the argument; low > 0 */
-    bool whole;               /* only whole arguments */
-    unsigned most;            /* evaluations; 0: 30 */
-
-    /* Sets *value > 0; NaN: the function has no value, which ends the search. */
+    bool whole;               /* the argument must be an integer */
+    unsigned most;            /* the most evaluations; 0: 30 */
+    /* Sets *value > 0, the function's value at `at`. NaN: the function has no value there, and the search ends. */
     Status (*of)(void *data, double at, double *value, Error *err);
     void *data;
 } Solve;
 
 typedef struct {
-    double at, value; /* the try nearest to the target; NaN: no try had a value */
-    double slope;     /* d log value / d log argument there; NaN: unknown */
+    double at, value; /* argument and value of the try nearest to the target; NaN: no try had a value */
+    double slope;     /* d log value / d log argument at `at`; NaN: unknown */
     bool reached;
     unsigned tries;
 } Solution;
 
-/* On entry s->at is where to begin and s->slope the slope there, NaN: unknown. */
+/* Searches and fills s. On entry, s->at is the first argument to try and s->slope the slope there (NaN: unknown). */
 Status solve_search(const Solve *problem, Solution *s, Error *err);
 
-/* Returns the decimal with the fewest digits strictly between low and high, the nearest to `v` of these; NaN when
+/* Rounds v to the fewest digits for which the result lies strictly between low and high, and returns it; NaN when
  * seven digits are too few. All arguments are above 0. */
 double solve_decimal(double v, double low, double high);
 

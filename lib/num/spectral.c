@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Eigenvalues of A'A under this share of the largest have at most two correct digits. */
+/* Eigenvalues of A'A below this share of the largest have at most two correct digits. */
 #define DUST 1e-12
 
-/* The eigenvalue of atom i: eigenvalues ascend, atoms descend. */
+/* Returns the index of the eigenvalue of atom i: eigenvalues ascend, atoms descend. */
 static size_t eigen_index(const Spectral *s, size_t i)
 {
     return s->k - 1 - i;
@@ -25,7 +25,7 @@ static void swap_vectors(double *a, double *b, size_t n)
     }
 }
 
-/* v (count, k): the eigenvectors that belong to atoms index[0 .. count-1]. */
+/* Writes to v (count, k) the eigenvectors of the atoms index[q]. */
 static Status eigenvectors(Spectral *s, const size_t *index, size_t count, double *v, Arena *arena,
                            Error *err)
 {
@@ -40,7 +40,7 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
     return OK;
 }
 
-/* The atoms from `first` on have eigenvalues that are mostly rounding error, so their lengths are measured. */
+/* Computes lambda of the atoms from `first` on as |A v_i|: their eigenvalues are mostly rounding error. */
 static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
 {
     enum { AT_ONCE = 256 };
@@ -62,8 +62,9 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
-/* Orthogonal to a few strong directions A is mostly rounding error, so any orthonormal vectors complete the basis.
- * Leaves `rest` empty where computing the strong eigenvectors took the whole basis. */
+/* Completes the first `strong` eigenvectors to a basis. In the directions orthogonal to them A is mostly rounding
+ * error, so any orthonormal vectors will do. Leaves `rest` empty if all eigenvectors had to be computed for the
+ * strong ones. */
 static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 {
     double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
@@ -114,14 +115,14 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
     if (!s->lambda)
         return arena_fail(arena, err);
     TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
-    /* The basis is only exact to rounding, so shorter lengths are not significant. */
+    /* The basis is exact up to rounding only, so smaller values of lambda are not significant. */
     for (size_t i = 1; i < s->k; i++)
         if (s->lambda[i] <= (double)s->k * DBL_EPSILON * s->lambda[0])
             s->lambda[i] = 0;
     return OK;
 }
 
-/* times * x, as floats. */
+/* Writes times * x as floats. */
 static void put_floats(const double *x, double times, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++)

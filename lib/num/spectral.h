@@ -1,7 +1,8 @@
-/* spectral.h -- a matrix as atoms of rank one, A = sum (A v_i) v_i', for one orthonormal basis v_1 .. v_k.
+/* spectral.h -- writes a matrix as a sum of atoms of rank one, A = sum of (A v_i) v_i', for an orthonormal basis v_1
+ * .. v_k.
  *
- * The sum is exact for any orthonormal basis. From the eigenvectors of A'A it is the singular value
- * decomposition, and only the requested atoms need their vectors computed. */
+ * The sum is exact for any orthonormal basis. With the eigenvectors of A'A as basis it is the singular value
+ * decomposition, and v_i is computed for the requested atoms only. */
 #ifndef ATOMO_SPECTRAL_H
 #define ATOMO_SPECTRAL_H
 
@@ -13,18 +14,18 @@ typedef struct {
     Tall a;
     size_t k; /* a.cols */
     double *
-        lambda; /* (k) |A v_i|, in descending order up to rounding; 0 where it is mere rounding error of the largest */
-    Eigen eigen;     /* GRAM; of the Gram matrix */
-    Completion rest; /* GRAM: where most of the values are rounding error, all vectors come from this basis */
-    double *u, *v;   /* GESDD: (k, rows), (k, cols) */
+        lambda; /* (k) |A v_i|, descending up to rounding; 0 where it is below the rounding error of the largest */
+    Eigen eigen;     /* SPECTRAL_GRAM: of the Gram matrix A'A */
+    Completion rest; /* SPECTRAL_GRAM: the basis, when most eigenvalues are rounding error */
+    double *u, *v;   /* SPECTRAL_GESDD: singular vectors (k, rows), (k, cols) */
     int threads;
 } Spectral;
 
-/* Everything lives in the arena. ERR_NUMERIC when A is not finite. */
+/* Computes lambda and prepares the atoms; all memory comes from the arena. ERR_NUMERIC when A is not finite. */
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err);
 
-/* The atoms index[0 .. count-1], ascending, each scaled: u[q] = A v_i * scale_q, rows floats, and v[q] = v_i,
- * cols floats, at any addresses. */
+/* Computes atoms i = index[q], which ascend: writes `rows` floats u[q] = scale[q] A v_i and `cols` floats v[q] = v_i.
+ * u[q] and v[q] need no alignment. */
 Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, size_t count, uint8_t *const *u,
                       uint8_t *const *v, Arena *arena, Error *err);
 

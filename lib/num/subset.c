@@ -6,15 +6,15 @@
 
 /* ---- the number of members of a block ---- */
 
-/* `drawn` elements out of `all`, of which `marked` are marked. */
+/* An urn of `all` elements, `marked` of them marked, from which `drawn` elements are drawn. */
 typedef struct {
     double all, marked, drawn;
 } Urn;
 
-#define NEGLIGIBLE 0x1p-80 /* relative to the probability of the likeliest number */
+#define NEGLIGIBLE 0x1p-80 /* probabilities below this share of the largest one are left out */
 
-/* Adds up the probabilities of j marked ones, relative to the likeliest j, from there downwards, then upwards, until
- * the sum passes `stop`; returns the j at which it does, and the sum. */
+/* Adds up the probabilities of drawing j marked elements, divided by that of the likeliest j: from the likeliest j
+ * downwards, then upwards, until the sum passes `stop`. Returns the j at which it does, and the sum. */
 static double add_up(Urn u, double stop, double *sum)
 {
     const double rest = u.all - u.marked - u.drawn;
@@ -38,7 +38,8 @@ static double add_up(Urn u, double stop, double *sum)
     return likeliest;
 }
 
-/* A draw from the hypergeometric distribution by inversion, at unit in [0, 1). */
+/* Draws from the hypergeometric distribution by inversion: returns the number of marked elements for a uniform number
+ * `unit` in [0, 1). */
 static size_t marked_in(Urn u, double unit)
 {
     double sum;
@@ -62,14 +63,15 @@ bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a)
 
 /* ---- the members ---- */
 
-/* Uniform in [0, most]; each probability is exact to 2^-48 of itself. */
+/* Returns a uniform integer in [0, most]; the relative error of each probability is at most 2^-48. */
 static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)
 {
     const uint64_t word = (uint64_t)rng_word(key, i) << 32 | rng_word_more(key, i);
     return (uint32_t)((unsigned __int128)word * (most + 1) >> 64);
 }
 
-/* Floyd: picks out of 0 .. j for rising j; where the pick is a member already, j joins instead. */
+/* Floyd's algorithm: for rising j, picks one of 0 .. j; if the pick is a member already, j becomes a member
+ * instead. */
 static void mark_some(const RngKey *key, uint32_t size, uint32_t count, uint64_t *member)
 {
     for (uint32_t i = 0, j = size - count; i < count; i++, j++) {

@@ -1,9 +1,10 @@
-/* subset.h -- draws k of n elements at a random address (rng.h), every subset with equal probability.
+/* subset.h -- draws k of n elements with the random numbers of an address (rng.h), every subset with equal
+ * probability.
  *
- * The number of members in each block of 2^16 elements is drawn, block after block, from the hypergeometric
- * distribution; the members within a block, by Floyd's algorithm. So a block's members follow from the
- * address, n, k and the counts alone, in any order and on any thread. Only sums, products and quotients of
- * doubles decide: the same on every machine. */
+ * First the number of members in each block of 2^16 elements is drawn, block after block, from the hypergeometric
+ * distribution; then the members within a block by Floyd's algorithm. So a block's members depend on the address, n,
+ * k and these numbers alone, and blocks can be drawn in any order and on any thread. The draws use only sums,
+ * products and quotients of doubles, so they are the same on every machine. */
 #ifndef ATOMO_SUBSET_H
 #define ATOMO_SUBSET_H
 

@@ -17,7 +17,7 @@ static size_t pieces_of(size_t n, size_t step)
     return n / step + (n % step != 0);
 }
 
-/* ---- from the right ---- */
+/* ---- products M q ---- */
 
 typedef struct {
     const float *m, *q;
@@ -48,10 +48,10 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
     parallel_for(threads, pieces_of(rows, step), right_piece, &j);
 }
 
-/* ---- from the left ---- */
+/* ---- products M' p ---- */
 
-/* Columns are cut into strips, so that sums stay in the cache; where that leaves few pieces, rows are cut into
- * stretches, too, each with sums of its own. */
+/* Columns are cut into strips, so that sums stay in the cache. When there are few strips, the rows are also cut, into
+ * stretches, each with its own sums. */
 enum { STRIP = 1024, ENOUGH_STRIPS = 8, STRETCHES = 16, LEAST_ROWS = 256 };
 
 typedef struct {
@@ -124,8 +124,8 @@ static double dot(const double *a, const double *b, size_t n)
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/* Subtracts from vector k its projections on the k vectors before, which are orthonormal, and normalises the rest.
- * Returns the length of the rest as a share of the vector's length; 0: there was no rest. */
+/* Subtracts from vector k its projections on the k vectors before it, which are orthonormal, and normalises the
+ * remainder. Returns the length of the remainder as a share of the vector's length; 0: there is no remainder. */
 static double orthogonal(double *w, size_t k, size_t n)
 {
     double *v = w + k * n;

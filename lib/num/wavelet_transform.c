@@ -1,4 +1,5 @@
-/* wavelet_transform.c -- see wavelet.h. Levels go from buffer to buffer; a level is cut into pieces of its pairs. */
+/* wavelet_transform.c -- see wavelet_transform.h. Each level reads one buffer and writes another; its pairs of
+ * elements are cut into pieces for the threads. */
 #include "num/wavelet_transform.h"
 
 #include "base/parallel.h"
@@ -7,8 +8,8 @@
 
 const char *const wavelet_families[] = {"haar", "db2", "db4", NULL};
 
-/* Daubechies, Ten Lectures on Wavelets (1992), table 6.1, sums of sqrt 2. db2 is (1 + r, 3 + r, 3 - r, 1 - r) /
- * (4 sqrt 2) with r = sqrt 3. */
+/* Filters of Daubechies, Ten Lectures on Wavelets (1992), table 6.1, scaled to a sum of sqrt 2. db2 is (1 + r, 3 + r,
+ * 3 - r, 1 - r) / (4 sqrt 2) with r = sqrt 3. */
 static const struct {
     int taps;
     double s[WAVELET_TAPS];
@@ -37,12 +38,13 @@ WaveletFilter wavelet_filter(int family)
 
 enum { PIECE = BLOCK / 2, EDGE = WAVELET_TAPS / 2 - 1 };
 
-/* One level. The last `edge` pairs depend on elements beyond the end, which wrap round. */
+/* One level of a transform or its inverse. Forward, the last `edge` pairs need elements beyond the end, which are
+ * taken from the beginning. */
 typedef struct {
     WaveletFilter filter;
     size_t pairs, edge;
-    const float *x, *smooth, *detail; /* what is read */
-    float *to, *to_detail;            /* what is written */
+    const float *x, *smooth, *detail; /* inputs: x forward, smooth and detail back */
+    float *to, *to_detail;            /* outputs */
 } Level;
 
 static size_t pieces_of(const Level *l)
@@ -78,7 +80,7 @@ static void join_piece(void *data, size_t piece)
     if (piece || !l->edge)
         return;
     for (size_t i = 0; i < l->edge + EDGE; i++) {
-        const size_t k = (i + EDGE * l->pairs - EDGE) % l->pairs; /* EDGE before the first */
+        const size_t k = (i + EDGE * l->pairs - EDGE) % l->pairs; /* begins EDGE pairs before pair 0 */
         smooth[i] = l->smooth[k];
         detail[i] = l->detail[k];
     }
@@ -101,8 +103,9 @@ static int depth_of(size_t n, int levels)
     return depth;
 }
 
-/* Smooths alternate between `room` and y. In place (x == y) details cannot be written to y while it is read, so they
- * wait in `room` behind their smooths. */
+/* The levels write their smooth coefficients to `room` and y in turn. A level that reads y (x == y) cannot write its
+ * details to y at the same time, so it writes them to `room`, behind the smooth coefficients, and they are copied
+ * afterwards. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch)
 {
     const int depth = depth_of(n, levels);

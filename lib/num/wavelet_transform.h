@@ -1,12 +1,13 @@
 /* wavelet_transform.h -- orthonormal wavelet transforms of any length.
  *
- * A level turns m elements into h = floor(m / 2) smooths and h details,
+ * One level of the transform turns m elements x into h = floor(m / 2) smooth and h detail coefficients,
  *
  *     smooth_k = sum over t of s_t x_((2k + t) mod 2h)    detail_k = sum over t of d_t x_((2k + t) mod 2h)
  *
- * with d_t = (-1)^t s_(taps - 1 - t); where m is odd the last element is a coefficient itself. The next level
- * transforms the smooths, as long as there are two. Periodic filters are orthonormal down to two elements, where all
- * families equal Haar's. Coefficients are in the usual order: smooths, then the details of the coarsest level, ...:
+ * with the filters s and d_t = (-1)^t s_(taps - 1 - t). If m is odd, the last element is kept as a coefficient. The
+ * next level transforms the smooth coefficients, while there are at least two. Periodic filters are orthonormal down
+ * to two elements, where all families equal Haar's. Coefficients are in the usual order, the smooth ones first, then
+ * the details from the coarsest level to the finest:
  *
  *     level of m:   smooths 0 .. h-1   details h .. 2h-1   [ last element m-1 ] */
 #ifndef ATOMO_WAVELET_H
@@ -19,17 +20,17 @@
 enum { WAVELET_HAAR, WAVELET_DB2, WAVELET_DB4, WAVELETS };
 extern const char *const wavelet_families[]; /* ends in NULL */
 
-/* s and d of a family. */
+/* Returns the filters s and d of a family. */
 WaveletFilter wavelet_filter(int family);
 
-/* y = W x; `levels` 0: as many as possible. Takes 2 bytes of scratch for each element; false when scratch has no
- * memory. The same bytes on every machine and for any number of threads. */
+/* Writes y, the transform of x; `levels` 0: as many as possible. Takes 2 bytes of scratch for each element; false
+ * when scratch has no memory. Results are the same bytes on every machine and for any number of threads. */
 bool wavelet(int family, int levels, const float *x, float *y, size_t n, int threads, Arena *scratch);
 
-/* x = W' y, whose smooths it overwrites. */
+/* Writes x, the inverse transform of y, and overwrites y's smooth coefficients. */
 void wavelet_back(int family, int levels, float *y, float *x, size_t n, int threads);
 
-/* Both are finite where |x|_2 is at most this. x and y do not overlap. */
+/* Both transforms give finite numbers when |x|_2 is at most this. In both, x and y must not overlap. */
 #define WAVELET_MOST 0x1p125f
 
 #endif

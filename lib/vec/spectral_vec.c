@@ -5,8 +5,9 @@
 #include "vec/turn.h"
 #include "base/bytes.h"
 
-/* Float r of u[k] = row r . v[][k] for `count` vectors k, a constant in each case, so that the sums live in
- * registers. The last four columns may overlap those before them, which then meet zeros in `tail`. */
+/* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, with `a` at row r; v_k is column k of v. `count` is a
+ * constant in each case, so that the sums live in registers. Columns are taken four at a time; the last four may
+ * overlap columns that were added before, and `tail` has zeros in place of their factors. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
                            uint8_t *const u[4], size_t r)
 {
