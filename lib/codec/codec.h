@@ -67,7 +67,7 @@ typedef struct {
     Rng rng_shared; /* the same address without the worker: all workers draw the same numbers */
     int worker, workers, threads;
     int round;          /* 0 .. codec_rounds - 1 */
-    const Bytes *heard; /* (round entries) the payloads of earlier rounds, merged over all workers */
+    const Bytes *heard; /* the payloads of rounds 0 .. round - 1, merged over all workers */
     Streams *streams;   /* encode adds the entropy of its streams; NULL: not wanted */
     Arena *scratch;     /* for temporary memory; the codec_ functions below rewind it */
     Error *err;         /* set whenever a function returns another Status than OK */

@@ -34,7 +34,7 @@ double codec_residual(const Call *c);
 /* One worker's tensors of one step, for codecs that divide a budget between tensors. */
 typedef struct {
     size_t count;     /* 1 or more */
-    const Call *call; /* (count entries) the Calls that encode will get, except for `plan` */
+    const Call *call; /* `count` Calls as encode will get them, except for `plan` */
     /* Returns the values of tensor j, which are valid until the next load, so that a large model needs memory for one
      * tensor only. NULL: failed, and *err is set. */
     const float *(*load)(void *data, size_t j, Error *err);

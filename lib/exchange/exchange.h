@@ -61,7 +61,7 @@ typedef struct {
     bool each; /* True: payloads that merge are decoded one by one and averaged too */
     /* True: payloads last until the arena is rewound, as exchange_settle needs; false: until their batch is merged */
     bool keep;
-    /* (shape.n) decoded payloads, at the end the mean; the caller may use it before exchange_take and after */
+    /* (shape.n) decoded payloads, at the end the mean; not used while a worker encodes */
     float *y;
     Arena *payloads; /* The caller marks this arena before exchange_begin and rewinds it after the step. */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */

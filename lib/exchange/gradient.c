@@ -26,7 +26,7 @@ struct GradientExchange {
     size_t plan_size;          /* 0: the codec plans nothing */
     float *x, *y;              /* room for the largest parcel */
     double *up;                /* (workers) bytes */
-    Bytes (*sent)[ROUNDS_MAX]; /* (workers entries) payloads of the current parcel */
+    Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the current parcel */
 
     /* the current step: */
     size_t step, senders, first; /* senders: number of workers that send; first: the first of them */
@@ -155,7 +155,7 @@ static Status train(GradientExchange *x, const Parcel *p)
 typedef struct {
     GradientExchange *x;
     size_t worker;
-    const Parcel **parcel; /* (step.count entries) */
+    const Parcel **parcel; /* `step.count` entries */
     Step step;
     char *record; /* (step.count x plan_size) */
 } Planning;

@@ -25,7 +25,7 @@ typedef struct {
     size_t workers;
     uint64_t seed;
     int threads;
-    /* (tensors entries) in the order of the array; must outlive the GradientExchange */
+    /* one for each tensor, in the order of the array; must outlive the GradientExchange */
     const GradientTensor *tensor;
     size_t tensors;
     ExchangeClock clock; /* {0}: without timing */

@@ -24,7 +24,7 @@ typedef struct {
     Arena *arena; /* private, like all members below; NULL and 0 at first */
     CodecState *item;
     size_t count, room;
-    size_t *slot; /* (2 * room entries) hash table: 1 + the index of an item, 0: empty */
+    size_t *slot; /* hash table of 2 * room slots: 1 + the index of an item; 0: empty */
     uint64_t elements;
 } CodecStates;
 

@@ -112,7 +112,7 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
 /* Data of `load`, the callback with which codec_plan reads the vectors of a cell. */
 typedef struct {
     Dump *dump;
-    const Vector **vector; /* (count entries) the step's vectors */
+    const Vector **vector; /* `count` entries: the step's vectors */
     size_t at;             /* index of the last vector loaded, for error messages */
     float *x;              /* room for the largest vector */
 } Source;

@@ -31,7 +31,7 @@ typedef struct {
     const Codec *const *codec;
     const char *const *name; /* the codecs' canonical specs, for messages */
     size_t codecs;
-    const bool *skip; /* (codecs entries) true: the codec is left out; NULL: all codecs run */
+    const bool *skip; /* for each codec: true to leave it out; NULL: all codecs run */
     const VectorList *vectors;
     size_t repeats;
     uint64_t seed;

@@ -28,7 +28,7 @@ typedef struct {
     size_t n, workers, repeat;
     bool measured;    /* true: this repeat is decoded and measured; false: only timed */
     double sample;    /* minimum seconds of a timing sample */
-    WorkerSent *sent; /* (workers entries) */
+    WorkerSent *sent; /* one for each worker */
     Moments sizes;    /* bytes of a repeat's mean payload */
 
     double encode, merge, each, decode; /* seconds of this repeat */

@@ -17,11 +17,11 @@ typedef struct {
 } Cell;
 
 typedef struct {
-    Cell *cell;            /* (cells entries) in output order */
+    Cell *cell;            /* all cells, in output order */
     size_t cells, largest; /* number of cells; number of elements of the largest cell */
-    /* (cells entries) indices of cells in the order in which codecs run: by worker, then step */
+    /* indices of all cells in the order in which codecs run: by worker, then step */
     size_t *order;
-    double *above; /* (vectors entries) 95th percentile of |g| of each vector */
+    double *above; /* for each vector: 95th percentile of |g| */
     double above_run;
     RecordLevel reach;
 } Layout;
@@ -35,11 +35,11 @@ typedef struct {
     float *x, *y;
     float *work; /* a little more than 2 n: buffer of the sort, then mean and deviation of each element */
     float *pool_x, *pool_y;  /* NULL: order statistics are computed for single vectors only */
-    double *encode, *decode; /* (repeats entries) seconds */
+    double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
     float *g;             /* for merges: a worker's gradient */
     double *sum;          /* for merges: sum of the workers' gradients */
-    double *merge, *each; /* for merges: (repeats entries) seconds */
+    double *merge, *each; /* for merges: seconds of each repeat */
     Arena *payloads, *scratch;
 } Buffers;
 
@@ -59,7 +59,7 @@ typedef struct {
     const Vector *vector;
     double above[LEVELS];
     void *state; /* NULL: the codec keeps none */
-    /* (workers entries) plan records of this vector; NULL: the codec plans nothing */
+    /* for each worker: plan records of this vector; NULL: the codec plans nothing */
     const void *const *plan;
     bool *unread; /* set if a gradient cannot be loaded, which is not the codec's failure */
     float *first; /* gets repeat 0's estimate; NULL: not wanted */

@@ -6,7 +6,7 @@
 
 typedef struct {
     const Planner *planner;
-    const Vector **vector; /* (count entries) the step's vectors */
+    const Vector **vector; /* `count` entries: the step's vectors */
     size_t at;             /* index of the last vector loaded, for error messages */
     double loading;        /* seconds spent on loading */
     bool failed;           /* loading failed, which is not the codec's failure */

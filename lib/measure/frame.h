@@ -47,8 +47,8 @@ typedef struct FrameWriter FrameWriter;
  * times frame_put will be called. */
 Status frame_create(FrameWriter **out, const char *path, const char *spec, uint64_t records, Arena *a,
                     Error *err);
-Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs,
-                       Error *err); /* group "" is the root */
+/* Writes the attributes of a group; "" is the root. */
+Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs, Error *err);
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
 uint64_t frame_bytes(const FrameWriter *w); /* bytes of the finished file; call it after the last record */
 Status frame_commit(FrameWriter *w, Error *err); /* closes the file even on an error */

@@ -42,7 +42,7 @@ typedef struct {
     double merged; /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
     double early;  /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    double (*error)[E_SUMS]; /* (decoded entries) sums over each repeat's estimate */
+    double (*error)[E_SUMS]; /* for each decoded repeat: sums over its repeat's estimate */
     /* sums over the repeats' deviations from their mean, and over their mean's deviation from g */
     double spread[S_SUMS];
     bool spread_known;     /* false: the codec is random and there is only one repeat */
@@ -90,7 +90,7 @@ typedef struct {
 } Metric;
 
 extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */
-const Metric *metric_find(const char *name); /* returns NULL: no such metric */
+const Metric *metric_find(const char *name); /* returns NULL if there is no such metric */
 /* a callback for text_nearest that returns the name of metric i; ignores `data` */
 const char *metric_name(const void *data, size_t i);
 

@@ -60,7 +60,7 @@ extern const VerifyMethods verify_methods;
 typedef struct {
     float *x;
     size_t n;
-    double *lambda; /* (count entries) the non-zero |x|, largest first */
+    double *lambda; /* `count` entries: the non-zero |x|, largest first */
     size_t count;
     double l1, squares, most;
 } VerifyPart;
@@ -71,7 +71,7 @@ typedef struct {
     Shape shape;
     size_t rows, cols, k;
     double l1, squares, most;
-    double *sigma; /* (k entries) singular values, largest first */
+    double *sigma; /* `k` entries: singular values, largest first */
     double nuclear;
 } VerifyMatrix;
 

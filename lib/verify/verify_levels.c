@@ -172,12 +172,10 @@ double least_by_descent(const double *lambda, size_t n, double budget)
 typedef struct {
     const float *x;
     size_t n;
-    double tau,
-        /* root: sqrt(mu) by the paper's equation (16), from the number of heavy elements and the sum of the light
-         * ones */
-        root;
+    /* root: sqrt(mu) by the paper's equation (16), from the number of heavy elements and the sum of the light ones */
+    double tau, root;
     double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
-    Spent *part;  /* (blocks entries) */
+    Spent *part;  /* one for each block */
 } Spending;
 
 static void spend_block(void *data, size_t block)

@@ -111,7 +111,7 @@ typedef struct AtomSet {
     double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;
 Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
-/* before: atom i of set->atom is lambda_i a_i; after: all members are set */
+/* Divides each lambda_i a_i in set->atom by its length, and sets lambda, g, gram and the norms. */
 void atomset_settle(AtomSet *set);
 Status atomset_overlapping(VerifySubject *s, AtomSet *set); /* count 0: there are too few non-zero elements */
 Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */

@@ -45,7 +45,7 @@ typedef struct {
     const float *x;
     size_t n;
     double tau;
-    BlockSpread *block; /* (blocks entries) */
+    BlockSpread *block; /* one for each block */
 } SpreadJob;
 
 static void spread_block(void *data, size_t block)
@@ -89,7 +89,7 @@ typedef struct {
     int shift; /* a magnitude's bin is its bits >> shift */
     int bins;
     uint32_t largest; /* largest |x|, as the bits of a float */
-    Bin *bin;         /* (bins entries) */
+    Bin *bin;         /* one for each bin */
 } Profile;
 
 enum { PIECES_MOST = 8 };
@@ -222,8 +222,7 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
 
 /* ---- the curve over all levels ---- */
 
-/* 16 bins to the octave: between two edges, bits and variance differ by at most 2e-4 of their value from the straight
- * line. */
+/* 16 bins to the octave: between two edges, bits and variance are within 2e-4 of a straight line. */
 enum { CURVE_SHIFT = 19 };
 
 typedef struct {

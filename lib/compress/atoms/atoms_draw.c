@@ -57,7 +57,7 @@ static inline uint64_t mass_of(float level)
 /* For each block: the sum of p modulo 1, and whether one of its elements has p = 1. */
 typedef struct {
     Candidates *d;
-    bool *sure; /* (blocks entries) a block has an element with p = 1 */
+    bool *sure; /* for each block: it has an element with p = 1 */
 } MassJob;
 
 static void weigh_block(void *data, size_t block)
@@ -171,7 +171,7 @@ typedef struct {
 typedef struct {
     const Candidates *d;
     float tau;
-    HeavyPart *heavy; /* (blocks entries) */
+    HeavyPart *heavy; /* one for each block */
 } HeavyJob;
 
 static void sum_heavy(void *data, size_t block)

@@ -24,15 +24,15 @@ struct Candidates {
     Rng rng;
     Coin coin;
     bool dense;
-    AtomPiece *piece; /* (blocks entries) a dense draw has counts and sums only */
+    AtomPiece *piece; /* one for each block; a dense draw has counts and sums only */
     uint64_t *kept;   /* a dense draw's bits: bit i % 64 of word i / 64 is set if element i is kept */
     AtomPiece slot[WAVE];
     size_t wave;       /* the block of slot 0 */
     BlockDraw *filler; /* the function that fills a slot */
-    /* (blocks entries) sum of p before each block, modulo 1, in units of 2^-64; only for systematic draws */
+    /* for each block: sum of p before it, modulo 1, in units of 2^-64; only for systematic draws */
     uint64_t *mass;
     uint64_t offset; /* the offset of a systematic draw, in units of 2^-64 */
-    size_t first;    /* the first atom kept, in a draw on the condition that at least one is kept */
+    size_t first;    /* the first atom kept, in a draw that must keep at least one */
 };
 
 /* Allocates memory in c->scratch, which must outlive the draw. x (n) must outlive it too. */

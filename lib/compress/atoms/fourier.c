@@ -40,7 +40,7 @@ static FourierSpectrum shape_of(const Call *c)
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
-    float *gauge; /* (atoms entries) */
+    float *gauge; /* one for each atom */
     AtomDraw draw;
     bool raw; /* the tensor is sent raw: the atoms are expected to take at least as many bytes */
 } FourierDraw;

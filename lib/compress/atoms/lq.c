@@ -35,7 +35,7 @@ typedef struct {
     const float *x;
     size_t n;
     double q, largest; /* largest: max |x|, set once all blocks are measured */
-    NormPart *part;    /* (blocks entries) */
+    NormPart *part;    /* one for each block */
 } NormJob;
 
 static void measure_block(void *data, size_t block)

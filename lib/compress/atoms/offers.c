@@ -111,9 +111,9 @@ static Offer best_within(const Offers *o, double bits)
 /* ---- all tensors ---- */
 
 typedef struct {
-    const Offers *o; /* (tensors entries) */
+    const Offers *o; /* one for each tensor */
     size_t tensors;
-    const bool *fixed; /* (tensors entries) the choice for this tensor is made */
+    const bool *fixed; /* for each tensor: true if its offer is chosen */
 } Market;
 
 static double bits_of(const Market *m, double mu)

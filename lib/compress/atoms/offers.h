@@ -21,8 +21,8 @@ typedef struct {
 
 /* All offers for one tensor: points of one or two curves. */
 typedef struct {
-    Offer *item; /* (count entries) by rising bits */
-    /* (corners entries) indices of the items on the lower convex hull: bits rise, variance falls */
+    Offer *item; /* `count` offers, by rising bits */
+    /* `corners` indices of the items on the lower convex hull: bits rise, variance falls */
     size_t *corner;
     size_t count, corners;
 } Offers;

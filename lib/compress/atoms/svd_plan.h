@@ -28,7 +28,7 @@ typedef struct {
     /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding the two unit vectors */
     double atom_noise;
     double level; /* 0: every atom that is not 0 is kept */
-    double *p;    /* (k entries) probabilities */
+    double *p;    /* `k` entries: probabilities */
     double atoms; /* expected number of atoms sent */
     double bits;  /* expected payload bits */
     bool raw;     /* the tensor is sent raw: the expected payload is not shorter than raw floats */

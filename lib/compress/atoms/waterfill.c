@@ -59,7 +59,7 @@ enum { PIECES = 64 };
 
 typedef struct {
     const Entries *entries;
-    Bins *piece; /* (pieces entries) */
+    Bins *piece; /* one for each piece */
     size_t pieces;
     uint64_t prefix;  /* only entries with these bits above the digit are counted */
     int shift, width; /* position and width of the digit, in bits */

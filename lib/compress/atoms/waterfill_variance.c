@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n, pieces;
-    Bins *piece;      /* (pieces entries) */
+    Bins *piece;      /* one for each piece */
     uint32_t prefix;  /* only entries with these bits above the digit are counted */
     int shift, width; /* position and width of the digit, in bits */
 } Count;

@@ -62,7 +62,8 @@ typedef struct Buckets {
     Codes codes;
 } Buckets;
 
-/* Opens buckets of `bucket` elements (0: one bucket of all elements) with levels 0 .. s; buckets_open has signs. */
+/* Opens buckets of `bucket` elements (0: one bucket of all elements) with levels 0 .. s. Elements have signs in
+ * buckets_open, and none in buckets_open_unsigned. */
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
 void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
 

@@ -50,7 +50,7 @@ typedef struct {
     const uint8_t *in;
     Levels levels;
     LevelsSize *size;
-    const char **why; /* (blocks entries) NULL, or the reason why the block is refused */
+    const char **why; /* for each block: NULL, or the reason why the block is refused */
 } CodesJob;
 
 static void put_planes(void *data, size_t block)

@@ -63,10 +63,10 @@ typedef struct {
     const float *x;
     float *decoded;
     uint8_t *out;
-    const Halves *in; /* (payloads entries) */
+    const Halves *in; /* one for each payload */
     size_t payloads;
     uint64_t workers; /* summed over all payloads */
-    uint8_t *fault;   /* (blocks entries) */
+    uint8_t *fault;   /* one for each block */
 } HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };

@@ -44,7 +44,7 @@ typedef struct {
     Sums sums;
     SumsTotal total; /* for decoding */
     float *decoded;
-    bool *bad; /* (blocks entries) true for a block with bad codes */
+    bool *bad; /* for each block: true if its codes are bad */
 } IntsgdJob;
 
 static void quantise(const void *data, size_t block, void *code);

@@ -54,7 +54,7 @@ typedef struct {
     float *decoded;
     uint8_t *power, *signs;
     const uint8_t *in_power, *in_signs;
-    bool *bad; /* (blocks entries) true for a block that cannot be coded or decoded */
+    bool *bad; /* for each block: true if it cannot be coded or decoded */
 } NaturalJob;
 
 static void encode_block(void *data, size_t block)

@@ -46,8 +46,8 @@ Status sums_heard(const Sums *s, const uint8_t **scale);
  * those of round 0 if they are shared, or to NULL if the payload has raw floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
-/* Reads the codes of elements [from, from + n). `from` and `n` must be multiples of 64, except that n may end at the
- * tensor's end. False if a code is out of range or padding bits are set. */
+/* Reads the codes of elements [from, from + n). `from` must be a multiple of 64, and so must n unless the
+ * tensor ends at from + n. False if a code is out of range or padding bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
 
 /* Reads the values of a payload with raw floats, opened by sums_open. */

@@ -54,7 +54,7 @@ typedef struct {
     float *decoded, scale;
     uint8_t *out;
     const uint8_t *in;
-    bool *bad; /* (pieces entries) true for a piece with bad trits */
+    bool *bad; /* for each piece: true if its trits are bad */
     Codes codes;
 } TerngradJob;
 
@@ -327,8 +327,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return get_codes(&job, &r);
 }
 
-/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2, s the scale. It is the scale shared by all workers once it is
- * known, before that this worker's own. */
+/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2, s the scale that all workers share once
+ * it is known, before that this worker's own scale. */
 static double variance(const Call *c, const float *x)
 {
     TerngradJob job;

@@ -67,7 +67,7 @@ typedef struct {
     float part_most;
     double most;
     uint8_t *out;
-    bool *good; /* (blocks entries) false for a block with a value or sum out of range */
+    bool *good; /* for each block: false if a value or sum is out of range */
 } AddendsJob;
 
 static void add_block(void *data, size_t block)

@@ -20,7 +20,7 @@ typedef struct {
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    BlockResult *result; /* (pieces entries) the worst result of a piece's blocks */
+    BlockResult *result; /* for each piece: the worst result of its blocks */
 } BlocksJob;
 
 /* ---- sizes ---- */

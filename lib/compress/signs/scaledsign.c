@@ -55,7 +55,7 @@ typedef struct {
     size_t n;
     const float *x;
     float *decoded;
-    double *sum; /* (blocks entries) sum of |x| */
+    double *sum; /* for each block: sum of |x| */
     uint8_t *scale, *sign;
     const uint8_t *scale_in, *sign_in;
 } ScaledSignJob;

@@ -124,7 +124,7 @@ typedef struct {
     const PlaneSet *part;
     int width;
     uint8_t *votes;
-    bool *bad; /* (blocks entries) true for a block with bad votes */
+    bool *bad; /* for each block: true if its votes are bad */
 } VoteCount;
 
 static void count_block(void *data, size_t block)

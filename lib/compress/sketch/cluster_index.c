@@ -7,12 +7,12 @@
 
 typedef struct {
     const ClusterIndex *index;
-    uint8_t *code; /* (n entries) cluster_index_put only reads it */
+    uint8_t *code; /* n cluster numbers; cluster_index_put only reads them */
     uint8_t *out;
     const uint8_t *in;
-    uint32_t *count; /* (blocks x clusters entries) */
-    uint64_t *at;    /* (blocks + 1 entries) offsets of the blocks' streams */
-    bool *bad;       /* (blocks entries) */
+    uint32_t *count; /* for each block and cluster: number of elements */
+    uint64_t *at;    /* blocks + 1 entries: offsets of the blocks' streams */
+    bool *bad;       /* one for each block */
     Huffman huffman;
     /* word: bits and length of each lookup (see WORD_LENGTH); longest: the largest of these lengths */
     uint64_t word[256], longest;

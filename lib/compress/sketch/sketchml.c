@@ -61,8 +61,8 @@ typedef struct {
     size_t count, cols; /* number of members; cells of a row */
     size_t first, bins; /* its bins first .. first + bins - 1, numbered within its sign */
     int side, width;    /* width: bits of a cell */
-    uint32_t *key;      /* (count entries) indices of its members, rising */
-    uint8_t *bin;       /* (count entries) */
+    uint32_t *key;      /* `count` entries: indices of its members, rising */
+    uint8_t *bin;       /* `count` entries */
     uint8_t *cell;      /* (rows x cols) */
 } BinGroup;
 
@@ -160,7 +160,7 @@ static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *o
 typedef struct {
     const uint32_t *key;
     size_t count;
-    size_t *run; /* (KEYS_RUN entries) */
+    size_t *run; /* `KEYS_RUN` entries */
 } KeyRuns;
 
 static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
@@ -250,7 +250,7 @@ typedef struct {
     const QuantileBins *bins;
     BinGroups *groups;
     BinIndex index;
-    uint8_t *bin; /* (n entries) */
+    uint8_t *bin; /* `n` entries */
     /* (blocks x groups) number of members in a block; lay_out turns it into the number in all blocks before */
     size_t *before;
 } GroupJob;

@@ -16,10 +16,10 @@ typedef struct {
 typedef struct {
     const float *x;
     size_t n;
-    SideExtent *of; /* (blocks entries) */
-    size_t *before; /* (blocks entries) number of elements before each block that are not zero */
+    SideExtent *of; /* one for each block */
+    size_t *before; /* for each block: number of elements before it that are not zero */
     size_t stride, picks;
-    float *sample; /* (picks entries) */
+    float *sample; /* one for each sampled element */
 } SampleJob;
 
 static const SideExtent no_extent = {.least = {INFINITY, INFINITY}};

@@ -25,7 +25,7 @@ static double ratio_of(const Call *c)
 
 typedef struct {
     const float *x;
-    size_t n, (*of)[SIDES]; /* of: (blocks entries) number of elements of each sign */
+    size_t n, (*of)[SIDES]; /* of: for each block, number of elements of each sign */
 } AdaqSides;
 
 static void count_block(void *data, size_t block)

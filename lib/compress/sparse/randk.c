@@ -57,7 +57,7 @@ typedef struct {
     float *decoded;
     uint8_t *out;
     const uint8_t *in;
-    /* (blocks entries) number of the block's values that are not finite when multiplied by n/k */
+    /* for each block: number of values that are not finite when multiplied by n/k */
     size_t *bad;
 } RandkJob;
 

@@ -26,9 +26,9 @@ typedef struct {
     const Picks *s;
     float level;
     float *value;      /* magnitudes; each block has room for BLOCK + ROOM_BEHIND */
-    size_t *listed;    /* (blocks entries) number of magnitudes in `value` */
-    size_t *count;     /* (blocks entries) number of magnitudes that reach `level` */
-    double *magnitude; /* (blocks entries) sum of the magnitudes that reach `level` */
+    size_t *listed;    /* for each block: number of magnitudes in `value` */
+    size_t *count;     /* for each block: number of magnitudes that reach `level` */
+    double *magnitude; /* for each block: sum of the magnitudes that reach `level` */
 } Tail;
 
 static float *listed_of(const Tail *t, size_t block)
