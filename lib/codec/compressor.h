@@ -21,7 +21,7 @@ struct Compressor {
     /* a table of functions for hooks that several codecs share, such as those of buckets.h */
     const void *family;
 
-    /* Every codec */
+    /* For every codec */
     unsigned promises;              /* those that hold for all parameters: UNBIASED, RANDOM, ... */
     size_t (*bound)(const Call *c); /* upper bound on the bytes that encode writes */
     Status (*encode)(const Call *c, const float *x, Buf *out); /* encodes x (shape->n) */
@@ -44,16 +44,18 @@ struct Compressor {
 
     /* Error and budgets; see harness.h */
     double (*variance)(const Call *c, const float *x); /* NaN: no closed form, or none that holds for x */
-    ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m); /* NULL: ELEMENTWISE */
+    /* fills m for ATOMWISE; NULL: the law is ELEMENTWISE */
+    ErrorLaw (*moments)(const Call *c, const float *x, AtomMoments *m);
     double (*residual)(const Call *c);
     Status (*curve)(const Call *c, const float *x, CurvePoint *point, size_t *count);
     size_t plan_size; /* bytes of plan for each tensor */
     Status (*plan)(const Step *step, void *plan);
 
     /* Wrappers; see wrapper.h */
-    bool wraps;           /* has an inner codec */
-    bool marks;           /* its payloads begin with a byte of its own, even round `none` */
-    const char *alone[2]; /* specs of Codec.inner and Codec.other for a wrapper whose spec wraps nothing */
+    bool wraps; /* has an inner codec */
+    bool marks; /* its payloads begin with a byte of its own, even round `none` */
+    /* specs of Codec.inner and Codec.other for a wrapper whose spec wraps nothing, such as `joint` */
+    const char *alone[2];
 
     bool bare; /* payloads have no kind byte; true only for `none` */
 };

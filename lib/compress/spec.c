@@ -185,7 +185,7 @@ static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 enum { CODECS_MAX = 4096, TRIED_MAX = 16 * CODECS_MAX };
 
 typedef struct {
-    const Codec **codec; /* `TRIED_MAX` entries */
+    const Codec **codec; /* room for TRIED_MAX codecs */
     size_t count;
 } SpecSet;
 

@@ -72,14 +72,15 @@ typedef struct {
     /* merged payload of each round; empty for a last round whose payloads do not merge */
     Bytes heard[ROUNDS_MAX];
 
-    /* Private. */
+    /* Used by exchange.c only. */
     ExchangeWorker receiver; /* the first worker that sent */
     size_t taken;            /* number of payloads taken in this round */
     double *sum; /* (shape.n) sum of decoded payloads; NULL: payloads are not decoded one by one */
     const float *gradient;
     Buf payload;
     Bytes last, *waiting;
-    /* entries of `waiting`: in use; of these the result of an earlier merge (0 or 1); capacity */
+    /* held: number of payloads in `waiting`; merged_before: 1 if one of them is the result of a merge, else 0; room:
+     * capacity of `waiting` */
     size_t held, merged_before, room;
     Buf merged[2]; /* used in turn for the results of merges */
     int turn;

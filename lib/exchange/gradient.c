@@ -21,14 +21,14 @@ struct GradientExchange {
     Parcel *parcel;
     size_t parcels;
     CodecStates states;
-    ExchangeWorker *worker;    /* (workers x parcels) */
-    char *plan;                /* (workers x parcels) records of plan_size bytes */
+    ExchangeWorker *worker;    /* one for each worker and parcel */
+    char *plan;                /* one record of plan_size bytes for each worker and parcel */
     size_t plan_size;          /* 0: the codec plans nothing */
     float *x, *y;              /* room for the largest parcel */
-    double *up;                /* (workers) bytes */
+    double *up;                /* for each worker: bytes that it sent in this step */
     Bytes (*sent)[ROUNDS_MAX]; /* for each worker: payloads of the current parcel */
 
-    /* the current step: */
+    /* The current step. */
     size_t step, senders, first; /* senders: number of workers that send; first: the first of them */
     float *const *gradient;
     const double *weight;
@@ -155,9 +155,9 @@ static Status train(GradientExchange *x, const Parcel *p)
 typedef struct {
     GradientExchange *x;
     size_t worker;
-    const Parcel **parcel; /* `step.count` entries */
+    const Parcel **parcel; /* the step's parcels, step.count of them */
     Step step;
-    char *record; /* (step.count x plan_size) */
+    char *record; /* step.count records of plan_size bytes */
 } Planning;
 
 static const float *load_parcel(void *data, size_t j, Error *err)

@@ -9,7 +9,7 @@
 
 typedef struct {
     int64_t worker;
-    const char *name; /* of the tensor */
+    const char *name; /* name of the tensor */
     uint64_t tensor;  /* rng_hash(name) */
     Shape shape;
     size_t size; /* bytes */

@@ -19,7 +19,7 @@ struct Buckets;
 typedef struct BucketLaw {
     void (*open)(struct Buckets *b, const Call *c); /* calls buckets_open with values from the parameters */
     size_t size;                                    /* bytes of a head */
-    const char *name;                               /* of a head, for messages: "norm" */
+    const char *name;                               /* the word for a head in messages, such as "norm" */
 
     /* Compute the head of one bucket of n elements, or the heads of all buckets. find_all is for quantisers that need
      * memory or can fail. */
@@ -51,7 +51,7 @@ typedef struct Buckets {
     const Call *c;
     const BucketLaw *law;
     size_t n, bucket, buckets; /* elements in all; elements of a bucket; number of buckets */
-    size_t head_size;          /* bytes */
+    size_t head_size;          /* bytes of a head */
     uint32_t s;                /* the highest level */
     bool wide;                 /* codes are 32-bit words */
     const float *x;

@@ -55,7 +55,7 @@ static size_t bound(const Call *c)
 
 typedef struct {
     uint64_t workers;
-    const uint8_t *half; /* (n x 2 bytes) */
+    const uint8_t *half; /* n halves of 2 bytes */
 } Halves;
 
 typedef struct {
@@ -65,8 +65,8 @@ typedef struct {
     uint8_t *out;
     const Halves *in; /* one for each payload */
     size_t payloads;
-    uint64_t workers; /* summed over all payloads */
-    uint8_t *fault;   /* one for each block */
+    uint64_t workers; /* number of workers of all payloads together */
+    uint8_t *fault;   /* for each block: its fault, or NO_FAULT */
 } HalfJob;
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };

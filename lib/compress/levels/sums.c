@@ -150,7 +150,7 @@ typedef struct {
     size_t n, count;
     const SumsTotal *in;
     int width;
-    PlaneSet *part; /* `count` entries */
+    PlaneSet *part; /* the payloads' planes, `count` of them */
     uint8_t *out;
     bool *bad;
 } SumsJob;

@@ -47,7 +47,7 @@ static int rounds(const Codec *codec)
 typedef struct {
     int bits;
     uint32_t steps;
-    const uint8_t *norm; /* (blocks entries, float32) each block's largest norm over all workers */
+    const uint8_t *norm; /* for each block: its largest norm over all workers, as float32 */
     SumsTotal total;
 } ThcJob;
 

@@ -41,7 +41,7 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* A full piece is one block; the last piece may be several. */
+/* Counts blocks: a full piece is one block; the last piece may have several. */
 size_t blocks_count(size_t n)
 {
     const size_t pieces = rotation_pieces(n);

@@ -76,7 +76,7 @@ typedef struct {
     float *decoded;
     uint8_t *sign;
     const uint8_t *sign_in, *means_in;
-    OnebitSides *sides; /* (columns entries; blocks entries if there is one column) */
+    OnebitSides *sides; /* one for each column; if there is only one column, one for each block */
 } OnebitJob;
 
 /* ---- one column: threads take blocks ---- */

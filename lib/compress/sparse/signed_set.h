@@ -21,7 +21,7 @@ typedef struct {
     double sum[SIDES];   /* sum of their magnitudes */
 } SignedSet;
 
-/* A hook: bounds the payload. */
+/* Compressor.bound: returns an upper bound on the bytes of a payload. */
 size_t signed_set_bound(const Call *c);
 
 /* Opens an empty set of elements of x (shape->n), which must outlive the set. Next select elements in s->picks

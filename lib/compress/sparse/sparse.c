@@ -28,7 +28,7 @@ Status picks_open(const Call *c, const float *x, Picks *s)
 /* Lists the indices of the selection block by block, so that memory is needed for one block only. */
 typedef struct {
     const Picks *s;
-    size_t *place; /* `BLOCK` entries */
+    size_t *place; /* room for the indices of one block */
 } PicksWalk;
 
 static const size_t *walk_block(const Indices *set, size_t block, size_t *count)

@@ -9,7 +9,7 @@
 #include "codec/compressor.h"
 #include "num/select.h"
 
-/* Returns how many of n elements are a share `ratio`: min(n, max(1, floor(ratio n + 1/2))). */
+/* Returns how many of n elements to send for a share `ratio`: min(n, max(1, floor(ratio n + 1/2))). */
 size_t picks_wanted(size_t n, double ratio);
 
 /* Opens an empty selection (num/select.h) of elements of x (shape->n), in scratch; x must outlive it. */
