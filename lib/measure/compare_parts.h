@@ -62,7 +62,7 @@ typedef struct {
     /* for each worker: plan records of this vector; NULL: the codec plans nothing */
     const void *const *plan;
     bool *unread; /* set if a gradient cannot be loaded, which is not the codec's failure */
-    float *first; /* gets repeat 0's estimate; NULL: not wanted */
+    float *first; /* buffer for repeat 0's estimate; NULL: not wanted */
 } Trial;
 
 /* trial_call returns the Call of a codec on a vector for repeat 0; trial_address changes its random address to that

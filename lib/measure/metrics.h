@@ -42,14 +42,15 @@ typedef struct {
     double merged; /* for merges: bytes of the merged payloads of all rounds; NaN: they do not merge */
     double early;  /* for merges: bytes of the merged payloads of all rounds but the last */
     double gradient[G_SUMS];
-    double (*error)[E_SUMS]; /* for each decoded repeat: sums over its repeat's estimate */
+    double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
     /* sums over the repeats' deviations from their mean, and over their mean's deviation from g */
     double spread[S_SUMS];
     bool spread_known;     /* false: the codec is random and there is only one repeat */
     bool percentile_known; /* true: the 95th percentile of the tally's level is known */
 } Tally;
 
-/* Opens an empty tally, with its sums in the arena. random = false: one repeat is decoded and stands for all. */
+/* Opens an empty tally, with its sums in the arena. If `random` is false, one repeat is decoded and counts for
+ * all. */
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err);
 
 /* The measured vector g. `half` and `root` (n each) accumulate the repeats (kernel spread_add); NULL if only one

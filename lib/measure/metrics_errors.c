@@ -70,7 +70,7 @@ static double mean_along(const Tally *t, Along a)
     return a.unit > 0 ? total / (double)t->decoded / a.unit : NAN;
 }
 
-/* Returns the standard error of mean_along, divided by the unit too. */
+/* Returns the standard error of mean_along, in units of a.unit. */
 static double se_along(const Tally *t, Along a)
 {
     const double se = sum_se(t, a.sum);
@@ -130,7 +130,7 @@ double gain_l1_p(const Tally *t)
 double bias_detectable(double se, size_t repeats, double level)
 {
     const double freedom = (double)repeats - 1;
-    /* 0.2 in both tails, so 0.1 in one */
+    /* 0.2 is the probability of both tails: 0.1 of the tail in which the test misses the bias */
     return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
 }
 

@@ -23,7 +23,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
 
 /* ---- passes over a vector: blocks run in parallel, and their sums are added in order ---- */
 
-enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* layout of a block's partial sums */
+enum { LARGEST = E_SUMS, STEPS, PART = STEPS + S_STEPS }; /* positions in a block's partial sums */
 _Static_assert((int)G_SUMS <= (int)PART && (int)S_SUMS <= (int)PART,
                "one size of partial sums fits all passes");
 

@@ -31,7 +31,8 @@ typedef struct {
     bool applies;
     Relation relation;
     double left, right, tolerance;
-    char note[128]; /* the case with the largest strain, or the reason why left and right are missing */
+    /* the case with the largest strain (verdict_strain), or the reason why left and right are missing */
+    char note[128];
 } VerifyVerdict;
 
 /* Returns how near a verdict is to failing, as a share of the tolerance: at most 1 if it holds, infinite if left or
@@ -60,18 +61,18 @@ extern const VerifyMethods verify_methods;
 typedef struct {
     float *x;
     size_t n;
-    double *lambda; /* `count` entries: the non-zero |x|, largest first */
+    double *lambda; /* `count` magnitudes: the non-zero |x|, largest first */
     size_t count;
     double l1, squares, most;
 } VerifyPart;
 
 /* A matrix, or a submatrix, and its singular values. */
 typedef struct {
-    const float *x; /* (rows x cols) */
+    const float *x; /* rows x cols */
     Shape shape;
     size_t rows, cols, k;
     double l1, squares, most;
-    double *sigma; /* `k` entries: singular values, largest first */
+    double *sigma; /* k singular values, largest first */
     double nuclear;
 } VerifyMatrix;
 

@@ -42,7 +42,8 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
     const Vector *v = c->s->vector;
-    c->call.shape = &c->shape; /* c may have been copied since coded_open, and the pointer with it */
+    /* set again: c may have been copied since coded_open, so the old pointer may be wrong */
+    c->call.shape = &c->shape;
     c->call.rng = rng_open(c->s->seed, repeat, v->worker, v->step, rng_hash(v->name));
     c->call.rng_shared = rng_open(c->s->seed, repeat, RNG_EVERYONE, v->step, rng_hash(v->name));
     return c->s->methods->draw(&c->call, x, &c->payload, c->y);

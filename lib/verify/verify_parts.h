@@ -106,7 +106,7 @@ enum { ATOMS_MOST = 10 };
 typedef struct AtomSet {
     size_t count, dim;
     double lambda[ATOMS_MOST], p[ATOMS_MOST], budget;
-    double *atom, *g; /* (count x dim), (dim) */
+    double *atom, *g; /* count x dim; dim */
     double gram[ATOMS_MOST][ATOMS_MOST];
     double l1, squares, cross; /* norms |lambda|_1, |g|^2, and the cross terms phi(g) of Lemma 1 */
 } AtomSet;

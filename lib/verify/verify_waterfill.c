@@ -140,7 +140,7 @@ static Status check_selection(VerifySubject *s, VerifyVerdict *v)
     return against(s, v, level_selected);
 }
 
-/* Checks that gspar's dual problem, for the variance that Algorithm 1 reaches, has the same level as solution. */
+/* Checks that gspar's dual problem has the same level, for the variance that Algorithm 1 reaches. */
 static Status check_gspar(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;

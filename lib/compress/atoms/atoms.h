@@ -30,7 +30,7 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
  * the level; probs applies to budget only. */
 typedef struct {
     double budget; /* expected number of atoms */
-    /* expected bits of the payload, kind byte included; the level is then at most the one that expects one atom */
+    /* expected bits of the payload, kind byte included; however small, the level still expects at least one atom */
     double bits;
     double eps; /* variance divided by |x|^2 */
     float tau;  /* the level */
@@ -67,8 +67,8 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* ---- expected bits and variance: atoms_cost.c ---- */
 
-/* Returns the expected payload bits of a draw from n atoms, of which `heavy` are heavy, and `light` light ones are
- * expected to be kept. */
+/* Returns the expected payload bits of a draw from n atoms: `heavy` heavy atoms, and `light` light atoms expected to
+ * be kept. */
 double atoms_bits(size_t n, double heavy, double light);
 double atoms_light_bits(size_t n, double light);               /* the same for a light list alone */
 double atoms_phase_bits(size_t n, double heavy, double light); /* the same for complex atoms (fourier.c) */

@@ -13,8 +13,8 @@
 
 /* ---- at one level ---- */
 
-/* Returns the expected bits of a light list: `light` atoms, each of `each` bits and an index, and tau if the set is
- * not empty. */
+/* Returns the expected bits of a light list: for each of `light` atoms an index and `each` more bits, and tau if the
+ * set is not empty. */
 static double light_bits(size_t n, double light, double each)
 {
     const double any = -expm1(-light); /* about the probability that the set is not empty */

@@ -112,7 +112,7 @@ static Status draw_systematic(Candidates *d, bool never_empty)
         any |= sure[b];
     }
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
-    /* sum p < 1: scales the offset to the range in which an atom is kept */
+    /* sum p < 1: scales the offset down, so that it falls on one of the atoms */
     if (never_empty && !any && total >> 64 == 0)
         d->offset = (uint64_t)(d->offset * total >> 64);
     return candidates_collect(d, march);

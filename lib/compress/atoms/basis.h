@@ -11,14 +11,14 @@
 
 #include "compress/atoms/atoms.h"
 
-/* Compressor.family for the hooks below. */
+/* Compressor.family for the hooks below. A Basis has: */
 typedef struct {
     /* Makes the plan for x; NULL: basis_plan. */
     Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
     /* Transforms x (n) to coef (n), not in place; NULL: the elements are the atoms. */
     Status (*forward)(const Call *c, const float *x, float *coef);
     Status (*inverse)(const Call *c, float *coef, float *x); /* may overwrite coef */
-    bool light;                                              /* payloads are light lists alone (AtomCoder) */
+    bool light; /* payloads consist of a light list only (AtomCoder) */
 } Basis;
 
 /* The keys of the family; they are the first member of a codec's parameters. */

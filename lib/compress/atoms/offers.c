@@ -125,8 +125,9 @@ static double bits_of(const Market *m, double mu)
     return bits;
 }
 
-/* The multiplier mu at which all tensors together take `bits`, bracketed as closely as doubles allow: at `high` they
- * take at most `bits`; at `low` they take more, unless `bits` suffices for everything. */
+/* The multiplier mu at which the tensors whose offers are not yet chosen take `bits` together, bracketed as closely
+ * as doubles allow: at `high` they take at most `bits`; at `low` they take more, unless `bits` suffices for
+ * everything. */
 typedef struct {
     double high, low;
 } Multiplier;

@@ -144,7 +144,8 @@ Status spectrum_clear(const Call *c, FourierSpectrum *s)
     return s->data ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* Returns the factor from an atom's z to the inverse transform's input, which has no sqrt(2) and no 1 / sqrt(n). */
+/* Returns the factor that turns an atom's z into the input of the inverse transform, which has no factors sqrt(2) and
+ * 1 / sqrt(n). */
 double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
 {
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));

@@ -88,7 +88,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 /* A plan, and the variance that rounding adds to its atoms' vectors. */
 typedef struct {
     SvdPlan plan;
-    VectorNoise *left, *right; /* `k` entries */
+    VectorNoise *left, *right; /* k entries each: noise of the atoms' left and right vectors */
 } NoisyPlan;
 
 static Status make_noisy(const Call *c, const float *x, NoisyPlan *n)

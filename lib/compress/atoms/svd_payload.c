@@ -64,7 +64,7 @@ enum { AT_ONCE = 64 };
 
 typedef struct {
     VectorSlots to;
-    float *left, *right; /* (AT_ONCE x rows floats), (AT_ONCE x cols floats) */
+    float *left, *right; /* AT_ONCE x rows floats; AT_ONCE x cols floats */
 } VectorBatch;
 
 static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, VectorBatch *batch)
@@ -197,7 +197,8 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
-        const bool right = a->rows >= a->cols; /* true if the right vector has length one */
+        /* true: the right vectors have length one; false: the left ones */
+        const bool right = a->rows >= a->cols;
         TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
         TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));
     }

@@ -28,13 +28,13 @@ typedef struct {
     /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding the two unit vectors */
     double atom_noise;
     double level; /* 0: every atom that is not 0 is kept */
-    double *p;    /* `k` entries: probabilities */
+    double *p;    /* k probabilities */
     double atoms; /* expected number of atoms sent */
     double bits;  /* expected payload bits */
     bool raw;     /* the tensor is sent raw: the expected payload is not shorter than raw floats */
 } SvdPlan;
 
-/* Returns the size of the matrix as which a tensor is sent. */
+/* Computes the rows and columns of the matrix to which a tensor is reshaped. */
 void svd_view(const Call *c, size_t *rows, size_t *cols);
 
 /* Sets all members except level, p, atoms, bits and raw; their memory is in c->scratch. */

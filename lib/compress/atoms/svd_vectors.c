@@ -49,7 +49,7 @@ typedef struct {
     double density;  /* probability of a level that is not 0 */
     double rounding; /* f (1 - f): variance in units of the squared step, f the fractional part */
     double dense;    /* bits of omega(level + 1), and of a sign if the level is not 0 */
-    double sparse;   /* bits of omega(level) and of a sign; 0 if the level is 0 */
+    double sparse;   /* bits of omega(level) and of a sign; none if the level is 0 */
 } LevelMeans;
 
 static void add_level(LevelMeans *m, double chance, uint32_t level, uint32_t s)
@@ -106,8 +106,8 @@ static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
 
 VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
 {
-    /* bf16: the step is 2^-7 of the power of two below |x|; the mean of x^2 is 2.16 times the mean square of that
-     * power. */
+    /* bf16: the distance of neighbouring values is 2^-7 of the power of two below |x|; the mean of x^2 is 2.16 times
+     * the mean square of that power. */
     if (v->form == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
@@ -183,7 +183,8 @@ static void add_element(VectorNoise *sum, double x, double noise)
     sum->squares += noise * noise;
 }
 
-/* Adds the noise of bf16. `down` is the upper 16 bits of x; the step is 2^-7 of the power of two below |x|. */
+/* Adds the rounding noise of bf16. `down` is the upper 16 bits of x; up - down is 2^-7 of the power of two below
+ * |x|. */
 static void bf16_noise(const float *x, size_t n, VectorNoise *sum)
 {
     for (size_t i = 0; i < n; i++) {

@@ -61,7 +61,7 @@ typedef struct {
     const Entries *entries;
     Bins *piece; /* one for each piece */
     size_t pieces;
-    uint64_t prefix;  /* only entries with these bits above the digit are counted */
+    uint64_t prefix;  /* only entries whose bits above the digit are these are counted */
     int shift, width; /* position and width of the digit, in bits */
 } Count;
 
@@ -109,10 +109,9 @@ static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
-    int used[BINS],
-        /* used, many: the bins that are not empty; for short vectors they are few, and scanning all bins would take
-         * most of the time */
-        many = 0;
+    /* used, many: the bins that are not empty; in short vectors they are few, and scanning all bins would take most of
+     * the time */
+    int used[BINS], many = 0;
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {
         used[many] = d;

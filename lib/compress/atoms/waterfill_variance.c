@@ -29,7 +29,7 @@ typedef struct {
     const float *x;
     size_t n, pieces;
     Bins *piece;      /* one for each piece */
-    uint32_t prefix;  /* only entries with these bits above the digit are counted */
+    uint32_t prefix;  /* only entries whose bits above the digit are these are counted */
     int shift, width; /* position and width of the digit, in bits */
 } Count;
 
@@ -101,7 +101,7 @@ static double search(const float *x, size_t n, Under under, double variance, int
         c.shift -= c.width;
         count_digit(&c, threads);
         last = find_bin(&c, variance, &under);
-        /* + may carry into the prefix: find_bin returns the number of bins if no bin reaches the variance */
+        /* added, not or-ed: find_bin may return the number of bins, which carries into the prefix */
         c.prefix = (c.prefix << c.width) + last;
     }
     if (last < 1u << c.width) { /* the last bin holds the largest light entry */

@@ -156,7 +156,7 @@ enum { FORM_SKETCH, FORM_FLOATS };
 typedef struct {
     uint64_t workers;
     bool floats;
-    const uint8_t *value; /* if `floats`: n sums of elements; else the sums of the buckets */
+    const uint8_t *value; /* if `floats`: n floats, one for each element; else the sums of the buckets */
     bool wide;            /* sums are f64 (merged), not f32 */
     ClusterModel model;
     size_t buckets;
@@ -226,8 +226,8 @@ static double sum_at(const CasPayload *p, size_t b)
     return p->wide ? load_f64(p->value + 8 * b) : (double)load_f32(p->value + 4 * b);
 }
 
-/* True for a sum that an encoder can write: +0 for an empty bucket; else a number of its cluster's sign, or +0 in a
- * cluster of x <= 0. */
+/* True for a sum that an encoder can write: +0 for an empty bucket; else a number with the sign of its cluster, or +0
+ * in a cluster of x <= 0. */
 static bool sum_good(double sum, uint64_t count, bool below)
 {
     if (count == 0 || sum == 0)
@@ -337,7 +337,7 @@ typedef struct {
     const Call *c;
     const CasPayload *in;
     size_t count;
-    uint64_t workers;         /* summed over all payloads */
+    uint64_t workers;         /* number of workers of all payloads together */
     const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
     bool floats;              /* at least one payload is floats */
 } CasMerge;

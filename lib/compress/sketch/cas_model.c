@@ -7,7 +7,7 @@
 
 /* ---- limits ---- */
 
-/* Returns the largest number of clusters of a sign that is tried for `bits` an element. With k clusters in all an
+/* Returns the largest number of clusters of each sign that is tried for `bits` an element. With k clusters in all, an
  * element takes about log2 k bits or less with Huffman codes, ceil(log2 k) bits in the fixed index, and k bits in a
  * bitmap. */
 static size_t clusters_for(double bits, int index)
@@ -105,7 +105,7 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* Computes the bits of the index for each element, from the clusters' shares of the sample. */
+/* Computes the bits that the index takes for each element, from each cluster's share of the sample. */
 static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
 {
     const Cas *p = cas_params(c);

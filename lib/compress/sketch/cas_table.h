@@ -14,8 +14,8 @@ typedef struct {
     const Call *c;
     size_t n, clusters, buckets;
     float above[CLUSTERS_MOST]; /* from cluster_model_thresholds */
-    uint32_t size[CLUSTERS_MOST],
-        from[CLUSTERS_MOST]; /* size: each cluster's number of buckets; from: the index of its first bucket */
+    /* size: each cluster's number of buckets; from: the index of its first bucket */
+    uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST];
 } CasTable;
 
 void cas_table_open(CasTable *s, const Call *c, const ClusterModel *m);

@@ -11,10 +11,10 @@ typedef struct {
     uint8_t *out;
     const uint8_t *in;
     uint32_t *count; /* for each block and cluster: number of elements */
-    uint64_t *at;    /* blocks + 1 entries: offsets of the blocks' streams */
-    bool *bad;       /* one for each block */
+    uint64_t *at;    /* blocks + 1 offsets, at which the blocks' streams begin and end */
+    bool *bad;       /* for each block: true if it cannot be decoded */
     Huffman huffman;
-    /* word: bits and length of each lookup (see WORD_LENGTH); longest: the largest of these lengths */
+    /* word: for each lookup its bits and their number (see WORD_LENGTH); longest: the largest number of bits */
     uint64_t word[256], longest;
 } IndexJob;
 
@@ -202,13 +202,13 @@ static inline unsigned lookup(const uint8_t *code, size_t group)
     return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
 }
 
-/* Returns code k of the codes in a lookup's index. */
+/* Returns the k-th of the codes that make up a lookup's index. */
 static unsigned code_of(unsigned value, size_t group, size_t k)
 {
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* A lookup's word has the Huffman codes in its low 56 bits, and their length in bits from bit 56 on. */
+/* A lookup's word has the Huffman codes' bits in bits 0 .. 55, and the number of these bits from bit 56 on. */
 enum { WORD_LENGTH = 56 };
 
 static void make_words(IndexJob *job)
@@ -220,7 +220,7 @@ static void make_words(IndexJob *job)
         uint64_t bits = 0, length = 0;
         for (size_t k = 0; k < group; k++) {
             const unsigned c = code_of(v, group, k);
-            /* code c does not occur: there is no such cluster */
+            /* there is no cluster c, so this lookup does not occur */
             if (c >= clusters)
                 break;
             bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);

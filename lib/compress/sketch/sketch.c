@@ -8,7 +8,7 @@
 #include <math.h>
 
 enum {
-    RUN = 512,            /* elements at a time, for buffers on the stack */
+    RUN = 512,            /* elements processed at a time, so that buffers fit on the stack */
     HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, each by its own thread */
 };
 
@@ -78,7 +78,7 @@ typedef struct {
     Sketch s;
     size_t parts;
     const float *x;
-    double *cell; /* (rows x parts x width) */
+    double *cell; /* rows x parts x width sums */
 } SketchSums;
 
 static void add_run(const Sketch *s, const RowHash *h, size_t at, const float *x, size_t n, double *cell)

@@ -25,7 +25,8 @@ typedef struct {
 } Sketchml;
 
 enum { ROWS_MOST = 8, GROUPS_MOST = TWO_SIDES * BINS_MOST };
-enum { MEMBERS_RUN = 1024, KEYS_RUN = 4096 }; /* elements at a time, for buffers on the stack */
+/* elements processed at a time, so that buffers fit on the stack */
+enum { MEMBERS_RUN = 1024, KEYS_RUN = 4096 };
 enum { DELTA_BINARY, DELTA_ADAPTIVE };
 static const char *const key_forms[] = {"delta-binary", "delta-adaptive", NULL};
 
@@ -62,8 +63,8 @@ typedef struct {
     size_t first, bins; /* its bins first .. first + bins - 1, numbered within its sign */
     int side, width;    /* width: bits of a cell */
     uint32_t *key;      /* `count` entries: indices of its members, rising */
-    uint8_t *bin;       /* `count` entries */
-    uint8_t *cell;      /* (rows x cols) */
+    uint8_t *bin;       /* the members' bins, `count` of them */
+    uint8_t *cell;      /* rows x cols cells */
 } BinGroup;
 
 typedef struct {
@@ -117,7 +118,7 @@ static size_t group_run(const BinGroup *g, size_t i, uint32_t at[MEMBERS_RUN])
     return n;
 }
 
-/* Sets bucket (n) to the cells of a row to which n positions of a block hash. */
+/* Sets bucket (n) to the cells of a row that n positions of a block hash to. */
 static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t block, const uint32_t *at,
                           size_t n, uint32_t *bucket)
 {
@@ -160,7 +161,7 @@ static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *o
 typedef struct {
     const uint32_t *key;
     size_t count;
-    size_t *run; /* `KEYS_RUN` entries */
+    size_t *run; /* room for KEYS_RUN keys */
 } KeyRuns;
 
 static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
@@ -250,8 +251,9 @@ typedef struct {
     const QuantileBins *bins;
     BinGroups *groups;
     BinIndex index;
-    uint8_t *bin; /* `n` entries */
-    /* (blocks x groups) number of members in a block; lay_out turns it into the number in all blocks before */
+    uint8_t *bin; /* the bin of each of the n elements */
+    /* for each block and group: number of members in the block; lay_out replaces it by the number in all blocks
+     * before */
     size_t *before;
 } GroupJob;
 
@@ -285,7 +287,7 @@ static void place_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     const size_t *const before = job->before + block * job->groups->count;
     uint32_t *key[GROUPS_MOST];
-    uint8_t *own[GROUPS_MOST]; /* the next member of each group is stored at key and own */
+    uint8_t *own[GROUPS_MOST]; /* where each group's next member is stored: its key, and its bin */
     for (size_t k = 0; k < job->groups->count; k++) {
         key[k] = job->groups->group[k].key + before[k];
         own[k] = job->groups->group[k].bin + before[k];
@@ -318,7 +320,7 @@ static void fill_row(void *data, size_t piece)
     }
 }
 
-/* Turns the numbers of members in each block into the positions of its first members, and allocates the groups. */
+/* Turns each block's number of members of a group into the position of its first member, and allocates the groups. */
 static Status lay_out(GroupJob *job)
 {
     const Call *c = job->c;
