@@ -8,7 +8,8 @@
 
 enum { N = 20000, BUCKETS_MOST = 20000 };
 
-/* The clusters of a payload, and each element's cluster and bucket. */
+/* What a cas payload says: the number of clusters of negative values, of all clusters and of buckets; of each
+ * cluster its centre, number of buckets and first bucket; the sums of all buckets (float32). */
 typedef struct {
     size_t minus, clusters, buckets;
     double centre[CLUSTERS_MOST];
@@ -49,7 +50,7 @@ static size_t bucket_of(const Head *h, const Call *c, size_t i, double x)
     return h->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * (uint64_t)h->size[j] >> 32);
 }
 
-/* Normal numbers; every second run of 512 elements is scaled by 0.1. */
+/* Opens the codec on n normal numbers, every second run of 512 elements scaled by 0.1. */
 static Try *open_normal(const char *spec, size_t n)
 {
     Try *t = try_open(spec, n);
@@ -101,7 +102,7 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
         }
         for (size_t b = 0; b < h.buckets; b++)
             check_rel((double)load_f32(h.sum + 4 * b), sum[b],
-                      1e-7); /* estimates keep bucket sums, up to float32 rounding */
+                      1e-7); /* payloads keep bucket sums, up to float32 rounding */
         for (size_t i = 0; i < N; i++) {
             const size_t b = bucket_of(&h, &t->call, i, (double)t->x[i]);
             check_rel((double)t->y[i], sum[b] / count[b], 3e-7);
@@ -197,8 +198,8 @@ static void no_collision_is_lossless(void **state)
 
 /* ---- sizes ---- */
 
-/* The number of buckets in the payload is n / 100 or `buckets`; a list with a size of 1 gives 1 bucket (the
- * released code takes 10). */
+/* The number of buckets in a payload is n / 100, or the value of `buckets` or `sizes`; a list with a size of 1
+ * gives 1 bucket (the released code takes 10). */
 static void payloads_keep_to_one_budget(void **state)
 {
     (void)state;
@@ -244,7 +245,8 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* --equal-bits changes `bits` and reaches 1, 2 and 3 bits within 0.01; sweep changes `clusters`. */
+/* --equal-bits changes the key `bits` and reaches 1, 2 and 3 bits per element within 0.01; sweep changes
+ * `clusters`. */
 static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
 {
     (void)state;
@@ -275,11 +277,10 @@ static void more_bits_leave_less_error(void **state)
         before = error_of(t);
         try_close(t);
     }
-    check(before < 0.02); /* magnitudes beyond the percentile stay one cluster */
+    check(before < 0.02); /* the error that is left: magnitudes beyond the percentile stay one cluster */
 }
 
-/* The cluster index in Huffman codes, with 2 to 4 clusters for each sign, against the entropy of the
- * clusters. */
+/* Payloads with Huffman codes for the cluster index take at most 1.1 times the entropy of their streams. */
 static void index_is_within_a_tenth_of_its_entropy(void **state)
 {
     (void)state;

@@ -128,7 +128,8 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        check(apart / norm < 0.02); /* a merged bucket holds the mean over all workers, not over one */
+        /* a merged bucket holds one mean for all workers, where each payload's bucket holds one for its worker */
+        check(apart / norm < 0.02);
         check(exact <= 1.1 * each);
         team_close(&m);
     }
@@ -165,7 +166,8 @@ static void merged_payloads_are_no_longer_than_their_parts_or_floats(void **stat
         sum = merge(&m, two, 2);
         parts += two[1].size;
         check(sum.size <= parts && sum.size <= 4 * N + 13);
-        check(w > 2 || sum.data[2] == 0); /* byte 2: sums are floats from about ten workers on */
+        /* byte 2 of a merged payload: 1 if the bucket sums are floats, from about ten workers on */
+        check(w > 2 || sum.data[2] == 0);
         check(w < 20 || sum.data[2] == 1);
         const float *y = decode(&m, sum);
         double ours = 0, theirs = 0;
@@ -199,7 +201,7 @@ static void payloads_of_different_models_do_not_merge(void **state)
     (void)state;
     Team m;
     team_open(&m, "cas", N);
-    m.t[1]->call.state = NULL; /* this worker learns clusters from its own x */
+    m.t[1]->call.state = NULL; /* worker 1 learns clusters from its own x, which differ from worker 0's */
     check_ok(try_send(m.t[1]), &m.t[1]->err);
     const Bytes two[] = {m.payload[0], m.t[1]->sent.round[0]};
     Buf out = {NEW(m.t[0]->arena, uint8_t, 1000000), 0, 1000000};
@@ -220,8 +222,8 @@ static void merged_payloads_of_other_lengths_are_refused(void **state)
     team_close(&m);
 }
 
-/* Buckets depend on the random address that workers share: the same for all workers, different in each step
- * and repeat. (The released code uses a hash that each Python process seeds anew, so another process cannot
+/* Buckets depend on the random address that workers share: they are the same for all workers and differ between
+ * steps and repeats. (The released code uses a hash that each Python process seeds anew, so another process cannot
  * decode its payloads.) */
 static void hash_is_seeded_by_what_all_workers_share(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_clusters.c -- the clusters of cas: the cluster of each value, and the number of buckets against the
- * budget. */
+/* test_clusters.c -- the clusters of the codec cas: the cluster of each value, the index codes, and the division
+ * of a budget of buckets between clusters. */
 #include "rig/check.h"
 
 #include "compress/sketch/cluster_index.h"
@@ -66,7 +66,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     r->x[3] = -1e6f;
     r->x[4] = 1e-45f;
     for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m);
-         j++) /* and the values halfway between centres */
+         j++) /* values halfway between two centres */
         r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
     cluster_model_thresholds(&r->m, above);
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
@@ -85,7 +85,8 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-/* The number of clusters is less than, equal to or more than the lanes of a vector register. */
+/* The kernel cluster_slots against its definition, where clusters are fewer than, as many as and more than the
+ * lanes of a vector register. */
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
     (void)state;
@@ -113,7 +114,8 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* Codes of the rarest clusters in a row are too long to be joined into one bits_put. */
+/* The rarest cluster's code is so long that several in a row exceed one bits_put: the encoder must put them one by
+ * one. */
 static void codes_of_very_unlike_lengths_come_back(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
     arena_close(r->a);
 }
 
-/* The entropy of a histogram of five bins between a cluster's extremes, computed slowly. */
+/* Entropies of the histogram of five bins between a cluster's extremes, against a slow computation. */
 static void entropies_are_those_of_histograms(void **state)
 {
     (void)state;
@@ -216,8 +218,8 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* Clusters get more than one bucket each. (The last version of the released code gives each cluster at most
- * one, which makes it k-means.) */
+/* The clusters get more than one bucket each. (The last version of the released code gives each cluster at most
+ * one, which makes cas a k-means quantiser.) */
 static void clusters_do_not_collapse_to_one_bucket(void **state)
 {
     (void)state;
@@ -275,8 +277,8 @@ static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
     arena_close(r->a);
 }
 
-/* Clusters learned from a sample of 1,000 of 5,000 elements: the percentile's standard error is about 0.04
- * standard deviations. */
+/* Clusters learned from a sample of 1,000 of 5,000 elements are close to those learned from all: the percentile's
+ * standard error is about 0.04 standard deviations of the elements. */
 static void a_sample_learns_nearly_the_same(void **state)
 {
     (void)state;
@@ -291,7 +293,7 @@ static void a_sample_learns_nearly_the_same(void **state)
     for (size_t j = 0; j < 6; j++)
         check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
     learn(r, &few, N, 1);
-    check(!memcmp(&one, &r->m, sizeof one)); /* the sample depends on the random address only */
+    check(!memcmp(&one, &r->m, sizeof one)); /* the sample depends only on the random address */
     learn(r, &few, N, 2);
     check(memcmp(&one, &r->m, sizeof one) != 0);
     arena_close(r->a);

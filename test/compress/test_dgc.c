@@ -120,7 +120,7 @@ static void a_whole_sample_is_topk(void **state)
         }
 }
 
-/* Over 40 draws the number of sampled elements varies and stays within its range. */
+/* Every step draws a new sample: over 40 draws the number of elements sent varies, and stays within its range. */
 static void samples_are_drawn_anew_each_time(void **state)
 {
     (void)state;
@@ -137,8 +137,8 @@ static void samples_are_drawn_anew_each_time(void **state)
     try_close(t);
 }
 
-/* A tensor with few non-zero elements, which a sample may miss: the threshold is lowered until enough
- * elements are sent, or ten times. */
+/* A tensor has few non-zero elements, which the sample may miss: dgc lowers the threshold until enough elements
+ * are sent, at most ten times. */
 static void rare_values_go_though_no_sample_saw_them(void **state)
 {
     (void)state;

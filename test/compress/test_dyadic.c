@@ -91,8 +91,8 @@ static void every_coefficient_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* Karush-Kuhn-Tucker conditions of min sum c^2 / p, sum p = s, 0 < p <= 1 (coefficients c, probabilities p,
- * budget s): c^2 / p^2 is the same wherever p < 1 and at least as large where p = 1. Levels are float32, so
+/* The levels tau satisfy the Karush-Kuhn-Tucker conditions of min sum c^2 / p, sum p = s, 0 < p <= 1 (coefficients
+ * c, probabilities p, budget s): |c| / p = tau wherever p < 1, and |c| >= tau where p = 1. A tau is a float32, so
  * sums of p are exact to half a unit in the last place, 6e-8. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
@@ -156,7 +156,7 @@ static double closed_form(const char *spec, const float *x, size_t n)
     return V;
 }
 
-/* A vector of few atoms is decoded exactly: a step function has at most one Haar atom in each level, a Walsh
+/* A vector made of few atoms is decoded exactly: a step function has at most one Haar atom in each level, a Walsh
  * pattern is one Hadamard atom. */
 static void what_is_few_atoms_travels_exactly(void **state)
 {
@@ -177,7 +177,7 @@ static void what_is_few_atoms_travels_exactly(void **state)
     rig_close(&rig);
 }
 
-/* The worked example of docs/FORMAT.md. */
+/* The worked example of docs/FORMAT.md decodes to the values printed there. */
 static void the_formats_example_decodes_as_it_says(void **state)
 {
     (void)state;

@@ -139,7 +139,8 @@ static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
     return off / 1.81;
 }
 
-/* The mean of unbiased estimates, each of error 0.571, has error 0.571 / repeats. */
+/* On two spikes of about equal size, one round leaves a bias; with two rounds the mean of unbiased estimates, each
+ * of error 0.571, has error 0.571 / repeats. */
 static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         try_both(t);
         for (size_t i = 0; i < 1200; i++)
             check(t->y[i] == 0);
-        t->x[1199] = 1; /* blocks of 512, 256 and 432 */
+        t->x[1199] = 1; /* n = 1200 is rotated in blocks of 512, 256 and 432 elements; this element is in the last */
         try_both(t);
         for (size_t i = 0; i < 768; i++)
             check(t->y[i] == 0);

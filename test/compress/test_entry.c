@@ -26,7 +26,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     check_ok(rig_decode(&rig), &rig.err);
     decoded_ref(&rig, x, level_ref(x, n, budget), y);
     if (rig.payload.data[0] == PAYLOAD_RAW &&
-        memcmp(rig.decoded, y, n * sizeof *x)) /* raw: either x itself, or a draw that equals the reference */
+        memcmp(rig.decoded, y, n * sizeof *x)) /* raw: decodes to x itself, or to a draw that equals the reference */
         y = memcpy(y, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
         if (rig.decoded[i] != y[i]) {
@@ -58,8 +58,8 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* The search for the level starts from a sample; in these vectors the sampled elements differ from all
- * others. */
+/* The search for the level starts from a sample of every stride-th element; in these vectors the sampled elements
+ * differ from all others, so that a guess from the sample is wrong. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -71,9 +71,9 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* level guessed far too high */
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* the guessed level is far too high */
                                : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
-                               : how == 2 ? (seen ? 0 : 1)       /* a sample of zeros */
+                               : how == 2 ? (seen ? 0 : 1)       /* all sampled elements are zero */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
                                                            : 1e7f), /* a few elements make up the sum */
                                *v);

@@ -3,7 +3,7 @@
 #include "rig/draws.h"
 #include "rig/entry_rig.h"
 
-/* ---- sizes ---- */
+/* ---- payload sizes ---- */
 
 static double mean_bits(const char *spec, const float *x, size_t n)
 {
@@ -34,7 +34,7 @@ static void bits_are_spent_as_asked(void **state)
         }
 }
 
-/* draw=systematic: the same probabilities, but the number of atoms differs from its mean by at most one. */
+/* draw=systematic keeps the same probabilities, but the number of atoms differs from its mean by at most one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
     (void)state;
@@ -77,10 +77,10 @@ static void clip_spends_no_more_than_the_released_coder(void **state)
     arena_rewind(forever, mark);
 }
 
-/* ---- statistics ---- */
+/* ---- mean and variance of draws ---- */
 
-/* Limits and false-alarm rate as in draws.h: under 1e-6 for each spec. R draws suffice at n = 4096 to detect the `planted`
- * bias, which multiplies every estimate by 1.01. */
+/* Limits and false-alarm rate as in draws.h: under 1e-6 for each spec. The given number of draws suffices at n =
+ * 4096 to detect the `planted` bias, which multiplies every estimate by 1.01. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;
@@ -98,8 +98,9 @@ static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
     arena_rewind(forever, mark);
 }
 
-/* empty=resample keeps an atom with p / P(draw not empty), which is 1.58 p at one expected atom. The gain's
- * standard error over 20,000 draws of 50 elements is 0.8 %; the limit is six standard errors. */
+/* With empty=resample, an empty draw is drawn again, so an atom is kept with p / P(draw not empty), which is 1.58
+ * p at one expected atom. The gain <estimate, x> / |x|^2 rises by the same factor; over 20,000 draws of 50
+ * elements its standard error is about 0.8 %, and the limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_equal_bits.c -- payload sizes from the measurement of sizes alone against those of a full comparison;
- * every codec of the registry must reach a given size, or come as near as its rate parameter allows. */
+/* test_equal_bits.c -- Sizer, which measures payload sizes alone, against the sizes in a full comparison; and
+ * --equal-bits: every codec of the registry must reach a given size, or come as near as its rate parameter allows. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/rate.h"
@@ -13,7 +13,7 @@ typedef struct {
     Dump *dump;
     VectorList list;
     Comparison c;
-    double bits; /* of the last record, over all tensors */
+    double bits; /* bits per element of the last record, which covers all tensors */
 } World;
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
@@ -89,7 +89,8 @@ static void check_sizes(const char *file, const GroupSpec *groups)
     }
 }
 
-/* The dump has tensors below --min-elements; codecs keep state between steps, and plan over a step. */
+/* The dump has tensors below --min-elements, and two steps: some codecs keep state from step to step or plan over
+ * a step. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
     (void)state;
@@ -106,7 +107,7 @@ static void workers_are_replayed_by_themselves(void **state)
         check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-2]", .grouping = GROUP_KIND});
 }
 
-/* Opens the codec alone, or a wrapper around a codec that has a rate parameter. */
+/* Opens the codec alone; if it is a wrapper, around none or around entry, which has a rate parameter. */
 static bool open_any(const Codec **codec, const Compressor *ops, Arena *a)
 {
     Error err;
@@ -121,9 +122,9 @@ static bool is_near(double bits, double target)
     return fabs(bits / target - 1) <= SIZE_TOLERANCE;
 }
 
-/* True when the codec has a reason not to reach the size: it has no rate parameter; the parameter's range
- * ends; no neighbouring integer value is nearer; or the size jumps past the target at this value (gaussiank
- * changes its threshold in large steps). */
+/* True when the codec has a reason not to reach the target size: it has no rate parameter; the parameter is at an
+ * end of its range; it is an integer and neither neighbour is nearer to the target; or the size jumps past the
+ * target at this value (gaussiank changes its threshold in large steps). */
 static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
 {
     Rate r;
@@ -142,7 +143,7 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
         check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
-        /* The rate parameter changes too small a part of the payload: in sketchml, keys of a dense gradient
+        /* The rate parameter changes too small a part of the payload: in sketchml, the keys of a dense gradient
          * take most of it. */
         return true;
     if (!whole)
@@ -176,7 +177,7 @@ static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
     close_world(&w);
 }
 
-/* ---- specs with another value of the rate parameter ---- */
+/* ---- specs with a new value of the rate parameter ---- */
 
 static Error err;
 
@@ -212,7 +213,7 @@ static void a_rate_is_set_where_it_stands(void **state)
             if (want)
                 assert_string_equal(codec_text(set, a), want);
         }
-        assert_string_equal(codec_text(codec, a), cases[i].spec); /* spec unchanged */
+        assert_string_equal(codec_text(codec, a), cases[i].spec); /* rate_set leaves the codec unchanged */
     }
     arena_close(a);
 }
@@ -284,7 +285,7 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* Every rate parameter has values to sweep over, all within its range. */
+/* Every rate parameter has a list of values to sweep over, all within its range. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_half.c -- fp16 and bf16: the kernels against all 65,536 halves; the codecs' sizes, refusals and
- * saturation; mean and variance of stochastic rounding. */
+/* test_half.c -- fp16 and bf16: the kernels against the values of all 65,536 bit patterns; the codecs' sizes,
+ * refusals and saturation; mean and variance of stochastic rounding. */
 #include "vec/kernels.h"
 #include "rig/try.h"
 
@@ -95,8 +95,9 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
     }
 }
 
-/* Stochastic rounding goes up iff u < frac; frac is exact in double, and u has as many random bits as the
- * format needs, then 32 more. */
+/* Stochastic rounding goes up iff u < frac, frac being the fraction of the way to the next number, exact in
+ * double, and u a uniform number in [0, 1). u has as many random bits as frac; for fp16's denormals 21, and 32
+ * more from a second word. */
 static void random_halves_equal_their_definition(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void ties_of_fp16_denormals_go_to_the_continuation(void **state)
     uint8_t out[128];
     size_t ups = 0;
     for (uint32_t start = 0; start < 640; start += 64) {
-        /* x is half a unit above the first 21 random bits, so the further 32 bits decide. */
+        /* x lies halfway between u's first 21 random bits and the next value, so the further 32 bits decide. */
         for (uint32_t i = 0; i < 64; i++)
             x[i] = ((float)(rng_word(&key, start + i) >> 11) + 0.5f) * 0x1p-45f;
         EACH_ISA(k)
@@ -247,8 +248,8 @@ static void infinities_are_refused(void **state)
     }
 }
 
-/* Returns the two neighbours of x with their probabilities: multiples of the quantum of x's binade, or of the
- * denormals. */
+/* Returns the distribution of the error of rounding x: its neighbours are multiples of a quantum, that of x's
+ * binade or that of the denormals. */
 static TwoPoint law_of(double x, int lowest, int fraction)
 {
     int exponent;

@@ -1,5 +1,5 @@
-/* test_half_merge.c -- fp16 and bf16 payloads summed during an all-reduce, against the halves nearest to the
- * mean. */
+/* test_half_merge.c -- fp16 and bf16 payloads summed during an all-reduce: the merged payload must hold the halves
+ * (16-bit floats) nearest to the workers' mean. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -8,7 +8,7 @@ enum { WORKERS = 5, N = 3000 };
 
 static const struct {
     const char *spec;
-    double step, least; /* largest relative and absolute distance between neighbouring halves */
+    double step, least; /* a half's last place: largest, relative to the value; smallest, absolute */
 } halves[] = {{"fp16", 0x1p-10, 0x1p-24}, {"bf16", 0x1p-7, 0x1p-133}};
 
 typedef struct {
@@ -63,7 +63,7 @@ static void merged_halves_decode_to_the_sum_rounded_once_more(void **state)
             }
 }
 
-/* Every worker has the same weight, however large the batch in which its payload was merged. */
+/* Every worker has the same weight in the mean, whether its payload was merged in a batch of four or alone. */
 static void batches_of_unequal_size_merge_to_the_same_mean(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void one_worker_s_halves_merge_to_themselves(void **state)
     }
 }
 
-/* 65504 is the largest finite half: the sum of five exceeds it, their mean does not. */
+/* 65504 is the largest finite fp16 number: the sum of five such values exceeds it, their mean does not. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;

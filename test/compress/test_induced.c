@@ -1,5 +1,5 @@
-/* test_induced.c -- induced: a biased codec, and an unbiased codec on the biased one's error. The payload
- * must hold both payloads, and the estimate be unbiased. */
+/* test_induced.c -- induced: a biased codec on x, then an unbiased codec on the first codec's error. The payload
+ * must hold the payloads of both codecs, and the estimate must be unbiased. */
 #include "rig/draws.h"
 #include "compress/spec.h"
 
@@ -21,7 +21,8 @@ static Shape matrix(void)
     return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
 }
 
-/* Payloads against both codecs run alone, the second with the random address of docs/FORMAT.md. */
+/* A payload is that of the first codec followed by that of the second, each as if run alone, the second at the
+ * random address that docs/FORMAT.md gives. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
     (void)state;
@@ -61,9 +62,9 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-/* The closed form is that of the second codec on the first codec's error (the rest); the estimate is unbiased
- * also if the first codec is random. Top-k leaves a smaller rest than x, so the variance is below that of the
- * second codec alone. */
+/* The estimate is unbiased, also if the first codec is random. If it is not random, the closed form is the second
+ * codec's on the first codec's error (the rest). Top-k leaves a smaller rest than x, so the variance is below that
+ * of the second codec alone. */
 static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_close(&rig);
 }
 
-/* A raw payload would be shorter than both parts, yet both are sent, and the estimate equals x. */
+/* A raw payload would be shorter than the two codecs' payloads, yet both are sent, and the estimate equals x. */
 static void few_elements_come_back_as_they_are(void **state)
 {
     (void)state;

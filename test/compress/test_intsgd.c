@@ -1,5 +1,5 @@
-/* test_intsgd.c -- intsgd against qsgd with the same levels; merged payloads of several workers; mean and
- * variance; acceptance figures; payloads that must be refused. */
+/* test_intsgd.c -- intsgd against qsgd with the same levels; merged payloads of several workers; mean, variance
+ * and size; payloads that must be refused. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -10,7 +10,7 @@ static const size_t sizes[] = {0, 1, 2, 3, 4, 7, 63, 64, 65, 500, 4097, 65535, 6
 
 /* ---- one worker ---- */
 
-/* qsgd rounds with the same random words, to as many levels of the same scale. */
+/* intsgd's levels equal those of qsgd with norm=linf and as many levels: both round with the same random words. */
 static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
 {
     (void)state;
@@ -126,8 +126,8 @@ static void merged_numbers_decode_to_the_sum(void **state)
         }
 }
 
-/* All workers send the highest or the lowest level: sums are the largest and smallest that their bit planes
- * hold. */
+/* All workers send the highest or the lowest level: the sums are the largest and the smallest that the merged
+ * payload's bit planes can hold. */
 static void sums_do_not_overflow(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void what_cannot_merge_is_refused(void **state)
     for (size_t i = 0; i < 64; i++)
         check_rel((double)k.t[0]->x[i], 256 * (double)k.t[0]->y[i], 1e-6);
     check(codec_merge(&k.call[0], many, MANY, &out) == ERR_NUMERIC);
-    check(codec_decode(&k.call[0], k.heard, k.t[0]->y) == ERR_CORRUPT); /* a merged scale, not a gradient */
+    check(codec_decode(&k.call[0], k.heard, k.t[0]->y) == ERR_CORRUPT); /* the shared scale is not a gradient */
     crowd_close(&k);
 }
 
@@ -210,7 +210,7 @@ static void damaged_scales_and_sums_are_refused(void **state)
         {{1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0xbf}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* levels with a scale of zero */
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels under a scale of zero */
         {{0}, 0, ERR_CORRUPT},
     };
     Try *t = try_open("intsgd", 100);
@@ -223,7 +223,7 @@ static void damaged_scales_and_sums_are_refused(void **state)
     }
     uint8_t sum[2 + 8 * 16] = {2, 200, 1}, code[100];
     for (size_t i = 0; i < 100; i++)
-        code[i] = 255; /* 255: one above the highest level that bits = 8 allows one worker */
+        code[i] = 255; /* one above the highest code that a worker sends with bits=8 */
     sum[0] = 2, sum[1] = 1;
     planes_put8(code, 100, 8, sum + 2);
     check(try_payload(t, (Bytes){sum, 2 + planes_size(100, 8)}) == ERR_CORRUPT);
@@ -261,7 +261,7 @@ static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state
     }
 }
 
-/* The closed form uses the shared scale, which is that of another worker whose vector is four times as large. */
+/* The closed form uses the shared scale: that of worker 1, whose vector is four times as large as worker 0's. */
 static void the_variance_is_that_of_the_shared_scale(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_inverted_rounding.c -- published errors of QSGD, against a faulty coder that rounds in the wrong
- * direction: the coder in plain loops and its closed forms; also qsgd on the same vectors. */
+/* test_inverted_rounding.c -- published errors of a QSGD implementation, which are those of a coder that rounds in
+ * the wrong direction: this coder in plain loops, its closed forms, and qsgd on the same vectors. */
 #include "report/report_stored.h"
 #include "base/text.h"
 #include "rig/try.h"
@@ -8,9 +8,8 @@
 
 enum { BUCKET = 512, BUCKETS = 300 };
 
-/* Returns the squared relative error of the faulty coder: it rounds up to level l + 1 with probability 1 - f
- * in place of f, f the fraction above level l. The decoder may assume another number of levels than the
- * encoder. */
+/* Returns the squared relative error of the faulty coder with s levels: it rounds up from level l to l + 1 with
+ * probability 1 - f in place of f, f being the fraction above level l. The decoder assumes s_decoder levels. */
 static double inverted_error(const float *x, const Rng *rng, size_t bucket, double s, double s_decoder)
 {
     double norm = 0, error = 0;
@@ -37,7 +36,7 @@ static double flatness(const float *x)
     return l1 / sqrt(l2);
 }
 
-/* Fills x with normal numbers raised to the power at which |x|_1 / |x|_2 is `wanted`. */
+/* Fills x with normal numbers raised to a power, found by bisection, at which |x|_1 / |x|_2 is `wanted`. */
 static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 {
     double low = 0.1, high = 4;
@@ -56,10 +55,10 @@ static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 
 typedef struct {
     const char *of;
-    double one, mixed, three; /* errors at one level, at two levels decoded as one, at three */
+    double one, mixed, three; /* errors with 1 level, with 2 levels decoded as 1, with 3 levels */
 } Published;
 
-/* Squared relative errors of buckets of n = 512 elements. The first error e gives A = |x|_1 / |x|_2 = (n + 3
+/* Published squared relative errors of buckets of n = 512 elements. The first, e, gives A = |x|_1 / |x|_2 = (n + 3
  * - e) / 3; A predicts the other two. */
 static const Published published[] = {
     {"resnet50", 465.010196295329, 449.11593486528784, 43.13614901352159},
@@ -81,8 +80,8 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
             mixed += inverted_error(x, &coins, b, 2, 1) / BUCKETS;
             three += inverted_error(x, &coins, b, 3, 3) / BUCKETS;
         }
-        /* want: closed forms; means over the draws deviate by up to 4.1, 5.2 and 0.65 (one bucket's standard
-         * deviations) */
+        /* Closed forms of the faulty coder. Per bucket, errors have standard deviations of up to 4.1, 5.2 and
+         * 0.65. */
         const double want_one = n - 3 * a + 3, want_mixed = n - 4 * a + 5, want_three = n / 9 - a + 3;
         check_near(one, want_one, 5 * 4.1 / sqrt(BUCKETS));
         check_near(mixed, want_mixed, 5 * 5.2 / sqrt(BUCKETS));
@@ -92,7 +91,7 @@ static void published_errors_of_qsgd_are_those_of_rounding_the_wrong_way(void **
     }
 }
 
-/* Returns the mean relative error of qsgd with this number of levels, over the same vectors. */
+/* Returns the mean squared relative error of qsgd with this number of levels on vectors with |x|_1 / |x|_2 = a. */
 static double error_of_qsgd(size_t p, double a, int levels)
 {
     char spec[40];
@@ -116,9 +115,9 @@ static double error_of_qsgd(size_t p, double a, int levels)
     return error;
 }
 
-/* With A = |x|_1 / |x|_2 and s levels, qsgd's relative error is A/s - 1, as hardly an element of these
- * vectors exceeds norm / s. The number of elements rounded to level 1 has a variance of at most A s, and each
- * adds 1 / s^2 to the error. */
+/* With A = |x|_1 / |x|_2 and s levels, qsgd's squared relative error is A/s - 1, as hardly an element of these
+ * vectors exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s, and each
+ * adds 1 / s^2 to the error. That is a thirtieth of the published errors. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;
@@ -130,8 +129,8 @@ static void qsgd_errs_a_thirtieth_of_that(void **state)
     }
 }
 
-/* The corrected values in the published table, which `make paper` prints beside measured values, must follow
- * from the printed ones. */
+/* In plots/published/fork-error.json, which `make paper` prints beside measured values, each corrected value must
+ * follow from the printed value. */
 static void what_is_called_corrected_follows_from_what_was_printed(void **state)
 {
     (void)state;

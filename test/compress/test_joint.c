@@ -1,5 +1,5 @@
-/* test_joint.c -- joint, one budget for all tensors of a model: curves of variance over bits against
- * encoding; payloads, plans and refusals. */
+/* test_joint.c -- joint, one budget for all tensors of a model: curves of variance over bits against sums and
+ * against encoding; payloads, plans and refusals. */
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
@@ -11,7 +11,7 @@ static Arena *forever;
 
 /* ---- curves ---- */
 
-/* Points of a curve, which come from histogram bins, against sums over single magnitudes. */
+/* A curve's points are computed from a histogram; each must equal sums over single magnitudes at its level. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
     (void)state;
@@ -30,7 +30,8 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
                 T1 += v > point[k].level ? 0 : v;
                 T2 += v > point[k].level ? 0 : v * v;
             }
-            const bool on_edge = heavy != 0; /* bins count a magnitude equal to the level as heavy */
+            /* at the level: bins count a magnitude equal to the level as heavy (sent with p = 1) */
+            const bool on_edge = heavy != 0;
             check_near(point[k].variance, point[k].level * T1 - T2, 1e-12 * (T2 + point[k].level * T1));
             if (!on_edge)
                 check_rel(point[k].bits, atoms_bits(m.shape[j].n, heavy, T1 / point[k].level), 1e-9);
@@ -42,9 +43,9 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
     model_close(&m);
 }
 
-/* Encoding at a point's level has the point's variance, up to rounding, and on average its bits. 60 draws at
- * each of 12 points; the limits on bits are 5 standard errors plus 1 % plus 4 bits, as padding is not half a
- * byte on average. */
+/* Encoding at a point's level has the point's variance, up to rounding, and on average its bits. 60 draws are
+ * taken at each of up to 6 points of a curve; the limits on bits are 5 standard errors plus 1 % plus 4 bits, as a
+ * payload's last byte does not have four bits of padding on average. */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
     (void)state;
@@ -76,7 +77,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 
 /* ---- the codec ---- */
 
-/* Without a plan, a tensor gets the level of a plan for this tensor alone. */
+/* Without a plan for a whole step, a tensor gets the level of a plan for this tensor alone. */
 static void a_tensor_alone_is_a_step_of_one(void **state)
 {
     (void)state;
@@ -130,7 +131,7 @@ static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
     model_close(&m);
 }
 
-/* Payloads are decoded without the plan and hold the name of the codec used. */
+/* Payloads hold the name of the codec used, and are decoded without the plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
     (void)state;
@@ -154,7 +155,7 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
     model_close(&m);
 }
 
-/* ef adds its residual to the tensors before joint plans, also inside further wrappers. */
+/* joint plans on the tensors plus ef's residuals, also where ef or joint is inside further wrappers. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
     (void)state;

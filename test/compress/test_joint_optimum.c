@@ -1,5 +1,5 @@
-/* test_joint_optimum.c -- joint, one budget for all tensors of a model: the optimality condition, a lower
- * bound on the variance, a search of all choices, and measurements on real gradients. */
+/* test_joint_optimum.c -- joint, one budget for all tensors of a model: the optimality condition of its plan, a
+ * lower bound on the variance, a search of all choices, and measurements on real gradients. */
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
@@ -27,7 +27,7 @@ static double sum_variances(const Offer *o, size_t count)
 
 /* ---- the plan's optimality ---- */
 
-/* Returns expected bits and variance of a draw at this level, summed over single magnitudes. */
+/* Returns expected bits and variance of a draw at this level, from sums over single magnitudes. */
 static CurvePoint point_ref(const float *x, size_t n, double level)
 {
     double heavy = 0, light = 0, variance = 0;
@@ -40,12 +40,15 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
     return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
 }
 
-/* The optimality condition: one mu (variance per bit) for all tensors, such that any point with more bits
- * saves at most mu per bit, and any point with fewer bits loses at least mu per bit. With level tau, T1 = sum
- * |x| and T2 = sum x^2 over light elements, V = tau T1 - T2 and bits = fixed + c T1 / tau, this means tau^2 /
- * c = mu and p = min(1, |x| / sqrt(mu c)). Curves have 16 levels to the octave, so mu is determined to 12 %;
- * a few tensors are at a jump of their convex hull. Only steps of 3 % and more, in tensors with enough
- * elements, are tested, so that rounding to whole bits does not matter. */
+/* The optimality condition: there is one mu, in variance per bit, for all tensors, such that a point of a tensor's
+ * curve with more bits than the chosen one saves at most mu for each further bit, and a point with fewer bits
+ * loses at least mu for each bit less.
+ *
+ * With level tau, T1 = sum |x| and T2 = sum x^2 over light elements (p < 1), and c bits per light atom, the
+ * variance is tau T1 - T2 and the bits are fixed + c T1 / tau. So tau^2 / c = mu and p = min(1, |x| / sqrt(mu c)).
+ * Curves have 16 levels to the octave, which determines mu to 12 %; a few tensors are at a jump of their convex
+ * hull. Only points with 3 % more or fewer bits, in tensors with enough elements, are tested, so that rounding to
+ * whole bits does not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
     (void)state;
@@ -88,8 +91,8 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
     }
 }
 
-/* Returns the curves of all tensors, computed by the test. With two codecs, the payload takes one byte more
- * for the codec's name. */
+/* Returns the curves of all tensors, computed by the test. If tensors may choose between two codecs, each payload
+ * takes one byte more for the codec's name. */
 static Offers *offers_of(Model *m, const char *spec)
 {
     CurvePoint *const room[OFFER_CODECS] = {NEW(forever, CurvePoint, CURVE_MOST),
@@ -111,9 +114,9 @@ static Offers *offers_of(Model *m, const char *spec)
     return o;
 }
 
-/* Returns the least variance + mu (bits - budget) over all choices, bits and budget counted beyond the
- * cheapest choices. By Lagrangian duality this is a lower bound on the variance of every choice within the
- * budget. */
+/* Returns the least of variance + mu (bits - spare) over all choices of a point per tensor; bits and `spare` (the
+ * budget) are counted from each tensor's cheapest point. By Lagrangian duality this is a lower bound on the
+ * variance of every choice within the budget. */
 static double dual(const Offers *o, size_t tensors, double spare, double mu)
 {
     double sum = -mu * spare;
@@ -128,7 +131,7 @@ static double dual(const Offers *o, size_t tensors, double spare, double mu)
     return sum;
 }
 
-/* Returns the largest of the lower bounds over mu; they are concave in mu. */
+/* Returns the best (largest) of the lower bounds over mu, by ternary search, as they are concave in log mu. */
 static double lower_bound(const Offers *o, size_t tensors, double bits)
 {
     double low = -200, high = 200; /* log2 mu */
@@ -144,7 +147,7 @@ static double lower_bound(const Offers *o, size_t tensors, double bits)
     return dual(o, tensors, fmax(0, bits), exp2(low));
 }
 
-/* Checks that actual payloads meet the budget too: a tensor planned as atoms is not sent raw. */
+/* Checks variance and size of encoded payloads against the plan and the budget. */
 static void check_rounded(Model *m, double planned, double bits)
 {
     double error;
@@ -168,9 +171,9 @@ static void check_certificate(Model *m, const char *inner, double bits)
         check_rel(spent, bits * (double)m->elements, 2e-3);
     const double planned = sum_variances(chosen, m->count);
     const bool rounded =
-        strstr(inner, "qsgd"); /* with rounded vectors, the curve jumps from all atoms to the raw tensor */
+        strstr(inner, "qsgd"); /* rounded vectors: the curve jumps from all atoms to the raw tensor */
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
-    if (rounded) /* planned bits and rounding noise are those of random vectors */
+    if (rounded) /* planned bits and rounding noise hold for random singular vectors only, so the limits are wide */
         check_rounded(m, planned, bits);
     else
         check_rel(model_variance(m), planned, 2e-3);
@@ -193,8 +196,8 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Every choice of three points on the curves of three tensors: none has less variance than the lower bound,
- * and hardly any has less than joint's choice. */
+/* Tries every second point on two tensors' curves with every point on a third: no choice within the bits that
+ * joint spends has less variance than the lower bound, and the best has at least 1/1.05 of joint's. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;
@@ -222,7 +225,8 @@ static void no_choice_of_levels_does_much_better(void **state)
     model_close(&m);
 }
 
-/* Many tensors with equal slopes, one tensor alone, and budgets below and above all that can be spent. */
+/* Many tensors with equal curves, a tensor alone, and budgets below the least and above the most that can be
+ * spent. */
 static void ties_and_extremes_are_spent_right(void **state)
 {
     (void)state;
@@ -241,7 +245,8 @@ static void ties_and_extremes_are_spent_right(void **state)
     }
     const Offer *all = model_plan(&m, "joint:bits=64+entry");
     check(sum_variances(all, m.count) == 0);
-    const Offer *least = model_plan(&m, "joint:bits=0.001+entry"); /* one expected atom each */
+    /* so few bits that each tensor gets its least rate, one expected atom */
+    const Offer *least = model_plan(&m, "joint:bits=0.001+entry");
     for (size_t j = 0; j < m.count; j++) {
         double sum = 0;
         for (size_t i = 0; i < 2000; i++)
@@ -255,8 +260,8 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 #define DATA "../shared/data/"
 
-/* Returns the variance at this number of measured bits when all tensors have the same rate. Rates are a
- * factor of 1.25 apart; between two of them the variance is interpolated as a power of the bits. */
+/* Returns the variance at this number of measured bits when all tensors have the same ratio or rank, beginning at
+ * `rate`. Rates are a factor of 1.25 apart; between two rates the variance is interpolated as a power of the bits. */
 static double variance_at(Model *m, const char *codec, double rate, double bits)
 {
     double before_bits = 0, before = 0;
@@ -283,7 +288,8 @@ static double square_norm(const Model *m)
     return sum;
 }
 
-/* One atom of a large matrix takes a tenth of the smallest budget, so bits are tested to 5 standard errors. */
+/* At equal measured bits, joint has no more variance than entry or svd with one rate for all tensors. A single
+ * atom of a large matrix takes a tenth of the smallest budget, so measured bits may be off by 5 standard errors. */
 static void one_step_has_less_variance_than_entry_or_svd(void **state)
 {
     (void)state;
@@ -308,9 +314,9 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* At 1 bit the variance must be below 0.53 |g|^2. Payloads hold two index sets, of heavy and of light atoms, in
- * Golomb codes. With ideal index codes (log2 of the number of sets) the least variance would be 0.522 |g|^2; with one
- * set for both, 0.494 |g|^2. */
+/* At 1 bit per element the variance must be below 0.53 |g|^2. A payload holds two index sets in Golomb codes, of
+ * heavy and of light atoms. With ideal index codes (log2 of the number of possible sets) the least variance would
+ * be 0.522 |g|^2; with a single set for all atoms, 0.494 |g|^2. */
 static void resnet_at_one_bit(void **state)
 {
     (void)state;

@@ -53,8 +53,8 @@ static void it_is_the_matrix_times_what_all_workers_draw(void **state)
     rig_close(&rig);
 }
 
-/* The acceptance figures: the error is within 3 % of the closed form, and the bits are at most those of the
- * floats sent. */
+/* The error is within 3 % of the closed form |g|^2 (side + 1) / rank, and the payload is at most 0.001 bits per
+ * element longer than its floats. */
 static void error_and_size_are_those_of_the_closed_form(void **state)
 {
     (void)state;
@@ -84,7 +84,8 @@ static void error_and_size_are_those_of_the_closed_form(void **state)
         }
 }
 
-/* A matrix with a decaying spectrum, whose gain has a larger variance than that of a flat spectrum. */
+/* The rows of the matrix shrink as 1, 1/2, 1/3 ..., so the gain <estimate, x> / |x|^2 varies more than it would
+ * with equal singular values. */
 static void mean_variance_and_gain_are_right(void **state)
 {
     (void)state;
@@ -107,7 +108,8 @@ static void mean_variance_and_gain_are_right(void **state)
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
         check_rel(d.gain_error * d.gain_error * (double)repeats, m.weighted / (g * g), 0.15);
 
-        double pairs = 0; /* tr C^2, the mean squared product of independent errors */
+        /* tr C^2, C the covariance of the error: the mean of <e, e'>^2 over independent errors e, e' */
+        double pairs = 0;
         float *last = NEW_ZERO(rig.forever, float, n);
         for (size_t r = 0; r < repeats; r++) {
             double product = 0;
@@ -129,7 +131,7 @@ static void workers_add_up(void **state)
 {
     (void)state;
     enum { M = 30, K = 44, WORKERS = 4 };
-    static const char *const specs[] = {"lowrank", "lowrank:rank=60"}; /* rank 60: raw floats */
+    static const char *const specs[] = {"lowrank", "lowrank:rank=60"}; /* at rank 60 the payload is raw floats */
     for (size_t s = 0; s < countof(specs); s++) {
         Rig rig;
         float x[M * K], whole[M * K] = {0};
@@ -202,7 +204,7 @@ static void what_is_beyond_float32_is_said(void **state)
         x[i] = FLT_MAX / 2;
     check(rig_encode(&rig, x, 0) == ERR_NUMERIC);
     uint8_t one[1 + 4 * 40] = {PAYLOAD_METHOD};
-    store_f32(one + 1, 0.03f * FLT_MAX); /* one payload fits in float32; the sum of two may not */
+    store_f32(one + 1, 0.03f * FLT_MAX); /* a value that fits in float32, but not summed over two payloads */
     const Bytes two[] = {{one, sizeof one}, {one, sizeof one}};
     Buf merged = {NEW(rig.forever, uint8_t, 400), 0, 400};
     check(rig_decode_bytes(&rig, one, sizeof one, x) == OK);

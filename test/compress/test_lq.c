@@ -1,5 +1,5 @@
-/* test_lq.c -- l_q quantisation against Theorem 5, each element's random choice, and the mean and variance by
- * draws.h. */
+/* test_lq.c -- lq (l_q quantisation, p = |g| / |g|_q) against Theorem 5 of the ATOMO paper, against each element's
+ * random choice, and its mean and variance by draws.h. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "num/finite.h"
@@ -62,7 +62,7 @@ static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
         }
 }
 
-/* E |L_q(g)|^2 = |g|_1 |g|_q, so the variance is this minus |g|^2. */
+/* The second moment of the estimate L_q(g) is E |L_q(g)|^2 = |g|_1 |g|_q, so the variance is |g|_1 |g|_q - |g|^2. */
 static void the_second_moment_is_l1_times_lq(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void every_element_is_decided_by_its_own_coin(void **state)
         }
 }
 
-/* False alarms have probability under 1e-6 for each spec (draws.h); a planted bias of 1 % must be detected. */
+/* Each spec's false-alarm probability is below 1e-6 (draws.h); a planted bias of 1 % must be detected. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;

@@ -60,8 +60,8 @@ static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
         }
 }
 
-/* Returns the expected level: rounded up iff u < frac, where u has as many random bits as frac; without a
- * key, up if frac is at least one half. */
+/* Returns the expected level: rounded up iff u < frac, where u has as many random bits as frac; without a key to
+ * the nearest level, up from one half. */
 static uint32_t grade_ref(float x, float low, float width, uint32_t s, const RngKey *key, uint32_t i)
 {
     const Quantiser q = quantiser_make(width, s);
@@ -162,7 +162,7 @@ static void every_size_bucket_and_rounding_comes_back_as_defined(void **state)
                 const Case k = {sizes[a], buckets[b], bits[turn++ % countof(bits)], random};
                 Try *t = open_case(k);
                 try_normal(t, k.n + 1);
-                for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros of both signs */
+                for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
                     t->x[i] = i % 2 ? -0.0f : 0;
                 try_both(t);
                 const size_t bucket = k.bucket ? k.bucket
@@ -265,8 +265,8 @@ static void ranges_that_no_encoder_writes_are_refused(void **state)
 
 /* ---- mean and variance ---- */
 
-/* Fills in each element's error distribution from the bucket's extremes, in doubles; returns the sum of
- * variances. */
+/* Fills in each element's error distribution, computed in doubles from its bucket's extremes; returns the sum of
+ * the variances. */
 static double law_of(const Try *t, size_t bucket, double s, TwoPoint *law)
 {
     double v = 0;

@@ -1,5 +1,5 @@
-/* test_packed.c -- lossless back ends (zstd, blosc): the estimate is that of the inner codec's payload, and
- * packed bytes that no encoder writes are refused. */
+/* test_packed.c -- zstd and blosc, which compress an inner codec's payload without loss: the estimate is that of
+ * the inner codec's payload alone, and packed bytes that no encoder writes are refused. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -12,7 +12,7 @@ enum { N = 20000, ROOM = 1 << 20 };
 static const char *const backs[] = {"zstd", "blosc", "zstd:level=19", "blosc:shuffle=bit",
                                     "blosc:shuffle=off,level=9"};
 
-/* Normal floats, like gradients: exponents repeat, fractions do not. */
+/* Fills x with normal floats: like a gradient's, their exponents repeat and their mantissas do not. */
 static void normal(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, rng_hash("packed test"));
@@ -109,7 +109,7 @@ static void what_repeats_shrinks(void **state)
         check_ok(rig_encode(&rig, x, 0), &rig.err);
         check(rig.payload.data[0] == 1 && rig.payload.size < N / 10);
         check(streams.reported &&
-              isnan(streams.entropy_bits)); /* the library does not report the entropy of its streams */
+              isnan(streams.entropy_bits)); /* NAN: the library does not report the entropy of its streams */
         rig_close(&rig);
     }
 }
@@ -205,7 +205,8 @@ static void refused(Hostile *h, const char *why)
     if (status != ERR_CORRUPT || !strstr(h->rig.err.text, why))
         print_error("%s, want %s\n", status == OK ? "accepted" : h->rig.err.text, why);
     check(status == ERR_CORRUPT && strstr(h->rig.err.text, why));
-    check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096); /* limit of a payload */
+    /* the most that decoding a payload may allocate */
+    check(arena_peak(h->rig.scratch) <= peak + 4 * h->rig.shape.n + 4096);
     rig_close(&h->rig);
     free(h);
 }
@@ -226,10 +227,10 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     (void)state;
     static const uint8_t zeros[4 * N + 8];
     Hostile *h;
-    h = hostile_open("zstd+none", N); /* unpacks to more than the inner codec's limit */
+    h = hostile_open("zstd+none", N); /* decompresses to more bytes than an inner payload may have */
     add_zstd(h, zeros, 4 * N + 2, false, true);
     refused(h, "it unpacks to 80002 bytes");
-    h = hostile_open("zstd+none", N); /* unpacks to one element too few */
+    h = hostile_open("zstd+none", N); /* decompresses to one float too few */
     add_zstd(h, zeros, 4 * N - 4, false, true);
     refused(h, "79996 bytes, want 80000");
     h = hostile_open("zstd+none", N); /* two frames of half the elements each */
@@ -256,7 +257,7 @@ static void frames_that_no_encoder_writes_are_refused(void **state)
     h->size = 9;
     add_zstd(h, zeros, 4 * N, false, true);
     refused(h, "no packed payload");
-    h = hostile_open("zstd+none", 2); /* the zstd frame is longer than the bytes that it unpacks to */
+    h = hostile_open("zstd+none", 2); /* the zstd frame is longer than the bytes that it decompresses to */
     add_zstd(h, zeros, 8, false, true);
     refused(h, "which no encoder does");
     h = hostile_open("zstd+none", 2);
@@ -295,7 +296,7 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     store_u32(h->bytes + 1 + 12, (uint32_t)h->size - 1);
-    h->bytes[1 + 16]++; /* the offset of the first block */
+    h->bytes[1 + 16]++; /* the offset of the first block follows */
     refused(h, "do not unpack");
     h = hostile_open("blosc+none", N);
     add_blosc(h, zeros, 4 * N, 8, "blosclz");

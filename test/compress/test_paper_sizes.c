@@ -1,6 +1,6 @@
-/* test_paper_sizes.c -- the message sizes in plots/published/figure-4.json, which must follow from the shapes
- * of ResNet-18's tensors and the formats of the paper's coders. Figure 4 of the ATOMO paper is an image; no
- * numbers read from it are used here. */
+/* test_paper_sizes.c -- message sizes in plots/published/figure-4.json against sizes computed from the shapes of
+ * ResNet-18's tensors and the formats of the ATOMO paper's coders. The paper's figure 4 is an image; no numbers
+ * read from it are used here. */
 #include "rig/codec_rig.h"
 #include "nn/model.h"
 #include "report/report_stored.h"
@@ -27,7 +27,7 @@ static int close_model(void **state)
     return 0;
 }
 
-/* Returns the total bytes of the payloads of a step with normal gradients. */
+/* Returns the total bytes of the payloads of one step with normal gradients. */
 static double message(const char *spec)
 {
     const SliceList *slices = model_parameters(model);
@@ -59,20 +59,20 @@ typedef struct {
 static double bytes_of_svd(const Shape *shape, double s)
 {
     double m, n;
-    if (shape->rank == 1) { /* a vector: rows are pairs of elements */
+    if (shape->rank == 1) { /* a vector: a row of the matrix is two elements */
         m = (double)shape->n / 2;
         n = 2;
     } else if (shape->rank == 2 || shape->dim[2] == 1) {
         m = (double)shape->dim[0];
         n = (double)shape->dim[1];
-    } else { /* a convolution: a row is two filters */
+    } else { /* a convolution: a row of the matrix is two filters */
         n = 2. * (double)(shape->dim[2] * shape->dim[3]);
         m = (double)shape->n / n;
     }
     return 4 * fmin(s, fmin(m, n)) * (m + n + 1);
 }
 
-/* Returns the bytes at two bits per element, plus a scale. */
+/* Returns the bytes of a tensor at `bits` (two) bits per element, plus a scale. */
 static double bytes_of_terngrad(const Shape *shape, double bits)
 {
     return ceil((double)shape->n * bits / 8) + 4;
@@ -99,10 +99,10 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
     return sum;
 }
 
-/* Each row's "computed bytes_up" must be the size of the paper's format, and its "corrected bytes_up" that of
- * a format without unused bits. The payloads of the row's codec must have the corrected size, or the computed
- * one where none is corrected, within 0.05 %: they add a kind and a count to each tensor, and svd multiplies
- * the scale into a vector. */
+/* Each row's "computed bytes_up" must be the size of the paper's format, and its "corrected bytes_up" that of a
+ * format without unused bits. The payloads of the row's codec must have the corrected size, if the row has one, or
+ * else the computed size, within 0.05 %: payloads have a kind and a count for each tensor, and svd multiplies the
+ * scale into a vector. */
 static void sizes_follow_from_shapes(void **state)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},

@@ -1,4 +1,4 @@
-/* test_powersgd.c -- powersgd against the paper's algorithm in long doubles, and matrices of lower rank than
+/* test_powersgd.c -- powersgd against the paper's algorithm in long doubles, and on matrices of lower rank than
  * the codec's. */
 #include "num/linalg.h"
 #include "rig/matrices.h"
@@ -37,7 +37,8 @@ static void close_to(const float *got, const long double *want, size_t n)
         check_near((double)got[i], (double)want[i], 3e-5);
 }
 
-/* Both iterations of a step, starting from a Q that the test chooses. */
+/* Every round of a step with two iterations is a line of the paper's algorithm, starting from a Q that the test
+ * chooses: P = M Q, then Q = M' P. */
 static void each_round_is_the_papers_line(void **state)
 {
     (void)state;
@@ -79,8 +80,8 @@ static void each_round_is_the_papers_line(void **state)
     rig_close(&rig);
 }
 
-/* Returns the relative squared error of the best approximation of this rank: the share of the squared
- * singular values beyond it. */
+/* Returns the relative squared error of the best approximation of this rank: the sum of the squared singular
+ * values after the first `rank`, over the sum of all. */
 static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 {
     Arena *a = arena_open(0);
@@ -186,7 +187,7 @@ static void the_rank_that_is_missing_does_no_harm(void **state)
             }
 }
 
-/* After a step whose gradient is zero there is no Q to start from: new directions must be drawn. */
+/* After a step whose gradient is zero, Q is zero: new directions must be drawn. */
 static void a_step_of_zeros_does_not_stop_it(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void a_step_of_zeros_does_not_stop_it(void **state)
     rig_close(&rig);
 }
 
-/* All columns sent so far are orthogonal to the new gradient's: P is zero, and new directions must be drawn. */
+/* The kept directions Q are orthogonal to the new gradient, so P = M Q is zero: new directions must be drawn. */
 static void a_gradient_of_new_directions_is_seen(void **state)
 {
     (void)state;

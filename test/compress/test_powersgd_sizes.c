@@ -67,8 +67,8 @@ static void resnet18_shrinks_by_the_papers_ratios_on_its_gradients(void **state)
         ratios_are_the_papers(&m);
 }
 
-/* Defect 9 of public implementations: every tensor became a matrix (first axis, rest) whatever its layout, so
- * 1 x 1 kernels were sent raw and 3 x 3 kernels shrank by a factor of three at most. */
+/* Defect 9 of public implementations: every tensor became a matrix (first axis, rest) whatever its layout, so 1 x
+ * 1 kernels were sent raw and 3 x 3 kernels shrank by at most a factor of three. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
     (void)state;

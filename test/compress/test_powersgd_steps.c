@@ -1,5 +1,5 @@
-/* test_powersgd_steps.c -- powersgd in `compare`, over the steps of a dump whose gradients change slowly: a
- * warm start must have less error than a cold one. */
+/* test_powersgd_steps.c -- powersgd in `compare`, over the steps of a dump whose gradients change slowly: a warm
+ * start (with the Q of the step before) must have less error than a cold start (with a random Q). */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "rig/scratch_dir.h"
@@ -7,8 +7,8 @@
 
 enum { STEPS = 12, ROWS = 72, COLS = 60, N = ROWS * COLS };
 
-/* Fills x with six outer products of unequal size, whose vectors turn a little from step to step, plus noise
- * of 0.02. */
+/* Fills x with six outer products of unequal size, whose vectors rotate a little from step to step, plus noise of
+ * standard deviation 0.02. */
 static void gradient(int step, float *x)
 {
     const Rng rng = rng_open(4, 0, 0, 0, 0), noise = rng_open(4, 0, 0, step, 1);

@@ -1,5 +1,5 @@
-/* test_powersgd_workers.c -- powersgd between workers: merged payloads must decode to what one worker would
- * send of the sum of all matrices; payloads that are damaged or beyond float32 are refused. */
+/* test_powersgd_workers.c -- powersgd between workers: merged payloads must decode to the estimate that a single
+ * worker would send for the sum of all matrices; payloads that are damaged or beyond float32 are refused. */
 #include "rig/check.h"
 #include "compress/spec.h"
 
@@ -64,7 +64,7 @@ static void ring_merge(Ring *r, int round)
     r->heard[round] = buf_bytes(&merged);
 }
 
-/* Runs one step: all rounds, the common estimate, and the update of the states. */
+/* Runs one step: all rounds, the merged estimate (`agreed`), and the update of the states. */
 static void ring_step(Ring *r, uint64_t step)
 {
     ring_address(r, step);
@@ -137,7 +137,7 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
     }
 }
 
-/* Defect 7 of public implementations: a sum over workers was taken for their mean. The merged payload holds
+/* Defect 7 of public implementations: a sum over workers was taken for their mean. Here the merged payload holds
  * the number of workers, and its estimate is the sum of the workers' estimates. */
 static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 {
@@ -168,7 +168,7 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
     arena_close(r.a);
 }
 
-/* Defect 7: each worker drew its own Q. */
+/* Defect 7, second part: each worker drew its own Q. Here all draw the same. */
 static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
     (void)state;
@@ -187,7 +187,8 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
     arena_close(r.a);
 }
 
-/* Defect 7: directions were drawn anew in every step. */
+/* Defect 7, third part: directions were drawn anew in every step. Here a step starts from the merged Q of the step
+ * before. */
 static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
     (void)state;
@@ -199,13 +200,13 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     check(!memcmp(r.state[0], r.heard[1].data + 2, codec_state_size(&r.call[0])));
     ring_step(&r, 1);
     const Bytes first = r.sent[1][0];
-    ring_step(&r, 2); /* another step's random numbers change nothing after a warm start */
+    ring_step(&r, 2); /* a warm start draws nothing, so another step's random address changes no byte */
     check(!memcmp(first.data, r.sent[1][0].data, first.size));
     arena_close(r.a);
 }
 
-/* Error feedback keeps each worker's own residual; the residuals add up to the part of the gradients not
- * sent. */
+/* Each worker keeps its own residual of error feedback; the residuals add up to the part of all gradients that was
+ * not sent. */
 static void residuals_of_error_feedback_add_up(void **state)
 {
     (void)state;
@@ -244,7 +245,7 @@ static Status decode_with(Ring *r, int round, const uint8_t *data, size_t size)
     return status;
 }
 
-/* The payload of each round, merged and not merged. */
+/* In every round, a payload of another length, or with values that no worker sends, is refused, merged or not. */
 static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state)
 {
     (void)state;
@@ -276,7 +277,7 @@ static void every_round_refuses_other_lengths_and_what_nobody_sends(void **state
                     data[0] = PAYLOAD_RAW;
                     check(decode_with(&r, round, data, size) == ERR_CORRUPT);
                 }
-                r.call[0].round = 0; /* only the last round decodes */
+                r.call[0].round = 0; /* only the last round's payload decodes to a gradient */
                 check(codec_decode(&r.call[0], r.heard[0], r.agreed) == ERR_CORRUPT);
                 arena_close(r.a);
             }

@@ -1,5 +1,5 @@
-/* test_qsgd.c -- qsgd element by element against quantise.h, its sizes against codes computed one at a time,
- * its mean and variance against the closed form. */
+/* test_qsgd.c -- qsgd: each element against quantise.h, payload sizes against code lengths added one at a time,
+ * and payloads that must be refused. */
 #include "rig/try.h"
 
 #include "coder/elias.h"
@@ -46,8 +46,8 @@ static float value_ref(float x, float norm, uint32_t s, const RngKey *key, uint3
     return dequantise_code(&d, s == 1 ? coin_code(coin_make(norm), x, key, i) : quantise_code(&q, x, key, i));
 }
 
-/* Checks that norms are within an ulp of a plain sum's, and that every element is exactly as quantise.h or
- * coin.h defines it with the norm sent. */
+/* Checks that norms are within an ulp of a plain sum's, and that every element is exactly the value that
+ * quantise.h or coin.h defines for the norm in the payload. */
 static void check_elements(const Try *t, Case k)
 {
     const size_t bucket = k.bucket ? k.bucket : k.n;
@@ -71,7 +71,7 @@ static void round_trip(Case k)
 {
     Try *t = open_case(k);
     try_normal(t, k.n + 1);
-    for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros of both signs */
+    for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
         t->x[i] = i % 2 ? -0.0f : 0;
     try_both(t);
     check(t->out.size <= raw_size(&t->call));
@@ -123,7 +123,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 
 /* ---- sizes ---- */
 
-/* Returns the length in bits of a block's stream, computed from the decoded values one code at a time. */
+/* Returns the length in bits of a block's stream, one code at a time, computed from the decoded values. */
 static uint64_t stream_ref(const Try *t, Case k, size_t start, bool dense)
 {
     const size_t end = start + block_size(k.n, start / BLOCK);

@@ -18,9 +18,9 @@ static double norm_of(const float *x, size_t n, bool linf)
     return linf ? most : sqrt(sum);
 }
 
-/* Returns each element's error: (1 - f) N/s with probability f, else -f N/s, where N is the norm, s the
- * number of levels and f the fraction above the lower level. Elements share a norm, but not their random
- * words. */
+/* Returns each element's error distribution: (1 - f) N/s with probability f, else -f N/s, where N is the bucket's
+ * norm, s the number of levels and f the fraction above the lower level. Elements of a bucket share the norm, but
+ * not their random words. */
 static TwoPoint *law_of(Try *t, size_t bucket, uint32_t s, bool linf)
 {
     TwoPoint *law = NEW(t->arena, TwoPoint, t->shape.n);
@@ -83,7 +83,7 @@ static void entropy_is_told_and_stands_below_the_bytes(void **state)
         try_both(t);
         assert_memory_equal(t->out.data, plain, size);
         check(streams.reported && !streams.raw);
-        check_rel(streams.entropy_bits / 65536, 1.75, 0.01); /* of norms, levels and signs */
+        check_rel(streams.entropy_bits / 65536, 1.75, 0.01); /* the entropy of norms, levels and signs */
         check(streams.entropy_bits < 8 * (double)size);
         try_close(t);
     }

@@ -19,7 +19,8 @@ static size_t kept_ref(double ratio, size_t n)
     return n == 0 ? 0 : k < 1 ? 1 : k;
 }
 
-/* The indices are the subset drawn at the address; values are sent in index order and decoded times n/k. */
+/* The payload holds the elements of the subset drawn at the random address, in index order; they are decoded times
+ * n/k. */
 static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 {
     (void)state;
@@ -154,12 +155,13 @@ static void payloads_that_do_not_add_are_refused(void **state)
         {"randk:ratio=0.5", {2, 0x87, 0, 0, 0, 0x80, 0x3f}, 7, ERR_CORRUPT}, /* the count 7 in two bytes */
         {"randk:ratio=0.5", {1, 0, 0, 0x80}, 4, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
-        {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* infinite */
-        {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* NaN */
-        {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},    /* 2^127: infinite times n/k = 2 */
+        {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* a value of infinity */
+        {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* a value of NaN */
+        {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},    /* 2^127, which times n/k = 2 is infinite */
         {"randk:ratio=0.5", {3, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
-        {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT}, /* raw: too long */
+        /* raw, at a ratio where the raw payload is longer */
+        {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
         {"randk:ratio=1", {0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, OK},
         {"randk:ratio=1", {1, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 9, ERR_CORRUPT},
         {"randk:ratio=1", {2, 2, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 10, OK},
@@ -200,7 +202,7 @@ static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **sta
 
 /* ---- closed forms ---- */
 
-/* The covariance of the error, from all subsets of six elements. */
+/* variance and moments from the error's covariance matrix, computed over all subsets of six elements. */
 static void the_moments_are_those_of_all_subsets_together(void **state)
 {
     (void)state;
@@ -241,7 +243,8 @@ static void the_moments_are_those_of_all_subsets_together(void **state)
         }
 }
 
-/* The limits are six standard errors, estimated from the draws. */
+/* Mean and mean squared error of draws against the closed moments, within six standard errors estimated from the
+ * draws. */
 static void draws_spread_as_the_moments_say(void **state)
 {
     (void)state;

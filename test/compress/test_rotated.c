@@ -1,4 +1,4 @@
-/* test_rotated.c -- rotated: levels of the rotated vector, the closed form given the rotation, the rotation
+/* test_rotated.c -- rotated: the levels of the rotated vector, the closed form for a given rotation, the rotation
  * that workers share, and refused payloads. */
 #include "rig/try.h"
 
@@ -17,7 +17,8 @@ static Try *open_rotated(const char *spec, size_t n)
     return t;
 }
 
-/* Checks the extremes and levels of each block after rotation, and returns the closed-form variance. */
+/* Checks the extremes and levels of each block against the vector rotated by the test; returns the closed-form
+ * variance. */
 static double check_levels(const Try *t, unsigned steps, const uint8_t *payload)
 {
     double variance = 0;
@@ -111,8 +112,8 @@ static void the_error_given_the_rotation_is_its_closed_form(void **state)
     }
 }
 
-/* Workers share the rotation but not the random rounding: equal gradients give the same range and different
- * levels. */
+/* Workers share the rotation but not the random rounding: equal gradients give payloads with the same range and
+ * different levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_shift.c -- error feedback, ef21 and diana over many steps: estimates and what is kept add up to the
- * gradients, shifts converge as the theory says, and sender and receivers hold the same shift. */
+/* test_shift.c -- ef, ef21 and diana over many steps: estimates and residual add up to the gradients, shifts (the
+ * vectors that ef21 and diana keep and subtract) converge as the theory says, and sender and receivers hold the
+ * same shift. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
@@ -64,8 +65,8 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
     }
 }
 
-/* Theorem 1 with topk's delta = k/n: each step reduces |g - h|^2, h the shift, at least by the factor 1 -
- * delta. */
+/* Theorem 1 of the EF21 paper with topk's delta = k/n: each step reduces |g - h|^2, h the shift, at least by the
+ * factor 1 - delta. */
 static void ef21_contracts_to_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -80,7 +81,8 @@ static void ef21_contracts_to_a_fixed_gradient(void **state)
         check_near(codec_residual(&rig.call), sqrt(now), 1e-9);
         left = now;
     }
-    check(left < 1e-10 * norm2(x, N)); /* ten steps send every element once, two more the rounding errors */
+    /* in ten steps every element is sent once; two more steps send the rounding errors */
+    check(left < 1e-10 * norm2(x, N));
     rig_close(&rig);
 }
 
@@ -109,9 +111,9 @@ static void ef21_decodes_to_its_next_shift(void **state)
     rig_close(&inner);
 }
 
-/* The error on a fixed gradient must vanish: with step size alpha = 1/(1 + omega), omega the codec's relative
- * variance (about 17 at one bit and a bucket of 512), the expected error falls by the factor 1 - alpha a
- * step. */
+/* On a fixed gradient g the shift converges to g, so the error must vanish: with step size alpha = 1/(1 + omega),
+ * omega the codec's relative variance (about 17 at one bit and a bucket of 512), the expected error falls by the
+ * factor 1 - alpha a step. */
 static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
 {
     (void)state;
@@ -163,8 +165,8 @@ static double learned_alpha(const char *spec, Shape shape)
     return alpha;
 }
 
-/* diana's learned alpha against 1/(1 + omega), omega the codec's largest relative variance: never above twice
- * this value, where shifts no longer converge, and never below half of it. */
+/* The alpha that diana learns is about 1/(1 + omega), omega the codec's largest relative variance: never above
+ * twice this value, where shifts no longer converge, and never below half of it. */
 static void diana_learns_at_one_over_one_plus_omega(void **state)
 {
     (void)state;
@@ -176,7 +178,7 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
                 {"diana+entry:ratio=0.1", 9},
                 {"diana+lq:q=2", 23.5},                 /* sqrt n - 1 */
                 {"diana+lq:q=1", 599},                  /* n - 1 */
-                {"diana+terngrad", 11.8},               /* (sqrt n + 1)/2 - 1 and a smaller term */
+                {"diana+terngrad", 11.8},               /* (sqrt n + 1)/2 - 1, plus a smaller term */
                 {"diana+qsgd:levels=1,bucket=0", 23.5}, /* sqrt n / s - 1, s levels */
                 {"diana+qsgd:levels=4,bucket=0", 5.1},  /* sqrt n / s - 1, s levels */
                 {"diana+none", 0},
@@ -191,7 +193,7 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
 }
 
-/* A receiver has neither x nor the inner codec's residual, only the payloads. */
+/* A receiver has only the payloads, neither x nor the inner codec's residual; its shift equals the sender's. */
 static void receivers_have_the_same_shift_to_the_byte(void **state)
 {
     (void)state;
@@ -219,8 +221,8 @@ static void receivers_have_the_same_shift_to_the_byte(void **state)
     }
 }
 
-/* Three workers whose payloads are merged without decoding: the merged payload decodes to the sum of the
- * workers' estimates. */
+/* Three workers' payloads are merged without decoding: the merged payload decodes to the sum of the workers'
+ * estimates. */
 static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 {
     (void)state;
@@ -272,8 +274,8 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
-/* Payloads merged a few at a time, as an exchange in batches does: a merged payload counts for all its
- * workers. */
+/* Payloads are merged a few at a time, as in an exchange in batches: a merged payload of m workers has the weight
+ * of m payloads. */
 static void merging_in_stages_is_merging_at_once(void **state)
 {
     (void)state;
@@ -364,7 +366,8 @@ static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
     for (size_t i = 0; i < N; i++)
         up[i] = FLT_MAX / 40, down[i] = FLT_MAX / 2;
     step(&rig, up, 0);
-    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* the kept difference, scaled by ten, exceeds float32 */
+    /* diana sends x - shift; randk scales its values by ten, beyond float32 */
+    check(rig_encode(&rig, down, 1) == ERR_NUMERIC);
     rig_close(&rig);
 }
 

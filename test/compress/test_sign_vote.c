@@ -9,7 +9,7 @@ static Buf merge_room(Try *t)
     return (Buf){NEW(t->arena, uint8_t, cap), 0, cap};
 }
 
-/* Collects the payloads of all workers, and counts for each element the workers that send minus. */
+/* Collects the payloads of all workers, and counts for each element the workers that send a minus sign. */
 static void gather(Try *t, Bytes *in, int workers, uint32_t *minus)
 {
     for (int w = 0; w < workers; w++) {

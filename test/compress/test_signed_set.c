@@ -1,5 +1,5 @@
-/* test_signed_set.c -- stc and adaq against sorting, strom over several steps, errors and sizes against
- * closed forms, and the payload format that the three share. */
+/* test_signed_set.c -- stc and adaq against a computation by sorting, strom over several steps, errors and sizes
+ * against closed forms, and the payload format that the three codecs share. */
 #include "num/radix.h"
 #include "rig/try.h"
 
@@ -17,7 +17,7 @@ static void fill(Try *t, uint64_t seed)
         t->x[i] = roundf(8 * t->x[i]) / 8;
 }
 
-/* ---- the formulas, by sorting ---- */
+/* ---- the expected estimates, by sorting ---- */
 
 typedef struct {
     float size;
@@ -36,7 +36,7 @@ static size_t share_of(double ratio, size_t n)
     return k < 1 ? 1 : k > (double)n ? n : (size_t)k;
 }
 
-/* Sets want[i] to plus or minus the mean of the first k items. */
+/* Sets want[i] to the mean magnitude of the first k items, with x's sign, for the elements i of these items. */
 static void put_mean(const Try *t, const Item *item, size_t k, double *want)
 {
     long double sum = 0;
@@ -142,7 +142,7 @@ static double error_of(const Try *t)
     return error / norm;
 }
 
-/* |g^ - g|^2 = |g|^2 - k mu^2, g^ the estimate and mu the mean magnitude of the k elements sent. */
+/* stc's error is |g^ - g|^2 = |g|^2 - k mu^2, g^ the estimate and mu the mean magnitude of the k elements sent. */
 static void the_error_is_what_the_mean_does_not_carry(void **state)
 {
     (void)state;
@@ -178,7 +178,8 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
     (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
-    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f}; /* for an element of 0.3125 a step */
+    /* decoded values, step by step, of an element that is 0.3125 in every step */
+    static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f};
     for (size_t k = 0; k < countof(sent); k++) {
         t->x[3] = 0.3125f, t->x[7] = -0.3125f, t->x[11] = 2;
         step(t);
@@ -211,7 +212,7 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* For normal elements P(|x| >= rms / 2) = 0.6171. */
+/* A tau of half the root mean square (rms): for normal elements P(|x| >= rms / 2) = 0.6171. */
 static void tau_is_half_the_rms_unless_it_is_given(void **state)
 {
     (void)state;
@@ -228,7 +229,8 @@ static void tau_is_half_the_rms_unless_it_is_given(void **state)
         kept += t->y[i] != 0;
     }
     check_near((double)kept / 65536, 0.61708, 0.01);              /* 5 standard errors */
-    check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617)); /* a bitmap and signs */
+    /* the bytes of a bitmap and of the sent elements' signs */
+    check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
     try_any_threads(t);
     try_close(t);
 }
@@ -255,12 +257,13 @@ static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
         Status want;
     } rows[] = {
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK},          /* elements 0 and 2 */
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT}, /* padding of signs */
+        /* a padding bit of the signs is set */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT},
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* negative magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* a magnitude of zero */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* infinite magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* a magnitude of NaN */
-        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three elements, k = 2 */
+        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three elements where k = 2 */
         {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* kind: merged */
         {"stc:ratio=0.05", {1, 0}, 2, OK},
         {"stc:ratio=0.05", {1, 0, 0}, 3, ERR_CORRUPT},

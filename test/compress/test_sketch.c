@@ -1,5 +1,5 @@
-/* test_sketch.c -- countsketch and countmin: cells and estimates against plain loops, sums of sketches,
- * errors against theory. */
+/* test_sketch.c -- countsketch and countmin: cells and estimates against plain loops, sums of sketches, and errors
+ * against theory. */
 #include "rig/try.h"
 
 static int by_value(const void *a, const void *b)
@@ -170,8 +170,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* Tables of positive and negative parts add separately; only their difference equals that of the sum's
- * sketch. */
+/* countmin keeps a table of positive and a table of negative elements. Merged tables differ from those of the
+ * summed vector's sketch; positive minus negative does not. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;
@@ -234,8 +234,8 @@ static double mean_error(Try *t, uint64_t repeats)
     return error / (norm * (double)repeats);
 }
 
-/* The variance of the median of 5 standard normal numbers is 0.28683, of 3 it is 0.44867; the relative noise
- * variance of a single row is n/cols. */
+/* The variance of the median of 5 standard normal numbers is 0.28683, of 3 it is 0.44867; a single row's estimate
+ * has the variance |x|^2 / cols, n / cols summed over elements and divided by |x|^2. */
 static void errors_are_those_of_medians_of_normal_noise(void **state)
 {
     (void)state;
@@ -262,7 +262,8 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
     (void)state;
     enum { N = 20000, HEAVY = 12 };
-    static const size_t ks[] = {HEAVY, 5000}; /* 5000 indices are too many for a list */
+    /* 5000 indices take more than a list may, so they are found in another way */
+    static const size_t ks[] = {HEAVY, 5000};
     for (size_t k = 0; k < countof(ks); k++) {
         char spec[64];
         snprintf(spec, sizeof spec, "countsketch:cols=500,topk=%zu", ks[k]);
@@ -292,8 +293,8 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
     }
 }
 
-/* If all elements have one sign, the smallest cell is never below the element; the median of plain sums is
- * about n/cols times the mean. */
+/* If all elements have one sign, countmin's smallest cell is never below the element's magnitude; the median of
+ * the cells is too large by about n/cols times the mean. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_sketch_hash.c -- the kernels of sketches (buckets and medians) on every instruction set, and the hash:
- * uniform and pairwise independent. */
+/* test_sketch_hash.c -- the kernels of sketches (buckets and medians) on every instruction set, and the hash,
+ * which must be uniform and pairwise independent. */
 #include "rig/check.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
@@ -91,8 +91,7 @@ static unsigned hash_state(const Rng *row, size_t i)
     return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
 }
 
-/* Bucket and sign of two elements over many seeds: all pairs of values are equally likely, for near and for
- * distant elements. */
+/* Over many seeds, bucket and sign of two elements, near or distant: all pairs of values are equally likely. */
 static void two_elements_hash_independently(void **state)
 {
     (void)state;
@@ -111,7 +110,7 @@ static void two_elements_hash_independently(void **state)
     }
 }
 
-/* With one seed: the number of colliding pairs in a row, and the independence of two rows. */
+/* With one seed: the number of colliding pairs in a row is that of random loads, and two rows are independent. */
 static void collisions_are_as_many_as_chance_makes(void **state)
 {
     (void)state;
@@ -125,9 +124,9 @@ static void collisions_are_as_many_as_chance_makes(void **state)
         for (size_t i = 0; i < N; i++)
             load[bucket[row][i]]++;
         const double x =
-            chi_square(load, COLS, (double)N / COLS); /* equivalent to the number of colliding pairs */
+            chi_square(load, COLS, (double)N / COLS);
         check(x < chi_limit(COLS - 1));
-        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* not more even than random loads */
+        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor are the loads more even than random ones */
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;
             for (size_t i = 0; i < N; i++)

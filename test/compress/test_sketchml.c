@@ -1,5 +1,5 @@
-/* test_sketchml.c -- sketchml against sorting and plain loops; estimates are never too large in magnitude;
- * the size of keys; quantiles of samples. */
+/* test_sketchml.c -- sketchml against sorting and plain loops: estimates, which are never too large in magnitude;
+ * the size of keys; quantiles from samples. */
 #include "compress/sketch/sketchml_bins.h"
 #include "base/parallel.h"
 #include "rig/try.h"
@@ -37,7 +37,7 @@ static int by_value(const void *a, const void *b)
 }
 
 typedef struct {
-    float edge[258]; /* smallest magnitude, inner edges, largest magnitude */
+    float edge[258]; /* the smallest magnitude, the inner edges, the largest magnitude */
     size_t bins;
 } SlowBins;
 
@@ -174,8 +174,8 @@ static void few_magnitudes_come_back_exactly(void **state)
     try_close(t);
 }
 
-/* Returns the size of the keys. All magnitudes are equal, so there is one bin whose cells take no bits: the
- * payload is its header and the keys. */
+/* Returns the size of the keys (the elements' indices). All magnitudes are equal, so there is one bin, cells take
+ * no bits, and the payload is its header and the keys. */
 static size_t size_of_keys(const char *spec, size_t n, double density, uint64_t seed, size_t *count)
 {
     Try *t = try_open(spec, n);
@@ -217,16 +217,17 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
         Try *t = try_open("sketchml", far[k] + 40);
         t->x[far[k] - 1] = 2;
         try_both(t);
-        assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]); /* keys have two planes */
+        /* a key has two parts: distance and its number of bytes */
+        assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]);
         check(t->y[far[k] - 1] == 2);
         try_close(t);
     }
 }
 
-/* ---- quantiles ---- */
+/* ---- quantile bins ---- */
 
-/* Tensors with more elements than the sample: the share of elements below an edge is the edge's quantile,
- * within six standard deviations of a sample quantile. */
+/* On tensors with more elements than the sample, the share of elements below an edge is the edge's quantile within
+ * six standard deviations of a sample quantile. */
 static void edges_of_samples_are_near_their_quantiles(void **state)
 {
     (void)state;
@@ -257,7 +258,7 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     }
 }
 
-/* Edges so close together that many share their upper 16 bits. */
+/* Edges are so close together that many share their upper 16 bits, by which bins are looked up. */
 static void bins_of_crowded_magnitudes_are_right_too(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void bins_of_crowded_magnitudes_are_right_too(void **state)
     try_close(t);
 }
 
-/* With more cells, estimates are less biased towards zero. */
+/* More cells per group bring estimates, which are biased towards zero, nearer to x. */
 static void errors_fall_with_cells(void **state)
 {
     (void)state;
@@ -300,7 +301,7 @@ static void errors_fall_with_cells(void **state)
         check(error < last && (double)t->out.size > bits);
         last = error;
         bits = (double)t->out.size;
-        if (s == 1) /* measured: 0.1225 */
+        if (s == 1) /* 0.1225 when this was written */
             check(error / norm < 0.15);
         try_close(t);
     }

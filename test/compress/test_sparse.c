@@ -1,5 +1,5 @@
-/* test_sparse.c -- selections against sorted lists, and the codecs that send the largest elements: elements
- * sent, payload sizes, refused payloads. */
+/* test_sparse.c -- the selections (k largest, above a threshold) against sorted lists, and the codecs that send
+ * the largest elements: elements sent, payload sizes, refused payloads. */
 #include "rig/try.h"
 
 #include "vec/kernels.h"
@@ -144,8 +144,8 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
         }
 }
 
-/* The search starts from a sample; the test computes the sampled indices as the search does, and makes the
- * sampled elements differ from all others. */
+/* The search for the k-th magnitude starts from a sample; the test computes the sampled indices as the search
+ * does, and makes the sampled elements differ from all others, so that the sample misleads. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t j = 0; j < stride; j++) {
                 const bool seen = j == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &t->x[i * stride + j];
-                *v *= how == 0   ? (seen ? 100 : 1e-3f) /* suggests a level far too high */
+                *v *= how == 0   ? (seen ? 100 : 1e-3f) /* the guessed level is far too high */
                       : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
                       : how == 2 ? (seen ? 0 : 1)
                                  : (seen ? 1 : 0);
@@ -308,8 +308,8 @@ static void threshold_sends_what_reaches_it(void **state)
             }
 }
 
-/* The bytes of the payload's indices (all but kind, count, form and floats) are within 3 % plus the last
- * byte's padding of log2 C(n, k). */
+/* The payload's indices (all bytes but kind, count, form and floats) take log2 C(n, k) bits within 3 % plus the
+ * last byte's padding. */
 static void indices_cost_what_a_subset_must(void **state)
 {
     (void)state;
