@@ -1,4 +1,4 @@
-/* test_cli.c -- tests the parser of options, and help from the same table of options. */
+/* test_cli.c -- the parser of command-line options, and the help text made from the same table of options. */
 #include "rig/check.h"
 #include "app/cli.h"
 #include "report/report.h"
@@ -125,8 +125,7 @@ static void common_options_have_their_defaults(void **state)
     arena_close(r.a);
 }
 
-/* An empty folder to write to, in which the test makes a folder a.csv: the parser checks whether -o can be
- * written. */
+/* An empty folder for the parser's check that the path of -o can be written; the test makes a folder a.csv in it. */
 static char folder[] = "/tmp/atomo-cli.XXXXXX";
 
 static int enter_folder(void **state)

@@ -1,4 +1,4 @@
-/* test_confine.c -- a confined child cannot use too much time or memory, or open a further file. */
+/* test_confine.c -- a confined child process (confine.h) cannot use too much time or memory, or open another file. */
 #include "rig/check.h"
 #include "base/confine.h"
 
@@ -50,7 +50,7 @@ static void take_memory(int tie)
     const uint64_t used = confine_space();
     confine_memory(used, 64 << 20);
     const bool little = map(16 << 20) != MAP_FAILED, much = map(256 << 20) != MAP_FAILED;
-    confine_memory(used, 512 << 20); /* the limit may rise again */
+    confine_memory(used, 512 << 20); /* the limit may be raised again */
     const bool then = map(256 << 20) != MAP_FAILED;
     _exit(used && little && !much && then ? 7 : 8);
 }
@@ -67,7 +67,7 @@ static void open_files(int tie)
     char byte = 1;
     const bool kept = read(tie, &byte, 1) == 1 && byte == 0, alone = fcntl(tie + 1, F_GETFD) < 0;
     confine_files();
-    const bool quiet = write(2, "cry\n", 4) == 4; /* discarded */
+    const bool quiet = write(2, "cry\n", 4) == 4; /* writes to stderr are discarded */
     _exit(kept && alone && quiet && open("/dev/null", O_RDONLY) < 0 ? 7 : 8);
 }
 

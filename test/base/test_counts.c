@@ -1,4 +1,4 @@
-/* test_counts.c -- counts_read: lists of numbers in which dots continue a geometric sequence. */
+/* test_counts.c -- counts_read: lists of numbers, in which "..." continues a geometric sequence. */
 #include "rig/check.h"
 #include "base/counts.h"
 

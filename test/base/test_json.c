@@ -49,7 +49,7 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* The numbers and texts of all elements handed over, concatenated. */
+/* The numbers and texts of all elements handed to the callback, concatenated. */
 static char handed[400];
 static const char *handed_text[64];
 static size_t handed_texts;
@@ -96,7 +96,7 @@ static void rows_are_handed_over_one_by_one(void **state)
         assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
 }
 
-/* The address of each element's nodes. */
+/* Counts the rows handed over, and those whose nodes are not in the memory of the first row's nodes. */
 typedef struct {
     const Json *first;
     size_t rows, elsewhere;
@@ -111,7 +111,7 @@ static Status look(void *of, const Json *element)
     return OK;
 }
 
-/* A number at the very start would leave no room for its text's NUL. */
+/* Rows are read from an object only. (A number at the very start of the data leaves no room for its text's NUL.) */
 static void rows_are_those_of_an_object(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* Numbers as close together as possible, with their texts written over the data. */
+/* Numbers are as close together as possible: the reader writes their texts over the data that it has read. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

@@ -86,7 +86,7 @@ static void two_callers_at_once_both_get_their_pieces_run(void **state)
     assert_false(failed);
 }
 
-/* Ends only where two threads run one piece each at the same time. */
+/* Returns only when two threads run a piece each at the same time. */
 static void meet(void *data, size_t piece)
 {
     (void)piece;

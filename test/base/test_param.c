@@ -48,7 +48,7 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
     check(p.bits == 2 && p.levels == PARAM_NONE);
 }
 
-/* Refused keys, each with a part of the error message. */
+/* Keys that must be refused, each with a part of the error message. */
 static void wrong_keys_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void a_plus_begins_a_stage_only_before_a_letter(void **state)
     arena_close(a);
 }
 
-/* A spec with alternatives, and the specs it expands to. */
+/* A spec with alternatives, then the specs that it expands to. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void alternatives_are_every_combination_in_order_each_once(void **state)
          "ef:decay=0.5+ef:decay=0.75+none", "ef:decay=0.25+ef:decay=0+none",
          "ef:decay=0.25+ef:decay=0.75+none"},
         {"none/svd", "none", "svd"},
-        {"svd/svd:rank=2", "svd:rank=2"}, /* names end at the ':': both have the key */
+        {"svd/svd:rank=2", "svd:rank=2"}, /* both are alternatives of one codec, as a name ends at the ':' */
         {"ef+none/svd", "ef+none", "ef+svd"},
         {"ef+svd/svd:rank=2", "ef+svd:rank=2"},
     };

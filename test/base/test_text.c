@@ -1,4 +1,4 @@
-/* test_text.c -- numbers that read back, nearest names, globs, growing texts. */
+/* test_text.c -- numbers printed and read back, nearest names, globs, growing texts. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "base/text.h"

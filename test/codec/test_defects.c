@@ -12,7 +12,7 @@
 #include "coder/signs.h"
 #include "compress/spec.h"
 
-/* ---- 1: rounding up when the random number is above the fraction, so that 0.1 is rounded up nine times in
+/* ---- 1: levels were rounded up when the random number is above the fraction, so 0.1 was rounded up nine times in
  * ten ---- */
 
 static double share_rounded_up(uint32_t s, double fraction)
@@ -40,7 +40,7 @@ static void defect_1_qsgd_rounds_up_with_the_fraction_and_not_with_its_complemen
             check_near(share_rounded_up(s, fraction), fraction, 6.5 * 0.5 / sqrt(60000));
 }
 
-/* ---- 2 and 3: matrices with a known spectrum on their diagonal ---- */
+/* ---- 2 and 3: svd, on matrices with a known spectrum on their diagonal ---- */
 
 static Try *open_spectrum(const char *spec, size_t rows, size_t atoms, double (*lambda)(size_t k))
 {
@@ -85,8 +85,7 @@ static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)
     return d;
 }
 
-/* Singular values 1/k^2 at a budget of six atoms: probabilities that are only clipped at 1 use 3.3 of the
- * six. */
+/* At singular values 1/k^2 and a budget of six atoms, probabilities that are only clipped at 1 use 3.3 of the six. */
 static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void **state)
 {
     (void)state;
@@ -100,8 +99,8 @@ static void defect_2_svd_gives_what_clipping_would_waste_to_the_other_atoms(void
               5.2, 0.01);
 }
 
-/* At a budget of one atom, one draw in five keeps no atom; without these draws the mean estimate is over 1.1
- * times too large. */
+/* At a budget of one atom, one draw in five keeps no atom. If such draws are repeated (empty=resample), the mean
+ * estimate is over 1.1 times too large. */
 static void defect_2_svd_sends_the_draw_that_keeps_nothing(void **state)
 {
     (void)state;
@@ -116,8 +115,8 @@ static double slowly_falling(size_t k)
     return pow(0.93, (double)k);
 }
 
-/* Repeating a draw until it has the wanted number of atoms, at unchanged probabilities, keeps large atoms an
- * eighth too often. */
+/* If draws are repeated until one has the wanted number of atoms, with unchanged probabilities, large atoms are
+ * kept an eighth too often. */
 static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(void **state)
 {
     (void)state;
@@ -147,7 +146,7 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
     }
 }
 
-/* ---- 4: the complement of a 0/1 mask in bytes is 254 or 255, which scaled the positive mean by so much ---- */
+/* ---- 4: onebit: the complement of a byte mask of 0 and 1 is 255 and 254, which multiplied the positive mean ---- */
 
 static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
 {
@@ -160,7 +159,7 @@ static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
     try_close(t);
 }
 
-/* ---- 5: no scaling by n/k, indices drawn with replacement, and an index of n ---- */
+/* ---- 5: randk: no scaling by n/k, indices drawn with replacement, and an index of n ---- */
 
 static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_k(void **state)
 {
@@ -190,7 +189,7 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
     }
 }
 
-/* ---- 6: the rounded vector was computed, but the input was returned ---- */
+/* ---- 6: natural: the rounded vector was computed, but the input was returned ---- */
 
 static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void **state)
 {
@@ -211,7 +210,7 @@ static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void 
     try_close(t);
 }
 
-/* ---- 8: a threshold relative to the largest value, not the largest magnitude, sends all of a negative
+/* ---- 8: a threshold relative to the largest value, not to the largest magnitude, sends all of a negative
  * gradient ---- */
 
 static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
@@ -238,7 +237,7 @@ static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(voi
     }
 }
 
-/* ---- 10: a count of bits held in a float is wrong beyond 2^24 ---- */
+/* ---- 10: a number of bits kept in a float is wrong beyond 2^24 ---- */
 
 static void defect_10_sizes_beyond_two_to_the_24_bits_are_exact(void **state)
 {
@@ -274,7 +273,7 @@ static void defect_10_a_stream_of_more_than_two_to_the_24_bits_ends_at_its_last_
     test_free(data);
 }
 
-/* ---- 11: a sign of 0 for zeros is a third level, which does not fit in one bit ---- */
+/* ---- 11: sign: a third level, 0 for zeros, does not fit in one bit ---- */
 
 static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **state)
 {
@@ -288,7 +287,7 @@ static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **sta
     try_close(t);
 }
 
-/* ---- 12: the trainer compressed a variable other than the gradient that it computed ---- */
+/* ---- 12: a trainer compressed a variable other than the gradient that it computed ---- */
 
 static Status load_line(void *data, const Vector *v, float *x, Error *err)
 {

@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-/* ---- a codec with a plan: each record holds the number of tensors, the tensor's index and the sum of its
+/* ---- a codec with a plan: a tensor's record holds the number of tensors, the tensor's index and the sum of its
  * elements ---- */
 
 typedef struct {
@@ -33,7 +33,7 @@ static size_t bound(const Call *c)
     return raw_size(c) + 100;
 }
 
-static size_t plans; /* since open_world() */
+static size_t plans; /* calls of plan() since open_world() */
 
 static Status plan(const Step *step, void *records)
 {
@@ -153,9 +153,9 @@ static void open_world(World *w)
                         .record = keep};
 }
 
-/* Each tensor gets its own record (encode checks the sum). The plan takes 20 ms, which count for the whole
- * step only: on a machine of any speed the whole step takes 20 ms more than its tensors, and some tensor
- * takes less than 15 ms. */
+/* Each tensor gets its own record (encode checks the sum). Making the plan takes 20 ms, which count for the whole
+ * step only: at any speed of the machine, the whole step takes 20 ms more than its tensors together, and some
+ * tensor takes less than 15 ms. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
     double least = HUGE_VAL;
     open_world(&w);
     check_ok(compare_run(&w.c, &w.failures, w.a, &w.err), &w.err);
-    check(w.failures == 0 && w.loads == CELLS * (3 * VECTORS - 1)); /* percentiles, plan, trial */
+    check(w.failures == 0 && w.loads == CELLS * (3 * VECTORS - 1)); /* reads for percentiles, plan and trial */
     for (size_t k = 0; k < CELLS; k++) {
         const double *ms = &w.encode_ms[k * (VECTORS + 1)];
         double sum = 0;
@@ -174,7 +174,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
         check(ms[VECTORS] - sum > 19.999);
     }
     check(least < 15);
-    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* the row of all cells: a mean per step */
+    check(w.encode_ms[CELLS * (VECTORS + 1)] >= 20); /* the record of all cells is a mean per step */
     arena_close(w.a);
 }
 

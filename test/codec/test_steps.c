@@ -15,7 +15,7 @@ enum {
     MOST = 1500
 };
 
-/* One line for each way to keep a state. */
+/* A spec for each way to keep a state. */
 static const char *const specs[] = {
     "ef+qsgd:bits=2",     "ef+topk:ratio=0.05",
     "ef+entry:ratio=0.1", "ef+scaledsign",
@@ -204,7 +204,8 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
     }
 }
 
-/* The residual norm of a cell is that of its tensors end to end; it differs between steps and workers. */
+/* The residual norm reported for a cell (a step of a worker) is that of its tensors joined; it differs between
+ * steps and workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_tails.c -- gaussiank and sidco, which fit a law to magnitudes to find a threshold, against plain
- * versions of the papers' rules. */
+/* test_tails.c -- gaussiank and sidco, which fit a distribution to magnitudes to find a threshold for k elements,
+ * against plain versions of the papers' rules. */
 #include "rig/try.h"
 
 #include <float.h>
@@ -131,7 +131,8 @@ static Try *open_case(const char *name, double ratio, size_t n, int law)
     return t;
 }
 
-/* Elements within a rounding error of the level may be sent or not. */
+/* The elements sent are those at or above the level of the paper's rule; elements within a rounding error of it
+ * may be sent or not. */
 static void what_goes_is_what_reaches_the_papers_level(void **state)
 {
     (void)state;
@@ -188,13 +189,14 @@ static void sidco_keeps_near_k_on_other_tails(void **state)
             Try *t = open_case("sidco", ratios[r], 131077, law);
             const double k = (double)wanted(ratios[r], 131077);
             try_both(t);
-            const double factor = law == 2 || law == 4 ? 2.2 : 1.35; /* poor fit: a mean, or zeros */
+            /* poor fit: the mean is not 0, or most elements are 0 */
+            const double factor = law == 2 || law == 4 ? 2.2 : 1.35;
             check((double)sent(t) < factor * k && (double)sent(t) > k / factor);
             try_close(t);
         }
 }
 
-/* A fit to values in place of magnitudes would send different elements of x and -x. */
+/* x and -x are sent with opposite signs; a fit to values in place of magnitudes would send different elements. */
 static void a_negated_gradient_is_sent_as_the_negated_estimate(void **state)
 {
     (void)state;

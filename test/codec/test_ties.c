@@ -1,8 +1,8 @@
-/* test_ties.c -- topk on equal magnitudes, against the rule that the first of them are sent. */
+/* test_ties.c -- topk on vectors with equal magnitudes: of these it must send the first ones. */
 #include "rig/try.h"
 
-/* Vectors of eight magnitudes with random signs: elements above the k-th magnitude are sent, and of those
- * equal to it the first ones, k in all. */
+/* The vectors have eight magnitudes with random signs. topk must send all elements above the k-th magnitude, and
+ * of those equal to it the first, k elements in all. */
 static void topk_keeps_exactly_k_of_ties_on_any_number_of_threads(void **state)
 {
     (void)state;

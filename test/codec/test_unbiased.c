@@ -33,10 +33,10 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
     if (!(traits & UNBIASED) && isnan(expected))
         return; /* neither unbiased nor with a closed form */
     if (rig->codec->ops->variance && isnan(expected) && traits & UNBIASED)
-        return; /* no closed form on this x: it is beyond the codec's range */
+        return; /* x is out of the closed form's range */
     const Draws pilot = draws_take(rig, x, 60);
     if (expected > 50 * pilot.norm2 * (double)rig->shape.n)
-        return; /* nearly every draw is zero (1e-30 in half precision) */
+        return; /* nearly every draw is zero (in half precision, a scale of 1e-30) */
     const Draws d = draws_take(rig, x, repeats_for(pilot.gain_error * sqrt(60), rig->shape.n));
     if (traits & UNBIASED) {
         if (!draws_gain_is_one(&d))
@@ -126,8 +126,8 @@ static const char *name_of(const char *spec)
     return codec->ops->name;
 }
 
-/* True when a mode with gain variance v is the better one to test: the noisier of two modes that DRAWS_GOOD
- * draws suffice for; the quieter if they suffice for neither. */
+/* True when a mode with gain variance v is a better one to test than a mode with variance `other`: the noisier of
+ * two modes for which DRAWS_GOOD draws suffice; else the quieter. */
 static bool goes_before(double v, double other)
 {
     const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;

@@ -1,4 +1,4 @@
-/* test_coders.c -- the bits that every stream coder writes against its cost function. */
+/* test_coders.c -- every stream coder's cost function (predicted bits) against the bits that it writes. */
 #include "rig/try.h"
 
 #include "coder/elias.h"

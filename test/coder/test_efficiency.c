@@ -112,7 +112,7 @@ static void so_is_every_codec_that_has_symbols(void **state)
     assert_int_equal(low, 0);
 }
 
-/* Millions of elements, of whose levels only some thousands are not 0. */
+/* Millions of elements, of which only a few thousand have a level other than 0. */
 static void millions_of_elements_with_a_few_kilobytes_to_say_are_no_exception(void **state)
 {
     (void)state;
@@ -142,8 +142,8 @@ static bool near_on_rare(const char *spec, size_t n, double every)
     return good;
 }
 
-/* Some thousands of levels other than 0 among hundreds of thousands or millions: rarer than the smallest
- * probability that a rANS table has. */
+/* A few thousand levels other than 0 among hundreds of thousands or millions of zeros: rarer than the smallest
+ * probability of a rANS table. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
                 check(entropy <= sent ||
-                      source == DECADES); /* index gaps exploit that nearby levels are alike */
+                      source == DECADES); /* index gaps use that neighbouring levels are alike */
                 try_close(t);
             }
 }

@@ -31,7 +31,7 @@ static int close_all(void **state)
     return 0;
 }
 
-/* Makes the entries of a run of n positions, with index gaps around `rarity`. Returns how many. */
+/* Makes the entries of a run of n positions, one position in `rarity` on average. Returns the number of entries. */
 static size_t make_entries(unsigned trial, size_t n, uint32_t rarity, int bits)
 {
     const Rng rng = rng_open(21, trial, 0, 0, 0);

@@ -111,7 +111,7 @@ static void lengths_stay_within_a_bit_of_the_entropy(void **state)
     }
 }
 
-/* Fibonacci numbers as counts give the longest Huffman codes. */
+/* Symbol counts that are Fibonacci numbers give the longest Huffman codes. */
 static void codes_end_at_their_longest_and_only_there(void **state)
 {
     (void)state;

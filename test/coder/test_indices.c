@@ -230,7 +230,8 @@ static void cut_padded_and_foreign_bytes_are_refused(void **state)
         const Buf b = written(random_set(k, n, k), k, n);
         for (size_t size = 0; size < b.size; size++)
             check(!reads((Bytes){b.data, size}, n, &back, &count));
-        check(!reads((Bytes){b.data, b.size}, n / 4 < k ? k - 1 : 0, &back, &count)); /* too few places */
+        /* n is too small for k indices */
+        check(!reads((Bytes){b.data, b.size}, n / 4 < k ? k - 1 : 0, &back, &count));
         for (size_t bit = 0; bit < 8 * b.size; bit++) { /* a flip is refused or reads as another valid set */
             b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
             Reader in = reader_open(buf_bytes(&b));

@@ -1,5 +1,5 @@
-/* test_rans.c -- rANS streams against a slow reference and entropy bounds, frequencies against the optimal ones,
- * on every instruction set. */
+/* test_rans.c -- rANS streams against a slow reference writer and entropy bounds, frequencies against the optimal
+ * ones, decoding kernels on every instruction set. */
 #include "rig/check.h"
 
 #include "base/arena.h"
@@ -105,7 +105,7 @@ static double exact_bits(const Rans *r, const uint64_t *count)
     return least;
 }
 
-/* Some thousands of symbols with normally distributed levels 0 .. n-1, as in a short payload of a fine quantiser. */
+/* A few thousand symbols with normally distributed levels 0 .. n-1, as in a short payload of a fine quantiser. */
 static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
 {
     (void)state;

@@ -217,7 +217,7 @@ static void distances_of_one_to_four_bytes_take_so_many(void **state)
         Try *t = try_open("sketchml", far[k] + 40);
         t->x[far[k] - 1] = 2;
         try_both(t);
-        /* a key has two parts: distance and its number of bytes */
+        /* the length of a key's distance, 1 to 4 bytes, takes two bit planes */
         assert_int_equal(t->out.size, 1 + 2 + 4 + 1 + 2 + bytes[k]);
         check(t->y[far[k] - 1] == 2);
         try_close(t);

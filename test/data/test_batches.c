@@ -1,4 +1,4 @@
-/* test_batches.c -- tests the order of an epoch, and the content of a batch. */
+/* test_batches.c -- the order of images in an epoch, and the content of a batch. */
 #include "rig/check.h"
 #include "data/dataset.h"
 
@@ -63,7 +63,7 @@ static void every_image_comes_once_an_epoch(void **state)
             same += order[i] == other[i];
         }
     }
-    check(kept < 45 && same < 45); /* each number is Poisson with mean 20, so above 44 once in 10^6 */
+    check(kept < 45 && same < 45); /* each count is Poisson with mean 20: above 44 once in 10^6 */
     dataset_shuffle(&f.data, 7, 3, order);
     dataset_shuffle(&f.data, 7, 3, other);
     assert_memory_equal(order, other, sizeof order);

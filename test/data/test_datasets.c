@@ -1,4 +1,4 @@
-/* test_datasets.c -- tests that published files are read unchanged, and that damaged files are refused with their
+/* test_datasets.c -- the published files of data sets are read unchanged; damaged files are refused with their
  * name and a hint. */
 #include "rig/check.h"
 #include "data/dataset.h"

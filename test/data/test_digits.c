@@ -72,7 +72,7 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
     }
     const double n = (double)COUNT * DIGIT_PIXELS, mean = sum / n;
     check_rel(mean, (double)info->mean[0],
-              0.02); /* an image's mean has standard deviation 0.035: 4 standard errors are 0.0022 */
+              0.02); /* an image's mean has standard deviation 0.035; 4 standard errors are 0.0022 */
     check_rel(sqrt(squares / n - mean * mean), (double)info->deviation[0], 0.02);
     arena_close(s.a);
 }

@@ -1,5 +1,5 @@
-/* test_dump_hostile.c -- files made to crash, hang, flood or mislead the reader. Whatever happens in the
- * reader process, the program gets floats or an error. */
+/* test_dump_hostile.c -- files made to crash, hang, flood or mislead the process that reads HDF5. Whatever happens
+ * in this process, the program gets floats or an error. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -11,7 +11,7 @@
 
 static Error err;
 
-/* Opens and reads all; OK or the first failure. */
+/* Opens a dump and reads all its tensors; returns OK or the first failure. */
 static Status read_all(const char *path)
 {
     Arena *a = arena_open((size_t)1 << 28);
@@ -40,7 +40,7 @@ static void check_refused(const char *name, const char *why)
     check(strstr(err.text, why) != NULL && strstr(err.text, name) != NULL);
 }
 
-/* A small file with groups, plain and packed floats, attributes. */
+/* Writes a small file with groups, attributes, and floats that are compressed if `packed`. */
 static void make_sample(const char *path, bool latest, bool packed)
 {
     const hid_t file = make_file(path, latest), creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -68,7 +68,7 @@ static void files_cut_short_anywhere_are_refused(void **state)
     for (size_t cut = 0; cut < size; cut += 64) {
         file_save(in_scratch("cut.h5"), data, cut);
         assert_int_not_equal(read_all(in_scratch("cut.h5")), OK);
-        if (cut >= 512) /* the head is whole and says how long the file was */
+        if (cut >= 512) /* the file's header is whole and gives the full length */
             check(strstr(err.text, "truncated file") != NULL);
     }
     free(data);
@@ -198,7 +198,7 @@ static void make_unwritten(const char *path, hsize_t n, bool chunked)
     H5Fclose(file);
 }
 
-/* Every little-endian u64 `from` in the file becomes `to`. */
+/* Replaces every little-endian u64 `from` in the file by `to`. */
 static void patch(const char *path, uint64_t from, uint64_t to)
 {
     size_t size;

@@ -1,4 +1,5 @@
-/* test_dump_write.c -- written dumps read back in order, with their attributes, and appear whole or not at all. */
+/* test_dump_write.c -- dumps that are written are read back in order, with their attributes, and appear whole or
+ * not at all. */
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -9,7 +10,7 @@
 static Error err;
 
 #ifdef __SANITIZE_ADDRESS__
-/* A file whose close failed on a full disk stays in the library's memory. */
+/* HDF5 does not free a file whose close failed on a full disk. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -78,7 +79,8 @@ static void what_is_written_reads_back_in_order_with_attributes(void **state)
     float x[6];
     check_ok(dump_open(&d, in_scratch("a.h5"), a, &err), &err);
     assert_int_equal(dump_count(d), 3);
-    assert_string_equal(dump_tensor(d, 0)->path, paths[2]); /* no worker before workers */
+    /* tensors without a worker come before workers' tensors */
+    assert_string_equal(dump_tensor(d, 0)->path, paths[2]);
     assert_string_equal(dump_tensor(d, 1)->path, paths[0]); /* order of creation, not of names */
     assert_string_equal(dump_tensor(d, 2)->path, paths[1]);
     check_attrs(dump_attrs(d));
@@ -101,7 +103,7 @@ static void same_calls_write_the_same_bytes(void **state)
     size_t size[2];
     make_sample("b.h5");
     uint8_t *first = file_load(in_scratch("b.h5"), &size[0]);
-    sleep(1); /* times in the file would differ now */
+    sleep(1); /* a time stamp in the file would differ now */
     make_sample("b.h5");
     uint8_t *second = file_load(in_scratch("b.h5"), &size[1]);
     assert_int_equal(size[0], size[1]);
@@ -136,7 +138,7 @@ static void places_that_cannot_be_written_are_refused(void **state)
     assert_int_equal(dump_create(&w, "/dev/null", &err), ERR_USAGE);
 }
 
-/* As an ordinary user, whom a file's mode binds. */
+/* Runs as an ordinary user: root may write to read-only files. */
 static void a_read_only_dump_is_replaced_and_stays_read_only(void **state)
 {
     (void)state;
@@ -175,7 +177,7 @@ static void a_name_used_twice_is_an_error(void **state)
     assert_int_equal(scratch_files(false), 0);
 }
 
-/* The file may not grow past `limit`, as on a full disk. */
+/* Writes a dump while no file may grow past `limit` bytes, as on a full disk. */
 static Status write_under_limit(rlim_t limit)
 {
     struct rlimit old, small;

@@ -1,5 +1,5 @@
-/* test_synth.c -- made-up gradients have the properties they claim. Seeds are fixed; every band is 5 standard
- * errors of the estimate (false alarm under 6e-7 each, were the seed redrawn). */
+/* test_synth.c -- synthetic gradients have the properties that their laws promise. Seeds are fixed; each limit is
+ * 5 standard errors of the estimate (a false alarm in fewer than 6e-7 of seeds). */
 #include "dump/synth.h"
 #include "rig/check.h"
 
@@ -19,7 +19,7 @@ static void fill(const Synth *s, Shape shape, int64_t worker, int64_t step, cons
     arena_close(a);
 }
 
-/* Mean of f over the elements. */
+/* Returns the mean of f over the elements. */
 static double mean_of(double (*f)(double))
 {
     double sum = 0;
@@ -69,7 +69,7 @@ static void power_has_the_tail_it_names(void **state)
     (void)state;
     const Synth s = base(LAW_POWER);
     fill(&s, shape_vector(N), 0, 1, "a", x);
-    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N)); /* (0.5 / 1)^3 */
+    check_near(mean_of(above_one), 0.125, 5 * sqrt(0.125 * 0.875 / N)); /* P(|x| > 1) = (0.5 / 1)^3 */
     double least = INFINITY;
     for (size_t i = 0; i < N; i++)
         least = fmin(least, fabs((double)x[i]));
@@ -85,7 +85,7 @@ static void sparse_has_its_density(void **state)
     check_near(mean_of(squared), 0.1 * 0.25, 5 * 0.25 * sqrt(0.3 / N));
 }
 
-/* The largest rest of 40 columns after projecting out the first two, which span a matrix of rank 2. */
+/* Returns the largest share of a column's squared norm that is left after projecting out the first two columns. */
 static double beyond_rank_two(const float *m, size_t rows, size_t cols)
 {
     double q[2][512], worst = 0;
@@ -117,7 +117,7 @@ static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
     (void)state;
     Synth s = base(LAW_LOWRANK);
     Shape shape;
-    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* seen as 200 x 18 */
+    check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* viewed as a 200 x 18 matrix */
     fill(&s, shape, 0, 1, "a", x);
     check(beyond_rank_two(x, 200, 18) < 1e-10);
     s.noise = 0.1;

@@ -1,4 +1,5 @@
-/* test_team.c -- the workers of a merge, and the gradients made up for missing ones. */
+/* test_team.c -- Team, which gives a merge the gradients of its workers: from a dump, or made up for workers that
+ * the dump lacks. */
 #include "dump/team.h"
 #include "dump/noise.h"
 #include "rig/scratch_dir.h"
@@ -15,7 +16,7 @@ static float element(size_t group, size_t t, size_t i)
     return (float)(1 + 100 * group + 10 * t + i);
 }
 
-/* Two tensors in each group; the second is left out of the group `without`. */
+/* Makes a dump with two tensors in each group (the second is missing in group `without`) and its Team. */
 static Team make_team(const char *const *groups, size_t count, size_t without)
 {
     DumpWriter *w;
@@ -73,7 +74,7 @@ static void worker_groups_are_the_workers_step_by_step(void **state)
           team_made(&c, &c.list.item[2], 2) == 0);
     check_from(&c, 0, 0, 0);
     check_from(&c, 0, 1, 1);
-    check_from(&c, 1, 1, 2); /* the second worker that has it */
+    check_from(&c, 1, 1, 2); /* group 2: the second worker that has the tensor */
     check_from(&c, 3, 1, 4);
     drop();
 }
@@ -101,7 +102,8 @@ static void one_gradient_is_enough(void **state)
     drop();
 }
 
-/* Worker p of F has the gradient of worker p mod F beside noise of its rms. */
+/* Of F gradients in the dump, worker p >= F gets that of worker p mod F plus normal noise, whose standard
+ * deviation is `noise` times the gradient's root mean square (rms). */
 static void made_gradients_are_real_ones_with_noise(void **state)
 {
     enum { MADE = 4000 };
@@ -126,7 +128,8 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     c.seed = 2;
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(memcmp(x, again, sizeof x) != 0);
-    const double count = (MADE - 1.0) * N; /* standard deviations 1 / root count and root 2 / count */
+    /* z has mean 0, z^2 has mean 1; standard errors: 1 / sqrt(count), sqrt(2 / count) */
+    const double count = (MADE - 1.0) * N;
     check_near(sum / count, 0, 4 / sqrt(count));
     check_near(squares / count, 1, 4 * sqrt(2 / count));
     drop();

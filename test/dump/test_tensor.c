@@ -19,7 +19,7 @@ static void shut_dump(void)
     dump_close(dump);
     arena_close(arena);
 }
-/* The status and text of an opening that must fail. */
+/* Returns the status of opening a file that must be refused; err has the text. */
 static Status refused(const char *path)
 {
     arena = arena_open(0);
@@ -185,7 +185,7 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
         H5Dwrite(d, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
         H5Dclose(d);
     }
-    char *notes = calloc(1, 40001); /* two such attributes are more than 64 KB */
+    char *notes = calloc(1, 40001); /* two attributes of this length take more than 64 KB */
     memset(notes, 'n', 40000);
     make_text_attr(file, "b", "notes", notes);
     make_text_attr(file, "b", "more_notes", notes);
@@ -259,7 +259,7 @@ static void cycles_end_and_soft_links_are_passed_over(void **state)
     check(H5Lcreate_soft("/nowhere", file, "dangling", H5P_DEFAULT, H5P_DEFAULT) >= 0);
     H5Fclose(file);
     open_dump("cycle.h5");
-    assert_int_equal(dump_count(dump), 2); /* g/x under its two names */
+    assert_int_equal(dump_count(dump), 2); /* g/x, listed under two names */
     shut_dump();
 }
 
@@ -341,7 +341,7 @@ static void what_is_no_dump_is_one_clear_line(void **state)
     check(strstr(err.text, "not a regular file") != NULL);
 }
 
-/* The only child of this process. */
+/* Returns the process id of this process's only child. */
 static pid_t only_child(void)
 {
     char path[64], text[64] = "";
@@ -358,7 +358,8 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
 {
     (void)state;
     const hid_t file = make_file(in_scratch("death.h5"), true);
-    make_floats(file, "a", H5T_IEEE_F32BE, 100, H5P_DEFAULT); /* in need of conversion, so of the reader */
+    /* big-endian, so that reading needs a conversion in the reader process */
+    make_floats(file, "a", H5T_IEEE_F32BE, 100, H5P_DEFAULT);
     H5Fclose(file);
     open_dump("death.h5");
     float x[100];
@@ -372,7 +373,7 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
         }
     }
     shut_dump();
-    check(child <= 0 || kill(child, 0) != 0); /* reaped */
+    check(child <= 0 || kill(child, 0) != 0); /* the child has been waited for */
 }
 
 int main(void)

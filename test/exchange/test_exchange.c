@@ -1,5 +1,5 @@
-/* test_exchange.c -- one step of many workers: the estimate is the same whether payloads come from this
- * process or another, in batches or all at once; workers may drop out. Also the store of codec states. */
+/* test_exchange.c -- one step of many workers: the estimate is the same whether payloads come from this process or
+ * another, in batches or all at once; workers may drop out. Also the store of codec states (CodecStates). */
 #include "rig/check.h"
 
 #include "compress/spec.h"
@@ -8,7 +8,7 @@
 
 enum { N = 900, MOST = 21 };
 
-/* One spec for each kind of step: sums, votes, several rounds, decoding with a state, training. */
+/* One spec for each kind of step: sums, votes, several rounds, decoding with a state, a trained state. */
 static const char *const specs[] = {
     "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
     "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
@@ -174,7 +174,7 @@ static Status count_phase(void *data, ExchangePhase phase, size_t worker, Status
     ((int *)data)[phase]++;
     if (phase == EXCHANGE_ENCODE || phase == EXCHANGE_MERGE || phase == EXCHANGE_ESTIMATE ||
         phase == EXCHANGE_DECODE)
-        TRY(work(arg)); /* run once more, as a timing loop does */
+        TRY(work(arg)); /* run again, as a loop that measures times does */
     return work(arg);
 }
 

@@ -48,8 +48,8 @@ static void encode_and_edit(Call *c, Buf *payload, Message *m, const uint8_t *ed
         payload->size -= edit[0] % (payload->size + 1);
 }
 
-/* Divides the bytes among the rounds: each round's share is as long as its payload was, the last round takes
- * the rest. */
+/* Divides the bytes among the message's rounds: each round takes as many bytes as its payload had, the last round
+ * all that are left. */
 static void divide(Message *m, const uint8_t *data, size_t size)
 {
     for (int i = 0; i < m->rounds; i++) {

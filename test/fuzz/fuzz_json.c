@@ -32,7 +32,7 @@ static bool same(const Json *x, const Json *y)
     return !v && !w;
 }
 
-/* Checks that the element handed over equals the tree's next element; `next` points to that. */
+/* Checks that the element handed over equals *next, the tree's next element, and moves *next on. */
 static Status take(void *next, const Json *element)
 {
     const Json **expected = next;
@@ -42,8 +42,8 @@ static Status take(void *next, const Json *element)
     return OK;
 }
 
-/* Reads the array "results" element by element; the elements must equal those of `tree`, where the whole text
- * is a valid object. */
+/* Reads the array "results" element by element. Where the whole text is a valid object, the elements must equal
+ * those of `tree`. */
 static void read_rows(const Json *tree, const uint8_t *data, size_t size, Arena *a)
 {
     const Json *array = json_member(tree, "results"), *v;

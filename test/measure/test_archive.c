@@ -122,7 +122,8 @@ static void none_brings_every_dump_back_exactly(void **state)
     arena_close(arena);
 }
 
-/* Groups whose names have a common beginning are neighbours when sorted, and must not be confused. */
+/* Only the groups that lead to sent tensors are kept. Groups whose names begin alike are neighbours when sorted,
+ * and must not be confused. */
 static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 {
     (void)state;
@@ -154,8 +155,8 @@ static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
     arena_close(arena);
 }
 
-/* ---- a codec whose decoder needs its state: sends x minus the sum agreed so far, in two rounds; the first round's
- * payload is empty ---- */
+/* ---- a codec whose decoder needs its state: it sends x minus the sum of all earlier estimates, in the second of
+ * two rounds; the first round's payload is empty ---- */
 
 static int delta_rounds(const Codec *codec)
 {

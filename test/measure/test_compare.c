@@ -67,7 +67,8 @@ static void states_move_on_by_step_and_worker(void **state)
     check_rel(value(kept(w, 3, 0), "residual_norm"), sqrt(3), 1e-15);
 }
 
-/* Steps 1 and 2 lack the first vector, so the other vectors have another index there. */
+/* Steps 1 and 2 lack the first vector, so there the other vectors have another index; their states must follow the
+ * names. */
 static void states_follow_names_not_places(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_compare_figures.c -- tests metrics over several vectors that are measured as one, and options that must not
- * change metrics. */
+/* test_compare_figures.c -- metrics of several vectors measured as one (pooled), and options that must not change
+ * metrics. */
 #include "rig/compare_world.h"
 
 /* Compares the metrics over several vectors with those of one vector that joins them. */
@@ -33,7 +33,7 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
     check_same_figures(kept(w, 1, 0), joined); /* a cell of one vector has that vector's metrics */
 }
 
-/* Sizes are means over cells, errors are sums over all cells. */
+/* In the record of all cells (a cell is a step of a worker), sizes are means over cells, errors are sums. */
 static void the_record_of_everything_averages_sizes(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-/* Sorting the pools of the run must not change the metrics of cells. */
+/* Sorting the pooled values of the whole run must not change the metrics of its cells. */
 static void memory_does_not_change_what_both_have(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void empty_and_single_vectors_are_measured(void **state)
     check(value(kept(w, 3, 0), "bytes") == 4 * 70001 + 3);
 }
 
-/* Without timing each repeat is encoded once, and only the times are missing. */
+/* Without timing, each repeat is encoded once, and only the times are missing from the metrics. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* test_memory.c -- tests how much memory a comparison takes: the resident memory, and the scratch memory that it
+/* test_memory.c -- the memory that a comparison takes: the resident memory, and the scratch memory that it
  * reports.
  *
- * The promise for one large tensor is six times its size, 24 bytes per element, plus 256 MB. The constant part (the
- * program, its libraries, buffers of the threads) takes far less than 256 MB, so an excess of 256 MB would be hidden
- * at 8 M elements. So the test allows only 24 bytes per element plus 32 MB. */
+ * The project promises six times the size of a large tensor, 24 bytes per element, plus 256 MB. The part that does
+ * not grow (the program, its libraries, buffers of the threads) takes far less than 256 MB, which would hide an
+ * excess at 8 M elements. So the test allows 24 bytes per element plus 32 MB. */
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "compress/spec.h"
@@ -52,7 +52,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return load(data, v, x, err);
 }
 
-/* Runs a comparison (workers 0) or a merge of this many workers. */
+/* Runs a comparison, or a merge of `workers` workers if this is not 0. */
 static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threads, size_t workers)
 {
     size_t failures;

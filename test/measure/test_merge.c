@@ -15,7 +15,7 @@ typedef struct {
     VectorList list;
     const Codec *codec;
     Comparison c;
-    Tally kept[KEPT]; /* by place: vector a, vector b, both as one */
+    Tally kept[KEPT]; /* by place: vector a, vector b, both as one vector */
     char error[KEPT][120];
     size_t records, failures, loads, fail_at, stop_at;
     bool same; /* true: every worker has worker 0's gradient */
@@ -164,8 +164,8 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
     }
 }
 
-/* Returns the squared error of the mean estimate, from decoding every payload here; round 0's payloads are merged for
- * round 1. */
+/* Returns the squared error of the mean estimate over all workers, decoding every payload by itself; round 0's
+ * payloads are merged, as round 1 needs the merged payload. */
 static double error_by_hand(Bench *b, size_t workers, double *bytes)
 {
     enum { WORKERS = 24, N = 700 };
@@ -266,7 +266,7 @@ static void votes_are_counted_over_all_batches(void **state)
         want += (vote - g[i]) * (vote - g[i]);
     }
     check_rel(figure(b.kept, "mse"), want, 1e-6);
-    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16); /* counts up to 21 need five bit planes */
+    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16); /* five bit planes: counts of workers up to 21 */
     close_bench(&b);
 }
 
@@ -285,7 +285,7 @@ static void what_does_not_merge_has_no_aggregate(void **state)
     }
 }
 
-/* Over 200 repeats, the mean squared error of 700 independent elements is off by more than 5 % in fewer than one of
+/* 200 repeats of 700 independent elements: their mean squared error is off by more than 5 % in fewer than one of
  * 1000 runs. Codecs with few atoms get a larger tolerance. Seeds are fixed. */
 static void the_variance_of_an_average_is_one_pth(void **state)
 {
@@ -315,8 +315,8 @@ static void the_variance_of_an_average_is_one_pth(void **state)
     }
 }
 
-/* The expected error is (n/k - 1) |mean g|^2, or (cols + 1)/rank times |mean g|^2, for any number of workers: the
- * error does not average out. */
+/* All workers share one draw, so the error does not average out: for any number of workers it is (n/k - 1) |mean
+ * g|^2 for randk, (cols + 1)/rank |mean g|^2 for lowrank. */
 static void a_draw_that_all_share_does_not_average_out(void **state)
 {
     static const struct {
@@ -371,7 +371,7 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
         check(at > 8 || !strcmp(b.err.text, "gone"));
         close_bench(&b);
         open_bench(&b, "joint", 4, 700, 0);
-        b.fail_at = at; /* joint loads 4 more for plans */
+        b.fail_at = at; /* plus 4 loads for plans */
         check(run_bench(&b) == ERR_IO);
         close_bench(&b);
     }

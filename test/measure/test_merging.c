@@ -101,8 +101,8 @@ static void merged_signs_decode_to_the_vote(void **state)
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
-/* Merges batches of five payloads, then the merged batches. Sums of floats may differ by rounding; votes and maxima
- * must be the same to the byte. */
+/* Merges batches of five payloads, then the merged batches. Sums of floats may differ from merging at once by
+ * rounding; votes and maxima must be the same to the byte. */
 static void is_the_same_in_two_stages(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {
@@ -146,7 +146,8 @@ static int bits_of(size_t v)
     return bits;
 }
 
-/* Returns the documented maximum size of a merged payload; for other codecs the sum of the sizes of its parts. */
+/* Returns the documented maximum size of a merged payload; if none is documented, the sum of the sizes of its
+ * parts. */
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
@@ -163,7 +164,7 @@ static size_t most_bytes(const Crew *w, int round)
         return all + 4;
     for (size_t k = 0; k < workers; k++)
         all += w->sent[round][k].size;
-    if (is_codec(w, "cas")) /* sums of floats become doubles */
+    if (is_codec(w, "cas")) /* merged sums may be doubles */
         all *= 2;
     return all + heads;
 }
@@ -236,8 +237,8 @@ static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **st
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
-/* The shape decides whether payloads are raw, so all workers' payloads are raw or none is. A single raw payload must
- * be refused, or be averaged with its values. */
+/* All workers' payloads are raw or none is, as this depends on the shape alone. A single raw payload among others
+ * must be refused, or be averaged with their values. */
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
@@ -317,7 +318,7 @@ static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
     return buf_bytes(&out);
 }
 
-/* Adds one worker more than 64 bits can count. Codecs with a lower limit also refuse one worker less. */
+/* Merges payloads of as many workers as 64 bits count, then of one more. Codecs with a lower limit refuse both. */
 static void counts_workers_to_the_last(Crew *w)
 {
     for (int r = 0; r < w->rounds && merges(w, r); r++) {

@@ -1,4 +1,4 @@
-/* test_metrics.c -- tests every metric against numbers by numpy and scipy (reference/metrics.py), and tests when a
+/* test_metrics.c -- every metric against values that numpy and scipy computed (reference/metrics.py); and when a
  * metric is null. */
 #include "rig/metrics_rig.h"
 #include "num/radix.h"
@@ -49,9 +49,8 @@ static const char *const errors[] = {
     "wasserstein", "cosine",         "sign_agreement",   "max_abs_error",  "density",
 };
 
-/* Returns the tolerance of a metric. Sums over one decoded vector are double throughout. Sums over repeats are
- * float32 between repeats, and a z score is a difference of two nearly equal numbers, so their tolerance is
- * larger. */
+/* Returns the tolerance of a metric. Sums over one decoded vector are double throughout. Means over repeats are
+ * kept as float32, and a z score is a difference of two nearly equal numbers, so these get a larger tolerance. */
 static double tolerance(const char *name)
 {
     static const char *const held[] = {"variance", "bias_ratio", "gain", "gain_z"};
@@ -127,7 +126,8 @@ static void deterministic_codecs_have_no_variance(void **state)
     check(isnan(value(&t, "variance")) && isnan(value(&t, "bias_z")));
 }
 
-/* Appends the tallies of three vectors, one of them zero, and compares with the reference's joined vector. */
+/* The tallies of three vectors, one of them zero, are appended and compared with the reference's values for the
+ * three joined. */
 static void appended_tallies_are_those_of_the_long_vector(void **state)
 {
     Bench *b = *state;
@@ -150,7 +150,7 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_known(&total, "pooled");
 }
 
-/* A raw vector is decoded once, random vectors once per repeat; their tallies can still be appended. */
+/* A raw vector is decoded once, a random one once per repeat; their tallies can be appended all the same. */
 static void a_fixed_vector_may_stand_among_random_ones(void **state)
 {
     Bench *b = *state;

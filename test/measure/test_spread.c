@@ -1,4 +1,5 @@
-/* test_spread.c -- tests mean and deviation per element in float32 against the same recurrence in double. */
+/* test_spread.c -- mean and deviation of each element over repeats, kept as float32, against the same recurrence
+ * in double. */
 #include "rig/metrics_rig.h"
 
 typedef void Draw(const Rng *rng, const float *x, size_t n, float *y);
@@ -94,8 +95,8 @@ static void float32_holds_mean_and_spread(void **state)
             check_spread(*state, draws[d], repeats[r]);
 }
 
-/* An estimate y that never varies has variance 0, even if y - x has more bits than a float32; its bias is finite even
- * if y - x overflows float32. */
+/* An estimate y that is the same in all repeats has variance 0, even if y - x has more bits than a float32; its
+ * bias is finite even if y - x overflows float32. */
 static void what_never_varies_has_no_variance(void **state)
 {
     Bench *b = *state;

@@ -1,4 +1,5 @@
-/* test_cost.c -- links, traffic and iteration times, against numbers worked out by hand. */
+/* test_cost.c -- links, the time of an exchange and of an iteration, and break-even bandwidths, against numbers
+ * worked out by hand. */
 #include "rig/check.h"
 #include "network/cost.h"
 
@@ -87,7 +88,8 @@ static void links_of_ones_own_are_read(void **state)
 
 /* ---- traffic ---- */
 
-/* 1 ms and 1 MB/s; payloads of 100 kB, parameters of 200 kB. */
+/* Returns the seconds of an exchange over a link of 1 ms and 1 MB/s: payloads of 100 kB, of which merged payloads
+ * of early rounds take `early` bytes; parameters of 200 kB. */
 static double seconds(Topology topology, double workers, double rounds, double early)
 {
     const Link l = {"x", 1e-3, 1e6};
@@ -159,13 +161,13 @@ static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     (void)state;
-    /* one message of 300 bytes; two payloads decoded at 0.15 s each, and 0.2 s to add them */
+    /* all-gather: one message of 300 bytes; two payloads decoded in 0.15 s each, added in 0.2 s */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
     it = two_workers(TOPOLOGY_PS, false, false);
-    check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8); /* 300 bytes up, 1600 down, twice */
+    check_times(&it, 100, 0.3, 1 + 2 * 19, 0.5, 42.8); /* 300 bytes up and 1600 down for each worker */
     it = two_workers(TOPOLOGY_RING, true, false);
     check_times(&it, 100, 0.3, 1 + 4, 0.25,
-                8.55); /* the merged payload has 400 bytes; half of the merging, one decoding */
+                8.55); /* merged payload: 400 bytes; half of the merging, one decoding */
     it = two_workers(TOPOLOGY_TREE, true, false);
     check_times(&it, 100, 0.3, 1 + 8, 0.35, 12.65);
     it.topology = TOPOLOGY_PS;
@@ -175,7 +177,7 @@ static void parts_follow_one_another(void **state)
 
 static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
 {
-    const CostLayer l = {.decode = 1, .merge = 15}; /* of 16 workers */
+    const CostLayer l = {.decode = 1, .merge = 15}; /* seconds, for 16 workers */
     Iteration it = {.layer = &l, .layers = 1, .rounds = 1, .workers = 16, .adds = true};
     (void)state;
     const double want[] = {16, 16, 1 + 15. / 16, 5};
@@ -188,8 +190,9 @@ static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
     check_rel(layer_decode(&it, &l), 31, 1e-12);
 }
 
-/* Forward 1 s; the last layer's backward 1.5 s, ready at 2.5, encoded at 2.7, sent from there to 5.2; the first's
- * ready at 3.2, encoded at 3.3, sent from 5.2 to 6.7; decoded from 5.2 to 5.5, and from 6.7 to 6.9. */
+/* Hand-computed times in seconds. The forward pass ends at 1. The last layer's backward pass takes 1.5: its
+ * gradient is ready at 2.5, encoded at 2.7, and sent from 2.7 to 5.2. The first layer's gradient is ready at 3.2,
+ * encoded at 3.3, and sent from 5.2 to 6.7. The last layer is decoded from 5.2 to 5.5, the first from 6.7 to 6.9. */
 static void with_overlap_layers_travel_while_others_are_computed(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, true);
@@ -198,7 +201,7 @@ static void with_overlap_layers_travel_while_others_are_computed(void **state)
     it.latency = 0;
     check_times(&it, INFINITY, 0.3, 0, 0.5, 3.8); /* no communication to overlap */
     it.latency = 0.5;
-    it.plan = 0.4; /* planned at 3.4; encoded at 3.6 and 3.7; sent by 6.1 and 7.6 */
+    it.plan = 0.4; /* both are planned at 3.4, encoded at 3.6 and 3.7, sent by 6.1 and 7.6 */
     check_times(&it, 100, 0.7, 4, 0.5, 7.8);
 }
 
@@ -229,7 +232,7 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
 
 /* ---- break-even ---- */
 
-/* One layer of 1000 floats, compressed to `share` of the bytes; encoding and decoding take `coding` seconds. */
+/* A layer of 1000 floats, raw and compressed to `share` of its bytes; encoding takes `coding` seconds. */
 static CostLayer plain_layer, small_layer;
 
 static void set_pair(double share, double coding)
@@ -267,7 +270,7 @@ static void break_even_is_where_both_cost_the_same(void **state)
             check(iteration_time(&it, b / 2).total < iteration_time(&other, b / 2).total);
             check(iteration_time(&it, b * 2).total > iteration_time(&other, b * 2).total);
         }
-    /* 2 ms for 7/4 (4000 - 40) bytes less: 3.465 MB/s */
+    /* Encoding costs 2 ms; a ring of 8 workers saves 2 (7/8) (4000 - 40) bytes, which take 2 ms at 3.465 MB/s. */
     const Iteration it = of(&small_layer, TOPOLOGY_RING, 8, 0, false),
                     other = of(&plain_layer, TOPOLOGY_RING, 8, 0, false);
     double b;
@@ -288,18 +291,20 @@ static void what_has_no_break_even_says_which_way(void **state)
     (void)state;
     set_pair(0.5, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_ALWAYS && isnan(b));
-    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER); /* no bytes are saved */
+    check(pays(TOPOLOGY_RING, 1, 1e-5, &b) == PAYS_NEVER); /* one worker sends nothing */
     set_pair(2, 1e-3);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER && isnan(b));
     set_pair(1, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_NEVER);
-    /* half of the latencies, and 3.2 times 1000 bytes more: where 7 latencies weigh as much */
+    /* The all-gather has 7 latencies fewer than the ring and carries 7 x 3000 - 7000 bytes more: it pays above the
+     * bandwidth at which these bytes take 7 latencies of 1 ms. */
     set_pair(0.75, 0);
     check(pays(TOPOLOGY_ALLGATHER, 8, 1e-3, &b) == PAYS_ABOVE);
     check_rel(b, (7 * 3000 - 7000) / 7e-3, 1e-9);
 }
 
-/* With P workers an all-gather carries (P - 1) rho D, a ring 2 (P - 1)/P D. */
+/* With P workers and a gradient of D bytes, an all-gather of payloads carries (P - 1) rho D bytes, rho the
+ * payload's share of D; a ring carries 2 (P - 1)/P D. So the all-gather wins while P < 2 / rho. */
 static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **state)
 {
     static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};

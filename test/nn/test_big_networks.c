@@ -1,4 +1,4 @@
-/* test_big_networks.c -- tests loss, gradients and running statistics of ResNet and VGG against PyTorch in double
+/* test_big_networks.c -- loss, gradients and running statistics of ResNet and VGG against PyTorch in double
  * precision. */
 #include "rig/check.h"
 

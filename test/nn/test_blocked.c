@@ -1,5 +1,5 @@
-/* test_blocked.c -- tests single layers over blocked activations (convolution, batch norm) against slow loops in
- * double. */
+/* test_blocked.c -- convolution and batch norm over blocked activations (layer.h), one layer at a time, against
+ * slow loops in double. */
 #include "rig/check.h"
 
 #include "nn/build.h"
@@ -8,7 +8,8 @@
 
 enum { MOST = 37, CLASSES = 10 };
 
-/* One layer with its activations, weights and gradients. The loss is the sum of outputs weighted by out->dx. */
+/* One layer with its activations, weights and gradients. The loss is the sum of the outputs, each weighted by its
+ * dy. */
 typedef struct {
     Arena *a, *scratch;
     Error err;
@@ -142,7 +143,7 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* Sums over every product x w of a convolution: y += x w, dx += dy w, dw += dy x. */
+/* What every product x w of a convolution adds to: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: weights, then biases */
 } Reference;
@@ -404,7 +405,7 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
     bench_end(&t);
 }
 
-/* The variance is 0, so the scale is 1 / sqrt(epsilon). */
+/* A channel with a single value has variance 0, so it is scaled by 1 / sqrt(epsilon) and must stay finite. */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {
     (void)state;

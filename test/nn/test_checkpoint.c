@@ -1,6 +1,5 @@
-/* test_checkpoint.c -- tests checkpoints: a resumed run equals an uninterrupted run bit for bit, for every codec
- * state; damaged checkpoints are refused by name and the previous one is loaded; saved gradients equal the workers'
- * gradients. */
+/* test_checkpoint.c -- checkpoints: a resumed run equals an uninterrupted run bit for bit, for every codec state;
+ * damaged checkpoints are refused by name and the previous one is loaded; saved gradients equal the workers'. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
 #include "nn/training_run.h"
@@ -132,7 +131,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
         run_to("ef+qsgd", 9, true);
         size_t now;
         uint8_t *again = file_load(in_scratch("step_00000009.h5"), &now);
-        if (strstr(noted, "step_00000009.h5")) /* otherwise no check covers the changed byte */
+        if (strstr(noted, "step_00000009.h5")) /* the damage was noticed; else no check covers the byte */
             check(now == want && !memcmp(again, whole, now));
         free(again);
     }
@@ -140,7 +139,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
     free(data);
 }
 
-/* Changes one weight in the file, which HDF5 does not notice but the checksum reveals. */
+/* Changes one weight in the file: HDF5 does not notice, the checksum does. */
 static void a_changed_weight_is_seen(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_layer_rules.c -- tests properties of layers beyond their formulas: ties, NaN, dropout's mask, sums, the loss,
- * and equal results of the loops on every instruction set. */
+/* test_layer_rules.c -- properties of layers beyond their formulas: ties, NaN, dropout's mask, sums, the loss, and
+ * equal results of the loops on every instruction set. */
 #include "rig/layer_rig.h"
 
 #include "nn/loops.h"
@@ -86,8 +86,8 @@ static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state
     layers_close(&r);
 }
 
-/* Returns the share of places where both masks agree; two independent masks with probability 1/2 agree in half of all
- * places. */
+/* Returns the number of places where both masks agree; two independent masks with probability 1/2 agree in half of
+ * all places. */
 static double agreement(const Layers *a, const Layers *b)
 {
     size_t same = 0;

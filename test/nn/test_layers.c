@@ -1,5 +1,5 @@
-/* test_layers.c -- tests single layers over plain and interleaved activations: outputs against a slow forward pass in
- * double, gradients against central differences of that pass. */
+/* test_layers.c -- single layers over plain and interleaved activations: outputs against a slow forward pass in
+ * double, gradients against central differences of this pass. */
 #include "rig/layer_rig.h"
 
 /* ---- reference layers, one image at a time, in double ---- */

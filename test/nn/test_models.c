@@ -1,4 +1,4 @@
-/* test_models.c -- tests whole networks: their parameters, and gradients against central differences. */
+/* test_models.c -- whole networks: their parameters, and their gradients against central differences. */
 #include "rig/check.h"
 
 #include "nn/model.h"

@@ -1,5 +1,5 @@
-/* test_networks.c -- tests the small networks against PyTorch (reference/networks.txt, made by networks_torch.py),
- * and properties of every model. `test_networks --write DIR` writes the images and weights for networks_torch.py. */
+/* test_networks.c -- the small networks against PyTorch (reference/networks.txt, made by networks_torch.py), and
+ * properties of every model. `test_networks --write DIR` writes the images and weights for networks_torch.py. */
 #include "rig/check.h"
 
 #include "nn/model.h"

@@ -1,4 +1,4 @@
-/* test_train.c -- tests training: weights are the same for any number of threads, also with codecs that keep a state,
+/* test_train.c -- training: weights are the same for any number of threads, also with codecs that keep a state,
  * and for any number of workers without compression; networks learn; errors name step, worker and layer. */
 #include "rig/check.h"
 #include "nn/training_run.h"
@@ -115,7 +115,7 @@ static void grouping_and_small_tensors_change_nothing_without_compression(void *
     const float *a = weights_after(&s, 3, &n, &r);
     s.grouping = GROUP_ALL;
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
-    s.min_elements = 20; /* the biases, which lie between the large tensors, have fewer elements */
+    s.min_elements = 20; /* the biases, between the large tensors, are smaller */
     check(!memcmp(a, weights_after(&s, 3, &n, &r), n * sizeof *a));
     s = setup_of("topk:ratio=0.01", 2);
     s.min_elements = 1u << 30;
@@ -192,7 +192,8 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
         check(isfinite(r.train.loss) && r.bytes_up > 0);
         check(first_nonfinite(a, n, NULL) == n);
         s.aggregate = 4;
-        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a)); /* all workers' images count */
+        /* averages over 4 workers' images, so other weights */
+        check(memcmp(a, weights_after(&s, 5, &n, &r), n * sizeof *a));
     }
     TrainSetup s = setup_of("none", 5);
     s.aggregate = 3;
@@ -201,8 +202,7 @@ static void some_of_the_workers_are_heard_and_all_go_on(void **state)
 
 /* ---- a faulty codec ---- */
 
-/* Encodes like QSGD with one level and buckets of 512; `inverted` exchanges the probabilities of rounding up and
- * down. */
+/* Encodes like QSGD with one level and buckets of 512; `inverted` rounds up with the probability of rounding down. */
 static Status crude_encode(const Call *c, const float *x, Buf *out, bool inverted)
 {
     enum { BUCKET = 512, LEVELS = 1 };

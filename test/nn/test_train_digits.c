@@ -1,5 +1,5 @@
-/* test_train_digits.c -- tests that LeNet learns digits as well with a codec as without: 4 bits per element, ternary
- * values, 3 singular vectors, or 1 % of the elements. */
+/* test_train_digits.c -- LeNet learns digits as well with a codec as without: 4 bits per element, ternary values,
+ * 3 singular vectors, or 1 % of the elements. */
 #include "rig/check.h"
 #include "data/digits.h"
 #include "nn/train.h"
@@ -36,11 +36,11 @@ static int close_all(void **state)
     return 0;
 }
 
-/* A run, whose learning rate halves every `halving` steps. */
+/* A run with this codec, whose learning rate halves every `halving` steps. */
 typedef struct {
     const char *spec;
     size_t steps, halving;
-    double smaller; /* minimum factor by which payloads are smaller than floats */
+    double smaller; /* payloads are smaller than floats by this factor at least */
 } Case;
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* test_fourier.c -- the Fourier and cosine transforms against their defining sums, at every kind of length; the order
- * of Fourier atoms; and rounded phases, which must be unbiased. */
+/* test_fourier.c -- the Fourier and cosine transforms against their defining sums, at lengths of every kind; the
+ * order of Fourier atoms; and rounded phases, which must be unbiased. */
 #include "rig/check.h"
 #include "num/cosine.h"
 #include "num/fourier_transform.h"
@@ -103,7 +103,7 @@ static void cosines_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* The expected values are from scipy.fft.dct and dctn with norm="ortho". */
+/* The cosine transform against scipy.fft.dct and dctn with norm="ortho". */
 static void cosines_are_those_of_scipy(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static Call call_for(const Shape *shape)
     return (Call){.shape = shape, .threads = 1, .scratch = a, .err = &err};
 }
 
-/* z = sqrt(n) X[j, k], the unnormalised coefficient, by its defining sum. */
+/* Sets z = sqrt(n) X[j, k], the unnormalised coefficient, by its defining sum. */
 static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, size_t k, double z[2])
 {
     z[0] = z[1] = 0;
@@ -140,7 +140,7 @@ static void frequency_ref(const float *x, size_t rows, size_t cols, size_t j, si
         }
 }
 
-/* The atoms as FORMAT.md counts them, one by one. */
+/* Checks the atoms one by one, in the order in which docs/FORMAT.md counts them. */
 static void check_frequencies(const FourierSpectrum *s, const float *x, size_t rows, size_t cols)
 {
     const bool turned = rows > cols;
@@ -193,7 +193,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
             for (size_t part = 0; part < (f.real ? 1 : 2); part++)
                 again.data[f.at + part] = (float)((double)z[part] * spectrum_factor(&own, f, 1));
         }
-        check(2 * own.atoms - real == n); /* real frequencies have one coefficient, all others two */
+        check(2 * own.atoms - real == n); /* a real frequency has one coefficient, any other has two */
         check_rel(sqrt(sum), norm(x, n), 1e-6);
         check_ok(spectrum_back(&c, &again, 1, y, &in), &err);
         check(in && distance(x, y, n) <= 2 * ROUNDING * norm(x, n));
@@ -201,7 +201,7 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* From numpy.fft.rfft / sqrt(n), times sqrt(2). */
+/* Fourier coefficients against numpy.fft.rfft / sqrt(n), times sqrt(2) for all but the first. */
 static void frequencies_are_those_of_numpy(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void frequencies_are_those_of_numpy(void **state)
         check_near((double)s.data[i], want[i] * (i < 2 ? 1 : sqrt(2)), 1e-6);
 }
 
-/* FFTW remembers earlier plans to save time; this must not change any result. */
+/* FFTW keeps earlier plans to save time; they must not change any result. */
 static void earlier_plans_change_nothing(void **state)
 {
     (void)state;
@@ -239,7 +239,8 @@ static void earlier_plans_change_nothing(void **state)
 
 /* ---- phases ---- */
 
-/* The probability of the first of two corners: the u at which the other corner is drawn. */
+/* Returns the probability that phase_draw returns `first` and not the other corner: the u where the result
+ * changes. */
 static double chance_of_first(float re, float im, float gauge, unsigned first)
 {
     double low = 0, high = 1;
@@ -253,7 +254,8 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
     return low;
 }
 
-/* gauge times the mean corner is z, to float32 rounding, all the way round. */
+/* A phase is drawn as a corner of a 64-gon (phase.h). gauge times the mean corner is z, up to float32 rounding,
+ * for z of all angles. */
 static void rounded_phases_have_the_right_mean(void **state)
 {
     (void)state;
@@ -300,7 +302,8 @@ static void real_numbers_keep_their_sign(void **state)
         }
 }
 
-/* max_k <z, direction of edge k> / cos(pi / 64), over all 64 edges. */
+/* A gauge is the size of the 64-gon on whose edge z lies: the largest <z, direction of an edge> / cos(pi / 64)
+ * over all edges. */
 static void gauges_are_distances_to_the_farthest_edge(void **state)
 {
     (void)state;

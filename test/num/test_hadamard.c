@@ -64,7 +64,8 @@ static void unit_vectors_become_columns_of_the_matrix(void **state)
     }
 }
 
-/* scipy.linalg.hadamard(8) @ (3, 1, 4, 1, 5, 9, 2, 6) is (31, -3, 5, -1, -13, 13, -7, -1). */
+/* The transform of 8 elements against scipy.linalg.hadamard(8) @ (3, 1, 4, 1, 5, 9, 2, 6), which is (31, -3, 5,
+ * -1, -13, 13, -7, -1). */
 static void small_ones_are_scipys(void **state)
 {
     (void)state;
@@ -91,7 +92,8 @@ static const size_t sizes[] = {0,
                                300000,
                                (1 << 20) + (1 << 17) + 3};
 
-/* Stages by rising stride, then the scale: for a power of two it may come before or after. */
+/* Transforms x by butterflies, in stages of rising stride, then multiplies by the scale. Where the scale is a
+ * power of two, multiplying first would give the same. */
 static void butterflies_ref(float *x, size_t n)
 {
     for (size_t i = 0, start; i < n; i++) {
@@ -131,8 +133,8 @@ static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void *
     }
 }
 
-/* The transform and its inverse round 2 log2 n times, each time by at most half a unit in the last place. Rounding
- * errors are nearly independent, so the norm of the error grows as sqrt(2 log2 n). */
+/* The transform and its inverse round 2 log2 n times, each time by at most half a unit in the last place. These
+ * errors are nearly independent, so the norm of their sum grows as sqrt(2 log2 n). */
 static void twice_is_the_identity_and_lengths_stay(void **state)
 {
     (void)state;
@@ -156,7 +158,7 @@ static void twice_is_the_identity_and_lengths_stay(void **state)
     }
 }
 
-/* A transform longer than 2^24 takes one more pass over memory. */
+/* Vectors longer than 2^24 take one more pass over memory. */
 static void a_unit_vector_of_two_to_the_25_becomes_its_pattern(void **state)
 {
     (void)state;

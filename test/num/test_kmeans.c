@@ -67,7 +67,7 @@ static double cost_to(const float *x, size_t n, const double *centre, size_t k)
     return cost;
 }
 
-/* Lloyd's iteration ends in a local optimum; for these forty seeds it costs less than 1.5 times the optimal cost. */
+/* Lloyd's iteration ends in a local optimum; for these forty seeds its cost is below 1.5 times the optimal cost. */
 static void cost_is_near_the_best_there_is(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_knot_layer.c -- one layer of the program that finds the best levels, on every instruction set, against a plain loop. */
+/* test_knot_layer.c -- the kernel knot_layer, one layer of the dynamic program for optimal quantisation levels, on
+ * every instruction set, against a plain loop. */
 #include "vec/kernels.h"
 #include "rig/knot_laws.h"
 #include "rig/wall.h"
@@ -16,7 +17,7 @@ static double cost_of(const double *x, const double *b, const double *a, size_t 
 
 static Walled walls[5];
 
-/* The kernel's input, with junk in the ROOM_BEHIND places and no memory behind these. */
+/* Returns a copy of the kernel's input that ends, after ROOM_BEHIND spare numbers of junk, at a protected page. */
 static const double *spared(Walled w, const double *v, size_t n, double junk)
 {
     double *copy = (double *)(void *)w.end - (n + ROOM_BEHIND);
@@ -47,7 +48,8 @@ static Found layer_of(const Kernels *k, const double *x, const double *b, const 
     return f;
 }
 
-/* Where costs are equal up to rounding, the kernels may find another column than the plain loop, but all the same one. */
+/* Where two columns' costs are equal up to rounding, a kernel may choose another column than the plain loop, but
+ * all kernels must choose the same. */
 static void check_layer(const double *x, const double *b, const double *a, size_t low, size_t high,
                         size_t from, size_t to)
 {
@@ -68,8 +70,8 @@ static void check_layer(const double *x, const double *b, const double *a, size_
     }
 }
 
-/* What the ways to each number cost so far: nothing, so that the middle is the best place to go on from; less and less, so that it
- * is the last one there is; more and more, so that it is the first; or as chance has it. */
+/* How the costs a[i] of the layer before change with i: ALIKE: all are 0, so that the best column lies in the
+ * middle; FALLING: the last column is best; RISING: the first column is best; ANY: random. */
 enum { ALIKE, FALLING, RISING, ANY, SLOPES };
 
 static double cost_so_far(const Rng *rng, int slope, size_t i, double most)

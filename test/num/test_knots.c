@@ -1,5 +1,5 @@
-/* test_knots.c -- the best levels against all level sets, against random ones and against the plain dynamic program; the
- * greedy levels against their bound. */
+/* test_knots.c -- optimal quantisation levels (knots_best) against all level sets, against random levels and
+ * against the plain dynamic program; greedy levels (knots_greedy) against their bound. */
 #include "num/knots.h"
 #include "rig/knot_laws.h"
 
@@ -7,7 +7,7 @@
 
 enum { N = 700 };
 
-/* ---- solving ---- */
+/* ---- running a solver ---- */
 
 static double variance(const float *x, size_t n, const float *level, size_t count)
 {
@@ -27,7 +27,7 @@ static size_t solve(Solver *solver, const float *x, size_t n, size_t count, floa
     KnotsRoom room;
     check(knots_open(&room, n, count, arena));
     float own[KNOTS_MOST + 1] = {0};
-    own[count] = NAN; /* the solver must not write behind its `count` levels */
+    own[count] = NAN; /* the solver must not write past its `count` levels */
     const size_t differ = solver(&room, x, n, own);
     check(isnan(own[count]));
     memcpy(level, own, count * sizeof *level);
@@ -51,7 +51,8 @@ static double variance_of(Solver *solver, const float *x, size_t n, size_t count
 
 /* ---- optimal levels ---- */
 
-/* Returns the lowest cost of all sets of `count` levels from the numbers that hold the smallest and the largest. */
+/* Returns the least variance over all sets of `count` levels that are taken from the numbers, the smallest and the
+ * largest number always among them. */
 static double best_of_all(const float *sorted, size_t n, size_t count)
 {
     double best = INFINITY;
@@ -98,7 +99,7 @@ static void no_random_levels_are_better(void **state)
             for (uint64_t trial = 0; trial < 200; trial++) {
                 const Rng rng = rng_open(3, trial, 0, 0, 0);
                 float level[KNOTS_MOST] = {sorted[0], sorted[511]};
-                for (size_t k = 2; k < count; k++) /* numbers, and points between */
+                for (size_t k = 2; k < count; k++) /* levels at numbers of x, or between two numbers */
                     level[k] =
                         trial % 2
                             ? sorted[rng_u32(&rng, USE_TEST, k) % 512]
@@ -110,7 +111,8 @@ static void no_random_levels_are_better(void **state)
         }
 }
 
-/* T(q, j) by the definition, in long double. */
+/* Returns the variance that `count` optimal levels leave, by the plain dynamic program in long double: t[q % 2][j]
+ * is the least variance of the numbers 0 .. j when number j is a level and at most q intervals lie below it. */
 static double plain_program(const float *sorted, size_t n, size_t count)
 {
     static long double t[2][N], s1[N + 1], s2[N + 1];
@@ -151,7 +153,8 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
         }
 }
 
-/* Hardly more numbers than levels, so that no toll is good and the windows are wide. */
+/* With hardly more numbers than levels, the approximate solution from which knots_best starts is far from the
+ * optimum, so it must search wide ranges of the dynamic program. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
     (void)state;
@@ -170,7 +173,7 @@ static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
             }
 }
 
-/* A bulk of size 1 beside three numbers that are 1e7 times as large. */
+/* Three of the numbers are 1e7 times as large as all others. */
 static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 {
     (void)state;
@@ -203,8 +206,9 @@ static void greedy_levels_are_within_their_bound(void **state)
             }
 }
 
-/* Merges neighbours two and two, but for those pairs that this costs most, the first ones where costs are equal, until no more
- * than `most` are left; at (s + 1) are the ends of s intervals. */
+/* Merges neighbouring intervals in pairs, except for the (most - 1) / 2 pairs whose merging costs most (of equal
+ * costs the first), and repeats this until at most `most` intervals are left. at[0 .. s] are the ends of the s
+ * intervals. Returns the number of intervals left. */
 static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
 {
     for (size_t left = 0; s > most; s = left, left = 0) {
@@ -228,7 +232,8 @@ static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_
     return s;
 }
 
-/* Small whole numbers have exact costs, so that ties are ties. */
+/* The numbers are small integers, whose costs are exact, so that knots_greedy sees the same ties as the plain
+ * merging. */
 static void greedy_levels_are_those_of_plain_merging(void **state)
 {
     (void)state;
@@ -251,7 +256,7 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-/* Merging stops at the largest allowed number of intervals. */
+/* Greedy merging ends with as many different levels as are allowed. */
 static void greedy_levels_are_all_used(void **state)
 {
     (void)state;
@@ -285,7 +290,8 @@ static void greedy_levels_are_nearly_the_best_ones(void **state)
 
 /* ---- corner cases ---- */
 
-/* Whole cache lines of all parts: with so many places to spare, what an arena gives is what is asked for. */
+/* knots_open takes exactly knots_size() bytes of the arena and fails if the arena has less. All n are multiples of
+ * 16, so that parts fill whole cache lines and the arena adds no padding. */
 static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
 {
     (void)state;
@@ -332,7 +338,7 @@ static void the_longest_buckets_are_done(void **state)
     const double best = variance_of(knots_best, x, KNOTS_OF, 16),
                  greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
     check(best <= greedy && greedy < 2 * best);
-    fill(x, KNOTS_OF, UNIFORM, 8); /* 15 steps of 1/15: n / 6 / 15^2 */
+    fill(x, KNOTS_OF, UNIFORM, 8); /* intervals of length d = 1/15, each leaving d^2 / 6 per number */
     check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
 }
 

@@ -1,4 +1,5 @@
-/* test_linalg.c -- products against plain loops, decompositions against what they must multiply back to. */
+/* test_linalg.c -- matrix products against plain loops; decompositions against the matrices that their factors
+ * must multiply back to. */
 #include "vec/kernels.h"
 #include "rig/linalg_rig.h"
 #include "base/parallel.h"
@@ -221,7 +222,7 @@ static void tiny_huge_zero_and_identity_matrices_decompose(void **state)
     check_svd(tall_of(x, 20, 20), 1e-14);
 }
 
-/* Q diag(w) Q' for Q the reflection in a random vector: a symmetric matrix with known eigenvalues. */
+/* Returns Q diag(w) Q', where Q is the reflection in a random vector: a symmetric matrix with known eigenvalues. */
 static double *with_eigenvalues(const double *w, size_t k)
 {
     const float *h = normal(k, 77, 1);
@@ -269,7 +270,7 @@ static void eigenvectors_are_orthonormal_and_belong_to_their_values(void **state
     }
 }
 
-/* The estimate would be biased if a vector depended on which others were drawn with it. */
+/* An estimate would be biased if an eigenvector depended on the other eigenvectors computed in the same call. */
 static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_pareto.c -- the Pareto front of small cases, and of many random ones against the definition. */
+/* test_pareto.c -- the Pareto front of small cases with known fronts, and of many random cases against the
+ * definition. */
 #include "rig/check.h"
 #include "num/pareto.h"
 #include "base/rng.h"
@@ -88,7 +89,7 @@ static bool is_unbeaten(const ParetoPoint *point, size_t count, size_t i)
     return !isnan(point[i].size) && !isnan(point[i].error);
 }
 
-/* 0, 1, ... , most - 3, infinity or NaN: few, so that many are equal. */
+/* Returns 0, 1, ... , most - 3, infinity or NaN: few values, so that many are equal. */
 static double figure(uint32_t word, uint32_t most)
 {
     const uint32_t v = word % most;

@@ -1,4 +1,4 @@
-/* test_radix.c -- the radix sort against qsort, Wasserstein distances and quantiles against scipy and numpy. */
+/* test_radix.c -- the radix sort against qsort; Wasserstein distances and quantiles against scipy and numpy. */
 #include "rig/check.h"
 #include "base/parallel.h"
 #include "num/radix.h"
@@ -65,7 +65,7 @@ static float falling(const Rng *rng, uint64_t i)
     return (void)rng, -(float)i;
 }
 
-/* Any finite bits: denormals, huge ones, both signs. */
+/* Returns the float with random bits, 0 if it is not finite: denormals, huge numbers, both signs. */
 static float anything(const Rng *rng, uint64_t i)
 {
     float f;
@@ -102,7 +102,7 @@ static void sorted_order_is_qsorts(void **state)
         }
 }
 
-/* Several pieces, in place, on one, two and eight threads. */
+/* Arrays longer than one piece are sorted to the same result on one, two and eight threads, in place or not. */
 static void threads_and_place_do_not_matter(void **state)
 {
     Bench *b = *state;

@@ -1,5 +1,6 @@
-/* test_rotation.c -- random rotations against matrices built from their definition, the short cosine transform against
- * its sum, Lloyd and Max's levels against their conditions, and the kernels against plain loops. */
+/* test_rotation.c -- random rotations against matrices built from their definition, the short cosine transform
+ * against its sum, the levels of Lloyd and Max against their optimality conditions, and the kernels against plain
+ * loops. */
 #include "rig/check.h"
 
 #include "num/hadamard_transform.h"
@@ -17,7 +18,7 @@ static void fill(float *x, size_t n, uint64_t seed)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
 }
 
-/* ---- cuts ---- */
+/* ---- pieces and blocks of a vector ---- */
 
 static void pieces_and_blocks_cover_every_length(void **state)
 {
@@ -72,7 +73,7 @@ static void short_cosines_are_the_defining_sums(void **state)
     }
 }
 
-/* scipy.fft.dct([3, 1, 4, 1, 5, 9], norm="ortho") */
+/* Against scipy.fft.dct([3, 1, 4, 1, 5, 9], norm="ortho"). */
 static void a_short_cosine_transform_known_elsewhere(void **state)
 {
     (void)state;
@@ -149,7 +150,8 @@ static void long_blocks_come_back(void **state)
     free(y);
 }
 
-/* A spike becomes normal: its 4th moment is 3 within six standard errors of sqrt(96 / n). */
+/* After two rounds, the coordinates of a spike look normal: their fourth moment is that of a uniform point on the
+ * sphere within six standard errors, sqrt(96 / n) for n coordinates. */
 static void two_rounds_make_a_spike_normal(void **state)
 {
     (void)state;
@@ -168,7 +170,7 @@ static void two_rounds_make_a_spike_normal(void **state)
             for (size_t i = 0; i < n; i++)
                 fourth += pow((double)x[i], 4) / (double)(TURNS * n);
         }
-        /* the mean on a sphere is 3 n / (n + 2) */
+        /* the fourth moment of a coordinate of a uniform point on a sphere of radius sqrt(n) */
         check_near(fourth, 3 * (double)n / (double)(n + 2), 6 * sqrt(96.0 / (double)(TURNS * n)));
         free(x);
     }
@@ -186,7 +188,8 @@ static double tail(double t)
     return erfc(t / sqrt(2)) / 2;
 }
 
-/* Published distortions (Max 1960, table I). */
+/* Each level is the mean of its cell of the normal distribution, and the distortions are the published ones (Max
+ * 1960, table I). */
 static void levels_are_the_means_of_their_cells(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_select_sides.c -- the largest of each sign by themselves, against a sort. */
+/* test_select_sides.c -- the largest elements of each sign, selected separately, against a sort. */
 #include "rig/check.h"
 
 #include "base/rng.h"
@@ -13,7 +13,8 @@ static int by_magnitude(const void *a, const void *b)
     return v > w ? -1 : v < w ? 1 : i < j ? -1 : 1;
 }
 
-/* The indices of the k[0] largest elements above zero and the k[1] largest below; the first ones of ties. */
+/* Marks in `in` the k[0] largest elements above zero and the k[1] largest magnitudes below zero; of equal
+ * magnitudes the first. */
 static void sides_ref(const float *x, size_t n, const size_t k[2], size_t *room, bool *in)
 {
     memset(in, 0, n * sizeof *in);
@@ -43,7 +44,7 @@ static void unfold(const Picks *s, size_t *room, bool *in)
     }
 }
 
-/* Laws for which a sample is representative, useless, or misleading. */
+/* Distributions for which a sample is representative, useless, or misleading. */
 static float normal(const Rng *rng, size_t i)
 {
     return (float)rng_normal(rng, USE_TEST, i);

@@ -1,5 +1,6 @@
-/* test_solve.c -- the search for an argument, on functions shaped like sizes: powers, straight lines, stairs,
- * constant ends, falling ones, noise; and the result where the target cannot be reached. */
+/* test_solve.c -- the search for the x at which a function takes a target value, on functions shaped like payload
+ * sizes: powers, straight lines, stairs, constant ends, falling functions, noise; and the result where the target
+ * cannot be reached. */
 #include "rig/check.h"
 #include "num/solve.h"
 
@@ -37,7 +38,7 @@ static Solution solved(Law law, double target, double low, double high, bool who
     return s;
 }
 
-static double sparse(double x) /* bits of indices and signs, to the cap of raw floats */
+static double sparse(double x) /* bits of indices and signs, at most those of raw floats */
 {
     return fmin(32.001, x * (4 + log2(1 / x)) * 1.5);
 }
@@ -74,7 +75,7 @@ static double level(double x)
     (void)x;
     return 7;
 }
-static double rough(double x) /* monotone on the whole */
+static double rough(double x) /* rises, but not everywhere */
 {
     return 10 * x * (1 + 0.03 * sin(1e5 * x));
 }
@@ -111,7 +112,7 @@ static void arguments_are_short(void **state)
     check(s.reached && strtod(text, NULL) == s.at);
 }
 
-/* Every whole argument is checked. */
+/* For whole arguments the result is as near to the target as the best of all 4096 arguments. */
 static void whole_arguments_take_the_nearest(void **state)
 {
     (void)state;

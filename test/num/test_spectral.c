@@ -1,4 +1,5 @@
-/* test_spectral.c -- the spectrum of a matrix by both methods, its atoms, and matrices that have none. */
+/* test_spectral.c -- the singular values of a matrix by both methods (Gram matrix, gesdd), its atoms, and matrices
+ * that have none. */
 #include "rig/linalg_rig.h"
 #include "num/spectral.h"
 
@@ -15,7 +16,8 @@ static void gram_and_gesdd_agree_on_the_spectrum(void **state)
     }
 }
 
-/* Singular values from eigenvalues of the Gram matrix are lost under 1e-8 of the largest; measured lengths are not. */
+/* Singular values taken from eigenvalues of the Gram matrix A'A are lost below 1e-8 of the largest; here they are
+ * lengths |Av|, which are not lost. */
 static void small_singular_values_survive_the_gram_matrix(void **state)
 {
     (void)state;
@@ -29,7 +31,7 @@ static void small_singular_values_survive_the_gram_matrix(void **state)
         check_rel(s.lambda[i], (double)x[i * N + i], 1e-7);
 }
 
-/* Whole numbers, so that the product has its rank exactly. */
+/* The matrix is a product of whole numbers, so its rank is exactly 3. */
 static void a_matrix_of_rank_three_has_three_atoms(void **state)
 {
     (void)state;
@@ -53,7 +55,7 @@ static void a_matrix_of_rank_three_has_three_atoms(void **state)
     }
 }
 
-/* Takes every atom once: the vectors are orthonormal, have the announced lengths, and the atoms add up to A. */
+/* Checks all atoms of A: their vectors are orthonormal, their lengths are those announced, and they add up to A. */
 static void check_atoms(Tall a, SpectralMethod method)
 {
     Spectral s;
@@ -91,7 +93,7 @@ static void check_atoms(Tall a, SpectralMethod method)
     check(sqrt(off) <= 1e-6 * s.lambda[0]);
 }
 
-/* A few directions, alone or over noise near float's rounding. */
+/* Matrices made of a few strong directions, alone or with noise of about float32's rounding error. */
 static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
 {
     (void)state;
@@ -111,7 +113,7 @@ static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
             }
 }
 
-/* gesdd may loop for ever on an infinity, so matrices are checked before. */
+/* gesdd may loop for ever on an infinity, so matrices are checked before it is called. */
 static void nan_and_infinity_are_refused_at_once(void **state)
 {
     (void)state;

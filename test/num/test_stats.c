@@ -1,4 +1,5 @@
-/* test_stats.c -- quantiles, moments, tails of F and t, and p-values of many tests, against known numbers; samples of time. */
+/* test_stats.c -- quantiles, moments, tails of the F and t distributions, p-values of many tests together, and
+ * summaries of measured times, against known numbers. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "num/stats.h"
@@ -58,7 +59,8 @@ static void f_tails_are_scipys(void **state)
         check_rel(f_tail(known[i].f, known[i].d1, known[i].d2), known[i].tail, known[i].tol);
 }
 
-/* Kolmogorov's distance of 2000 values f_tail(F) from uniform; 2.3 / sqrt(n) is exceeded 5 times in 10^5. */
+/* For F-distributed values, f_tail is uniform on [0, 1]: Kolmogorov's distance of 2000 such values from uniform
+ * exceeds 2.3 / sqrt(n) only 5 times in 10^5. */
 static void f_tails_of_f_variables_are_uniform(void **state)
 {
     (void)state;
@@ -78,7 +80,8 @@ static void f_tails_of_f_variables_are_uniform(void **state)
         check_near(tail[i], (i + 0.5) / N, 2.3 / sqrt(N));
 }
 
-/* t has closed forms for 1, 2 and 3 degrees of freedom; its square is F(1, d). */
+/* The t distribution has closed forms for 1, 2 and 3 degrees of freedom; the square of t with d degrees of freedom
+ * is F(1, d). */
 static void t_tails_are_their_closed_forms(void **state)
 {
     (void)state;
@@ -91,11 +94,11 @@ static void t_tails_are_their_closed_forms(void **state)
         check_rel(t_tails(-t[i], 9.5), f_tail(t[i] * t[i], 1, 9.5), 1e-12);
         check_rel(t_quantile(t_tails(t[i], 4.5), 4.5), t[i], 1e-7);
     }
-    check_rel(t_quantile(0.05, 9), 2.262157162740992, 1e-9); /* of printed tables */
+    check_rel(t_quantile(0.05, 9), 2.262157162740992, 1e-9); /* from printed tables */
     check_rel(t_quantile(0.01, 99), 2.626405457, 1e-8);
 }
 
-/* R's p.adjust; ties; and p-values that are capped at 1. */
+/* Holm's adjusted p-values against R's p.adjust; also ties, and p-values that are capped at 1. */
 static void holms_values_are_those_of_r(void **state)
 {
     (void)state;
@@ -107,7 +110,8 @@ static void holms_values_are_those_of_r(void **state)
     check_rel(stats_holm(ties, 3, 0.9), 0.9, 1e-15);
 }
 
-/* Medians of 25 normal numbers have variance pi / 2 / 25, less 2 %; the mean of 4000 estimates errs by under 4 %. */
+/* Medians of 25 normal numbers have a variance of pi / 2 / 25, less 2 %; the mean of 4000 estimates of it is
+ * within 4 %. */
 static void the_variance_of_a_median_is_the_normal_laws(void **state)
 {
     (void)state;

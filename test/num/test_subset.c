@@ -1,6 +1,7 @@
-/* test_subset.c -- random subsets against the distribution of uniform ones.
+/* test_subset.c -- random subsets of k of n elements against the uniform distribution over all subsets.
  *
- * Chi-square limits are at z = 6.1 of Wilson and Hilferty's normal form: a false alarm under 1e-9 each, seeds fixed. */
+ * Limits of chi-square statistics are at z = 6.1 in Wilson and Hilferty's normal approximation: each has a
+ * false-alarm probability below 1e-9. Seeds are fixed. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "num/subset.h"
@@ -26,7 +27,7 @@ static double log_choose(double n, double k)
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Every subset of a few elements is equally frequent; a subset's bits are its index. */
+/* Every subset of a few elements is equally frequent; subsets are counted by their bit mask. */
 static void all_subsets_are_equally_likely(void **state)
 {
     (void)state;
@@ -87,8 +88,9 @@ static void all_pairs_are_equally_likely(void **state)
     check_chi2(chi2, PAIRS, "pairs");
 }
 
-/* How many fall into each of three blocks, together: C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Cells that
- * are expected under 10 times go into one. */
+/* The numbers i, j and k - i - j of elements drawn from three blocks of a, b and c elements have the joint
+ * probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). All cells that are expected under 10 times are counted as
+ * one. */
 static void blocks_get_their_hypergeometric_share(void **state)
 {
     (void)state;
@@ -97,7 +99,7 @@ static void blocks_get_their_hypergeometric_share(void **state)
     const size_t ks[] = {1, 3, 40, n - 2, n - 30};
     for (size_t row = 0; row < countof(ks); row++) {
         const ArenaMark mark = arena_mark(forever);
-        const size_t k = ks[row], few = k < n / 2 ? k : n - k; /* those left out have the same law */
+        const size_t k = ks[row], few = k < n / 2 ? k : n - k; /* the elements left out are distributed alike */
         uint64_t *seen = NEW_ZERO(forever, uint64_t, (few + 1) * (few + 1));
         for (uint64_t r = 0; r < DRAWS; r++) {
             Subset s;
@@ -133,7 +135,8 @@ static void blocks_get_their_hypergeometric_share(void **state)
     }
 }
 
-/* Mean and variance of a block's number, where it is large: k m/n and that times (1 - m/n)(n - k)/(n - 1). */
+/* The number of elements drawn from a block of m elements, where it is large, has mean k m/n and variance k m/n (1
+ * - m/n)(n - k)/(n - 1). */
 static void large_shares_have_the_right_mean_and_spread(void **state)
 {
     (void)state;
@@ -148,7 +151,7 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             const Rng rng = address(r + 99000000 * row);
             const ArenaMark before = arena_mark(forever);
             check(subset_open(&s, &rng, n, ks[row], forever));
-            for (size_t b = 0; b < 3; b++) { /* the first, one between, the last whole one */
+            for (size_t b = 0; b < 3; b++) { /* the first block, a middle one, the last whole one */
                 const size_t at = b == 0 ? 0 : b == 1 ? 5 : 9;
                 const double off = (double)(s.before[at + 1] - s.before[at]) - mean;
                 sum[b] += off / DRAWS;
@@ -156,7 +159,8 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
             }
             arena_rewind(forever, before);
         }
-        for (size_t b = 0; b < 3; b++) { /* normal to far beyond what these limits need */
+        /* the numbers are nearly normal, so their squares have relative variance 2 */
+        for (size_t b = 0; b < 3; b++) {
             check_near(sum[b], 0, 6.1 * sqrt(v / DRAWS));
             check_rel(squares[b], v, 6.1 * sqrt(2.0 / DRAWS));
         }
@@ -180,7 +184,7 @@ static void places_in_a_block_are_used_alike(void **state)
                 seen[w] += (size_t)__builtin_popcountll(member[w]);
             arena_rewind(forever, before);
         }
-        /* a word's number is hypergeometric: less spread than a multinomial's by (n - k) / (n - 1) */
+        /* a word's number is hypergeometric: its variance is a multinomial's times (n - k) / (n - 1) */
         const double want = (double)ks[row] * DRAWS / CELLS;
         double chi2 = 0;
         for (size_t c = 0; c < CELLS; c++)

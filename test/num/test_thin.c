@@ -1,5 +1,5 @@
-/* test_thin.c -- products with a few vectors against long doubles, on every instruction set and for any number of
- * threads; and vectors that are orthonormal whatever they were. */
+/* test_thin.c -- products of a matrix with a few vectors against long doubles, on every instruction set and for
+ * any number of threads; and the orthonormalisation of vectors. */
 #include "rig/check.h"
 
 #include "vec/kernels.h"
@@ -37,7 +37,7 @@ static void products_agree_to_the_bit_between_instruction_sets(void **state)
             {
                 k->rows_dot(a, rows, cols, in, count, dots);
                 memset(sum, 0, sizeof sum);
-                k->rows_add(a, cols, rows, stride, in, count, sums); /* the first columns of each row */
+                k->rows_add(a, cols, rows, stride, in, count, sums); /* sums over the first `stride` columns */
                 for (size_t i = 0; i < count; i++) {
                     if (isa == 0)
                         memcpy(first[i], out[i], rows * 4), memcpy(first_sum[i], sum[i], stride * 8);
@@ -84,7 +84,7 @@ static void products_are_those_of_long_doubles_for_any_number_of_threads(void **
     arena_close(a);
 }
 
-/* A shape of several stretches and strips: blocks of rows and columns of their own sums. */
+/* These shapes are cut into strips (of columns) and stretches (of rows), each with sums of its own. */
 static void large_products_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void vectors_become_orthonormal_and_span_the_same(void **state)
         for (size_t i = 0; i < COUNT * N; i++)
             was[i] = v[i] *= scales[s];
         make_orthonormal(v, 1);
-        for (size_t k = 0; k < COUNT; k++) { /* each lies among the new ones up to its own number */
+        for (size_t k = 0; k < COUNT; k++) { /* old vector k is in the span of the new vectors 0 .. k */
             double along = 0;
             for (size_t j = 0; j <= k; j++)
                 along += pow(dot(was + k * N, v + j * N, N), 2);

@@ -1,5 +1,5 @@
-/* test_wavelet.c -- wavelet transforms against their definition in doubles, published filters against what makes
- * them those, and every instruction set's kernels against plain loops. */
+/* test_wavelet.c -- wavelet transforms against their definition in doubles; filters against the conditions that
+ * define them and against published values; every instruction set's kernels against plain loops. */
 #include "num/finite.h"
 #include "rig/check.h"
 
@@ -53,7 +53,7 @@ static void filters_are_orthonormal_and_have_their_vanishing_moments(void **stat
     }
 }
 
-/* Daubechies' table 6.1, and the closed forms of the shorter two. */
+/* db4 against Daubechies' table 6.1, db2 and Haar against their closed forms. */
 static void filters_are_the_published_ones(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void filters_are_the_published_ones(void **state)
 
 /* ---- the transform ---- */
 
-/* The header's two sums, in doubles. */
+/* Computes a transform by the two sums in wavelet_transform.h, in doubles. */
 static void wavelet_ref(int family, int levels, const double *x, double *y, size_t n)
 {
     const WaveletFilter w = wavelet_filter(family);
@@ -130,7 +130,7 @@ static void rows_and_columns_are_orthonormal_at_every_length(void **state)
             for (int levels = 0; levels <= 2; levels++) {
                 const size_t n = lengths[s];
                 const ArenaMark mark = arena_mark(a);
-                float *w = NEW(a, float, n *n); /* (column of the matrix, row) */
+                float *w = NEW(a, float, n *n); /* the transform's matrix: w[n * column + row] */
                 for (size_t i = 0; i < n; i++) {
                     float *x = NEW_ZERO(a, float, n);
                     x[i] = 1;
@@ -161,7 +161,7 @@ static void some_coefficients_by_hand(void **state)
     check_near((double)y[2], -(double)half, 1e-6);
     check_near((double)y[3], -(double)half, 1e-6);
     check(y[4] == 9);
-    /* An impulse at 0 is met by the first pair's tap 0 and, round the end, by the last pair's tap 2. */
+    /* The signal is periodic: an impulse at 0 meets tap 0 of the first pair and tap 2 of the last pair. */
     const float impulse[8] = {1};
     float z[8];
     const WaveletFilter w = wavelet_filter(WAVELET_DB2);
@@ -171,7 +171,8 @@ static void some_coefficients_by_hand(void **state)
     check(z[4] == (float)s[3] && z[7] == (float)s[1] && z[5] == 0 && z[6] == 0);
 }
 
-/* Polynomials of as many coefficients as there are vanishing moments leave no details but round the end. */
+/* A polynomial of lower degree than the number of vanishing moments has details of 0, except where a filter wraps
+ * round the end. */
 static void details_of_polynomials_vanish(void **state)
 {
     (void)state;
@@ -188,7 +189,7 @@ static void details_of_polynomials_vanish(void **state)
 
 static const size_t sizes[] = {0, 1, 2, 3, 7, 1000, 65535, 65536, 65539, 131071, 300001};
 
-/* Only results round, each by half a unit at most, and that in either direction. */
+/* Sums are doubles, and only results are rounded, each by at most half a unit in the last place, up or down. */
 static void back_is_the_inverse_and_lengths_stay(void **state)
 {
     (void)state;
@@ -276,7 +277,8 @@ static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
                 k->wavelet_join(&w, low + 4, high + 4, pairs, back);
                 check(smooth[pairs] == 77 && detail[pairs] == 77 && back[2 * pairs] == 77);
                 for (size_t p = 0; p < pairs; p++) {
-                    double v = 0, d = 0, even = 0, odd = 0; /* -0 + 0 = 0 shows in no == */
+                    /* sums from 0 are never -0, which == does not tell from 0 */
+                    double v = 0, d = 0, even = 0, odd = 0;
                     for (int t = 0; t < w.taps; t++) {
                         v += (double)x[2 * p + (size_t)t] * w.smooth[t];
                         d += (double)x[2 * p + (size_t)t] * w.detail[t];

@@ -38,8 +38,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* The column "published bytes" gets the heading and the meaning of the field bytes; the word before the field is
- * escaped. */
+/* The column "published bytes" gets the heading and the explanation of the field bytes, with the word before it;
+ * such a word is escaped. */
 static void a_word_before_a_field_stays_in_its_heading(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void what_is_left_out_is_named_with_the_reason(void **state)
     put(".hidden.csv", "x");
     check(!mkdir(path_of("folder"), 0777) && !mkfifo(path_of("fifo.csv"), 0666));
     check(!symlink("nowhere", path_of("link.csv")));
-    assert_int_equal(write_page(), ERR_CORRUPT); /* the page is written all the same */
+    assert_int_equal(write_page(), ERR_CORRUPT); /* the page is written, without f.json */
     check(strstr(err.text, "f.json"));
     const char *p = page();
     for (size_t i = 0; i < countof(left); i++)
@@ -189,7 +189,7 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
-/* The row over all selected tensors comes first; with several steps, the row over all steps and tensors. */
+/* The row over all selected tensors comes first; with several steps, first the row over all steps and tensors. */
 static void a_comparisons_summary_comes_first(void **state)
 {
     (void)state;

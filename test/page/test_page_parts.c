@@ -1,4 +1,5 @@
-/* test_page_parts.c -- the parts of a page: escaped text, pictures as data: URIs, kinds of results, speed-ups. */
+/* test_page_parts.c -- the parts of a page: escaped text, pictures as data: URIs, kinds of results, speed-up
+ * tables. */
 #include "rig/page_rig.h"
 
 #include "page/report_html.h"

@@ -196,7 +196,8 @@ static void what_is_no_result_is_refused(void **state)
     assert_int_equal(plot_load(&json, ".", a, &err), ERR_IO);
 }
 
-/* Removes each needed column in turn. */
+/* Without a column that it needs, a figure is refused; the message names the column and the command that writes
+ * it. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
     (void)state;

@@ -23,7 +23,8 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
                                ",,,,0.9,,,,\n");
 }
 
-/* Three runs of compressor a, the last shorter: the mean at a step is over the 1, 2 or 3 runs that have the step. */
+/* Three runs of compressor a, of which the last is shorter: the mean at a step is over the runs that have the
+ * step. */
 static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
 {
     (void)state;
@@ -85,7 +86,7 @@ static void each_axis_says_what_it_is(void **state)
     write_file("data.csv", "compressor,step,test_accuracy\na,1,0.5\n");
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg"};
-    assert_int_equal(plot_draw(&job, a, &err), ERR_IO); /* no times at all */
+    assert_int_equal(plot_draw(&job, a, &err), ERR_IO); /* no column of times */
     check(strstr(err.text, "sim_seconds"));
 }
 

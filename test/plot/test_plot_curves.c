@@ -22,8 +22,9 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
     assert_int_equal(rows_of(&plot_spectrum, "tensor,index,value\nb,1,3\nb,2,1\n", &rows), 2);
 }
 
-/* Tensors 0 .. 10 with values 1, p, p^2, p^3, p = (t + 1) / 12: the median curve is tensor 5's; the quartiles
- * of the second value are 3.5/12 and 8.5/12. Only two tensors, fewer than half, have a fifth value: no band there. */
+/* Tensor t = 0 .. 10 has the values 1, p, p^2, p^3 with p = (t + 1) / 12. The median curve is tensor 5's; the
+ * quartiles of the second value are 3.5/12 and 8.5/12. Only two tensors have a fifth value, fewer than half, so
+ * the band ends before it. */
 static void many_spectra_have_a_band_and_two_ends(void **state)
 {
     (void)state;
@@ -71,7 +72,8 @@ static void thin_bins_are_put_together(void **state)
                         "named,-4,-1,10,,,w\nnamed,-1,0,500,,,w\nnamed,0,1,480,,,w\nnamed,1,4,16,,,w\n");
 }
 
-/* Histograms of ten normal tensors with different means and variances coincide in units of the standard deviation. */
+/* Ten normal tensors with different means and variances have the same histogram in units of the standard
+ * deviation. */
 static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 {
     (void)state;
@@ -120,7 +122,7 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         check_refused(rows[i].kind, rows[i].text, rows[i].why);
 }
 
-/* Returns data for this kind of figure with so many tensors, the whole repeated `passes` times. */
+/* Returns data for this kind of figure with `tensors` tensors, all rows repeated `passes` times. */
 static char *made_up(const char *kind, int tensors, int passes)
 {
     TextBuf text = {.arena = a};
@@ -151,7 +153,8 @@ static void curves_are_drawn_one_or_many_once_or_more(void **state)
             check(!strstr(svg, "median") == (tensors[i] <= 8));
             const char *rows = contents("f.plot.csv");
             check_ok(draw(kinds[k], "f.plot.csv", "f.svg"), &err);
-            assert_string_equal(contents("f.plot.csv"), rows); /* the data of a figure give the same figure */
+            /* the data of a figure are input for the same figure */
+            assert_string_equal(contents("f.plot.csv"), rows);
         }
 }
 

@@ -1,5 +1,6 @@
-/* test_bias.c -- standard errors and tests of bias on layers of a real gradient: how often intervals hold the value,
- * how often the tests err, and two biased codecs that they have to find. Seeds are fixed, so the counts are, too. */
+/* test_bias.c -- standard errors and tests of bias, on layers of a real gradient: how often confidence intervals
+ * hold the true value, how often the tests raise a false alarm, and two biased codecs that they must find. Seeds
+ * are fixed, so the counts are, too. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "measure/metrics_errors.h"
@@ -15,7 +16,7 @@ typedef struct {
     VectorList list;
     Comparison c;
     const Codec *codec[CODECS_MAX];
-    double (*value)[CODECS_MAX]; /* (metrics) of all selected vectors, from the last run */
+    double (*value)[CODECS_MAX]; /* (metric, codec): values over all selected vectors in the last run */
     Error err;
 } World;
 
@@ -82,7 +83,7 @@ static double value(const World *w, size_t codec, const char *metric)
 
 static const char *const measured[] = {"relative_error", "bits_per_element", "cosine", "gain", "gain_l1"};
 
-/* The exact value where one is known, else the mean over all seeds. */
+/* Returns the exact value where one is known, else the mean over all seeds. */
 static double truth_of(const World *w, size_t codec, size_t m, const double *v)
 {
     Moments mean = {0};
@@ -92,10 +93,10 @@ static double truth_of(const World *w, size_t codec, size_t m, const double *v)
     return isnan(exact) ? mean.mean : exact;
 }
 
-/* The 95 % intervals of Student's t hold the value for 90 to 99 % of 200 seeds. The number that they hold is
- * binomial: outside these bounds with probability 0.006 (fewer) and 0.0004 (more) where the interval is exact. Two
- * are wider by design: that of an svd codec's gain is at least as wide as its closed form, and a mean of few atoms'
- * cosine is not normal. */
+/* The 95 % intervals of Student's t hold the true value for 90 to 99 % of 200 seeds. For an exact interval, this
+ * number is binomial: below these bounds with probability 0.006, above with 0.0004. Two intervals are wider by
+ * design: that of an svd codec's gain, which is at least as wide as its closed form, and that of a cosine with few
+ * atoms, whose mean is not normal. */
 static void intervals_hold_the_value_19_times_in_20(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
                 varied += se[m][k][s] > 1e-6 * fabs(truth);
                 check(!fixed || se[m][k][s] == 0);
             }
-            if (varied < SEEDS) /* the same in every draw, as eden's gain and size */
+            if (varied < SEEDS) /* the same in every draw, such as eden's gain and size */
                 continue;
             check(held >= 180 && held <= (wide ? 200 : 198));
         }
@@ -134,8 +135,8 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
 
 /* ---- false alarms ---- */
 
-/* Six unbiased codecs, three tests, 200 seeds: 3400 tests or more. At p = 0.05 and 0.01 they alarm in at most twice
- * as many. */
+/* Six unbiased codecs, three tests and 200 seeds make 3400 tests or more. At p = 0.05 and 0.01 at most twice as
+ * many as expected raise an alarm. */
 static void unbiased_codecs_are_seldom_called_biased(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static BiasRow judged(World *w, size_t repeats)
     return row;
 }
 
-/* Drawing again until a payload holds an entry makes every entry too likely, here by 1 / (1 - e^-2) = 1.157. */
+/* If empty payloads are drawn again, every entry is kept too often, here by the factor 1 / (1 - e^-2) = 1.157. */
 static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
 {
     (void)state;
@@ -198,7 +199,7 @@ static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
     close_layer(&w);
 }
 
-/* qsgd at one level that rounds up with the probability of rounding down (test_inverted_rounding.c). */
+/* A faulty qsgd with one level, which rounds up with the probability of rounding down (test_inverted_rounding.c). */
 static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
 {
     (void)state;

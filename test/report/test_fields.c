@@ -1,4 +1,4 @@
-/* test_fields.c -- the table of fields: complete, without repeats, and equal to docs/metrics.md. */
+/* test_fields.c -- the table of fields is complete, has no field twice, and equals docs/metrics.md. */
 #include "rig/check.h"
 #include "measure/metrics.h"
 #include "report/fields.h"
@@ -72,7 +72,8 @@ static char *fields_page(Arena *a)
     return text_done(&out);
 }
 
-/* Compares docs/metrics.md with the table; with ATOMO_WRITE_DOCS in the environment, writes docs/metrics.md. */
+/* Compares docs/metrics.md with the table of fields; with ATOMO_WRITE_DOCS in the environment, writes
+ * docs/metrics.md. */
 static void the_page_has_the_table(void **state)
 {
     (void)state;

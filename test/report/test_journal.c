@@ -1,5 +1,5 @@
-/* test_journal.c -- journals resumed after a cut at any byte; journals of another run and malformed lines are
- * refused. */
+/* test_journal.c -- journals (files of a sweep's records, line by line) resumed after a cut at any byte; journals
+ * of another run and malformed lines are refused. */
 #include "rig/check.h"
 #include "report/report_journal.h"
 
@@ -94,8 +94,8 @@ static void records_come_back_as_they_were(void **state)
     check(access(path, F_OK) != 0);
 }
 
-/* A journal cut at any byte: whole lines are read, the incomplete line is dropped, and a new record gets its own
- * line. */
+/* A journal is cut at any byte: whole lines are read, the incomplete line is dropped, and a new record gets a line
+ * of its own. */
 static void a_torn_last_line_is_dropped(void **state)
 {
     Arena *a = *state;

@@ -1,4 +1,4 @@
-/* test_report.c -- results written in five formats; a file is complete on disk or absent. */
+/* test_report.c -- results written in five formats; the file of a result is complete or absent. */
 #include "rig/check.h"
 #include "base/csv.h"
 #include "report/report.h"
@@ -372,7 +372,8 @@ static void an_abandoned_report_leaves_nothing(void **state)
     spec.path = path_of("x.txt");
     check_ok(report_open(&r, &spec, a, &err), &err);
     check_ok(report_row(r, rows(), true, &err), &err);
-    check(files_in(folder, false) <= 1 && access(spec.path, F_OK)); /* no name, or a temporary name */
+    /* a file without a name, or with a temporary name */
+    check(files_in(folder, false) <= 1 && access(spec.path, F_OK));
     report_abandon(r);
     report_abandon(NULL);
     assert_int_equal(files_in(folder, false), 0);

@@ -1,4 +1,4 @@
-/* test_view.c -- compare accepts known metrics only, and takes timings only when a metric needs them. */
+/* test_view.c -- View: compare accepts only known metrics, and measures times only when a metric needs them. */
 #include "rig/check.h"
 #include "report/report_compare.h"
 

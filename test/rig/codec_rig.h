@@ -39,8 +39,8 @@ static inline Status rig_try_open(Rig *rig, const char *spec, Shape shape)
     return OK;
 }
 
-/* Opens a codec for a tensor of this shape. The caller must not move the rig afterwards: its Call points into
- * it. */
+/* Opens a codec for a tensor of this shape. The caller must not move the rig afterwards, as its Call has pointers
+ * into it. */
 static inline void rig_open(Rig *rig, const char *spec, Shape shape)
 {
     check_ok(rig_try_open(rig, spec, shape), &rig->err);

@@ -43,7 +43,7 @@ static inline Status encode_rounded(const Call *c, const float *x, Buf *out)
     return put(c, out, y);
 }
 
-/* Doubles or zeroes each element, at a coin per element. */
+/* Doubles each element or sets it to 0, with probability 1/2 each. */
 static inline Status encode_coins(const Call *c, const float *x, Buf *out)
 {
     float *y = NEW(c->scratch, float, c->shape->n);
@@ -59,8 +59,8 @@ static inline Status encode_or_fail(const Call *c, const float *x, Buf *out)
     return encode_rounded(c, x, out);
 }
 
-/* Writes one zero byte for each step that has been settled. The residual that this codec reports is the
- * number of steps. */
+/* Writes a payload with one zero byte for each step so far; the codec reports this number of steps as its
+ * residual. */
 static inline Status encode_counted(const Call *c, const float *x, Buf *out)
 {
     const uint64_t steps = *(const uint64_t *)c->state;
@@ -140,7 +140,7 @@ typedef struct {
     Codec codec[4];
     const Codec *codecs[4];
     Comparison c;
-    Kept kept[RECORDS_MAX]; /* by record number: place, then codec */
+    Kept kept[RECORDS_MAX]; /* by place * codecs + codec */
     size_t records, failures, stop_after;
 } World;
 

@@ -22,7 +22,7 @@ typedef struct {
     Bytes sent[ROUNDS_MAX][WORKERS];
 } Crew;
 
-/* Normal numbers. Worker k's gradient begins at element APART * k. */
+/* A pool of normal numbers: worker k's gradient begins at element APART * k. */
 static float *pool;
 
 static inline void crew_open(Crew *w, const Codec *codec, Shape shape)

@@ -16,8 +16,8 @@
 
 typedef struct {
     size_t repeats;
-    double gain, gain_error, gain_step; /* mean, standard error, largest |gain_r - mean| / R */
-    double mse, mse_error, mse_step;    /* mean, standard error and largest e_r / R of e_r */
+    double gain, gain_error, gain_step; /* mean gain, its standard error, largest |gain_r - mean| / R */
+    double mse, mse_error, mse_step;    /* the same of e_r: mean, standard error, largest e_r / R */
     double variance;                    /* 1/(R-1) sum_r |decoded_r - mean|^2 */
     double bias_ratio, freedom;         /* R |mean - g|^2 / variance, and its degrees of freedom */
     double off, norm2, rounding;        /* |mean - g|^2, |g|^2, squared rounding error of float32 */
@@ -29,7 +29,7 @@ static inline const float *draws_load(void *data, size_t j, Error *err)
     return data;
 }
 
-/* Makes the plan of a codec that has a plan hook. One plan serves all draws, as levels do not depend on the
+/* Makes the plan of a codec that has a plan hook. One plan serves all draws, as its levels do not depend on the
  * draw. */
 static inline void draws_plan(Rig *rig, const float *x)
 {
@@ -94,7 +94,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     d.rounding = norm2 * (6 * 0x1p-24) * (6 * 0x1p-24);
     d.bias_ratio = sum > 0 ? R * off / sum : NAN;
     d.freedom = sum2 > 0 ? sum * sum / fmax(sum2, pairs / (R - 1)) : 0;
-    /* the codec's own fourth moments, if it has them: a rare atom hardly ever occurs in two successive draws */
+    /* the codec's own tr C^2, if it has one: the estimate from pairs of draws misses rare atoms */
     AtomMoments m;
     rig->call.rng = rig_rng(0);
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
@@ -133,7 +133,7 @@ static inline bool draws_energy_is_right(const Draws *d)
 static inline bool draws_variance_is(const Draws *d, double expected)
 {
     if (d->variance <= d->rounding && (double)d->repeats * expected < d->norm2)
-        return true; /* the atoms that vary are so rare that no draw had one */
+        return true; /* the atoms that vary are so rare that none was drawn */
     return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
 }
 

@@ -19,7 +19,7 @@ typedef struct {
     Rng rng;
 } Layers;
 
-/* Inputs have the shape and layout of `like` and receive a gradient. */
+/* Opens the layers of a test. Inputs have the shape and layout of `like`, and receive a gradient. */
 static inline void layers_open(Layers *r, Activation like, size_t images)
 {
     *r = (Layers){.a = arena_open(0), .scratch = arena_open(0), .images = images, .threads = 1};

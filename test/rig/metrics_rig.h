@@ -1,4 +1,4 @@
-/* metrics_rig.h -- memory for a tally, and the metrics of a tally by name. */
+/* metrics_rig.h -- memory for a Tally (sums over elements and repeats), and the metrics computed from it, by name. */
 #ifndef ATOMO_METRICS_RIG_H
 #define ATOMO_METRICS_RIG_H
 

@@ -9,8 +9,8 @@
 
 static const unsigned lane_counts[] = {1, 4, RANS_LANES};
 
-/* Writes the stream as docs/FORMAT.md defines it, slowly: 64-bit states, one symbol at a time, slots found by
- * counting, 16-bit words in an array of their own. Returns the stream's size. */
+/* Writes the stream that docs/FORMAT.md defines, slowly: 64-bit states, one symbol at a time, each symbol's slots
+ * found by adding frequencies, 16-bit words in a separate array. Returns the stream's size. */
 static inline size_t slow_put(const Rans *r, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *out)
 {
     uint64_t x[RANS_LANES];

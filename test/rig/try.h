@@ -150,7 +150,7 @@ static inline void try_any_threads(Try *t)
 
 /* ---- mean and variance ---- */
 
-/* The distribution of element i's error by the codec's closed form: `high` with probability p, else `low`. */
+/* The distribution of an element's error by the codec's closed form: `high` with probability p, else `low`. */
 typedef struct {
     double high, low, p;
 } TwoPoint;
@@ -160,8 +160,8 @@ typedef struct {
     double ratio, ratio_allowed; /* measured / expected squared error - 1; its limit */
 } Verdict;
 
-/* Encodes and decodes R = `repeats` times. `faked` multiplies every estimate, to plant a bias. The elements'
- * errors must be independent and take two values each. */
+/* Encodes and decodes R = `repeats` times, and returns gain and squared error against their limits. The elements'
+ * errors must be independent and take two values each. `faked` multiplies every estimate, to plant a bias. */
 static inline Verdict try_statistics(Try *t, const TwoPoint *law, size_t repeats, double faked)
 {
     const size_t n = t->shape.n;

@@ -1,8 +1,7 @@
-/* test_verify.c -- tests that each statement of the paper holds on every source of data; tests verdicts and
- * bounds. */
+/* test_verify.c -- `verify`: each statement of the ATOMO paper holds on every source of data; verdicts and bounds. */
 #include "rig/verify_rig.h"
 
-/* ---- statements with the correct methods ---- */
+/* ---- statements, checked on this project's methods ---- */
 
 static void every_statement_holds_on_every_source(void **state)
 {
@@ -179,7 +178,7 @@ static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
         for (size_t i = 0; i < set.dim; i++)
             cross += set.g[i] * set.g[i];
         for (size_t i = 0; i < set.count; i++)
-            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + phi for unit atoms */
+            cross -= set.lambda[i] * set.lambda[i]; /* |g|^2 = sum lambda^2 + cross terms, for unit atoms */
         check_rel(atomset_outcomes(&set).mean, second, 1e-12);
         check_rel(set.cross, cross, 1e-12);
         check(set.cross < 0);

@@ -1,5 +1,5 @@
-/* test_verify_faults.c -- tests that each statement fails if a method that it depends on is replaced by a faulty one,
- * and that other statements still hold. */
+/* test_verify_faults.c -- `verify` with one faulty method at a time: each statement that depends on the method
+ * fails, and other statements still hold. */
 #include "rig/verify_rig.h"
 
 static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -123,7 +123,7 @@ static bool keep_often(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i, 1.04 * p);
 }
 
-/* Uses one draw for ten atoms: right for each atom, wrong for pairs. */
+/* Uses one draw for every ten atoms: single atoms have the right probability, pairs do not. */
 static bool keep_together(const Rng *rng, uint64_t i, double p)
 {
     return verify_methods.keep(rng, i / 10, p);
@@ -142,7 +142,7 @@ static void raise_as_printed(const double *lambda, const double *q, size_t n, do
         p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
 }
 
-/* Makes a feasible p, but takes all that the first element gains from the second. */
+/* Makes a feasible p by taking all that the first element gains from the second, which is not the best p. */
 static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
 {
     (void)lambda;
