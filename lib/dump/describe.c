@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One block's part of the sums, so that a long tensor's total is a sum of few like terms. */
+/* Adds one block's sums. Adding up block by block keeps rounding errors small: a long tensor's total is a sum of few
+ * terms of similar size. */
 static void add_block(Description *d, const float *x, size_t n)
 {
     double sum = 0, l1 = 0, squares = 0;
@@ -20,7 +21,7 @@ static void add_block(Description *d, const float *x, size_t n)
         sum += v;
         l1 += fabs(v);
         squares += v * v;
-        d->min = fmin(d->min, v); /* of NaN and a number it is the number */
+        d->min = fmin(d->min, v); /* fmin of NaN and a number is the number */
         d->max = fmax(d->max, v);
     }
     d->mean += sum;
@@ -28,7 +29,8 @@ static void add_block(Description *d, const float *x, size_t n)
     d->l2 += squares;
 }
 
-/* Sum of squared distances from the mean, in a second pass: the squares of the first pass would cancel. */
+/* Returns the sum of squared distances from the mean, in a second pass: the difference of the first pass's sum of
+ * squares and n mean^2 could cancel. */
 static double spread(const float *x, size_t n, double mean)
 {
     double total = 0;
@@ -64,7 +66,8 @@ double histogram_edge(const Histogram *h, size_t b)
     return b == h->bins ? h->max : h->min + (h->max - h->min) * ((double)b / (double)h->bins);
 }
 
-/* Finds the bin by division, then corrects it by the printed edges, as division may round across an edge. */
+/* Returns the bin of v: computed by a division, then corrected by the edges that are printed, as the division may
+ * round across an edge. */
 static size_t bin_of(const Histogram *h, double v)
 {
     const double at = (v - h->min) / (h->max - h->min) * (double)h->bins;

@@ -1,8 +1,8 @@
 /* describe.h -- statistics of a tensor before compression: moments, norms, histogram, singular values, and the
  * quantities that the ATOMO paper's theorems compare.
  *
- * NaN and infinities are counted and otherwise ignored; a tensor that has any gets no spectrum. A number that does
- * not exist is NaN. Sums are in double, block by block. */
+ * NaN and infinities are counted and otherwise ignored; a tensor that holds any gets no spectrum. A statistic that is
+ * not defined is NaN. Sums are taken in double, block by block. */
 #ifndef ATOMO_DESCRIBE_H
 #define ATOMO_DESCRIBE_H
 
@@ -10,7 +10,7 @@
 
 typedef struct {
     size_t n, zeros, nonfinite;
-    double min, max, mean, std; /* std over n, about the mean */
+    double min, max, mean, std; /* std: root mean square distance from the mean */
     double l1, l2, linf;
     double qsgd_budget;     /* l1 / l2: ATOMO with this budget is 1-bit QSGD (Theorem 5, q = 2) */
     double terngrad_budget; /* l1 / linf: ATOMO with this budget is TernGrad (q = infinity) */
@@ -18,9 +18,10 @@ typedef struct {
 
 Description describe(const float *x, size_t n);
 
-/* Equal bins from min to max of the finite elements, the last one closed; one bin when all are equal. `count`
- * has room for `bins`. Sets `bins` to the number of bins, 0 when nothing is finite. Bin b reaches from bin_edge(b) to
- * bin_edge(b + 1). */
+/* Bins of equal width from the smallest to the largest finite element; one bin when all elements are equal. Bin b
+ * holds histogram_edge(b) <= x < histogram_edge(b + 1); the last bin includes its upper edge. The caller sets `bins`
+ * and gives `count` room for as many; histogram_fill sets `bins` to the number of bins in use, 0 when no element is
+ * finite. */
 typedef struct {
     double min, max;
     size_t bins;
@@ -29,12 +30,13 @@ typedef struct {
 void histogram_fill(Histogram *h, const float *x, size_t n);
 double histogram_edge(const Histogram *h, size_t b);
 
-/* Of the matrix that the tensor is viewed as. Theorem 6: at equal cost singular vectors beat entries iff
- * (rows + cols) nuclear^2 <= l1^2. */
+/* The singular values of the matrix that the tensor is viewed as. Theorem 6: at equal cost, singular vectors as atoms
+ * have less variance than entries iff (rows + cols) nuclear_norm^2 <= l1^2, that is, theorem6_left <=
+ * theorem6_right. */
 typedef struct {
     size_t rows, cols, k; /* k = min(rows, cols) */
     double *value;        /* (k) descending; NULL when the tensor is not finite, or on failure */
-    double stable_rank;   /* sum of squares over the largest square */
+    double stable_rank;   /* sum of the squared singular values over the largest one */
     double nuclear_norm;
     double theorem6_left, theorem6_right;
 } Spectrum;

@@ -6,13 +6,13 @@
 
 const char *const grouping_names[] = {"tensor", "kind", "all", NULL};
 
-/* Whether the tensor is a vector by itself. */
+/* True when the tensor is a vector by itself. */
 static bool alone(const GroupSpec *spec, const TensorInfo *t)
 {
     return spec->grouping == GROUP_TENSOR || t->shape.n < spec->min_elements;
 }
 
-/* The name of the vector that `t` belongs to. */
+/* Returns the name of the vector that `t` belongs to. */
 static const char *group_name(const GroupSpec *spec, const TensorInfo *t)
 {
     if (alone(spec, t))
@@ -27,9 +27,10 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* ---- leaving out what is not finite ---- */
+/* ---- leaving out tensors with NaN or Inf ---- */
 
-/* Reads every tensor of index[0, *count) and keeps those whose elements are all finite. */
+/* Reads the *count tensors of `index` and keeps the indices of those whose elements are all finite; updates
+ * *count. */
 static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Error *err)
 {
     const ArenaMark mark = arena_mark(a);
@@ -55,11 +56,12 @@ static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Er
 typedef struct {
     const GroupSpec *spec;
     VectorList *list;
-    size_t *owner; /* of each selected tensor: its vector */
+    size_t *owner; /* for each selected tensor, the index of its vector */
     size_t from;   /* the first vector of the present step and worker */
 } Grouper;
 
-/* The index of the vector that `t` belongs to: one of the same step and worker, or a new one. */
+/* Returns the index of the vector that `t` belongs to: an existing vector of the same step and worker, or a new
+ * one. */
 static size_t vector_for(Grouper *g, const TensorInfo *t)
 {
     VectorList *l = g->list;
@@ -95,7 +97,7 @@ static void add_member(Grouper *g, size_t v, const TensorInfo *t)
     vector->members++;
 }
 
-/* Gives each vector its members: one array, cut in the order of the vectors. */
+/* Gives each vector its members; all are in one array, in the order of the vectors. */
 static void deal(const Grouper *g, const size_t *index, size_t count, size_t *member)
 {
     VectorList *l = g->list;

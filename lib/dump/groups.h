@@ -1,7 +1,7 @@
-/* groups.h -- which tensors of a dump are compressed, and which of them together.
+/* groups.h -- selects the tensors of a dump that are compressed, and joins those that are compressed together.
  *
- * A Vector is what a codec sees in one call: one tensor, or all of a kind, or the whole gradient of one step
- * and worker, end to end in file order. */
+ * A Vector is the input of one call of a codec: one tensor of one step and worker, or all its tensors of a kind, or
+ * its whole gradient; joined tensors follow one another in file order. */
 #ifndef ATOMO_GROUPS_H
 #define ATOMO_GROUPS_H
 
@@ -14,25 +14,25 @@ typedef struct {
     Selection selection;
     Grouping grouping;
     size_t
-        min_elements; /* smaller tensors are sent as floats, each by itself, whatever the codec; 0: no tensor is */
+        min_elements; /* smaller tensors are sent one by one as floats, whatever the codec; 0: none */
     bool
-        skip_nonfinite; /* leave out tensors with NaN or Inf, at the cost of reading every selected tensor twice */
+        skip_nonfinite; /* leave out tensors with NaN or Inf; reads every selected tensor twice */
 } GroupSpec;
 
 typedef struct {
-    const char *name;                      /* the tensor's; or "conv", "fc", "other" (by kind); or "all" */
+    const char *name;                      /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
     const char *step_group, *worker_group; /* NULL where the file has none */
     int64_t step, worker;
-    Kind kind;            /* KIND_OTHER where kinds are mixed */
-    bool raw;             /* under min_elements: send with the codec `none` */
-    bool joined;          /* its members are joined into one vector; else it is one tensor */
-    Shape shape;          /* of the one tensor; a vector of n when joined */
+    Kind kind;            /* KIND_OTHER when the members differ in kind */
+    bool raw;             /* smaller than min_elements: sent with the codec `none` */
+    bool joined;          /* true: a kind or a whole gradient; false: one tensor */
+    Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
     const size_t *member; /* indices into the dump, in file order */
     size_t members;
 } Vector;
 
 typedef struct {
-    Vector *item; /* by step, then worker, then first member in the file */
+    Vector *item; /* sorted by step, then worker, then place of the first member in the file */
     size_t count;
     size_t largest;  /* most elements in one vector */
     size_t tensors;  /* members of all vectors */
@@ -40,11 +40,13 @@ typedef struct {
     size_t elements; /* in all vectors */
 } VectorList;
 
-/* The vectors that `spec` asks for. Nothing selected, or nothing left, is an error. */
+/* Makes the vectors that `spec` describes. An error when no tensor is selected, or when all selected tensors hold NaN
+ * or Inf and are left out. */
 Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Error *err);
 
-/* Reads the members end to end into x (shape.n floats). NaN or Inf in one is ERR_NUMERIC with the member's
- * name, how many there are and where the first stands. The vector's random address is rng_hash(v->name). */
+/* Reads the members, one after the other, into x (shape.n floats). ERR_NUMERIC when a member holds NaN or Inf; the
+ * message has its name, how many there are and the index of the first. The tensor number in the address of a vector's
+ * random numbers is rng_hash(v->name). */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
 #endif

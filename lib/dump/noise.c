@@ -1,7 +1,7 @@
 /* noise.c -- see noise.h.
  *
- * The inverse of the normal distribution by Wichura's rational functions (AS 241, 1988): one for the middle 85 % of
- * u, two for the tails, functions of sqrt(-log u). */
+ * Computes quantiles of the normal distribution by Wichura's rational functions (AS 241, 1988): one for the middle 85
+ * % of u, and two functions of sqrt(-log u) for the tails. */
 #include "dump/noise.h"
 
 #include "num/log_series.h"

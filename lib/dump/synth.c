@@ -10,7 +10,7 @@ const char *const law_names[] = {"normal", "laplace", "power", "lowrank", "spars
 
 /* ---- elements ---- */
 
-/* Independent streams of random words below a tensor's address. */
+/* Independent streams of random words, derived from a tensor's address. */
 enum { VALUES, SIGNS, LEFT, RIGHT, STREAMS };
 
 typedef struct {
@@ -31,7 +31,7 @@ static double sign_at(const Fill *f, size_t i)
     return rng_u32(&f->stream[SIGNS], USE_DATA, i) & 1 ? 1 : -1;
 }
 
-/* In (0, 1]. */
+/* Returns a uniform number in (0, 1]. */
 static double unit_at(const Fill *f, size_t i)
 {
     return 1 - rng_unit(&f->stream[VALUES], USE_DATA, i);
@@ -84,7 +84,7 @@ static void fill_block(void *data, size_t block)
 
 /* ---- tensors ---- */
 
-/* count x rank normal values. */
+/* Returns a matrix (count, rank) of standard normal numbers; NULL when there is no memory. */
 static const double *factor(const Fill *f, int stream, size_t count, Arena *a)
 {
     const size_t total = count * (size_t)f->synth->rank;

@@ -1,4 +1,4 @@
-/* synth.h -- gradients with known properties, for tests and for trying codecs out.
+/* synth.h -- makes gradients with known properties, for tests and for trying out codecs.
  *
  *     normal    scale z                                             z ~ N(0, 1)
  *     laplace   scale s e                                           s a fair sign, e ~ Exp(1): E|x| = scale
@@ -6,7 +6,7 @@
  *     lowrank   scale (U V' / sqrt(rank) + noise Z) on the paper's matrix view; U, V, Z ~ N(0, 1)
  *     sparse    scale z with probability `density`, else 0
  *
- * An element is a function of (seed, worker, step, tensor, index) alone. */
+ * An element depends on seed, worker, step, tensor name and index alone. */
 #ifndef ATOMO_SYNTH_H
 #define ATOMO_SYNTH_H
 
@@ -24,23 +24,23 @@ typedef struct {
     double density; /* sparse: 0 to 1 */
     uint64_t seed;
     int threads;
-    bool (*stopped)(void); /* called between blocks; true ends the work with ERR_STOPPED. May be NULL */
+    bool (*stopped)(void); /* called before each block; true ends the work with ERR_STOPPED; may be NULL */
 } Synth;
 
-/* x (shape->n) */
+/* Fills x (shape->n) with the gradient of tensor `name`. */
 Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name, const Shape *shape,
                   float *x, Arena *scratch, Error *err);
 
 typedef struct {
-    const Shape *shape; /* one tensor each, called layer0.weight, layer1.weight, ... */
+    const Shape *shape; /* one for each tensor; the tensors are called layer0.weight, layer1.weight, ... */
     size_t shapes;
-    int64_t steps, workers; /* groups step_000001 on; worker_0 on only where there are several workers */
+    int64_t steps, workers; /* step groups begin with step_000001; groups worker_0, ... only if workers > 1 */
 } SynthLayout;
 
-/* Writes the whole dump, with the law and its parameters as attributes; the caller commits. */
+/* Writes the whole dump, with the law and its parameters as attributes; the caller then calls dump_commit. */
 Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
 
-/* "64x3x3x3"; false when it is no shape. */
+/* Parses a shape such as "64x3x3x3"; false when the text is no shape. */
 bool synth_shape(const char *text, Shape *shape);
 
 #endif

@@ -26,16 +26,16 @@ static bool has_workers(const VectorList *v)
     return false;
 }
 
-/* ---- which vectors are merged ---- */
+/* ---- finding the vectors that are merged ---- */
 
 typedef struct {
     Team *team;
-    bool stepwise; /* the workers of each step are merged */
-    size_t from;   /* where the present step's members begin */
-    size_t guess;  /* where to look first: every worker has its vectors in the same order */
+    bool stepwise; /* true: the workers of each step are merged; false: steps are taken as workers */
+    size_t from;   /* the first member of the present step */
+    size_t guess;  /* the member to compare first: workers usually have their vectors in the same order */
 } Gathering;
 
-/* The member that a vector belongs to, or a new one. */
+/* Returns the member that vector i belongs to, which may be new. */
 static Member *find_member(Gathering *g, size_t i)
 {
     Team *c = g->team;

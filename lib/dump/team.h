@@ -1,27 +1,27 @@
-/* team.h -- the gradients of P workers from a dump, for merging; where the dump has fewer workers, gradients are made
- * up.
+/* team.h -- supplies the gradients of P workers from a dump, whose payloads are then merged. If the dump has fewer
+ * workers, the missing gradients are made up.
  *
- * In a dump with worker groups, the workers of each step are merged. In a dump without, its steps are taken as
- * workers of one step. Where a vector has F gradients, worker p >= F gets g + noise rms(g) N(0, 1), where g is the
- * gradient of worker p mod F and the noise has the address (seed, p, step, tensor). Vectors of the same name and
- * shape are merged. */
+ * If the dump has worker groups, the workers of each step are merged; if not, its steps are taken as the workers of a
+ * single step. Vectors of the same name and shape are merged. If the dump holds F gradients of a vector, worker p >=
+ * F gets g + noise rms(g) z: g is the gradient of worker p mod F, z standard normal numbers of the address (seed, p,
+ * step, tensor). */
 #ifndef ATOMO_TEAM_H
 #define ATOMO_TEAM_H
 
 #include "dump/groups.h"
 
 typedef struct {
-    size_t index;   /* into the dump's vectors */
-    size_t reals;   /* how many gradients the dump has of it */
-    size_t *source; /* (reals) indices into the dump's vectors */
-    double *rms;    /* (reals) of each gradient; NaN: not computed yet */
+    size_t index;   /* the first of them among the dump's vectors */
+    size_t reals;   /* how many gradients of the vector the dump holds */
+    size_t *source; /* (reals) their indices among the dump's vectors */
+    double *rms;    /* (reals) their root mean squares; NaN: not computed yet */
 } Member;
 
 typedef struct {
     Dump *dump;
-    VectorList from; /* as the dump has them */
+    VectorList from; /* the dump's vectors */
     VectorList
-        list; /* the merged vectors: without worker, and without step where steps are taken as workers */
+        list; /* the vectors to merge: without worker, and without step if steps are taken as workers */
     Member *member; /* (list.count) */
     uint64_t seed;
     double noise;
@@ -33,7 +33,7 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
 /* Reads the gradient of a worker into x (v->shape.n); v is an item of the team's list. */
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err);
 
-/* How many of the `workers` gradients of v are made up. */
+/* Returns how many of the `workers` gradients of v are made up. */
 size_t team_made(const Team *c, const Vector *v, size_t workers);
 
 #endif

@@ -17,24 +17,24 @@ typedef struct {
     size_t n;             /* elements: the product of dim, 1 for rank 0 */
 } Shape;
 
-/* False when the product overflows or rank is out of range. */
+/* Fills a shape; false when the product of `dim` overflows or the rank is out of range. */
 bool shape_make(Shape *shape, int rank, const size_t *dim);
 Shape shape_vector(size_t n);
 
-/* The tensor's elements in order as a rows x cols matrix, rows * cols == n.
- * PAPER: rank 2 as it is; [x, y, k1, k2] as xy/2 by 2 k1 k2, or xy by k1 k2 when xy is odd; kernels of 1x1 as x by
- * y; rank 1 as n/2 by 2, or n by 1 when n is odd; else first axis by the rest. ROWS: first axis by the rest.
- * SQUARE: the factorisation with the most nearly equal sides, rows >= cols. */
+/* Views the tensor's elements, in order, as a rows x cols matrix, rows * cols == n. PAPER: rank 2 as it is; [x, y,
+ * k1, k2] as xy/2 by 2 k1 k2, or xy by k1 k2 when xy is odd; 1x1 kernels as x by y; rank 1 as n/2 by 2, or n by 1
+ * when n is odd; other ranks as in ROWS. ROWS: the first axis by all the others. SQUARE: sides as equal as n's
+ * factors permit, rows >= cols. */
 typedef enum { RESHAPE_PAPER, RESHAPE_ROWS, RESHAPE_SQUARE } Reshape;
 extern const char *const reshape_names[];
 void matrix_view(const Shape *shape, Reshape reshape, size_t *rows, size_t *cols);
 
 typedef enum { KIND_CONV, KIND_FC, KIND_NORM, KIND_BIAS, KIND_EMBEDDING, KIND_OTHER } Kind;
 extern const char *const kind_names[];
-/* From rank and name, for files without the attribute `kind`. */
+/* Guesses the kind from rank and name, for files without the attribute `kind`. */
 Kind kind_guess(const char *name, const Shape *shape);
 
-/* ---- attributes: carried from a dump into a container and back ---- */
+/* ---- attributes of HDF5 objects; payload containers carry them too ---- */
 
 typedef struct {
     const char *name;
@@ -52,34 +52,34 @@ typedef struct {
 /* ---- reading ---- */
 
 typedef struct {
-    const char *path;    /* in the file, without the leading '/': "step_000100/worker_0/conv1.weight" */
-    const char *name;    /* below the step and worker groups, exact: "conv1.weight" */
+    const char *path;    /* path in the file without the leading '/': "step_000100/worker_0/conv1.weight" */
+    const char *name;    /* path below the step and worker groups: "conv1.weight" */
     const char *display; /* name without "module." and "_orig_mod." */
     const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
-    int64_t step;   /* the group's `step` attribute, else the number in its name; 0 without a step group */
-    int64_t worker; /* the number in the worker group's name; 0 without */
+    int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
+    int64_t worker; /* the number in the worker group's name; 0: no worker group */
     Kind kind;
     Shape shape;
-    AttrList attrs; /* of the dataset */
+    AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
 
 typedef struct Dump Dump;
 
-/* Opens, checks and lists the file. External links and storage, virtual datasets, filters that need a plug-in and
- * float types beyond 64 bits are errors; datasets that are not floats are skipped and counted. The listing lives in
- * the arena until that is rewound or closed. */
+/* Opens, checks and lists the file. External links, external storage, virtual datasets, filters that need a plug-in
+ * and floats of more than 64 bits are errors; datasets that are not floats are skipped and counted. The listing is
+ * stored in the arena, which must not be rewound behind it. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
 const char *dump_file(const Dump *d); /* the path given to dump_open */
 size_t dump_count(const Dump *d);
-const TensorInfo *dump_tensor(const Dump *d, size_t i); /* in file order */
+const TensorInfo *dump_tensor(const Dump *d, size_t i); /* by step, worker, then order in the file */
 size_t dump_skipped(const Dump *d);                     /* datasets that hold no floats */
-const AttrList *dump_attrs(const Dump *d);              /* of the root group */
-/* Of any group by its path, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
+const AttrList *dump_attrs(const Dump *d);              /* attributes of the root group */
+/* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);
 
-/* Every group in file order, the root ("") first: its path and attributes. */
+/* Return the number of groups; path and attributes of group i, in file order, the root ("") first. */
 size_t dump_groups(const Dump *d);
 const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
 
@@ -89,13 +89,13 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err);
 /* ---- selecting ---- */
 
 typedef struct {
-    TextList tensors;          /* globs on path or name, '.' equal to '/'; empty: all */
+    TextList tensors;          /* globs on path or name; '.' and '/' are the same; empty: all */
     const char *step, *worker; /* globs on the group's name or its number; NULL: all */
     const char *kind;          /* glob on the kind's name; NULL: all */
 } Selection;
 
-/* Indices into the dump, in file order. A glob that matches nothing is ERR_USAGE, with the nearest name or the first
- * few. */
+/* Returns the indices of the selected tensors, ascending. A glob that matches nothing is ERR_USAGE; the message has
+ * the nearest name, or the first few names. */
 Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, size_t *count, Error *err);
 
 /* ---- writing ---- */
@@ -106,7 +106,7 @@ typedef struct DumpWriter DumpWriter;
  * touched. Format 1.10 with metadata checksums; the same calls give the same bytes. */
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
-                  Error *err); /* makes the groups on the way */
+                  Error *err); /* creates missing groups of the path */
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
                         Error *err);                           /* "" is the root */
 Status dump_commit(DumpWriter *w, Error *err);                 /* closes the writer in any case */

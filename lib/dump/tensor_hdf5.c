@@ -1,8 +1,10 @@
-/* tensor_hdf5.c -- reading dumps, on the side of the program: a reader process lists the file and delivers floats.
+/* tensor_hdf5.c -- reads dumps, in the program's own process: starts a reader process, which lists the file and
+ * delivers floats.
  *
- * Plain little-endian float32 data are read from the file here, at the offset that the reader gives: that is safe, as
- * any bytes are floats. Other tensors the reader unpacks into shared memory, which this side creates and seals, so
- * that the reader can neither shrink nor grow it. Everything else comes as messages that tensor_stream.c parses. */
+ * Contiguous little-endian float32 data are read from the file here, at the offset that the reader gives; this is
+ * safe, as any bytes are floats. All other tensors are unpacked by the reader into shared memory, which this process
+ * creates and seals, so that the reader can neither shrink nor grow it. Everything else comes as messages, which
+ * tensor_stream.c parses. */
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -18,19 +20,19 @@
 
 enum {
     PATIENCE = 60,  /* seconds to wait for a message */
-    KEEP = 1 << 26, /* bytes of shared memory that are kept from one tensor to the next */
+    KEEP = 1 << 26, /* more bytes of shared memory than this are freed after each tensor */
 };
 
 struct Dump {
     const char *file;
     Listing listing;
-    pid_t reader;           /* 0: gone */
+    pid_t reader;           /* 0: not running */
     int socket, memory, fd; /* fd: the file itself */
-    const float *x;         /* shared */
+    const float *x;         /* the shared memory */
     size_t room;
     uint8_t *inbox; /* bytes received and not yet parsed: [from, to) */
     size_t from, to;
-    Error death; /* the error of every call once the reader is gone */
+    Error death; /* the error that every call returns after the reader has ended */
 };
 
 enum { INBOX = 4 + MESSAGE_MAX };
@@ -64,8 +66,8 @@ static Status reader_lost(Dump *d, bool died, Error *err)
     return err->status;
 }
 
-/* Takes a whole message out of the inbox; false where there is none. A message that is too long gets size 0, which no
- * parser accepts. */
+/* Takes a whole message out of the inbox; false when there is none. A message that is too long is returned with size
+ * 0, which every parser refuses. */
 static bool inbox_take(Dump *d, Bytes *message)
 {
     if (d->to - d->from < 4)
@@ -101,7 +103,7 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 
 /* ---- opening ---- */
 
-/* Looks for the eight bytes that every HDF5 file has at 0, 512, 1024, ..., for a clearer message than the
+/* True when the file has HDF5's signature of eight bytes at 0, 512, 1024, 2048, ...; gives a clearer message than the
  * library's. */
 static bool has_signature(int fd, uint64_t size)
 {
@@ -295,7 +297,7 @@ static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
     return OK;
 }
 
-/* The reader unpacks the tensor into shared memory. */
+/* Lets the reader unpack the tensor into shared memory, and copies it to x. */
 static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t bytes = t->info.shape.n * sizeof *x;
@@ -329,7 +331,7 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
         return err->status;
     }
     const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
-    if (status == OK || !d->reader) /* a lost reader's error names the file already */
+    if (status == OK || !d->reader) /* reader_lost has put the file's name into the error */
         return status;
     error_at(err, "%s", t->info.path);
     return error_at(err, "%s", d->file);

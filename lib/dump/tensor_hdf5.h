@@ -1,4 +1,5 @@
-/* tensor_hdf5.h -- shared by both sides of reading a dump and by the writer. Only tensor_hdf5*.c include it. */
+/* tensor_hdf5.h -- declarations that the reader process, its parent and the writer of dumps share. Only
+ * tensor_hdf5*.c include it. */
 #ifndef ATOMO_TENSOR_HDF5_H
 #define ATOMO_TENSOR_HDF5_H
 
@@ -9,55 +10,57 @@
 
 enum { HDF5_REASON = 256 };
 
-/* The reason of the library's last failure: the system's error where there is one, else the library's innermost
+/* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's innermost
  * message. */
 const char *hdf5_reason(char out[HDF5_REASON]);
 
 /* ---- the reader process ---- */
 
-/* A tensor that the walk found. */
+/* A tensor that walk_file found. */
 typedef struct {
     const char *path;
     uint64_t n;
-    size_t bytes;  /* of an element in the file */
-    bool bfloat16; /* kept as uint16 */
+    size_t bytes;  /* bytes of an element in the file */
+    bool bfloat16; /* bfloat16 stored as uint16 */
 } Found;
 
 typedef struct {
     int socket;
     const char *file; /* its path */
     uint64_t file_size;
-    uint64_t used;       /* address space before the file was opened */
-    bool has_user_block; /* addresses are then not relative to the file's first byte */
+    uint64_t used;       /* bytes of address space in use before the file was opened */
+    bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
     hid_t id;
     Arena *arena;
     Found *found;
     size_t count, room;
 } Source;
 
-/* Lists everything below the root: sends 'G', 'T' and 'S' messages and remembers the tensors. */
+/* Lists all groups and datasets: sends messages 'G', 'T', 'S' and 'Z' (tensor_stream.h) and stores the tensors in
+ * s->found. */
 Status walk_file(Source *s, Error *err);
 
-/* Appends an object's attributes that are one number or one text each; other ones are left out. */
+/* Appends an object's attributes that hold one number or one text; leaves out all others. */
 Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 
-/* Whether the object has an attribute of this name and text, each of up to 64 bytes. */
+/* True when the object has an attribute of this name with this text; each has up to 64 bytes. */
 bool attr_says(hid_t object, const char *name, const char *text);
 
-/* Whether the dataset is float (or bfloat16 in uint16); an error where it is not stored in the file or its filters
- * are not built in. */
+/* Finds out whether the dataset holds floats (or bfloat16 as uint16), and its shape; an error when it is not stored
+ * in the file or needs a filter that is not built in. */
 typedef enum { NOT_FLOATS, FLOATS, BFLOATS } Content;
 Status dataset_check(hid_t dataset, uint64_t file_size, Content *content, Shape *shape, size_t *bytes,
                      Error *err);
 
-/* The file offset of a dataset of contiguous little-endian float32; NOWHERE for any other layout or type, or no
- * data. */
+/* Returns the file offset of a dataset of contiguous little-endian float32; NOWHERE for any other layout or type, or
+ * when it has no data. */
 uint64_t dataset_plain_at(hid_t dataset);
 
-/* Sends the message in `b`, whose first 4 bytes are free for its size. */
+/* Writes the size of message `b` into its first 4 bytes, which are free for it, and sends it. */
 Status message_send(int socket, Buf *b, Error *err);
 
-/* Never returns. `socket` and `memory` are its only ties to the parent. */
+/* Runs the reader process; never returns. `socket` and `memory` (shared memory) are its only connections to the
+ * parent. */
 _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t file_size);
 
 #endif

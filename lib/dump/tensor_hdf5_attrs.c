@@ -1,5 +1,5 @@
-/* tensor_hdf5_attrs.c -- in the reader process: puts an object's attributes into a message, and the reason of a
- * failed call of HDF5. Attributes that are neither one number nor one text of up to 64 KB are left out. */
+/* tensor_hdf5_attrs.c -- in the reader process: writes an object's attributes to a message, and finds out why a call
+ * of HDF5 failed. Attributes that are neither one number nor one text of up to 64 KB are left out. */
 #include "dump/tensor_hdf5.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ const char *hdf5_reason(char out[HDF5_REASON])
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
     const char *number = strstr(out, "errno = ");
     const int cause = number ? atoi(number + strlen("errno = ")) : 0;
-    if (cause) /* the rest is times and addresses */
+    if (cause) /* the rest of the message is times and addresses */
         snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
                  strerror(cause));
     out[strcspn(out, "\n")] = 0;
@@ -40,7 +40,8 @@ typedef struct {
     bool full;
 } AttrSink;
 
-/* Begins an attribute with a value of `value` bytes; false, and full, where there is no room. */
+/* Writes name and type of an attribute whose value takes `value` bytes; sets `full` and returns false when there is
+ * no room. */
 static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
 {
     const size_t length = strlen(name);
@@ -54,7 +55,7 @@ static bool begin(AttrSink *sink, const char *name, uint8_t type, size_t value)
     return true;
 }
 
-/* Reads the attribute's one element and converts it to `wanted`; false when the library cannot. */
+/* Reads the attribute's only element and converts it to the type `wanted`; false when the library cannot. */
 static bool read_number(hid_t attr, hid_t type, hid_t wanted, void *value)
 {
     union {

@@ -1,18 +1,18 @@
-/* tensor_hdf5_check.c -- in the reader process: whether a dataset is a tensor that may be read.
+/* tensor_hdf5_check.c -- in the reader process: checks whether a dataset is a tensor that may be read.
  *
- * Refused are datasets stored outside the file (external storage and virtual datasets can present any file of the
- * user as a tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
+ * It refuses datasets stored outside the file (external storage and virtual datasets can present any file of the user
+ * as a tensor), datasets that need a plug-in, and datasets that claim more elements than the file can hold. */
 #include "dump/tensor_hdf5.h"
 
 
-/* ---- what is refused ---- */
+/* ---- checks of type, filters, size, shape and storage ---- */
 
 static Status refuse(Error *err, const char *what)
 {
     return FAIL(err, ERR_CORRUPT, "%s", what);
 }
 
-/* Floats of 8 to 64 bits in either byte order. */
+/* Accepts floats of 8 to 64 bits in either byte order. */
 static Status check_float(hid_t type, Error *err)
 {
     if (H5Tget_size(type) > 8)
@@ -23,7 +23,7 @@ static Status check_float(hid_t type, Error *err)
     return OK;
 }
 
-/* uint16 with the attribute dtype = "bfloat16". */
+/* True for uint16 with the attribute dtype = "bfloat16". */
 static bool is_bfloat16(hid_t dataset, hid_t type)
 {
     return H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 2 &&
@@ -48,13 +48,13 @@ static Status check_filters(hid_t creation, Error *err)
     return OK;
 }
 
-/* The dataset's bytes must be allocated in the file; chunks may be packed 1032 to 1. */
+/* The dataset's bytes must be allocated in the file; chunks may be deflated by a factor of up to 1032. */
 static Status check_extent(hid_t dataset, hid_t creation, uint64_t file_size, const Shape *shape,
                            size_t bytes, Error *err)
 {
     const uint64_t stored = H5Dget_storage_size(dataset);
     const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED;
-    const uint64_t small = (uint64_t)1 << 20; /* may be all fill value */
+    const uint64_t small = (uint64_t)1 << 20; /* may be stored as a fill value only */
     uint64_t most = stored <= file_size ? (chunked ? 1032 * stored : stored) : 0;
     most = most > small ? most : small;
     if (shape->n > most / bytes)
@@ -91,7 +91,7 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
     return check_extent(dataset, creation, file_size, shape, bytes, err);
 }
 
-/* The checks themselves; dataset_check owns the handles. */
+/* Does the checks of dataset_check, which opens and closes the handles. */
 static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, uint64_t file_size,
                           Content *content, Shape *shape, size_t *bytes, Error *err)
 {

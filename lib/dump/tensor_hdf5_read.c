@@ -1,6 +1,6 @@
-/* tensor_hdf5_read.c -- the reader process: only here the HDF5 library opens existing files.
+/* tensor_hdf5_read.c -- the reader process, the only one in which the HDF5 library opens existing files.
  *
- * The process may open no further files and has limits on memory and processor time, so that a damaged or hostile
+ * The process can open no other files, and its memory and processor time are limited, so that a damaged or hostile
  * file can harm nothing but this process. */
 #include "base/confine.h"
 #include "dump/tensor_hdf5.h"
@@ -39,7 +39,7 @@ static void send_done(int socket)
 
 /* ---- reading ---- */
 
-/* Turns bfloat16, the upper halves of floats, into floats, in place from the end. */
+/* Turns bfloat16 numbers, which are the upper halves of floats, into floats, in place, from the last to the first. */
 static void widen_bfloat16(float *x, size_t n)
 {
     const uint8_t *halves = (const uint8_t *)x;
@@ -83,8 +83,8 @@ static Status open_file(Source *s, Error *err)
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     s->has_user_block =
-        s->id >= 0 && user_block(s->id) != 0; /* a call that fails would overwrite the reason */
-    confine_files();                          /* so that the file cannot make the library open another one */
+        s->id >= 0 && user_block(s->id) != 0; /* only if open: a failing call would overwrite the reason */
+    confine_files();                          /* so that no file can make the library open another file */
     if (s->id >= 0)
         return OK;
     char reason[HDF5_REASON];
@@ -122,7 +122,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     }
     if (i >= s->count || s->found[i].n > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    confine_seconds(8 + s->found[i].n * sizeof **x / MIB); /* uncommon types convert at a few MB/s */
+    confine_seconds(8 + s->found[i].n * sizeof **x / MIB); /* HDF5 converts uncommon types at only a few MB/s */
     return read_tensor(s, &s->found[i], *x, err);
 }
 
@@ -134,7 +134,7 @@ _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t fil
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
     confine_keep((int[]){socket, memory}, 2);
-    s.used = confine_space(); /* reads /proc, so before confine_files */
+    s.used = confine_space(); /* before confine_files, as it reads /proc */
     confine_start();
     confine_memory(s.used, 1024 * MIB);
     confine_seconds(8 + file_size / (16 * MIB));

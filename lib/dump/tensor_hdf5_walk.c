@@ -1,7 +1,7 @@
 /* tensor_hdf5_walk.c -- in the reader process: lists a file's groups and tensors.
  *
- * Only hard links are followed, and each group is entered once, so that cycles end. Soft links are skipped: an object
- * in the file is listed under its own name. Links to other files are refused. */
+ * Only hard links are followed, and each group is entered once, so that cycles end. Soft links are skipped: their
+ * target is listed under the name of its hard link. Links to other files are refused. */
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     return remember(w, (Found){.n = shape.n, .bytes = bytes, .bfloat16 = content == BFLOATS});
 }
 
-/* Lists the group itself, then its members, in order of creation where the file records that. */
+/* Lists the group itself, then its members, in order of creation if the file records this order, else by name. */
 static Status visit_group(Walk *w, hid_t group)
 {
     const hid_t creation = H5Gget_create_plist(group);
@@ -109,7 +109,7 @@ static Status visit_group(Walk *w, hid_t group)
     return w->status;
 }
 
-/* Whether the group has been entered under another name. */
+/* True when the group has been entered under another name. */
 static bool entered(const Walk *w, const H5O_info_t *info)
 {
     for (size_t i = 0; info->rc > 1 && i < w->shared_count; i++)
@@ -156,7 +156,7 @@ static Status visit_name(Walk *w, hid_t group, const char *name, H5L_type_t type
     } else if (type != H5L_TYPE_SOFT) {
         status = FAIL(w->err, ERR_CORRUPT, "an external link, which points into another file; refused");
     }
-    if (status != OK && w->status == OK) /* w->status is set after the innermost name was put in front */
+    if (status != OK && w->status == OK) /* only the innermost call puts its path in front: later w->status is set */
         error_at(w->err, "%.200s", w->path);
     w->length = before;
     w->path[before] = 0;

@@ -1,8 +1,8 @@
-/* tensor_hdf5_write.c -- writes dumps: the 1.10 file format, whose metadata have checksums; contiguous float32; order
- * of creation recorded; no times, so that the same calls give the same bytes.
+/* tensor_hdf5_write.c -- writes dumps: in HDF5's file format 1.10, whose metadata have checksums, as contiguous
+ * float32, with the order of creation, and without times, so that the same calls give the same bytes.
  *
- * On a full disk a later call of the library may report success, so every call is checked, a failure is remembered,
- * and a file with a failure is not committed. */
+ * On a full disk a call may fail and later calls of the library succeed, so every call is checked, a failure is
+ * remembered, and a file with a failure is not committed. */
 #include "base/outfile.h"
 #include "dump/tensor_hdf5.h"
 
@@ -17,7 +17,7 @@ struct DumpWriter {
 
 /* ---- handles and failures ---- */
 
-/* "PATH: cannot write WHAT: WHY", with the system's error where the library passes one on. */
+/* Sets the error "PATH: cannot write WHAT: WHY"; WHY is the system's error if the library reports it. */
 static Status cannot_write(DumpWriter *w, const char *what, Error *err)
 {
     char reason[HDF5_REASON];
@@ -26,7 +26,7 @@ static Status cannot_write(DumpWriter *w, const char *what, Error *err)
     return FAIL(err, ERR_IO, "%s: cannot write %.200s: %s", w->out.path, *what ? what : "/", reason);
 }
 
-/* Names in order of creation, attributes too, and no times. */
+/* Returns a creation property list: links and attributes in order of creation, and no times. */
 static hid_t creation_list(hid_t class)
 {
     const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
@@ -66,8 +66,8 @@ static bool close_file(DumpWriter *w)
 
 static Status open_writer(DumpWriter *w, const char *path, Error *err)
 {
-    /* before anything starts the library: after a close that failed on a full disk, its clean-up at exit would
-     * use freed memory */
+    /* Called before the library starts: after a failed close on a full disk, its clean-up at exit would use freed
+     * memory. */
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     TRY(outfile_open_named(&w->out, path, w->arena, err));
@@ -130,7 +130,7 @@ Status dump_finish(DumpWriter *w, Status written, Error *err)
 
 /* ---- attributes ---- */
 
-/* Variable-length UTF-8, which Python reads as str. */
+/* Returns the type of variable-length UTF-8 text, which Python reads as str. */
 static hid_t text_type(void)
 {
     const hid_t type = H5Tcopy(H5T_C_S1);
@@ -166,7 +166,7 @@ static Status write_attrs(DumpWriter *w, hid_t object, const char *path, const A
 
 /* ---- groups and datasets ---- */
 
-/* Creates the groups of path[0, length) that do not exist yet. */
+/* Creates the groups in the first `length` characters of the path that do not exist yet. */
 static Status make_groups(DumpWriter *w, const char *path, size_t length, Error *err)
 {
     for (size_t end = 0; end <= length; end++) {

@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-/* Where the path's first component is `word`, optionally one of "_-.", and digits ("step_000100", "worker3"), and is
- * not the last: sets `group` to a copy of the component and `number` to its number, and moves *path behind it. */
+/* Takes a step or worker group off the front of the path. When the first component is `word`, optionally one of
+ * "_-.", and digits ("step_000100", "worker3"), and not the last component: copies it to `group`, sets `number`, and
+ * moves *path behind it. */
 static Status take_group_name(const char **path, const char *word, const char **group, int64_t *number,
                               Arena *a, Error *err)
 {
@@ -47,7 +48,7 @@ static Kind find_kind(const TensorInfo *t)
     return kind_guess(t->name, &t->shape);
 }
 
-/* ---- groups by their paths ---- */
+/* ---- finding groups by path ---- */
 
 static int compare_paths(const void *left, const void *right)
 {
@@ -91,7 +92,7 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
     return OK;
 }
 
-/* No group before any group, then by number, then by name. */
+/* Compares groups by number, then name; no group (NULL) comes before any group. */
 static int compare_groups(const char *a, int64_t a_number, const char *b, int64_t b_number)
 {
     if (!a || !b)

@@ -1,10 +1,11 @@
-/* tensor_select.c -- which tensors of a dump a command's globs select. */
+/* tensor_select.c -- selects the tensors of a dump that match a command's globs. */
 #include "dump/tensor.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A step or worker group matches by name or by number; a tensor without a group matches "*" only. */
+/* True when a step or worker group matches the glob by name or by number; a tensor without a group matches only globs
+ * that match the empty text, such as "*". */
 static bool group_matches(const char *glob, const char *group, int64_t number)
 {
     char text[24];
@@ -57,7 +58,7 @@ static const char *kind_name(const void *data, size_t i)
     return i < dump_count(data) ? kind_names[dump_tensor(data, i)->kind] : NULL;
 }
 
-/* "a, b, c and 59 more": the first distinct names there are. */
+/* Writes the first few different names: "a, b, c, d, e and more". */
 static void list_names(char *out, size_t size, const Dump *d, TextName name)
 {
     enum { SHOWN = 5, LOOKED_AT = 64 };
@@ -99,7 +100,7 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
     return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
 }
 
-/* Each glob must match something by itself, so that a misspelt one is an error and not a smaller selection. */
+/* Fails when one of the globs matches nothing, so that a misspelt glob is an error and not a smaller selection. */
 static Status check_globs(const Dump *d, const Selection *s, Error *err)
 {
     bool step = false, worker = false, kind = false;

@@ -1,4 +1,4 @@
-/* tensor_stream.c -- parses the reader's messages and trusts no field of them (tensor_stream.h has the layout). */
+/* tensor_stream.c -- parses the reader's messages (laid out in tensor_stream.h) and checks every field. */
 #include "dump/tensor_stream.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@ static Status bad_message(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
 }
 
-/* Room for one more of `size` bytes: doubled when full. */
+/* Returns the array with room for one more item of `size` bytes: doubles a full array. NULL: no memory. */
 static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
 {
     if (count < *room)

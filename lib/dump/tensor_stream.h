@@ -1,20 +1,21 @@
-/* tensor_stream.h -- the messages that the reader process sends about a dump, and their checks.
+/* tensor_stream.h -- the messages that the reader process sends about a dump, and the checks of them.
  *
  * The reader runs the HDF5 library on an untrusted file, so its messages may contain anything:
  *
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
  *     'G' group     path:text attrs            in the order of the walk; the root has the path ""
- *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats, if
+ *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
  *                   they are contiguous float32; else NOWHERE
- *     'S' skipped   nothing: one dataset that holds no floats
- *     'Z' end       count:u64                 of tensors; closes the listing
- *     'D' done      nothing: the floats asked for are in the shared memory
+ *     'S' skipped   (empty)                   a dataset that holds no floats
+ *     'Z' end       count:u64                 the number of tensors; ends the listing
+ *     'D' done      (empty)                   the requested floats are in the shared memory
  *     'E' error     status:u8 text:text hint:text
  *
- *     str = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
+ *     text = size:u32 bytes    attrs = count:u32 { name:text type:u8 (whole:u64 | real:f64 | text:text) } x count
  *
- * Requests to the reader have REQUEST_SIZE bytes: tensor:u64 (its number in order of sending) room:u64. */
+ * A request to the reader has REQUEST_SIZE bytes: tensor:u64 (its number, in the order in which tensors were sent)
+ * room:u64 (bytes of the shared memory). */
 #ifndef ATOMO_TENSOR_STREAM_H
 #define ATOMO_TENSOR_STREAM_H
 
@@ -31,8 +32,8 @@ enum {
 
 typedef struct {
     TensorInfo info;
-    size_t number; /* in the order of sending */
-    uint64_t at;   /* of plain float32 in the file, or NOWHERE */
+    size_t number; /* the tensor's number in the order in which the reader sent them */
+    uint64_t at;   /* file offset of contiguous float32, or NOWHERE */
 } Listed;
 
 typedef struct {
@@ -48,12 +49,13 @@ typedef struct {
     size_t tensors, tensor_room;
     ListedGroup *group;
     size_t groups, group_room;
-    const ListedGroup **by_path; /* the groups again, sorted, from listing_finish on */
+    const ListedGroup **by_path; /* the groups sorted by path; set by listing_finish */
     size_t skipped;
     bool ended;
 } Listing;
 
-/* Most elements that a tensor in a file of this size may have: deflate packs at most 1032 to 1. */
+/* Returns the most elements that a tensor in a file of this size may have: deflate compresses by a factor of at most
+ * 1032. */
 static inline uint64_t elements_limit(uint64_t file_size)
 {
     return ((uint64_t)1 << 20) + 1032 * (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50);
@@ -62,14 +64,14 @@ static inline uint64_t elements_limit(uint64_t file_size)
 /* Parses one message (type and body) of the listing. For 'E' it returns the error in the message. */
 Status listing_take(Listing *l, Bytes message, Error *err);
 
-/* After 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then worker, then order of
- * sending. */
+/* Called after message 'Z': derives names, steps, workers and kinds, and sorts tensors by step, then worker, then
+ * number. */
 Status listing_finish(Listing *l, Error *err);
 
-/* The error in an 'E' message; ERR_CORRUPT where the message is no valid one. */
+/* Returns the error in an 'E' message; ERR_CORRUPT when the message is not valid. */
 Status message_error(Bytes message, Error *err);
 
-/* After listing_finish. NULL: no such group. */
+/* Returns the attributes of a group, after listing_finish; NULL: no such group. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* tensor_wire.c -- see tensor_wire.h. */
 #include "dump/tensor_wire.h"
 
-/* ---- taking ---- */
+/* ---- reading ---- */
 
 const char *take_text(Reader *r, size_t limit, Arena *a)
 {
@@ -29,7 +29,7 @@ static void take_attr(Reader *r, Attr *attr, Arena *a)
 
 void take_attrs(Reader *r, AttrList *list, Arena *a)
 {
-    enum { LEAST = 4 + 1 + 4 }; /* bytes of an attribute */
+    enum { LEAST = 4 + 1 + 4 }; /* fewest bytes of an attribute */
     const uint32_t count = take_u32(r);
     *list = (AttrList){0};
     if (r->bad || count > reader_left(r) / LEAST || !(list->item = NEW_ZERO(a, Attr, count))) {
@@ -52,7 +52,7 @@ bool path_valid(const char *path)
     }
 }
 
-/* ---- putting ---- */
+/* ---- writing ---- */
 
 size_t text_bytes(const char *s)
 {

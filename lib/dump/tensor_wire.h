@@ -1,4 +1,5 @@
-/* tensor_wire.h -- names and attributes as bytes, for the reader process's messages and the payload container.
+/* tensor_wire.h -- writes and reads names and attributes as bytes, for the reader process's messages and the payload
+ * container.
  *
  *     text = size:u32 bytes                   without a zero byte
  *     attrs = count:u32 { name:text type:u8 (0 whole:u64 | 1 real:f64 | 2 text:text) } x count
@@ -15,7 +16,7 @@ enum {
     TEXT_LIMIT = 1 << 20, /* bytes in any other text */
 };
 
-/* Take from `r`, with copies in the arena. */
+/* Read a text, or attributes, from `r` and copy them to the arena. */
 const char *take_text(Reader *r, size_t limit, Arena *a);
 void take_attrs(Reader *r, AttrList *list, Arena *a);
 
@@ -25,7 +26,7 @@ void put_text(Buf *b, const char *s);
 void put_slice(Buf *b, const char *s, size_t size);
 void put_attrs(Buf *b, const AttrList *list);
 
-/* "a/b.c/d": components neither empty nor ".". */
+/* True for a path such as "a/b.c/d", no component of which is empty or ".". */
 bool path_valid(const char *path);
 
 #endif

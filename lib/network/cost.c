@@ -1,9 +1,10 @@
 /* cost.c -- see cost.h.
  *
- * Without overlap compute, encode, communication and decode follow one another. With overlap (docs/cost.md) the
- * forward pass takes a third of compute and the backward pass two thirds, each layer its share by elements, the last
- * layer first. The processor encodes each layer as soon as it has the layer's gradient. The link carries the layers
- * in that order at the same time. The processor decodes them in that order after it has encoded the last. */
+ * Without overlap, computing, encoding, communication and decoding follow one another. With overlap (docs/cost.md)
+ * the forward pass takes a third of the compute time and the backward pass two thirds, from the last layer to the
+ * first, each layer in proportion to its elements. The processor encodes each layer as soon as its gradient is
+ * computed, and meanwhile the link sends the encoded layers in the same order. After the last layer is encoded, the
+ * processor decodes the layers in this order. */
 #include "network/cost.h"
 
 #include <math.h>
@@ -23,8 +24,8 @@ CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double
 
 /* ---- one layer ---- */
 
-/* The share of merging P payloads (P - 1 additions) that one worker does: on a ring it adds a Pth of the payload P -
- * 1 times, on a tree whole payloads once per level. */
+/* Returns the share of merging P payloads (P - 1 additions) that one worker does: on a ring it adds 1/P of the
+ * payload P - 1 times, on a tree the whole payload once for each level. */
 static double adding_share(const Iteration *it)
 {
     const double p = it->workers;
@@ -65,7 +66,7 @@ static CostLayer whole(const Iteration *it)
     return all;
 }
 
-/* Of all layers in one message. */
+/* Returns the traffic of all layers in one message. */
 static Traffic iteration_traffic(const Iteration *it)
 {
     const CostLayer all = whole(it);
@@ -117,8 +118,8 @@ static double gain(const Iteration *it, const Iteration *plain, double bandwidth
     return iteration_time(plain, bandwidth).total - iteration_time(it, bandwidth).total;
 }
 
-/* With overlap the total is not linear in 1 / bandwidth: bisects between bandwidths where the gains differ in
- * sign. */
+/* Returns the bandwidth at which the gain changes its sign, by bisection: with overlap the total is not linear in 1 /
+ * bandwidth. */
 static double crossing(const Iteration *it, const Iteration *plain, bool pays_fast)
 {
     double slow = log(1e-3), fast = log(1e18);

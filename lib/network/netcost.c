@@ -10,7 +10,7 @@ const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
 
 #define BITS(per_second) ((per_second) / 8)
 
-/* Latencies include a kernel's network stack, not the wire alone. The instances have the bandwidth of their network
+/* Latencies include the kernel's network stack, not the wire alone. EC2 instances have the bandwidth of their network
  * class: "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
 const Link links[] = {
     {"lan1g", 100e-6, BITS(1e9)},
@@ -126,7 +126,7 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
 
 /* ---- time ---- */
 
-/* Messages one after another. */
+/* Returns the number of messages that follow one another. */
 static double traffic_latencies(const Traffic *t)
 {
     const double others = t->workers - 1;

@@ -1,16 +1,18 @@
-/* netcost.h -- the time of one step's exchange on a network: a link's latency and bandwidth, and a topology.
+/* netcost.h -- models the time of one step's exchange on a network, from a link's latency and bandwidth and the
+ * topology.
  *
- * With P workers, payload S and parameters D in bytes, latency a in seconds and bandwidth b in bytes a second, one
- * round takes
+ * With P workers, a payload of S bytes, parameters of D bytes, a latency of a seconds and a bandwidth of b bytes a
+ * second, one round takes
  *
- *     ps         2 a + P (S + D) / b                       one server receives all payloads, sends the parameters
+ *     ps         2 a + P (S + D) / b                       a server receives all payloads and sends the parameters
  *     allgather  (P - 1) (a + S / b)                       every worker receives all payloads
- *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         payloads that add
- *     tree       2 ceil(log2 P) (a + S / b)                payloads that add
+ *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         all-reduce of payloads that merge
+ *     tree       2 ceil(log2 P) (a + S / b)                all-reduce of payloads that merge
  *
- * Each further round adds the latencies again; S has the bytes of all rounds. A server also sends the merged payloads
- * of the rounds before the last (`early`), which the next round's encoders need. On a ring or a tree S is the size of
- * the merged payload: sums of integers need more bits, and every hop is counted with the widest. */
+ * Each further round of the codec adds the latencies again; S counts the bytes of all rounds. A server also sends the
+ * merged payloads of all rounds but the last (`early`), which the encoders of the next round need. On a ring or a
+ * tree S is the size of the merged payload: sums of integers need more bits than one worker's integers, and every hop
+ * is counted with the widest sums. */
 #ifndef ATOMO_NETCOST_H
 #define ATOMO_NETCOST_H
 
@@ -28,27 +30,28 @@ typedef struct {
 } Link;
 
 extern const Link links[];                         /* ends in {0} */
-const char *link_name(const void *data, size_t i); /* data: NULL; NULL behind the last */
+const char *link_name(const void *data, size_t i); /* name of preset i; NULL: no more; data is not used */
 
-/* A preset's name, or "alpha=50us,beta=10Gbit": latency in s, ms, us or ns; bandwidth in bits (kbit, Mbit, Gbit) or
- * bytes (kB, MB, GB) a second. The link's name is `text` with spaces for commas, which link_read also accepts. */
+/* Reads a link: a preset's name, or a text such as "alpha=50us,beta=10Gbit", with the latency in s, ms, us or ns, and
+ * the bandwidth in bits (kbit, Mbit, Gbit) or bytes (kB, MB, GB) a second. The link's name becomes `text` with spaces
+ * in place of commas, which link_read also accepts. */
 Status link_read(Link *out, const char *text, Arena *a, Error *err);
 
-/* ---- what travels ---- */
+/* ---- the bytes that are sent ---- */
 
 typedef struct {
     Topology topology;
     double workers;    /* 1 or more */
-    double rounds;     /* of the codec */
-    double payload;    /* bytes of all rounds: a worker's payload; on a ring or tree the merged payload */
+    double rounds;     /* the codec's rounds */
+    double payload;    /* bytes of a worker's payload, all rounds; on a ring or tree, of the merged payload */
     double early;      /* bytes of the merged payloads of the rounds before the last */
     double parameters; /* bytes that a server sends to each worker */
 } Traffic;
 
-double traffic_bytes(const Traffic *t); /* through the busiest link */
+double traffic_bytes(const Traffic *t); /* bytes through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* Whether the topology merges payloads on the way, which needs a codec whose payloads merge. */
+/* True when the topology merges payloads between workers, which needs a codec whose payloads merge. */
 bool topology_adds(Topology topology);
 
 #endif

@@ -163,7 +163,7 @@ static double choose_next(Search *q)
     if (!isnan(at) || q->direction != 0 || q->presumed < 0)
         return at;
     q->presumed =
-        -1; /* constant up to the limit: the function may fall, so the search goes to the other side of the first try */
+        -1; /* constant up to the limit: the function may fall, so the other side of the first try is searched */
     q->last = q->first;
     q->reach = REACH;
     return choose_outside(q);
