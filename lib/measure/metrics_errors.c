@@ -130,7 +130,7 @@ double gain_l1_p(const Tally *t)
 double bias_detectable(double se, size_t repeats, double level)
 {
     const double freedom = (double)repeats - 1;
-    /* 0.2 is the probability of both tails: 0.1 of the tail in which the test misses the bias */
+    /* t_quantile's 0.2 counts both tails: 0.1 in the tail where the test misses the bias */
     return hypot(se, ROUNDING) * (t_quantile(level, freedom) + t_quantile(0.2, freedom));
 }
 

@@ -13,7 +13,7 @@
 
 /* Compressor.family for the hooks below. A Basis has: */
 typedef struct {
-    /* Makes the plan for x; NULL: basis_plan. */
+    /* Makes the plan for x; NULL: basis_plan makes it. */
     Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
     /* Transforms x (n) to coef (n), not in place; NULL: the elements are the atoms. */
     Status (*forward)(const Call *c, const float *x, float *coef);

@@ -33,7 +33,8 @@ double svd_ceiling(const SvdAtoms *a)
 
 /* ---- atoms as floats ---- */
 
-/* The addresses to which the vectors of atoms are written: rows floats at each left, cols floats at each right. */
+/* The addresses to which the vectors of atoms are written: `rows` floats at each `left`, `cols`
+ * floats at each `right`. */
 typedef struct {
     uint8_t **left, **right;
 } VectorSlots;

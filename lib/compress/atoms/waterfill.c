@@ -109,8 +109,8 @@ static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
     double under[BINS];
-    /* used, many: the bins that are not empty; in short vectors they are few, and scanning all bins would take most of
-     * the time */
+    /* used, many: the bins that are not empty; in short vectors they are few, and scanning all bins would take most
+     * of the time */
     int used[BINS], many = 0;
     double sum = f->below;
     for (int d = 0; d < BINS; d++) {

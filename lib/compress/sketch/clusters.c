@@ -230,8 +230,8 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* For x <= 0, a value halfway between two clusters belongs to the upper one: x >= -middle, that is, x above the float
- * before -middle. */
+/* For x <= 0, a value halfway between two centres belongs to the upper cluster: its threshold is the float before
+ * -middle, and x is above it if x >= -middle. */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {

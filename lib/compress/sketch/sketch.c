@@ -243,8 +243,8 @@ static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
     return (bits & mask) < 0x7f800000u && bits != never;
 }
 
-/* Returns the cells; NULL: a cell is no sum. Sums of positive or negative parts are not negative. No sum is -0, but
- * raw floats may be -0. */
+/* Returns the cells; NULL: a cell holds no possible sum. Sums of positive or negative parts are not negative. No
+ * sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
     const bool raw = goes_raw(s);
