@@ -99,7 +99,7 @@ typedef struct {
     size_t codec;       /* index of the current codec */
     CodecStates states; /* states of the current codec and worker */
     Arena *tallies;
-    CellPlan *plan; /* (workers) each worker's plan for the current cell */
+    CellPlan *plan; /* for each worker: its plan for the current cell */
     Pool run;       /* pool of all cells so far */
     /* number of elements now in pool_x and pool_y: of the cell or of the run, depending on Layout.reach */
     size_t pooled;

@@ -34,8 +34,9 @@ MatrixTheory matrix_theory(const VerifyMatrix *m);
 const char *theory_winner(double ratio);
 #define RANK_LEAST 0.001 /* smallest rank that the codec `svd` accepts */
 
-/* ---- reference solvers of the water level (verify_levels.c) ---- They return the level; 0 if budget >= n; NaN: out
- * of memory. lambda (n) has no zeros and is sorted, largest first. */
+/* ---- reference solvers of the water level (verify_levels.c) ---- */
+
+/* Return the level; 0 if budget >= n; NaN: out of memory. lambda (n) has no zeros and is sorted, largest first. */
 
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
 double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);

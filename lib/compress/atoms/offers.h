@@ -35,8 +35,8 @@ enum { OFFER_CODECS = 2 };
 Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_t count[OFFER_CODECS],
                    Arena *a, Error *err);
 
-/* Chooses an offer for every tensor: chosen (tensors). The sum of their bits is `bits`, or as near below as the
- * offers allow. */
+/* Chooses an offer for every tensor: chosen (tensors). The sum of their bits is `bits`, or the
+ * nearest sum that the offers allow. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     RUN = 512,            /* elements processed at a time, so that buffers fit on the stack */
-    HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, each by its own thread */
+    HALVED_FROM = 1 << 20 /* longer vectors are summed in two parts, so that more threads share the work */
 };
 
 typedef struct {
@@ -190,7 +190,8 @@ static void median_run(const SketchEstimate *e, const RowHash *hash, size_t at, 
     float v[SKETCH_ROWS * RUN];
     for (size_t row = 0; row < e->s.rows; row++) {
         cells_of_row(e, row, &hash[row], at, n, v + row * RUN, NULL);
-        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v); /* medians reads runs of RUN elements */
+        /* clears the rest of the run, which medians reads too */
+        memset(v + row * RUN + n, 0, (RUN - n) * sizeof *v);
     }
     kernels()->medians(v, RUN, e->s.rows, n, x);
 }

@@ -203,8 +203,8 @@ static double variance(const Call *c, const float *x)
 }
 
 /* The number of elements is fixed, so their errors are dependent: with w = n/k - 1 the error has the covariance C = w
- * (n diag(x^2) - x x') / (n - 1). Then `squares` is tr C^2, and `weighted` is x' C x. The latter is 0 if all elements
- * have the same magnitude: every draw then estimates |x|^2 exactly. */
+ * (n diag(x^2) - x x') / (n - 1). Then `squares` is tr C^2, and `weighted` is x' C x. `weighted` is 0 if all
+ * elements have the same magnitude: <estimate, x> is then |x|^2 in every draw. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const double n = (double)c->shape->n, w = omega(c);

@@ -60,7 +60,8 @@ static void count_block(void *data, size_t block)
     job->part[block] = part;
 }
 
-/* Adds up a listed selection, block by block as count_block does, so that both give the same sums. */
+/* Computes counts and sums of a selection that is held as a list. Adds block by block, as count_block does, so that
+ * both give the same sums. */
 static void count_list(SignedSet *s)
 {
     const Picks *p = &s->picks;

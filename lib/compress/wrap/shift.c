@@ -9,7 +9,7 @@
  *
  * Payload: the inner codec's payload, after a kind byte 0 if that payload has no kind byte. Merged, if the inner
  * codec is linear: kind:8 = 2, workers:varint, the inner codec's merged payload. It decodes to the sum of all
- * estimates: the inner codec's decoded sum, plus the number of workers times the mean shift. */
+ * estimates: the number of workers times the mean shift, plus the inner codec's decoded sum (ef21: times alpha). */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
 #include "codec/wrapper.h"
@@ -54,7 +54,7 @@ static size_t state_size(const Call *c)
     return state_round(own_state(c)) + codec_state_size(&inner);
 }
 
-/* Returns this worker's shift (n), which the mean shift (n) follows; NULL before the first step. */
+/* Returns this worker's shift (n), followed in memory by the mean shift (n); NULL before the first step. */
 static const float *shift_of(const Call *c)
 {
     return c->state ? (const float *)((const ShiftHead *)c->state + 1) : NULL;
