@@ -173,8 +173,7 @@ bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
     return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
 }
 
-/* ---- rounding noise of an element: (up - |x|)(|x| - down), with up and down the values that |x| may be rounded to
- * ---- */
+/* ---- rounding noise of an element: (up - |x|)(|x| - down), with |x| rounded to `up` or `down` ---- */
 
 static void add_element(VectorNoise *sum, double x, double noise)
 {

@@ -3,10 +3,10 @@
  *     round 0   kind:8=1 { scale:f32 } x scales    merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
  *     round 1   kind:8=1 codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
  *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
+ *     raw       round 0 is empty                   merged: kind:8=2 workers:varint { sum:f32 } x n
  *
- * If tensors of this shape are sent raw, round 0 is empty, and raw floats merge to  kind:8=2 workers:varint { sum:f32
- * } x n. Without shared scales there is one round, kind:8=1 { scale:f32 } x scales codes, and payloads do not
- * merge. */
+ * The last line is for tensors whose shape is sent raw. Without shared scales there is one round, kind:8=1
+ * { scale:f32 } x scales codes, and payloads do not merge. */
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 
