@@ -54,7 +54,7 @@ typedef struct {
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
         OPTION(0, "worker", "GLOB", &(s)->worker, "only these workers, by group or number")
 
-/* The options that all commands share; cli_parse adds their rows to the command's table. */
+/* The options that all commands share; cli_parse adds their rows to the command's table of options. */
 typedef struct {
     int64_t seed, threads; /* 0 before parsing; defaults: seed 1, and a thread per usable core */
     int format;            /* index into report_formats; without --format, from the ending of `output` */

@@ -81,7 +81,7 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
 
 /* ---- the bias that repeats can detect ---- */
 
-/* Encodes and decodes x once; *gain is <decoded, x> / |x|^2. */
+/* Sends and receives x once; *gain becomes <decoded, x> / |x|^2. */
 static Status draw_gain(Call *c, uint64_t repeat, const float *x, Buf *payload, float *decoded, double *gain)
 {
     Message message;

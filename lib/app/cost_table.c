@@ -85,8 +85,8 @@ static Iteration iteration_of(const Sheet *s, size_t codec, const CostLayer *lay
                        .overlap = c->overlap};
 }
 
-/* Returns the topology of the plain floats that a codec is compared with: the same topology, or a ring instead of an
- * all-gather. */
+/* Returns the topology in which plain floats are exchanged, for comparison: the codec's topology, but a ring in
+ * place of an all-gather. */
 static Topology plain_topology(Topology t)
 {
     return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;

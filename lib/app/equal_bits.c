@@ -15,8 +15,8 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return compare_job_load(data, v, x, err);
 }
 
-/* Sets the codec's rate to the start of the search, so that specs that differ in the rate only become equal and are
- * solved once. */
+/* Sets the codec's rate to the value at which the search starts, so that specs that differ only in the rate become
+ * equal and are solved once. */
 static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;

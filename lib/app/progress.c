@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double PATIENCE = 1.0, PERIOD = 0.1; /* seconds before the first drawing, and between two */
+/* seconds before the bar is first drawn, and between two drawings */
+static const double PATIENCE = 1.0, PERIOD = 0.1;
 enum { BAR = 20, LINE = 256 };
 
 static double now(void)

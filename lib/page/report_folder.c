@@ -78,7 +78,8 @@ static Status list(Folder *f, const char *path, const char *without, Arena *a, E
 
 static Status put_damage(Entry *e, Arena *a, Error *err)
 {
-    const size_t path = strlen(e->path); /* the page names the file: the path that begins the message is cut */
+    /* the page names the file, so the path at the start of the message is cut off */
+    const size_t path = strlen(e->path);
     const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
     e->type = ENTRY_DAMAGED;
     e->why = text_copy(a, named ? err->text + path + 2 : err->text);

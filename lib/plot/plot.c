@@ -1,4 +1,4 @@
-/* plot.c -- the kinds of figures, and the way from data to figure. */
+/* plot.c -- the list of all kinds of figures, and drawing a figure from files of data. */
 #include "plot/plot.h"
 #include "base/outfile.h"
 
@@ -78,7 +78,7 @@ Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, E
     return *text ? OK : arena_fail(a, err);
 }
 
-/* The figure's ending, with its dot; NULL: none of those that can be drawn. */
+/* Returns the ending of the figure's name, with its dot; NULL: no figure can be drawn with this ending. */
 static const char *ending_of(const char *figure)
 {
     static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
@@ -108,7 +108,7 @@ static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *
     return outfile_commit(&out, err);
 }
 
-/* What the figure is drawn against. */
+/* Sets *out to the column on the x axis: `x`, or the kind's default if `x` is NULL. */
 static Status choose_x(const PlotKind *kind, const char *x, const char **out, Error *err)
 {
     *out = kind->against ? kind->against[0] : NULL;

@@ -12,65 +12,71 @@
 #include "report/report.h"
 
 typedef struct {
-    const char *name;   /* also that of its script */
+    const char *name;   /* also the name of its script */
     const char *brief;  /* for --help: lines of up to 78 characters with newlines between them */
-    const char *source; /* the command that writes its data: "atomo-bench merge writes with -o FILE.csv" */
+    const char *source; /* what writes its data, for messages: "atomo-bench merge writes with -o FILE.csv" */
 
-    /* Columns that the data must have, and the columns of the picked rows; both end in NULL. Names are the last column, as
-     * gnuplot miscounts columns behind a doubled quote. */
+    /* Columns that the data must have, and the columns of the picked rows; both end in NULL. Texts are in the last
+     * column, as gnuplot miscounts the columns after a doubled quote. */
     const char *const *needs;
     const Column *columns;
-    const char *const *numbers; /* optional columns whose cells must be numbers or empty */
-    const char *const *against; /* the choices of --x, its default first; NULL: no --x */
+    const char *const *numbers; /* optional columns whose cells must be empty or numbers */
+    const char *const *against; /* the choices of --x, the default first; NULL: the kind has no --x */
 
-    /* Picks the rows to draw, as values of `columns`, of data that have all of `needs`. */
+    /* Picks the rows to draw from data that have all columns of `needs`, as values of `columns`. */
     Status (*pick)(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 } PlotKind;
 
-/* In plot_KIND.c; plot_compared.c has errors and merge, plot_cost.c the last three. plot_kinds: all in the order of --help, NULL-ended. */
+/* Defined in plot_KIND.c (errors and merge in plot_compared.c; the three kinds of cost in plot_cost.c). plot_kinds
+ * has all, in the order of --help; ends in NULL. */
 extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, plot_merge, plot_convergence;
 extern const PlotKind plot_iteration_time, plot_runtime, plot_break_even;
 extern const PlotKind *const plot_kinds[];
 
-/* Picks a kind's rows; ERR_CORRUPT names the column that is missing, and the command that writes it. */
+/* Picks a kind's rows. ERR_CORRUPT if a column is missing; the message names the column and the command that
+ * writes it. */
 Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
 
-/* The picked rows as the CSV that the kind's script reads. */
+/* Sets *text to the picked rows as the CSV that the kind's script reads. */
 Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, Error *err);
 size_t plot_columns(const PlotKind *kind);
 
-/* Asked while gnuplot runs: true kills it, and the call fails with ERR_STOPPED. NULL: never. */
+/* Called while gnuplot runs. When it returns true, gnuplot is killed and the call fails with ERR_STOPPED. NULL:
+ * never. */
 typedef bool (*PlotStopped)(void);
 
 typedef struct {
     const char *kind;
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
-    const char *figure; /* its ending chooses the format: pdf, svg, png or tex */
-    const char *x;      /* one of the kind's `against`; NULL: the first */
+    const char *figure; /* the ending chooses the format: pdf, svg, png or tex */
+    const char *x;      /* one of the kind's `against`; NULL: its first */
     PlotStopped stopped;
 } PlotJob;
 
 Status plot_draw(const PlotJob *job, Arena *a, Error *err);
 
-/* Reads a result, CSV or JSON, as CSV. */
+/* Reads a result in CSV or JSON into a Csv. */
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
 
-/* Appends the records of `more` to `all`; a cell is "" where its result lacks the column. */
+/* Appends the records of `more` to `all`; cells of columns that one of the two lacks are "". */
 Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
 
-/* The rows with tensor "*" if there are any, and of these the rows with step "*" if there are any; otherwise all rows. */
+/* Sets *row to the rows with tensor "*" if there are any, and of these to the rows with step "*" if there are any;
+ * otherwise to all rows. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 
-/* The rows of plot_selection for which `keep` is true, for a kind whose columns are numbers and, last, a name. */
+/* Picks the rows of plot_selection for which `keep` is true, for a kind whose columns are all numbers but the
+ * last, a name. */
 Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value *row), Value **rows,
                  size_t *count, Arena *a, Error *err);
 
-/* Groups rows by their text in column `by`, groups in the order of first appearance, and sorts each group by its number in
- * column `x`. Stable. */
+/* Brings rows with the same text in column `by` together, in the order of first appearance, and sorts the rows of
+ * each text by the number in column `x`. Stable. */
 Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, size_t x, Arena *a, Error *err);
 
-/* Replaces characters that gnuplot's CSV reader misreads: it ends a text at a comma even inside quotes, miscounts columns
- * behind a doubled quote, and undoes backslashes. Anything but printable ASCII becomes '?'. NULL: out of memory. */
+/* Returns s with the characters replaced that gnuplot's CSV reader misreads: it ends a text at a comma even within
+ * quotes, miscounts the columns after a doubled quote, and interprets backslashes. Bytes other than printable
+ * ASCII become '?'. NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
 
 /* The scripts of plots/, built into the program. */
@@ -79,21 +85,22 @@ typedef struct {
 } PlotScript;
 extern const PlotScript plot_scripts[]; /* ends in {0} */
 
-/* A figure's bytes and a NUL. */
+/* A figure's bytes, with a NUL after them. */
 typedef struct {
     char *data;
     size_t size;
 } Drawing;
 
-/* Runs gnuplot on a kind's script and the text of a data file in a private directory, and checks that the figure is complete.
- * `ending`: ".pdf", ".svg", ".png" or ".tex"; `x`: the script's third argument, NULL where it has none. */
+/* Runs gnuplot on a kind's script and the text of a data file, in a private directory, and checks that the figure
+ * is complete. `ending`: ".pdf", ".svg", ".png" or ".tex"; `x`: the script's third argument, NULL if it has none. */
 Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending, const char *x,
                     PlotStopped stopped, Arena *a, Error *err);
 
-/* The figure of data in memory as an SVG; writes no file. */
+/* Draws a figure of data in memory as SVG, without writing a file. */
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err);
 
-/* gnuplot's version, "5.4 patchlevel 4", and its terminals, one to a line; ERR_IO without gnuplot. */
+/* Sets *version to gnuplot's version ("5.4 patchlevel 4") and *terminals to its terminals, one per line; ERR_IO
+ * without gnuplot. */
 Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* plot_compared.c -- the data of two figures that show rows of a comparison unchanged. errors: the element errors of each
- * compressor over the whole selection. merge: the times of each compressor and number of workers. */
+/* plot_compared.c -- the data of two figures that show rows of a comparison as they are. errors: each compressor's
+ * element errors over the whole selection. merge: times by compressor and number of workers. */
 #include "plot/plot.h"
 
 /* ---- errors ---- */
@@ -20,7 +20,7 @@ static const char *const errors_needs[] = {
 static const char *const errors_numbers[] = {"elem_error",     "elem_error_big", "elem_error_small",
                                              "elem_error_pos", "elem_error_neg", NULL};
 
-/* At least one of its errors is a number. */
+/* True when at least one of the row's errors is a number. */
 static bool has_any(const Value *row)
 {
     for (size_t k = 0; k < ELEM_NAME; k++)

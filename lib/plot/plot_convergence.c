@@ -1,9 +1,9 @@
-/* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with the steps,
- * bytes and times until the test.
+/* plot_convergence.c -- the data of the convergence figure: the accuracy of each test of a training run, with the
+ * steps, bytes and times until the test.
  *
- * A step that is not larger than the step before begins another run. Runs of one compressor, from several files with
- * different seeds, are one line: the mean at each step, between `low` and `high`. A row without a step is a target
- * accuracy. */
+ * A step that is not larger than the step before begins another run. Runs of one compressor, with different seeds
+ * from several files, become one line: the mean at each step, between `low` and `high`. A row without a step is a
+ * target accuracy. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -33,7 +33,8 @@ static void put_target(Value **to, double accuracy)
     *to += COLUMNS;
 }
 
-/* Results of run have targets in the names of columns, FIGURE.plot.csv in rows without a step. */
+/* Writes a row for each target accuracy. Results of atomo-train run have targets in the names of columns; a
+ * FIGURE.plot.csv has them in rows without a step. */
 static void put_targets(const Csv *data, Value **to)
 {
     static const char prefix[] = "steps_to_";
@@ -54,7 +55,8 @@ typedef struct {
     double step, sent;
 } Run;
 
-/* The bytes that a worker sent up to the row's step; rows of run have the bytes of each step. */
+/* Updates `run` to the row: the bytes that the worker has sent up to its step are the sum of each step's bytes,
+ * which the rows of atomo-train run have. */
 static void follow(Run *run, const Csv *data, size_t row)
 {
     const char *compressor = csv_cell(data, row, "compressor");
@@ -120,7 +122,7 @@ static void add_run(Value *sum, const Value *more)
     sum[RUNS].real += more[RUNS].real;
 }
 
-/* Replaces the tests of one compressor at one step, which follow one another, by one row. */
+/* Replaces the rows of a compressor's tests at one step, which are neighbours, by one row. */
 static size_t join_runs(Value *rows, size_t count)
 {
     size_t kept = 0;

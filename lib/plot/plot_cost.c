@@ -28,7 +28,7 @@ static const char *const numbers[] = {"workers",   "compute_ms",      "encode_ms
                                       "decode_ms", "total_ms",        "bytes_up",  "beta_gbps",
                                       "alpha_ms",  "break_even_gbps", NULL};
 
-/* True if rows of one compressor and number of workers differ in the column. */
+/* True when rows with the same compressor and number of workers differ in the column. */
 static bool several(const Csv *data, const char *column)
 {
     static const char *const same[] = {"compressor", "workers"};
@@ -54,7 +54,7 @@ static const char *name_of(const Csv *data, size_t row, bool topologies, bool li
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     const bool topologies = several(data, "topology"),
-               link = several(data, "link"); /* "" in a figure's own data */
+               link = several(data, "link"); /* "" in a FIGURE.plot.csv */
     Value *to = *rows = NEW(a, Value, data->rows * COLUMNS);
     if (!to)
         return arena_fail(a, err);

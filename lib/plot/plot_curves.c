@@ -50,7 +50,7 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
 }
 
-/* Leaves out the curves for which `keep` is false, unless that is all of them. */
+/* Removes the curves for which `keep` is false, unless it is false for all. */
 static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
 {
     size_t kept = 0;

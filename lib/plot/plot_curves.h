@@ -1,7 +1,9 @@
-/* plot_curves.h -- results of inspect with one curve after another: the rows of each curve, and the names in the figure.
+/* plot_curves.h -- figures with a curve per tensor, from results of inspect, whose rows have one curve after
+ * another: finds the rows of each curve and the names in the figure.
  *
- * A further curve of a tensor is another step or worker; rows do not say which. Up to NAMED_MAX tensors are all named. Of
- * more tensors, only the two with the least and the largest trait are named. */
+ * If a tensor has several curves, they are those of several steps or workers, which the rows do not tell apart. Up
+ * to NAMED_MAX tensors are all named. Of more tensors, only two are named, those with the least and with the
+ * largest trait (a number by which the kind of figure orders curves). */
 #ifndef ATOMO_PLOT_CURVES_H
 #define ATOMO_PLOT_CURVES_H
 
@@ -10,10 +12,10 @@
 enum { NAMED_MAX = 8, DRAWN_MAX = 150, CURVE_COLUMNS = 4 };
 
 typedef struct {
-    const char *tensor, *name; /* in the data, and for gnuplot */
-    size_t row, rows;          /* of the data */
+    const char *tensor, *name; /* the tensor's path in the data; its name for gnuplot */
+    size_t row, rows;          /* first row and number of rows in the data */
     double trait;
-    double n, mean, std; /* of a tensor's elements, from its histogram */
+    double n, mean, std; /* number, mean and standard deviation of the tensor's elements, by its histogram */
     bool drawn;
     const char *role; /* "named", "least", "most", "other" */
 } Curve;
@@ -24,22 +26,23 @@ typedef struct {
     double *column[CURVE_COLUMNS]; /* (rows of the data) */
 } Curves;
 
-/* The columns of a figure's curves, and the functions that check them. */
+/* The columns of a kind of curves, and the functions that check them. */
 typedef struct {
-    const char *const *column;                    /* up to CURVE_COLUMNS, NULL-ended */
-    bool (*follows)(const Curves *c, size_t row); /* the row continues the curve of the row before */
+    const char *const *column;                    /* up to CURVE_COLUMNS, ends in NULL */
+    bool (*follows)(const Curves *c, size_t row); /* true: the row belongs to the curve of the row before */
 
-    /* Refuses values that inspect does not write, and sets the trait; NaN: the curve is not drawn. */
+    /* Refuses values that inspect does not write, and sets the curve's trait; NaN: the curve is not drawn. */
     Status (*check)(const Curves *all, Curve *c, Error *err);
     const char *none;                /* the message if no curve can be drawn */
-    bool (*typical)(const Curve *c); /* false: the curve is left out, unless no curve is typical */
+    bool (*typical)(const Curve *c); /* false: the curve is left out, unless it is false for all curves */
 } CurveKind;
 
-/* Finds the curves and their roles, and chooses those to draw: at most DRAWN_MAX without a name, evenly spaced. Ignores rows
- * without a number in the last column, and the rows of a band, which FIGURE.plot.csv may have. */
+/* Finds the curves and their roles, and chooses the curves to draw: those with a name, and of the others at most
+ * DRAWN_MAX, evenly spaced. Ignores rows without a number in the last column, and rows of a band in a
+ * FIGURE.plot.csv. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 
-/* Sorts v. */
+/* quartiles_of sorts v. */
 typedef struct {
     double low, middle, high;
 } Quartiles;

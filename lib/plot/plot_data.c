@@ -1,4 +1,4 @@
-/* plot_data.c -- from stored results to the rows of a figure: reads, joins, selects and sorts them. */
+/* plot_data.c -- reads, joins, selects and sorts the rows of stored results for a figure. */
 #include "plot/plot.h"
 #include "report/report_kinds.h"
 
@@ -39,7 +39,7 @@ Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* The column names of both, each once. */
+/* Writes the column names of both tables, each once; returns their number. */
 static size_t join_names(const char **name, const Csv *all, const Csv *more)
 {
     size_t count = all->columns;
@@ -101,7 +101,7 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
     if (!to)
         return arena_fail(a, err);
     for (size_t i = 0; i < of; i++) {
-        for (size_t k = 0; k < name; k++) /* NaN without a number */
+        for (size_t k = 0; k < name; k++) /* NaN if the cell has no number */
             to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
         to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
         if (!to[name].text)
@@ -134,7 +134,8 @@ static double number(const Value *v)
     return v->type == VALUE_INT ? (double)v->whole : v->real;
 }
 
-/* A line is identified by its first row with the same text. Rows of one line mostly follow each other. */
+/* Returns the number of a row's line, the index of the first row with the same text. Rows of one line are mostly
+ * neighbours. */
 static size_t line_of(const Value *rows, const RowPlace *place, size_t row, size_t columns, size_t by)
 {
     const char *text = rows[row * columns + by].text;

@@ -1,5 +1,5 @@
-/* plot_gnuplot.c -- starts gnuplot: no shell, no start-up files, a private directory, a time limit, and a
- * check of the figure, since gnuplot reports success on a full disk. */
+/* plot_gnuplot.c -- runs gnuplot without a shell or start-up files, in a private directory and with a time limit,
+ * and checks the figure, as gnuplot reports success on a full disk. */
 #include "plot/plot.h"
 
 #include "base/file.h"
@@ -21,7 +21,7 @@ enum { PATIENCE = 60, FIGURE_MAX = 64 << 20 }; /* seconds, bytes */
 extern char **environ;
 
 typedef struct {
-    char *path; /* of the private directory */
+    char *path; /* path of the private directory */
     PlotStopped stopped;
     Arena *a;
     Error *err;
@@ -69,7 +69,7 @@ static Status room_write(Room *room, const char *name, const char *text)
     return failed ? FAIL(room->err, ERR_IO, "%s: cannot write: %s", path, strerror(failed)) : OK;
 }
 
-/* The file's bytes; NULL: it cannot be read, or is larger than any figure. */
+/* Returns the file's bytes; NULL: it cannot be read, or is larger than FIGURE_MAX. */
 static char *room_read(Room *room, const char *name, size_t *size)
 {
     const char *path = in_room(room, name);
@@ -80,7 +80,7 @@ static char *room_read(Room *room, const char *name, size_t *size)
 
 /* ---- the process ---- */
 
-/* Our environment without gnuplot's own variables. */
+/* Returns this process's environment without gnuplot's own variables, and with the locale C.UTF-8. */
 static char **clean_environment(Arena *a)
 {
     size_t count = 0, kept = 0;
@@ -97,7 +97,8 @@ static char **clean_environment(Arena *a)
     return clean;
 }
 
-/* Starts gnuplot in the private directory, without input, its output in a file there. Returns an error number. */
+/* Starts gnuplot in the private directory, without input, with its output going to a file there. Returns an error
+ * number; 0: none. */
 static int spawn(const Room *room, char *const *arguments, char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t to_do;
@@ -130,14 +131,14 @@ static Status start(Room *room, char *const *arguments, pid_t *child)
     return failed ? FAIL(room->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits for the child's end; kills a child that takes too long or is stopped by the user. */
+/* Waits until the child ends; kills the child if it takes too long or the user stops the command. */
 static Status await(Room *room, pid_t child, int *status)
 {
     const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
     bool stopped = false;
     for (int naps = 0; naps < PATIENCE * 200 && !stopped; naps++) {
         const pid_t ended = waitpid(child, status, WNOHANG);
-        stopped = room->stopped && room->stopped(); /* a signal from the terminal ends the child, too */
+        stopped = room->stopped && room->stopped(); /* a signal from the terminal ends gnuplot, too */
         if (ended == child)
             return stopped ? FAIL(room->err, ERR_STOPPED, "stopped") : OK;
         if (ended < 0 && errno != EINTR)
@@ -153,7 +154,7 @@ static Status await(Room *room, pid_t child, int *status)
     return FAIL(room->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
-/* The last line of gnuplot's output that does not repeat the script. */
+/* Returns the last line of gnuplot's output that does not repeat a line of the script. */
 static const char *last_words(Room *room)
 {
     size_t size = 0;
@@ -179,7 +180,7 @@ static Status run(Room *room, char *const *arguments)
 
 /* ---- drawing ---- */
 
-/* Whether the bytes begin and end like a figure of this format. */
+/* True when the bytes begin and end like a complete figure of this format. */
 static bool whole_figure(const char *ending, const char *data, size_t size)
 {
     static const struct {
@@ -198,7 +199,7 @@ static bool whole_figure(const char *ending, const char *data, size_t size)
     return false;
 }
 
-/* Writes all scripts, as a script loads others. */
+/* Writes all scripts, as one script may load others. */
 static Status write_scripts(Room *room)
 {
     for (const PlotScript *script = plot_scripts; script->name; script++)

@@ -1,8 +1,10 @@
 /* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, with small bins
- * merged; and for many tensors the quartiles of their densities, in standard deviations of each.
+ * merged. If there are many tensors, also a band: the quartiles of the tensors' densities, each in units of its
+ * own standard deviation.
  *
- * Rows: role is `named`, `least` (shortest tails), `most` (longest), `other` or `band`; a band's bin is a place in
- * standard deviations from the mean, its `count` the median density there, between `low` and `high`. */
+ * In a row, role is `named`, `least` (shortest tails), `most` (longest tails), `other` or `band`. In a row of the
+ * band, the bin is a place in standard deviations from the mean, and `count` is the median density there, between
+ * `low` and `high`. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 
@@ -26,8 +28,8 @@ static double middle(const Curves *all, size_t row)
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
 }
 
-/* Replaces each element by the middle of its bin. The trait is the distance of the extreme elements from the mean, in standard
- * deviations; NaN if all elements are equal. */
+/* Computes the tensor's mean and deviation as if each element were at the middle of its bin. The trait is the
+ * distance of the outermost elements from the mean, in standard deviations; NaN if all elements are equal. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     double sum = 0, squares = 0;
@@ -48,9 +50,10 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-enum { ENOUGH = 10 }; /* elements of a bin */
+enum { ENOUGH = 10 }; /* least number of elements of a bin */
 
-/* With fewer elements, a histogram has about 20 bins of ENOUGH elements: mostly noise. */
+/* True when the tensor has enough elements. With fewer, the histogram has at most about 25 bins of ENOUGH
+ * elements: mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;
@@ -83,7 +86,7 @@ static void join_bins(const Curves *all, Curve *c)
             high[last] = high[i];
             count[last] = count[i];
         }
-    if (last > 0 && count[last] < ENOUGH) { /* merges the last elements into the bin before */
+    if (last > 0 && count[last] < ENOUGH) { /* merges the last bin, with too few elements, into the bin before */
         high[last - 1] = high[last];
         count[last - 1] += count[last];
         last--;
@@ -91,8 +94,8 @@ static void join_bins(const Curves *all, Curve *c)
     c->rows = last + 1;
 }
 
-/* Elements in a standard deviation as a share of all, at `place` standard deviations from the mean; NaN outside
- * of the histogram. */
+/* Returns the density at `place` standard deviations from the mean: the share of elements per standard deviation;
+ * NaN outside of the histogram. */
 static double density(const Curves *all, const Curve *c, double place)
 {
     const double *low = all->column[LOW], *high = all->column[HIGH], x = c->mean + place * c->std;
@@ -122,7 +125,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* Of the band: STEPS to a standard deviation, REACH of these each way. */
+/* The band has STEPS places per standard deviation, up to REACH standard deviations on both sides of the mean. */
 enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
 
 static Value *put_band(Value *row, const Curves *all, double *room)

@@ -1,5 +1,6 @@
-/* plot_pareto.c -- the data of the size-against-error figure: one row per compressor over the whole
- * selection, its series, whether it is unbiased, and whether it is on the Pareto front of unbiased or of biased rows. */
+/* plot_pareto.c -- the data of the size-against-error figure: for each compressor a row over the whole selection,
+ * with its series, whether it is unbiased, and whether it is on the Pareto front of unbiased or of biased
+ * compressors. */
 #include "compress/spec.h"
 #include "num/pareto.h"
 #include "plot/plot.h"
@@ -24,12 +25,12 @@ static const char *const numbers[] = {"bits_per_element", "relative_error", NULL
 typedef struct {
     const char *compressor, *series;
     double bits, error;
-    size_t row; /* of the data */
+    size_t row; /* index of the row in the data */
     enum { UNKNOWN, BIASED, PROMISED } promise;
     bool front;
 } Point;
 
-/* gnuplot ends a row at a line end inside quotes. */
+/* Returns s with control characters replaced: gnuplot ends a row at a line end even within quotes. */
 static char *one_line(const char *s, Arena *a)
 {
     char *copy = text_copy(a, s);
@@ -39,14 +40,15 @@ static char *one_line(const char *s, Arena *a)
     return copy;
 }
 
-/* Whether the key trades size for error: it varies along a line. */
+/* True when the key sets the codec's rate, so that it varies along a line of the figure. */
 static bool is_rate(const Param *keys, const Param *p)
 {
     const Param *rate = param_rate(keys);
     return rate && (p == rate || (p->group && p->group == rate->group));
 }
 
-/* The keys of a stage that distinguish its line from others. */
+/* Appends the keys of a stage that differ from their defaults, without its rate: they tell its line from other
+ * lines. */
 static void add_keys(TextBuf *out, const Codec *codec)
 {
     const Param *keys = codec->ops->params;
@@ -58,7 +60,7 @@ static void add_keys(TextBuf *out, const Codec *codec)
         }
 }
 
-/* A spec without its rate: "ef:decay=0.9+qsgd:bits=2" is a point of "ef:decay=0.9+qsgd". */
+/* Returns a spec without its rate: "ef:decay=0.9+qsgd:bits=2" is a point of the series "ef:decay=0.9+qsgd". */
 static char *series_of(const char *spec, Arena *a)
 {
     Error err;
@@ -74,7 +76,7 @@ static char *series_of(const char *spec, Arena *a)
     return text_done(&out);
 }
 
-/* From the data, or from the codec's promise if the data do not say. */
+/* Returns whether the compressor is unbiased: as the data say, or else as the codec promises. */
 static int promise_of(const Csv *data, size_t row, const char *spec, Arena *a)
 {
     Error err;
@@ -110,7 +112,7 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");
 }
 
-/* From the data (a sweep), or computed from the points. */
+/* Sets whether each point is on the front: as the data say (those of a sweep), or else computed from the points. */
 static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);

@@ -1,8 +1,8 @@
-/* plot_spectrum.c -- the data of the singular-value figure: each tensor's values from inspect and, for many
- * tensors, the quartiles of value / largest.
+/* plot_spectrum.c -- the data of the singular-value figure: each tensor's singular values, from inspect. If there
+ * are many tensors, also a band: the quartiles of value / largest value.
  *
- * Rows: role is `named`, `least` (steepest), `most` (flattest), `other` or `band`; a band's `value` is the
- * median, between `low` and `high`. */
+ * In a row, role is `named`, `least` (steepest decay), `most` (flattest), `other` or `band`. In a row of the band,
+ * `value` is the median, between `low` and `high`. */
 #include "plot/plot.h"
 #include "plot/plot_curves.h"
 
@@ -28,8 +28,8 @@ static bool follows(const Curves *c, size_t row)
 
 enum { START = 10 };
 
-/* Values must be finite and not negative, indices 1, 2, .. The trait is the mean of the first START values / the largest:
- * a large trait is a slow decay. */
+/* Requires values that are finite and not negative, and indices 1, 2, .. The trait is the mean of the first START
+ * values over the largest: a large trait is a slow decay. */
 static Status check_curve(const Curves *all, Curve *c, Error *err)
 {
     const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;
@@ -43,7 +43,7 @@ static Status check_curve(const Curves *all, Curve *c, Error *err)
     return OK;
 }
 
-/* A vector as a matrix of two columns has two singular values, too few for a curve. */
+/* True when the curve has more than two values: a vector, viewed as a matrix of two columns, has only two. */
 static bool is_curve(const Curve *c)
 {
     return c->rows > 2;
@@ -72,7 +72,7 @@ static Value *put_curve(Value *row, const Curves *all, const Curve *c)
     return row;
 }
 
-/* The number of values that at least half of the curves have. */
+/* Writes the band, as far as at least half of the curves have values. */
 static Value *put_band(Value *row, const Curves *all, size_t longest, double *room)
 {
     const double *value = all->column[VALUE];

@@ -5,7 +5,7 @@
 
 /* clang-format off */
 const Field fields[] = {
-    /* what a record is about */
+    /* fields that identify a record */
     {"step", "step", .meaning = "training step of the gradient; * pools all selected steps"},
     {"worker", "worker", .meaning = "worker whose gradient it is; * pools all selected workers"},
     {"tensor", "tensor", .text = true, .meaning = "path of the tensor in the file; * is all tensors as one long vector"},

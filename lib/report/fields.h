@@ -1,5 +1,5 @@
-/* fields.h -- what every field of every result is called and means. Tables, LaTeX, --help, the page, the labels of figures and
- * docs/metrics.md take their words from here. */
+/* fields.h -- the name, heading, unit and meaning of every field of every result, for tables, LaTeX, --help, the
+ * page, labels of figures and docs/metrics.md. */
 #ifndef ATOMO_FIELDS_H
 #define ATOMO_FIELDS_H
 
@@ -7,44 +7,46 @@
 
 typedef struct {
     const char
-        *name; /* JSON key and CSV header; a name that ends in '_' is continued by a number: "bytes_to_0.9" */
-    const char *heading; /* in LaTeX, on the page, in docs; the number of such a name follows it */
-    const char *brief;   /* in the terminal and in Markdown; NULL: the heading */
+        *name; /* JSON key and CSV header; a name that ends in '_' is followed by a number: "bytes_to_0.9" */
+    const char *heading; /* in LaTeX, on the page and in docs; if the name has a number, the number follows */
+    const char *brief;   /* in the terminal and in Markdown; NULL: `heading` */
     const char *unit;    /* "ms"; FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0: 4 */
-    bool text;           /* always a text, even where a value looks like a number */
-    const char *exact;   /* field with the value of which this one is a mean over draws; NULL: none */
+    bool text;           /* true: values are texts, even those that look like numbers */
+    const char *exact;   /* name of the field with the exact value, if this field is a mean over draws; NULL: none */
     const char *meaning;
 } Field;
 
-#define FIELD_BYTES "bytes" /* a count of bytes: tables choose kB, MB .. */
+#define FIELD_BYTES "bytes" /* a number of bytes, which tables show in kB, MB and so on */
 
 extern const Field fields[]; /* ends in {0} */
 
-/* NULL: no command writes such a field. */
+/* Returns the field of this name; NULL: no command writes it. */
 const Field *field_find(const char *name);
 
-/* The field of a column of a published result: "published bytes" is of the field behind its last space. `before` (NULL is
- * fine): the number of characters in front of the field's name. */
+/* Returns the field of a column of a published result: the text behind the last space names it, so "published
+ * bytes" has the field bytes. `*before` (`before` may be NULL) is the number of characters in front of the field's
+ * name. */
 const Field *field_of_column(const char *column, size_t *before);
 
-/* The number that continues the name of field f: "0.9" of "bytes_to_0.9"; "" for a name that is whole. */
+/* Returns the number at the end of a name of field f: "0.9" of "bytes_to_0.9"; "" if the field's names have no
+ * number. */
 const char *field_number(const Field *f, const char *name);
 
 bool field_counts_bytes(const char *column);
 
-/* Whether `beside` is the standard error of the column, NAME_se, or its exact value. */
+/* True when the column `beside` has the standard error of `column` (its name is NAME_se), or the exact value. */
 bool field_is_se(const char *column, const char *beside);
 bool field_is_exact(const char *column, const char *beside);
-bool field_is_beside(const char *column, const char *beside); /* either */
+bool field_is_beside(const char *column, const char *beside); /* se or exact */
 
 int field_digits(const char *column);
 
-/* A column's heading with its unit: "encode, ms", `brief` "encode ms". Bytes go without one, as tables choose it. An unknown
- * column is headed by its name. NULL: out of memory. */
+/* Returns a column's heading with its unit: "encode, ms"; if `brief`, "encode ms". Numbers of bytes have no unit
+ * here, as tables choose it. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
 
-/* A line "  NAME    meaning" for each name of the list, which has commas between them, as --help prints them. */
+/* Appends a line "  NAME    meaning", as in --help, for each name of the comma-separated list. */
 void fields_explain(TextBuf *out, const char *names);
 
 #endif

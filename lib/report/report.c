@@ -1,4 +1,4 @@
-/* report.c -- rows in, a file or stdout out, whole or not at all (report.h). */
+/* report.c -- takes rows and writes a file or stdout; a file is complete or absent (report.h). */
 #include "report/fields.h"
 #include "report/report_writer.h"
 
@@ -30,7 +30,7 @@ static Status put_out(Report *r, TextBuf *text, Error *err)
     return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
 }
 
-/* Heads the columns that people see; tables alone need it. False: out of memory. */
+/* Sets the headings of the shown columns, which only tables need. False: out of memory. */
 static bool head_columns(Report *r)
 {
     const size_t columns = r->spec.column_count;

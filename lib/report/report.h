@@ -47,8 +47,8 @@ static inline Value value_shape(const Shape *s)
 }
 
 typedef struct {
-    const char *name; /* of the field: JSON key, CSV header; fields.h has its heading and digits */
-    bool shown;       /* in tables for people: table, md, latex; false: in csv and json only */
+    const char *name; /* name of the field: JSON key, CSV header; fields.h has its heading and digits */
+    bool shown;       /* true: in all formats; false: only in csv and json */
 } Column;
 
 typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MD, FORMAT_LATEX } Format;
@@ -68,38 +68,39 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    const char *path;   /* NULL: stdout; else a temporary file beside it, renamed at close */
-    const char *absent; /* stands in tables for a value that does not exist; NULL: "-" */
+    const char *path;   /* NULL: stdout; otherwise a temporary file beside it is written, and renamed at close */
+    const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
 } ReportSpec;
 
 typedef struct Report Report;
 
-/* The arena must not be rewound before the report is closed or abandoned. A path that is no regular file,
- * such as /dev/stdout, is written in place. ERR_IO where the file cannot be created. */
+/* Begins a report. The arena must not be rewound before the report is closed or abandoned. A path that is not a
+ * regular file, such as /dev/stdout, is written in place. ERR_IO if the file cannot be created. */
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
 
-/* `shown`: table, md and latex show the row; csv and json hold every row. After a failure the caller abandons
- * the report. */
+/* Adds a row. `shown`: also in table, md and latex; csv and json have every row. After a failure the caller must
+ * abandon the report. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
-/* Ends and checks the output and renames it into place. The report is freed, also on failure. */
+/* Ends and checks the output and renames the file to its path. Frees the report, also on failure. */
 Status report_close(Report *r, Error *err);
-void report_abandon(Report *r);                              /* removes the temporary file; NULL is fine */
+void report_abandon(Report *r);                              /* removes the temporary file; r may be NULL */
 Status report_finish(Report *r, Status written, Error *err); /* closes if `written` is OK, else abandons */
 
-/* A report of `count` rows as text; ignores the spec's path. NULL: out of memory. */
+/* Returns a report of `count` rows as text; ignores the spec's path. NULL: out of memory. */
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a);
 
-/* A row as one JSON object without newline, as in the journal. NULL: out of memory. */
+/* Returns a row as one JSON object without a newline, as journals have it. NULL: out of memory. */
 char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
 
-/* Version, revision, CPU model, instruction set, OS, library versions, BLAS kernels. */
+/* Sets facts to version, revision, CPU model, instruction set, OS, library versions and BLAS kernels. */
 Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
 
 enum { FACTS_SPARE = 16 }; /* free places behind the `count` facts of report_about and report_meta */
 
-/* The facts of report_about, then command line, seed, threads and start time. argv[0] is the command's name. */
+/* Sets facts to those of report_about, then command line, seed, threads and start time. argv[0] is the command's
+ * name. */
 Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
                    Arena *a, Error *err);
 

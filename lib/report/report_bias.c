@@ -10,7 +10,7 @@ static double detectable(const BiasRow *row, size_t repeats, double level)
 {
     double least = NAN;
     for (size_t i = 0; i < countof(row->se); i++)
-        if (!isnan(row->p[1 + i])) /* else repeats did not vary, or there is no gain */
+        if (!isnan(row->p[1 + i])) /* NaN: repeats did not vary, or there is no gain */
             least = fmin(least, bias_detectable(row->se[i], repeats, level));
     return least;
 }

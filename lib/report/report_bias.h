@@ -1,4 +1,4 @@
-/* report_bias.h -- whether the codecs of a comparison are biased, from the p-values of all of them together. */
+/* report_bias.h -- the verdict on each codec's bias, from the p-values of all codecs of a comparison together. */
 #ifndef ATOMO_REPORT_BIAS_H
 #define ATOMO_REPORT_BIAS_H
 
@@ -9,20 +9,21 @@
 
 enum { BIAS_TESTS = 3 }; /* bias_p, gain_p, gain_l1_p */
 
-/* A row's results; NaN where there are none. */
+/* The test results of a codec at one place (compare.h); NaN: there are none. */
 typedef struct {
     double p[BIAS_TESTS];
-    double se[2]; /* of gain and gain_l1 */
+    double se[2]; /* standard errors of gain and gain_l1 */
     double mse, variance;
-    /* found */
-    double holm;       /* the least adjusted p; NaN: nothing was tested */
-    double detectable; /* metrics_errors.h; NaN: nothing was tested */
+    /* set by bias_judge */
+    double holm;       /* the least of the p-values as adjusted by Holm's method; NaN: nothing was tested */
+    double detectable; /* least bias that would be detected (metrics_errors.h); NaN: nothing was tested */
 } BiasRow;
 
-/* Holm's correction over all tests of all rows, which are of the same vectors, with so many repeats. */
+/* Adjusts the p-values of all tests of all rows by Holm's method, and sets each row's `holm` and `detectable`. The
+ * rows are codecs on the same vectors, each with `repeats` repeats. */
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
-/* The verdict in words: "none seen (>= 12 % would show)". NULL text: there is none. */
+/* Returns the verdict in words: "none seen (>= 12 % would show)". Text NULL: there is no verdict. */
 Value bias_words(const BiasRow *row, Arena *a);
 
 #endif

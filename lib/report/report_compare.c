@@ -95,7 +95,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->level = NEW(a, RecordLevel, places);
     if (!columns || !r->rows || !r->have || !r->first || !r->level)
         return arena_fail(a, err);
-    columns->name = "place"; /* the journal's column, in front of those of the results */
+    columns->name = "place"; /* the journal has this column before those of the results */
     r->columns = ++columns;
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
@@ -108,7 +108,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     return OK;
 }
 
-/* Fills in the fields that say what the row is about. */
+/* Sets the fields that identify the row: step, worker, tensor and so on. */
 static void put_identity(const Results *r, size_t place, size_t codec, Value *row)
 {
     const Vector *v = r->first[place];
@@ -175,7 +175,7 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
     return NAN;
 }
 
-/* True even if only some vectors failed. */
+/* True when the codec failed on some vector of the place, or on all. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
 {
     return row_at(r, place, codec)[r->error].type != VALUE_NONE;
@@ -223,11 +223,11 @@ char *results_line(const Results *r, const Record *record, Arena *a)
     return report_json_row(r->columns - 1, 1 + r->error + 1, row, a);
 }
 
-/* Puts a journal's record into its row; ignores records of codecs that this run does not have. */
+/* Copies a journal's record into its row; ignores records of codecs that this run does not have. */
 static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
     const Json *place = json_member(record, "place"), *name = json_member(record, "compressor");
-    if (json_member(record, "solve")) /* the line of a solved rate, no record */
+    if (json_member(record, "solve")) /* the line has a rate that --equal-bits found, not a record */
         return OK;
     if (!place || !name || place->type != JSON_NUMBER || !place->is_whole || name->type != JSON_TEXT ||
         place->whole < 0 || (uint64_t)place->whole >= r->places)
@@ -351,7 +351,7 @@ void target_fill(Results *r, double bits)
 {
     for (size_t k = 0; k < r->codecs; k++) {
         const double whole = results_number(r, r->places - 1, k, "bits_per_element");
-        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && /* false for NaN */
+        const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && /* false if `whole` is NaN */
                              !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
             if (results_have(r, place, k)) {

@@ -1,16 +1,16 @@
-/* report_csv_json.c -- the formats for programs.
+/* report_csv_json.c -- the formats for programs, CSV and JSON.
  *
- * CSV: RFC 4180 with a header row and plain line ends. A field with a comma, a quote or a line end is quoted, and a quote in
- * it is doubled. A value that does not exist is empty; an empty text is "".
+ * CSV: RFC 4180 with a header row and plain line ends. A field with a comma, a quote or a line end is quoted, and
+ * a quote in it is doubled. A value that does not exist is empty; an empty text is "".
  *
- * JSON: {"schema": .., "meta": {..}, "results": [..]}, a row a line, strict: NaN and infinities are null, control characters
- * are escaped, bytes that are no UTF-8 become U+FFFD. */
+ * JSON: {"schema": .., "meta": {..}, "results": [..]}, one row per line. Strict JSON: NaN and infinities are null,
+ * control characters are escaped, bytes that are not UTF-8 become U+FFFD. */
 #include "report/report_writer.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The values that the two formats write differently. */
+/* How a format writes the values that CSV and JSON write differently. */
 typedef struct {
     const char *none;
     void (*text)(TextBuf *out, const char *s);

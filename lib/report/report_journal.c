@@ -60,7 +60,7 @@ static bool same_value(const Json *v, const Json *w)
     return numbers || texts || v->type == JSON_NULL || (v->type == JSON_BOOL && v->on == w->on);
 }
 
-/* Another version of the program may have written the old line of settings. */
+/* Compares only the settings that this version writes: another version may have written the journal's first line. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     for (const Json *setting = is->first; setting; setting = setting->next)
@@ -73,7 +73,7 @@ static Status compare_settings(const Journal *j, const Json *was, const Json *is
     return OK;
 }
 
-/* Cuts the file behind its last whole line, and sets `old` to the lines behind the first. */
+/* Truncates the file after its last complete line, and sets `old` to all lines but the first. */
 static Status take_lines(Journal *j, char *data, size_t size, const char *settings, Arena *a, Error *err)
 {
     size_t lines = 0, number = 0;
@@ -132,7 +132,8 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (j->fd < 0)
         return cannot(j, "write", err);
-    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) /* some file systems have no locks */
+    /* other failures are ignored, as some file systems have no locks */
+    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
     if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", j->path);

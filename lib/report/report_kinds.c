@@ -19,7 +19,7 @@ static void rank_all(const Csv *t, RowRank *rank)
         rank[i] = ROW_LEAD;
 }
 
-/* The row over the whole selection; with several steps or workers, the row that pools them. */
+/* Puts the row over the whole selection first; with several steps or workers, the row over all of them. */
 static void rank_whole(const Csv *t, RowRank *rank)
 {
     bool pooled = false;
@@ -96,7 +96,7 @@ const ResultKind result_kinds[] = {
 
 /* ---- the kind of a result ---- */
 
-/* The number of names in the list; 0 if the table lacks one of these columns. */
+/* Returns the number of names in the list `marks` if the table has all of these columns; 0 if it lacks one. */
 static size_t marks_there(const char *marks, const Csv *t)
 {
     size_t count = 0;
@@ -123,7 +123,8 @@ bool result_known(const char *schema)
     return false;
 }
 
-/* The kind with the most marks wins: a sweep has all columns of a comparison and more. A result without records has no columns. */
+/* Chooses the kind with the most marks: a sweep has all columns of a comparison and more. A result without records
+ * has no columns. */
 const ResultKind *result_kind(const Stored *s, const char **why)
 {
     const ResultKind *best = NULL;

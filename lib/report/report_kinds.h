@@ -1,32 +1,31 @@
-/* report_kinds.h -- which command wrote a stored result, and the rows and columns to show first.
- *
- * JSON names its schema; CSV is known by its columns. */
+/* report_kinds.h -- finds the command that wrote a stored result, and the rows and columns to show first: by the
+ * schema in JSON, by the columns in CSV. */
 #ifndef ATOMO_REPORT_KINDS_H
 #define ATOMO_REPORT_KINDS_H
 
 #include "report/report_stored.h"
 
 typedef enum {
-    ROW_LEAD,  /* the results over the whole selection */
+    ROW_LEAD,  /* results over the whole selection */
     ROW_MORE,  /* details: single tensors, steps with a test */
-    ROW_COUNT, /* only counted, as there are too many: steps between tests */
+    ROW_COUNT, /* not shown but counted, as there are too many: steps between tests */
 } RowRank;
 
 typedef struct {
     const char *name;    /* "compare"; a page's anchor */
     const char *schema;  /* "atomo-compare/1" */
-    const char *marks;   /* the columns by which it is known, with commas between them */
+    const char *marks;   /* comma-separated columns that identify the kind */
     const char *heading; /* "Comparisons" */
-    const char *says;    /* what its rows are */
+    const char *says;    /* a sentence about its rows */
     const char *usual;   /* columns shown by default; NULL: all */
-    const char *figures; /* plot's kinds that draw it; NULL: none */
+    const char *figures; /* kinds of figures that show it; NULL: none */
     void (*rank)(const Csv *t, RowRank *rank); /* (rows) */
 } ResultKind;
 
-bool result_known(const char *schema);  /* a schema and version that this program reads */
+bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
 extern const ResultKind result_kinds[]; /* in the order of the page; ends in {0} */
 
-/* NULL and a reason in `why`: none of our commands writes such a result. */
+/* Returns the kind of a result; NULL, with the reason in *why: no command of this project writes such a result. */
 const ResultKind *result_kind(const Stored *s, const char **why);
 
 #endif

@@ -1,7 +1,7 @@
 /* report_latex.c -- a table as a booktabs tabular, with the facts of `meta` as comments.
  *
- * \phantom digits behind the shorter numbers align the decimal points, so that booktabs is the only package needed. A column of
- * bytes has one unit, in its heading. */
+ * \phantom digits after shorter numbers align the decimal points, so that no package but booktabs is needed. A
+ * column of bytes has one unit, in its heading. */
 #include "report/report_table.h"
 
 #include "report/fields.h"
@@ -30,7 +30,7 @@ static void put_escaped(TextBuf *out, const char *s)
     }
 }
 
-/* Each line of the text gets a comment line; other control characters become "?". */
+/* Writes the text with a comment sign before each further line; other control characters become "?". */
 static void put_in_comment(TextBuf *out, const char *s)
 {
     for (; *s; s++)
@@ -40,7 +40,7 @@ static void put_in_comment(TextBuf *out, const char *s)
             text_add_bytes(out, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* Name and value may come from an untrusted file. */
+/* Writes a fact as a comment. Name and value may come from an untrusted file. */
 static void put_comment(TextBuf *out, const Fact *fact)
 {
     if (fact->value.type != VALUE_TEXT || !*fact->value.text)
@@ -58,8 +58,8 @@ enum { NO_UNIT = -1, NO_POINT = -1 };
 
 typedef struct {
     const char *name, *title;
-    int unit;  /* index of report_units; NO_UNIT: the column counts no bytes */
-    int after; /* most digits behind a decimal point; NO_POINT: no number has one */
+    int unit;  /* index into report_units; NO_UNIT: the column has no numbers of bytes */
+    int after; /* most digits after a decimal point; NO_POINT: no number has a point */
     bool left;
 } Layout;
 
@@ -81,7 +81,7 @@ static int unit_of(const Report *r, size_t i)
     return most > 0 ? (int)report_unit(least, most) : NO_UNIT;
 }
 
-/* A number's text, in the column's unit; NULL: out of memory. */
+/* Returns a number's text, in the column's unit; NULL: out of memory. */
 static const char *number_text(const Layout *l, const TableRow *row, size_t i, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -118,8 +118,8 @@ static Layout *layout_of(const Report *r)
 
 /* ---- cells ---- */
 
-/* "-1.2e-07" becomes a product with a power of ten. Other numbers get a minus sign, not a hyphen, and phantom digits up to
- * `after` behind the point. */
+/* Writes a number. "-1.2e-07" becomes a product with a power of ten; other numbers get a minus sign in place of a
+ * hyphen, and phantom digits up to `after` digits after the point. */
 static void put_number(TextBuf *out, const char *number, int after)
 {
     const char *e = strchr(number, 'e');

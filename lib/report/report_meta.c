@@ -15,7 +15,7 @@ static void add(Fact *facts, size_t *count, const char *name, const char *text)
     facts[(*count)++] = (Fact){name, value_text(text)};
 }
 
-/* The second word of "OpenBLAS 0.3.21 NO_LAPACKE ..." */
+/* Returns the second word of a text such as "OpenBLAS 0.3.21 NO_LAPACKE ...". */
 static const char *blas_version(const char *config, Arena *a)
 {
     config += strcspn(config, " ");
@@ -53,7 +53,7 @@ Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
     return OK;
 }
 
-/* The command line, quoted so that a shell can run it. */
+/* Returns the command line, quoted so that a shell can run it. */
 static char *command_text(int argc, char **argv, Arena *a)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A chosen column; where its cell is empty the cell of `instead` is taken. */
+/* A chosen column, and the column whose cell is used where this column's cell is empty. */
 typedef struct {
     size_t at, instead;
 } Source;
@@ -115,7 +115,7 @@ static Status sort_rows(Pick *p, const char *sort)
 
 /* ---- columns ---- */
 
-/* Whether any chosen row has a value other than "*" there. */
+/* True when any chosen row has a value other than "*" in the column. */
 static bool has_values(const Pick *p, size_t column)
 {
     for (size_t i = 0; i < p->rows; i++) {
@@ -126,7 +126,7 @@ static bool has_values(const Pick *p, size_t column)
     return false;
 }
 
-/* FIELD or FIELD/OTHER; a column whose name holds a slash is tried first. */
+/* Finds the columns of FIELD or FIELD/OTHER; a column whose name has a slash is tried first. */
 static Status find_source(const Pick *p, const char *name, Source *out)
 {
     const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');

@@ -6,15 +6,16 @@
 #include "base/text.h"
 
 typedef struct {
-    /* Names with commas between them; NAME/OTHER takes the value of OTHER where NAME has none. NULL: the usual columns of the
+    /* Comma-separated names; NAME/OTHER: the value of OTHER where NAME has none. NULL: the usual columns of the
      * result's kind. */
     const char *columns;
-    TextList where;   /* FIELD=VALUE or FIELD!=VALUE: rows for which all hold; empty: the leading rows */
+    TextList where;   /* FIELD=VALUE or FIELD!=VALUE: only rows for which all are true; empty: the leading rows */
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
-    bool all;         /* every row, not only the leading ones */
+    bool all;         /* true: every row, not only the leading rows */
 } Query;
 
-/* `kind` NULL: all rows, and all columns with a value. ERR_USAGE names an unknown column, and the nearest known one. */
+/* Sets `out` to the chosen rows and columns of t. `kind` NULL: all rows, and all columns with a value. ERR_USAGE
+ * for an unknown column; the hint has the nearest known name. */
 Status query_run(Csv *out, const Query *q, const Csv *t, const ResultKind *kind, Arena *a, Error *err);
 
 #endif

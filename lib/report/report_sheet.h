@@ -1,4 +1,4 @@
-/* report_sheet.h -- rows of a stored result written as a report again. */
+/* report_sheet.h -- writes rows of a stored result as a report. */
 #ifndef ATOMO_REPORT_SHEET_H
 #define ATOMO_REPORT_SHEET_H
 

@@ -19,7 +19,7 @@ bool sort_is_by(const char *sort, const char *field)
     return sort && !strncmp(sort, field, length) && (!sort[length] || sort[length] == ':');
 }
 
-/* NaN: no number. */
+/* Returns the value as a number; NaN: it is not a number. */
 static double number(const Value *v)
 {
     return v->type == VALUE_INT    ? (double)v->whole

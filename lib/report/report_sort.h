@@ -1,21 +1,21 @@
-/* report_sort.h -- the order of rows that --sort FIELD or FIELD:desc asks for. */
+/* report_sort.h -- sorts rows as --sort FIELD or FIELD:desc asks. */
 #ifndef ATOMO_REPORT_SORT_H
 #define ATOMO_REPORT_SORT_H
 
 #include "report/report.h"
 
-/* ERR_USAGE where `sort` ends in something else than FIELD or FIELD:desc. */
+/* ERR_USAGE unless `sort` is FIELD or FIELD:desc. */
 Status sort_check(const char *sort, Error *err);
 
-bool sort_is_by(const char *sort, const char *field); /* false for NULL */
+bool sort_is_by(const char *sort, const char *field); /* true when `sort` names this field; false if it is NULL */
 
 typedef struct {
     Value value;
     size_t row;
 } SortKey;
 
-/* Sorts by value as `sort` asks: numbers, then texts, then values that do not exist, which stay last with :desc, too. Equal
- * values keep the order of their rows. */
+/* Sorts by value as `sort` asks: numbers first, then texts, then values that do not exist, which stay last with
+ * :desc. Equal values keep the order of their rows. */
 void sort_keys(SortKey *key, size_t count, const char *sort);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A shape as "64x3x3x3"; "" if the array is not a shape. */
+/* Returns a shape as "64x3x3x3"; "" if the array is not a shape. */
 static const char *shape_of(const Json *array, Arena *a)
 {
     TextBuf out = {.arena = a};
@@ -18,7 +18,7 @@ static const char *shape_of(const Json *array, Arena *a)
     return text_done(&out);
 }
 
-/* A value as CSV writes it; null, objects and arrays that are no shapes become "". NULL: out of memory. */
+/* Returns a value as CSV writes it; "" for null, objects and arrays that are not shapes. NULL: out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
     if (!v || v->type == JSON_NULL)
@@ -36,7 +36,8 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
-/* Records have the fields of the first record, mostly in the same order. */
+/* Writes the cells of a record. Columns are the fields of the first record; other records mostly have them in the
+ * same order. */
 static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
 {
     const Json *at = record->first;
@@ -53,8 +54,8 @@ static bool put_record(const char **cell, const Csv *out, const Json *record, Ar
 /* The records read so far. */
 typedef struct {
     Csv *table;
-    size_t room; /* rows */
-    bool other;  /* the first element is no record */
+    size_t room; /* capacity in rows */
+    bool other;  /* the first element is not a record */
     Arena *a;
     Error *err;
 } Records;

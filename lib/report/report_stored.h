@@ -1,4 +1,4 @@
-/* report_stored.h -- reads a result back from CSV or JSON. */
+/* report_stored.h -- reads a stored result from CSV or JSON. */
 #ifndef ATOMO_REPORT_STORED_H
 #define ATOMO_REPORT_STORED_H
 
@@ -9,16 +9,16 @@
 typedef struct {
     const char *schema; /* "atomo-compare/1"; NULL: CSV, which has no schema */
     const Json *meta;   /* an object; NULL: there is none */
-    bool whole;         /* false: JSON without a list of "results", and so without records */
-    Csv table;          /* records, as CSV writes them; what does not exist is "" */
+    bool whole;         /* true: the result has a list of records; false: JSON without "results" */
+    Csv table;          /* the records, with cells as CSV writes them; "" for values that do not exist */
 } Stored;
 
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 
-/* The value of a cell: a number, true, false, or a text; `text`: a text in any case. */
+/* Returns the value of a cell: a number, true, false, or a text; always a text if `text`. */
 Value stored_value(const char *cell, bool text);
 
-/* Equal texts, or numbers of one value: 0.50 is 0.5. */
+/* True when the texts are equal, or are numbers of equal value: 0.50 and 0.5. */
 bool stored_same(const char *cell, const char *other);
 
 #endif

@@ -1,5 +1,5 @@
-/* report_table.c -- cells formatted for people, and two formats made of them: the aligned table of the terminal, and
- * Markdown. A real number shows its field's significant digits, a count of bytes a decimal unit. */
+/* report_table.c -- formats cells for people, and writes two formats from them: the aligned table for the
+ * terminal, and Markdown. A real number has its field's significant digits, a number of bytes a decimal unit. */
 #include "report/report_table.h"
 
 #include "report/fields.h"
@@ -12,8 +12,8 @@
 
 /* ---- cells ---- */
 
-/* `digits` significant digits, without an exponent from 1e-4 to 1e7: 0.01234, 1.500, 123456, 1.2e-07. The magnitude is that
- * of the rounded number: 9.99996 is 10.00. */
+/* Writes v with `digits` significant digits, without an exponent from 1e-4 to 1e7: 0.01234, 1.500, 123456,
+ * 1.2e-07. The rounded number decides on the number of digits: 9.99996 becomes 10.00. */
 static void put_real(TextBuf *out, double v, int digits)
 {
     char rounded[48];
@@ -39,7 +39,7 @@ static size_t unit_of(double v)
     return unit;
 }
 
-/* The unit of their geometric mean. */
+/* Returns the unit for the geometric mean of `least` and `most`. */
 size_t report_unit(double least, double most)
 {
     return unit_of(sqrt(least) * sqrt(most));
@@ -73,7 +73,8 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Control characters, which could steer the terminal or break the row, and bytes that are no UTF-8 become "?". */
+/* Writes s. Control characters, which could control the terminal or break the row, and bytes that are not UTF-8
+ * become "?". */
 static void put_printable(TextBuf *out, const char *s)
 {
     while (*s) {
@@ -115,14 +116,15 @@ const char *report_cell(const char *column, const Value *v, Arena *a)
     return text_done(&out);
 }
 
-/* ---- results of draws: the exact value where it is known, else the mean with its standard error ---- */
+/* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
 
 static int magnitude_of(double v)
 {
     return (int)floor(log10(fabs(v)));
 }
 
-/* The standard error to one digit, or to two where the first is 1; the mean to the same place. */
+/* Writes "mean +- standard error": the standard error with one digit, or two if the first is 1; the mean to the
+ * same decimal place. */
 static void put_uncertain(TextBuf *out, double v, double se, int digits)
 {
     const double leading = se / pow(10, magnitude_of(se));
@@ -138,7 +140,7 @@ static void put_uncertain(TextBuf *out, double v, double se, int digits)
     put_real(out, place > 1 ? round(se / place) * place : se, shown);
 }
 
-/* The value of the column beside `column` that `is` finds; NaN: none. */
+/* Returns the value in the column for which `is` is true of `column` and this column; NaN: there is none. */
 static double beside(const Report *r, const Value *row, size_t column, bool (*is)(const char *, const char *))
 {
     const Column *columns = r->spec.columns;
@@ -214,7 +216,7 @@ void report_begin_nothing(const Report *r, TextBuf *out)
 
 /* ---- the terminal ---- */
 
-/* Counts characters, not bytes: skips the continuation bytes of UTF-8. */
+/* Returns the number of characters, not bytes: skips the continuation bytes of UTF-8. */
 static size_t width_of(const char *s)
 {
     size_t width = 0;
@@ -287,9 +289,9 @@ static void end_table(const Report *r, TextBuf *out)
 
 const ReportWriter report_table = {report_begin_nothing, NULL, end_table};
 
-/* ---- Markdown: characters that would be markup are escaped ---- */
+/* ---- Markdown, with markup characters escaped ---- */
 
-/* Within a word an underscore is no markup. */
+/* True when *s is a markup character. An underscore within a word is not. */
 static bool is_markup(const char *start, const char *s)
 {
     const bool inside = s > start && isalnum((unsigned char)s[-1]) && isalnum((unsigned char)s[1]);

@@ -5,21 +5,23 @@
 #include "report/report_writer.h"
 
 struct TableRow {
-    const char **cell; /* one for each column; NULL in columns that are not shown */
-    ValueType *type;   /* of each cell */
-    double *number;    /* its number; NaN for any other value */
+    const char **cell; /* (columns) NULL: the column is not shown */
+    ValueType *type;   /* (columns) */
+    double *number;    /* (columns) NaN: the value is not a number */
     TableRow *next;
 };
 
-/* A value formatted for people; "-" where it does not exist. NULL: out of memory. */
+/* Returns a value formatted for people; "-" if it does not exist. NULL: out of memory. */
 const char *report_cell(const char *column, const Value *v, Arena *a);
 
-/* The one decimal unit, an index of report_units, for a column of counts of bytes from `least` to `most`; and a count in it. */
+/* report_unit returns the unit, an index into report_units, for a column of bytes from `least` to `most`;
+ * report_put_bytes writes a number of bytes in a unit. */
 size_t report_unit(double least, double most);
 void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
 extern const char *const report_units[]; /* "B", "kB" .. */
 
-bool report_left(const Report *r, size_t column); /* aligned to the left, as it holds more than numbers */
+/* true: the column is aligned to the left, as not all of its values are numbers */
+bool report_left(const Report *r, size_t column);
 void report_begin_nothing(const Report *r, TextBuf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* report_view.c -- writes a comparison with the fields, rows and order that the user chose (report_compare.h). */
+/* report_view.c -- writes a comparison with the fields, rows and order that the user asked for (report_compare.h). */
 #include "report/report_compare.h"
 #include "report/fields.h"
 #include "report/report_sort.h"
@@ -11,7 +11,7 @@
 static const char usual[] =
     "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein,bias";
 
-/* The fields that --metrics never drops. */
+/* The fields that are written whatever --metrics says. */
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
                                     "n",    "compressor", "repeats", "error", NULL};
 
@@ -83,22 +83,23 @@ bool view_times(const View *v, OwnFields own)
 typedef struct {
     const Results *r;
     const View *v;
-    size_t *from; /* per column written: its index in the results */
+    size_t *from; /* (columns written) index of the column in the results */
     Column *columns;
     size_t count;
     bool people;    /* the format is for people */
-    SortKey *order; /* codecs in the order of their rows at one place */
-    size_t key;     /* the column that they are sorted by */
+    SortKey *order; /* codecs in the order of their rows at a place */
+    size_t key;     /* index of the column to sort by */
     Value *row;
 } Sheet;
 
-/* Tables show the row over everything selected, and with per_tensor each tensor. */
+/* True when tables show the place: the whole selection, and with per_tensor each tensor. */
 static bool is_shown(const Sheet *s, size_t place)
 {
     return place + 1 == s->r->places || (s->v->per_tensor && s->r->level[place] == LEVEL_VECTOR);
 }
 
-/* The index of the i-th column written. */
+/* Returns the index, in the results, of the i-th column to write: the command's leading fields come right after
+ * the compressor. */
 static size_t written(const Results *r, size_t i)
 {
     const size_t from = r->compressor + 1, own = r->error + 1;
@@ -126,7 +127,7 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
     return text_listed(s->v->metrics ? s->v->metrics : s->v->usual ? s->v->usual : usual, name);
 }
 
-/* Whether tables need the field to print one of the listed fields: as its standard error or its exact value. */
+/* True when tables need the field beside a listed field, as its standard error or its exact value. */
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)

@@ -1,4 +1,5 @@
-/* report_writer.h -- the interface between report.c and the formats: a writer makes text, report.c writes it to the file. */
+/* report_writer.h -- the interface between report.c and the formats: a format turns rows into text, report.c
+ * writes the text to the file. */
 #ifndef ATOMO_REPORT_WRITER_H
 #define ATOMO_REPORT_WRITER_H
 
@@ -9,11 +10,11 @@ typedef struct TableRow TableRow;
 
 struct Report {
     ReportSpec spec;
-    OutFile out; /* out.to is stdout where no path was given */
+    OutFile out; /* out.to is stdout if there is no path */
     Arena *a;
-    size_t rows;            /* written so far */
-    const char **title;     /* of tables: a heading for each column, NULL where it is not shown */
-    TableRow *first, *last; /* of tables: the rows, kept until their columns' widths are known */
+    size_t rows;            /* number of rows written so far */
+    const char **title;     /* for tables: a heading for each column; NULL: not shown */
+    TableRow *first, *last; /* for tables: the rows, kept until all are known */
 };
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
 
 extern const ReportWriter report_table, report_csv, report_json, report_md, report_latex;
 
-/* Keeps a row's cells, formatted for people. False: out of memory. */
+/* Keeps a row's cells, formatted for people, in r->first .. r->last. False: out of memory. */
 bool report_keep(Report *r, const Value *row);
 
 #endif
