@@ -86,7 +86,8 @@ static void join_bins(const Curves *all, Curve *c)
             high[last] = high[i];
             count[last] = count[i];
         }
-    if (last > 0 && count[last] < ENOUGH) { /* merges the last bin, with too few elements, into the bin before */
+    /* merges the last bin, with too few elements, into the bin before */
+    if (last > 0 && count[last] < ENOUGH) {
         high[last - 1] = high[last];
         count[last - 1] += count[last];
         last--;

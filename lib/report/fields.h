@@ -13,7 +13,8 @@ typedef struct {
     const char *unit;    /* "ms"; FIELD_BYTES; NULL: a plain number or a text */
     int digits;          /* significant digits in tables; 0: 4 */
     bool text;           /* true: values are texts, even those that look like numbers */
-    const char *exact;   /* name of the field with the exact value, if this field is a mean over draws; NULL: none */
+    /* name of the field with the exact value, if this field is a mean over draws; NULL: none */
+    const char *exact;
     const char *meaning;
 } Field;
 

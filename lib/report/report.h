@@ -68,7 +68,8 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    const char *path;   /* NULL: stdout; otherwise a temporary file beside it is written, and renamed at close */
+    /* NULL: stdout; otherwise a temporary file beside it is written, and renamed at close */
+    const char *path;
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
 } ReportSpec;

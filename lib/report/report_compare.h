@@ -17,10 +17,10 @@ typedef struct {
     const Column *columns; /* identity, metrics, error, then the command's own fields */
     /* indices of columns; verdict: the first of the fields on bias */
     size_t column_count, compressor, verdict, error, leading;
-    Value *rows;                                              /* [places][codecs][column_count] */
-    bool *have;                                               /* [places][codecs] */
-    const Vector **first;                                     /* (places) first vector of the place */
-    RecordLevel *level;                                       /* (places) */
+    Value *rows;          /* [places][codecs][column_count] */
+    bool *have;           /* [places][codecs] */
+    const Vector **first; /* (places) first vector of the place */
+    RecordLevel *level;   /* (places) */
     Arena *a;
 } Results;
 
@@ -29,9 +29,8 @@ typedef struct {
 typedef struct {
     const Column *column;
     size_t count;
-    size_t
-        leading; /* the first `leading` fields identify a record, and are written beside the compressor */
-    bool timed; /* true: some of the fields are times */
+    size_t leading; /* the first `leading` fields identify a record, and are written beside the compressor */
+    bool timed;     /* true: some of the fields are times */
 } OwnFields;
 
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
@@ -60,11 +59,10 @@ char *results_failures(const Results *r, Arena *a);
 size_t results_finished(const Results *r); /* returns the number of rows that are filled */
 
 typedef struct {
-    const char
-        *metrics; /* comma-separated names; NULL: all in csv and json, the usual ones in tables */
-    const char *sort;  /* METRIC or METRIC:desc; NULL: the order of the codecs */
-    bool per_tensor;   /* tables also show each tensor */
-    const char *usual; /* metrics in tables if `metrics` is NULL; NULL: those of compare */
+    const char *metrics; /* comma-separated names; NULL: all in csv and json, the usual ones in tables */
+    const char *sort;    /* METRIC or METRIC:desc; NULL: the order of the codecs */
+    bool per_tensor;     /* tables also show each tensor */
+    const char *usual;   /* metrics in tables if `metrics` is NULL; NULL: those of compare */
 } View;
 
 /* Fails with ERR_USAGE for an unknown name; the hint has the nearest known name. */

@@ -12,13 +12,13 @@ typedef enum {
 } RowRank;
 
 typedef struct {
-    const char *name;    /* "compare"; a page's anchor */
-    const char *schema;  /* "atomo-compare/1" */
-    const char *marks;   /* comma-separated columns that identify the kind */
-    const char *heading; /* "Comparisons" */
-    const char *says;    /* a sentence about its rows */
-    const char *usual;   /* columns shown by default; NULL: all */
-    const char *figures; /* kinds of figures that show it; NULL: none */
+    const char *name;                          /* "compare"; a page's anchor */
+    const char *schema;                        /* "atomo-compare/1" */
+    const char *marks;                         /* comma-separated columns that identify the kind */
+    const char *heading;                       /* "Comparisons" */
+    const char *says;                          /* a sentence about its rows */
+    const char *usual;                         /* columns shown by default; NULL: all */
+    const char *figures;                       /* kinds of figures that show it; NULL: none */
     void (*rank)(const Csv *t, RowRank *rank); /* (rows) */
 } ResultKind;
 

@@ -9,7 +9,8 @@ typedef struct {
     /* Comma-separated names; NAME/OTHER: the value of OTHER where NAME has none. NULL: the usual columns of the
      * result's kind. */
     const char *columns;
-    TextList where;   /* FIELD=VALUE or FIELD!=VALUE: only rows for which all are true; empty: the leading rows */
+    /* FIELD=VALUE or FIELD!=VALUE: only rows for which all are true; empty: the leading rows */
+    TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: every row, not only the leading rows */
 } Query;

@@ -7,7 +7,8 @@
 /* ERR_USAGE unless `sort` is FIELD or FIELD:desc. */
 Status sort_check(const char *sort, Error *err);
 
-bool sort_is_by(const char *sort, const char *field); /* true when `sort` names this field; false if it is NULL */
+/* true when `sort` names this field; false if it is NULL */
+bool sort_is_by(const char *sort, const char *field);
 
 typedef struct {
     Value value;

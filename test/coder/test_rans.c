@@ -156,8 +156,7 @@ static void no_other_precision_makes_a_short_stream_shorter(void **state)
         check(rans_build(&r, 40, count));
         const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
         for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
-            if (r.present <=
-                1u << p) /* p has a slot for each symbol */
+            if (r.present <= 1u << p) /* p has a slot for each symbol */
                 check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
     }
 }

@@ -36,11 +36,14 @@ static const Row rows[] = {
     /* 1 / (1 - D) - 1 with a distortion D = .24044, half at 1 bit, half at 2 */
     {"eden:bits=1.5", .31655, .31655, 1.5, 1.5, PUBLISHED, 0},
     {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0}, /* half of the elements are sent, at 1 bit */
-    {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},     /* a tenth of the elements is sent, at 1 bit */
-    {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0},   /* 1 / (2/pi) - 1 */
-    {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},         /* 1 - 2/pi */
-    {"sign", NAN, NAN, 1, 1, TABLE, 0},                          /* no scale is sent, so the error means nothing */
-    {"scaledsign", .364, .501, 1, 1, TABLE, 0},                  /* 1 - 2/pi for normal, 1/2 for Laplace elements */
+    /* a tenth of the elements is sent, at 1 bit */
+    {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},
+    {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0}, /* 1 / (2/pi) - 1 */
+    {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},       /* 1 - 2/pi */
+    /* no scale is sent, so the error means nothing */
+    {"sign", NAN, NAN, 1, 1, TABLE, 0},
+    /* 1 - 2/pi for normal, 1/2 for Laplace elements */
+    {"scaledsign", .364, .501, 1, 1, TABLE, 0},
     {"scaledsign:scale=bucket", .364, .501, 1.0625, 1.0625, TABLE, 0},
     {"onebit", .364, .501, 1, 1, TABLE, 0},
     {"onebit:scope=tensor", .364, .501, 1, 1, TABLE, 0},
@@ -72,7 +75,8 @@ static const Row rows[] = {
 };
 
 typedef struct {
-    double error, told, bits; /* means over repeats: |y - x|^2 / |x|^2, the closed form / |x|^2, bits per element */
+    /* means over repeats: |y - x|^2 / |x|^2, the closed form / |x|^2, bits per element */
+    double error, told, bits;
 } Measured;
 
 /* Returns sum (z - low)(high - z) / norm over the elements z of the rotated vector, whose sum is nearly 0;

@@ -65,8 +65,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     r->x[2] = 1e6f;
     r->x[3] = -1e6f;
     r->x[4] = 1e-45f;
-    for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m);
-         j++) /* values halfway between two centres */
+    for (size_t j = 0; j + 1 < cluster_model_clusters(&r->m); j++) /* values halfway between two centres */
         r->x[5 + j] = r->m.cluster[j].centre / 2 + r->m.cluster[j + 1].centre / 2;
     cluster_model_thresholds(&r->m, above);
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {

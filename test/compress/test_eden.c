@@ -229,7 +229,8 @@ static void zeros_and_blocks_of_zeros_are_zeros(void **state)
         try_both(t);
         for (size_t i = 0; i < 1200; i++)
             check(t->y[i] == 0);
-        t->x[1199] = 1; /* n = 1200 is rotated in blocks of 512, 256 and 432 elements; this element is in the last */
+        /* n = 1200 is rotated in blocks of 512, 256 and 432 elements; this element is in the last */
+        t->x[1199] = 1;
         try_both(t);
         for (size_t i = 0; i < 768; i++)
             check(t->y[i] == 0);

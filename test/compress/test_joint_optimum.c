@@ -173,7 +173,8 @@ static void check_certificate(Model *m, const char *inner, double bits)
     const bool rounded =
         strstr(inner, "qsgd"); /* rounded vectors: the curve jumps from all atoms to the raw tensor */
     check(planned <= (rounded ? 1.6 : 1.05) * bound && planned >= bound * (1 - 1e-12));
-    if (rounded) /* planned bits and rounding noise hold for random singular vectors only, so the limits are wide */
+    /* planned bits and rounding noise hold for random singular vectors only, so the limits are wide */
+    if (rounded)
         check_rounded(m, planned, bits);
     else
         check_rel(model_variance(m), planned, 2e-3);

@@ -131,7 +131,8 @@ static void workers_add_up(void **state)
 {
     (void)state;
     enum { M = 30, K = 44, WORKERS = 4 };
-    static const char *const specs[] = {"lowrank", "lowrank:rank=60"}; /* at rank 60 the payload is raw floats */
+    /* at rank 60 the payload is raw floats */
+    static const char *const specs[] = {"lowrank", "lowrank:rank=60"};
     for (size_t s = 0; s < countof(specs); s++) {
         Rig rig;
         float x[M * K], whole[M * K] = {0};

@@ -157,7 +157,8 @@ static void payloads_that_do_not_add_are_refused(void **state)
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x3f, 0}, 6, ERR_CORRUPT},
         {"randk:ratio=0.5", {1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT}, /* a value of infinity */
         {"randk:ratio=0.5", {1, 0, 0, 0xc0, 0x7f}, 5, ERR_CORRUPT}, /* a value of NaN */
-        {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},    /* 2^127, which times n/k = 2 is infinite */
+        /* 2^127, which times n/k = 2 is infinite */
+        {"randk:ratio=0.5", {1, 0, 0, 0, 0x7f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {3, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         {"randk:ratio=0.5", {0, 0, 0, 0x80, 0x3f}, 5, ERR_CORRUPT},
         /* raw, at a ratio where the raw payload is longer */

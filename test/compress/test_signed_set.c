@@ -228,7 +228,7 @@ static void tau_is_half_the_rms_unless_it_is_given(void **state)
         check(t->y[i] == (fabsf(t->x[i]) >= tau ? copysignf(tau, t->x[i]) : 0));
         kept += t->y[i] != 0;
     }
-    check_near((double)kept / 65536, 0.61708, 0.01);              /* 5 standard errors */
+    check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
     /* the bytes of a bitmap and of the sent elements' signs */
     check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
     try_any_threads(t);
@@ -256,14 +256,15 @@ static void sets_and_magnitudes_that_no_encoder_writes_are_refused(void **state)
         size_t size;
         Status want;
     } rows[] = {
-        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK},          /* elements 0 and 2 */
+        {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, OK}, /* elements 0 and 2 */
         /* a padding bit of the signs is set */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 4}, 9, ERR_CORRUPT},
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0xbf, 2}, 9, ERR_CORRUPT}, /* negative magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0, 0, 2}, 9, ERR_CORRUPT},       /* a magnitude of zero */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0x80, 0x7f, 2}, 9, ERR_CORRUPT}, /* infinite magnitude */
         {"stc:ratio=0.05", {1, 2, 0, 0xa0, 0, 0, 0xc0, 0x7f, 2}, 9, ERR_CORRUPT}, /* a magnitude of NaN */
-        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* three elements where k = 2 */
+        /* three elements where k = 2 */
+        {"stc:ratio=0.05", {1, 3, 0, 0xb0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT},
         {"stc:ratio=0.05", {2, 2, 0, 0xa0, 0, 0, 0x80, 0x3f, 2}, 9, ERR_CORRUPT}, /* kind: merged */
         {"stc:ratio=0.05", {1, 0}, 2, OK},
         {"stc:ratio=0.05", {1, 0, 0}, 3, ERR_CORRUPT},

@@ -123,8 +123,7 @@ static void collisions_are_as_many_as_chance_makes(void **state)
         kernels()->hash_buckets(rng_key(&below, USE_BUCKET, 0), 0, N, COLS, bucket[row]);
         for (size_t i = 0; i < N; i++)
             load[bucket[row][i]]++;
-        const double x =
-            chi_square(load, COLS, (double)N / COLS);
+        const double x = chi_square(load, COLS, (double)N / COLS);
         check(x < chi_limit(COLS - 1));
         check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor are the loads more even than random ones */
         for (size_t other = 0; other < row; other++) {

@@ -147,7 +147,8 @@ static void a_spectrum_that_fails_costs_its_own_figures_only(void **state)
     text[size] = 0;
     for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         empty += strstr(line, ",,,,,,") != NULL;
-        full += strstr(line, ",2,16,4,entry,") != NULL; /* both sides of Theorem 6's condition: (2 + 2) 2^2 and 2^2 */
+        /* both sides of Theorem 6's condition: (2 + 2) 2^2 and 2^2 */
+        full += strstr(line, ",2,16,4,entry,") != NULL;
     }
     free(text);
     check(empty == 1 && full == 2);

@@ -277,7 +277,8 @@ static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **sta
     enum { K = 80 };
     for (int close = 0; close < 3; close++) {
         double w[K];
-        for (size_t i = 0; i < K; i++) /* eigenvalues: distinct; pairs that differ by a rounding error; all equal */
+        /* eigenvalues: distinct; pairs that differ by a rounding error; all equal */
+        for (size_t i = 0; i < K; i++)
             w[i] = close == 2   ? 1
                    : close == 1 ? 1 + (double)(i / 2) + 1e-14 * (double)(i % 2)
                                 : 1 + (double)i;

@@ -37,7 +37,8 @@ static void products_agree_to_the_bit_between_instruction_sets(void **state)
             {
                 k->rows_dot(a, rows, cols, in, count, dots);
                 memset(sum, 0, sizeof sum);
-                k->rows_add(a, cols, rows, stride, in, count, sums); /* sums over the first `stride` columns */
+                /* sums over the first `stride` columns */
+                k->rows_add(a, cols, rows, stride, in, count, sums);
                 for (size_t i = 0; i < count; i++) {
                     if (isa == 0)
                         memcpy(first[i], out[i], rows * 4), memcpy(first_sum[i], sum[i], stride * 8);
