@@ -1,5 +1,6 @@
-/* arena.c -- a list of chunks, each as large as all before it up to 1 GiB; the only caller of malloc in the
- * library. Chunk 0 is the lent memory, or empty; the arena owns the others. */
+/* arena.c -- an arena is a list of chunks, each as large as all chunks before it, but at most 1 GiB unless one take
+ * needs more. This file is the only caller of malloc in the library. Chunk 0 is the lent buffer, or empty; the arena
+ * owns the other chunks. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -32,12 +33,12 @@ typedef struct {
 
 struct Arena {
     Chunk chunk[CHUNKS];
-    size_t current; /* the chunk that takes come from; those above it are empty */
+    size_t current; /* the chunk that the next take tries first; the chunks above it are empty */
     size_t taken, peak, limit, failed;
     bool full; /* the last take found no chunk left */
 };
 
-/* arena_open returns this arena where there is no memory for the list of chunks; every take from it fails. */
+/* arena_open returns this arena when there is no memory for the list of chunks; every take from it fails. */
 static const Arena no_arena = {.failed = sizeof(Arena)};
 
 Arena *arena_open(size_t limit)
@@ -90,8 +91,8 @@ static size_t chunk_size(const Arena *a, size_t i, size_t need)
     return whole_pages(need > below ? need : below);
 }
 
-/* Makes chunk `i` > 0 hold at least `need` bytes. It and the chunks above it are empty; where it has to be replaced,
- * all of them are freed. */
+/* Makes chunk `i` > 0 hold at least `need` bytes; false: no memory. The chunk and the chunks above it are empty; if
+ * the chunk is too small, they are all freed and a new chunk is allocated. */
 static bool grow(Arena *a, size_t i, size_t need)
 {
     Chunk *c = &a->chunk[i];
@@ -104,7 +105,7 @@ static bool grow(Arena *a, size_t i, size_t need)
         size = size / 2 > least ? whole_pages(size / 2) : least; /* a smaller chunk is enough */
     if (!c->data)
         return false;
-    if (alignment(size) == HUGE_PAGE) /* first touches cost a fault each, huge pages make 512 times fewer */
+    if (alignment(size) == HUGE_PAGE) /* the first touch of a page is a fault; there are 512 times fewer huge pages */
         madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;
     ASAN_POISON_MEMORY_REGION(c->data, c->size);

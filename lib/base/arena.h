@@ -1,8 +1,9 @@
 /* arena.h -- memory that is released all at once.
  *
- * Two kinds live in the programs: one that is never rewound (set-up) and one that is rewound per call
- * (scratch). Blocks are 64-byte aligned and NOT zeroed; under AddressSanitizer memory that is not taken is poisoned.
- * An arena reserves address space in growing chunks, so a large take touches no page until it is used. */
+ * The programs use two kinds: arenas that are never rewound (set-up), and arenas that are rewound after each call
+ * (scratch). Memory is 64-byte aligned and NOT zeroed; under AddressSanitizer, memory that is not taken is poisoned.
+ * An arena reserves address space in growing chunks; the pages of a large take are not touched before they are
+ * used. */
 #ifndef ATOMO_ARENA_H
 #define ATOMO_ARENA_H
 
@@ -10,11 +11,13 @@
 
 typedef struct Arena Arena;
 
-/* Returns an arena, never NULL: without memory for the arena, its first take fails. `limit`: bytes; 0: none. */
+/* Returns an arena, never NULL: if there is no memory for it, its first take fails. `limit`: the most bytes; 0: no
+ * limit. */
 Arena *arena_open(size_t limit);
 void arena_close(Arena *a); /* NULL is fine */
 
-/* Returns count * size bytes, or NULL with the size remembered for arena_fail. A count of 0 gives a valid pointer. */
+/* Returns memory for count * size bytes; NULL when there is none, and arena_fail then reports the size. A count of 0
+ * gives a valid pointer. */
 void *arena_take(Arena *a, size_t count, size_t size);
 void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
@@ -30,13 +33,13 @@ typedef struct {
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark mark);
 
-/* Lends an empty arena memory (64-byte aligned) that it takes from first, and whose contents are lost; arena_unlend
- * takes the memory back from an arena that is empty again. So a large buffer serves as scratch while it holds
- * nothing. */
+/* arena_lend gives an empty arena a 64-byte aligned buffer, from which it takes memory first; the buffer's contents
+ * are lost. arena_unlend takes the buffer back when the arena is empty again. So a large buffer can serve as scratch
+ * while its contents are not needed. */
 void arena_lend(Arena *a, void *data, size_t size);
 void arena_unlend(Arena *a);
 
-/* Frees the chunks without taken blocks, which a rewind keeps for later takes. */
+/* Frees the chunks in which nothing is taken; a rewind keeps them for later takes. */
 void arena_trim(Arena *a);
 
 size_t arena_used(const Arena *a); /* bytes taken now */

@@ -1,8 +1,8 @@
-/* base.h -- status, error text and the two control-flow macros every file uses.
+/* base.h -- status, error text and the two control-flow macros that every file uses.
  *
- * A Status says whose fault a failure is; an Error carries the one line a person reads. Functions that can
- * fail return a Status and take an Error last. The innermost function writes "WHAT: WHY"; callers put a file's or
- * tensor's name in front (error_at). */
+ * A Status is the kind of a failure; an Error also has the line that is shown to the user. Functions that can fail
+ * return a Status and take an Error last. The innermost function writes "WHAT: WHY"; callers put a file's or tensor's
+ * name in front (error_at). */
 #ifndef ATOMO_BASE_H
 #define ATOMO_BASE_H
 
@@ -12,9 +12,9 @@
 
 typedef enum {
     OK,
-    ERR_USAGE,   /* the user asked for something impossible: exit 2 */
+    ERR_USAGE,   /* a wrong option, spec or argument: exit 2 */
     ERR_IO,      /* files, disks, pipes */
-    ERR_CORRUPT, /* bytes that none of our encoders or writers produces */
+    ERR_CORRUPT, /* bytes that no encoder or writer of this library produces */
     ERR_NUMERIC, /* NaN, Inf, no convergence */
     ERR_MEMORY,
     ERR_STOPPED, /* SIGINT or SIGTERM: exit 130 */
@@ -40,7 +40,7 @@ Status error_at(Error *err, const char *format, ...) PRINTF(2);
 /* Sets the hint line; returns the recorded status. */
 Status error_hint(Error *err, const char *format, ...) PRINTF(2);
 
-/* Returns from the function when a step failed; the step has recorded why. */
+/* Returns from the calling function when a step failed; the step has recorded the error. */
 #define TRY(step)                                                                                            \
     do {                                                                                                     \
         Status status_ = (step);                                                                             \

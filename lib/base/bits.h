@@ -1,8 +1,8 @@
-/* bits.h -- streams of bits, the first one in the high bit of the first byte.
+/* bits.h -- writes and reads streams of bits; the first bit is the high bit of the first byte.
  *
- * Errors are sticky: a writer that runs out of room drops all further bits and stays `full`, a reader that
- * passes the end reads zeros and stays `bad`, so one check at the end of a stream is enough. The last byte is
- * padded with zeros, and bits_finish refuses any other padding. */
+ * Errors are sticky: a writer without room drops all further bits and stays `full`, a reader behind the end reads
+ * zeros and stays `bad`, so one check at the end of a stream is enough. The last byte is padded with zeros, and
+ * bits_finish refuses any other padding. */
 #ifndef ATOMO_BITS_H
 #define ATOMO_BITS_H
 
@@ -12,7 +12,7 @@ enum { BITS_MAX = 56 }; /* most bits in one put or get */
 
 typedef struct {
     uint8_t *at, *end;
-    uint64_t held; /* bits not yet stored, from the top; never 8 or more between calls */
+    uint64_t held; /* `count` bits that are not stored yet, in its upper bits; fewer than 8 between calls */
     unsigned count;
     bool full;
 } BitWriter;
@@ -22,8 +22,8 @@ static inline BitWriter bits_writer(uint8_t *data, size_t size)
     return (BitWriter){.at = data, .end = data + size};
 }
 
-/* Stores the whole bytes that the writer holds, where fewer than eight bytes of room are left. Takes and returns the
- * writer by value, so that it can stay in registers. */
+/* Stores the whole bytes that the writer holds; bits_put calls it when fewer than eight bytes of room are left. Takes
+ * and returns the writer by value, so that it can stay in registers. */
 BitWriter bits_spill(BitWriter w);
 
 /* Writes the low `count` bits of v, whose other bits are 0; count <= BITS_MAX. */

@@ -1,8 +1,8 @@
 /* bytes.h -- views of bytes, and little-endian fields in them.
  *
- * Bytes borrows. Buf is a buffer of known capacity that a writer fills: writers assert the capacity (the caller
- * allocated `bound` bytes), they never grow it. Reader is sticky: after the first missing field every take gives 0
- * and `bad` stays set, so that a decoder checks once. */
+ * Bytes is a view of memory that it does not own. Buf is a buffer of fixed capacity that writers fill: the caller has
+ * allocated enough, and writers assert it. Reader is sticky: after the first missing field every take returns 0 and
+ * `bad` stays set, so a decoder needs to check only once. */
 #ifndef ATOMO_BYTES_H
 #define ATOMO_BYTES_H
 
@@ -28,7 +28,7 @@ static inline Bytes buf_bytes(const Buf *b)
 
 /* ---- bits of floats ---- */
 
-/* The bits of a float as an integer, and back. */
+/* Return the bits of a float as an integer, and the float of such bits. */
 static inline uint32_t float_bits(float f)
 {
     uint32_t u;
@@ -66,7 +66,7 @@ static inline size_t reader_left(const Reader *r)
 {
     return (size_t)(r->end - r->at);
 }
-/* Returns the next `size` bytes; NULL, with `bad` set, where fewer are left. */
+/* Returns the next `size` bytes; NULL, with `bad` set, when fewer are left. */
 static inline const uint8_t *take_bytes(Reader *r, size_t size)
 {
     if (r->bad || size > reader_left(r)) {
@@ -80,10 +80,10 @@ static inline const uint8_t *take_bytes(Reader *r, size_t size)
 
 /* ---- fields: u8 u16 u32 u64 f32 f64, little-endian ----
  *
- *     uint32_t load_u32(const uint8_t *p)        at an address
+ *     uint32_t load_u32(const uint8_t *p)        load and store the field at an address
  *     void store_u32(uint8_t *p, uint32_t v)
- *     void buf_u32(Buf *b, uint32_t v)           appended
- *     uint32_t take_u32(Reader *r)               the next one, or 0 and bad */
+ *     void buf_u32(Buf *b, uint32_t v)           appends a field
+ *     uint32_t take_u32(Reader *r)               returns the next field; 0, with `bad` set: none is left */
 #define FIELD(T, name)                                                                                       \
     static inline T load_##name(const uint8_t *p)                                                            \
     {                                                                                                        \
@@ -128,7 +128,7 @@ static inline void buf_copy(Buf *b, const void *data, size_t size)
 
 enum { VARINT_MAX = 10 };
 
-/* Appends v as LEB128: seven bits in each byte, low bits first; the high bit says that more bytes follow. */
+/* Appends v as LEB128: seven bits in each byte, low bits first; a set high bit means that another byte follows. */
 static inline void buf_varint(Buf *b, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
@@ -145,7 +145,8 @@ static inline size_t varint_size(uint64_t v)
 
 /* ---- reading ---- */
 
-/* Returns the next LEB128 number; sets `bad` unless it has the fewest bytes, so that a value has one encoding. */
+/* Returns the next LEB128 number; sets `bad` if it has more bytes than necessary, so that each value has only one
+ * encoding. */
 static inline uint64_t take_varint(Reader *r)
 {
     uint64_t v = 0;
@@ -160,7 +161,7 @@ static inline uint64_t take_varint(Reader *r)
     r->bad = true;
     return 0;
 }
-/* True when every field was there and nothing is left over. */
+/* True when no field was missing and no byte is left. */
 static inline bool reader_done(const Reader *r)
 {
     return !r->bad && r->at == r->end;

@@ -1,4 +1,4 @@
-/* checksum.h -- XXH64 (Collet, 2014): finds accidental changes of data, not forgeries. */
+/* checksum.h -- XXH64 (Collet, 2014), a hash that detects accidental changes of data, but not forgeries. */
 #ifndef ATOMO_CHECKSUM_H
 #define ATOMO_CHECKSUM_H
 

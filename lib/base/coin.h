@@ -1,9 +1,10 @@
-/* coin.h -- the one way to keep an element of magnitude |x| with probability p = min(1, |x| / scale).
+/* coin.h -- the coin: decides at random whether to keep an element x, with probability p = min(1, |x| / scale).
  *
- * entry, lq, terngrad and 1-bit qsgd toss this coin with the same random words, so they decode to the same vectors
- * where their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62 random bits: 30 of the
- * element's word and, where these tie with p (one time in 2^30), 32 of the word's continuation, so that even p far
- * under 2^-32 is exact. The vector kernels repeat these lines operation by operation. */
+ * The codecs entry, lq, terngrad and 1-bit qsgd all use this coin with the same random words, so they decode to the
+ * same vectors when their scales agree (ATOMO, Theorem 5). The element is kept iff u < p, where u has 62 random bits:
+ * 30 bits of the element's random word and, if these equal the first 30 bits of p (one time in 2^30), the 32 bits of
+ * rng_word_more. So probabilities far below 2^-32 are exact too. The vector kernels repeat these lines operation by
+ * operation. */
 #ifndef ATOMO_COIN_H
 #define ATOMO_COIN_H
 
@@ -11,12 +12,13 @@
 
 #include <math.h>
 
-/* p 2^30 = (|x| * lift) * slope, with lift a power of two that keeps both factors inside float32's normal range. */
+/* p 2^30 = (|x| * lift) * slope, where `lift` is a power of two that keeps both factors inside float32's normal
+ * range. */
 typedef struct {
     float lift, slope;
 } Coin;
 
-/* `scale`: positive and finite, the float32 in the payload. */
+/* `scale`: positive and finite, rounded to float32 as in the payload. */
 static inline Coin coin_make(float scale)
 {
     const float lift = scale < 0x1p-60f ? 0x1p88f : 1;
@@ -34,7 +36,7 @@ static inline bool coin_keep(Coin coin, float x, const RngKey *key, uint32_t i)
 {
     const float t = coin_level(coin, x);
     const uint32_t whole = (uint32_t)t, r = rng_word(key, i) >> 2;
-    bool keep = r < whole; /* apart from the rare tie, so that no branch guesses it */
+    bool keep = r < whole; /* computed without a branch, which would often be mispredicted */
     if (r == whole)
         keep = (double)rng_word_more(key, i) * 0x1p-32 < (double)(t - (float)whole);
     return keep;

@@ -1,4 +1,5 @@
-/* counts.c -- reads "4,8,...,512" from left to right; dots are filled in when the number behind them is read. */
+/* counts.c -- reads "4,8,...,512" from left to right; the numbers that dots stand for are added when the number
+ * behind the dots is read. */
 #include "base/counts.h"
 
 #include "base/text.h"
@@ -12,7 +13,7 @@ enum { ITEM_MOST = 24 }; /* longer than any number in range; an error shows the 
 typedef struct {
     Counts *counts;
     const char *what, *text;
-    size_t most, before, last; /* the two numbers read last, repeats included */
+    size_t most, before, last; /* before, last: the two numbers read last, repeated ones too */
     bool dots;
     Error *err;
 } Reading;

@@ -1,4 +1,4 @@
-/* counts.h -- lists of whole numbers as people write them: "2,4,8" or "4,8,...,512". */
+/* counts.h -- reads lists of positive integers from option values: "2,4,8" or "4,8,...,512". */
 #ifndef ATOMO_COUNTS_H
 #define ATOMO_COUNTS_H
 
@@ -12,8 +12,8 @@ typedef struct {
 } Counts;
 
 /* Reads numbers from 1 to `most` (below 2^31) with commas between them. Dots continue a geometric sequence: after 4,8
- * they mean 16, 32 and so on up to the number behind the dots, which the sequence must reach. ERR_USAGE names `what`,
- * the option that `text` was given to, and the part that is wrong. */
+ * they mean 16, 32 and so on up to the number behind the dots, which the sequence must reach. On ERR_USAGE the
+ * message has `what`, the name of the option whose value `text` is, and the part that is wrong. */
 Status counts_read(Counts *c, const char *what, const char *text, size_t most, Error *err) MUST_USE;
 
 size_t counts_largest(const Counts *c); /* 0 for an empty list */

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Fields are unquoted into one buffer as they are read. A field takes no more room there than in the text, as its NUL
- * takes the place of the separator. */
+/* Fields are unquoted into one buffer while they are read. A field takes no more room there than in the text, as its
+ * NUL takes the place of the separator. */
 typedef struct {
     const char *at, *end;
     char *to;
     Arena *a;
-    bool quote_open; /* the last field read ended inside quotes */
-    bool row_end;    /* the last field read ends its row */
+    bool quote_open; /* the latest field has no closing quote */
+    bool row_end;    /* the latest field is the last of its row */
 } Scanner;
 
 /* Returns the next field, unquoted. */
@@ -82,7 +82,7 @@ static Status read_row(Scanner *s, const Csv *out, const char **cell, const char
     return OK;
 }
 
-/* Returns the number of lines, with the empty one behind a final newline. */
+/* Returns the number of lines, including the empty line behind a final newline. */
 static size_t count_lines(const char *text, size_t length)
 {
     size_t lines = 1;
@@ -91,7 +91,7 @@ static size_t count_lines(const char *text, size_t length)
     return lines;
 }
 
-/* A file cut off inside its last number looks complete except for the missing line end. */
+/* Fails when the last line has no line end: a file that was cut off inside its last number shows no other sign. */
 static Status check_end(const char *name, const char *text, size_t length, Error *err)
 {
     if (!length || text[length - 1] == '\n' || text[length - 1] == '\r')

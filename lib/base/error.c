@@ -1,11 +1,12 @@
-/* error.c -- fills in Error. Texts are cut to their field and made printable, since names in them come from files. */
+/* error.c -- fills in an Error. Texts are cut to the size of their field and made printable, since they contain names
+ * from files. */
 #include "base/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A control character in a name could add a line or control the terminal. */
+/* Replaces control characters, which could add lines to a message or control the terminal. */
 static void make_printable(char *text)
 {
     for (; *text; text++)

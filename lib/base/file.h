@@ -1,11 +1,12 @@
-/* file.h -- a whole file in memory. Messages do not name the file: callers put its path in front (error_at). */
+/* file.h -- reads a whole file into memory. Error messages do not name the file: callers put its path in front
+ * (error_at). */
 #ifndef ATOMO_FILE_H
 #define ATOMO_FILE_H
 
 #include "base/arena.h"
 
-/* The file's bytes in the arena, with a NUL behind them; pipes are read to their end. ERR_IO where it cannot be
- * opened or read, ERR_CORRUPT where it has more than `most` bytes. */
+/* Reads the file's bytes into the arena and puts a NUL behind them; pipes are read to their end. ERR_IO when the file
+ * cannot be opened or read, ERR_CORRUPT when it has more than `most` bytes. */
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
 
 /* Reads an open file from its present position on, as file_load does. */

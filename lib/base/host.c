@@ -43,13 +43,14 @@ char *host_os(Arena *a)
 
 /* ---- libraries ---- */
 
-/* Declared here, so that each library's own header stays with the one file that works with it. */
+/* Declared here so that this file includes no header of these libraries: each header is included by one file only. */
 extern const char H5_lib_vers_info_g[];
 extern const char fftwf_version[];
 extern const char *ZSTD_versionString(void);
 extern const char *blosc_get_version_string(void);
 
-/* "HDF5 library version 1.10.8": a call of the library would start it, and it can crash where memory is short. */
+/* Takes the version from the library's text "HDF5 library version 1.10.8". A call of the library would start it, and
+ * it can crash when memory is short. */
 char *library_hdf5(Arena *a)
 {
     const char *version = H5_lib_vers_info_g + strcspn(H5_lib_vers_info_g, "0123456789.");
@@ -57,7 +58,7 @@ char *library_hdf5(Arena *a)
     return text_copy(a, version);
 }
 
-/* "fftw-3.3.10-sse2-avx" */
+/* Takes the version from a text such as "fftw-3.3.10-sse2-avx". */
 char *library_fftw(Arena *a)
 {
     const char *version = fftwf_version + strcspn(fftwf_version, "0123456789");

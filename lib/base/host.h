@@ -1,17 +1,17 @@
-/* host.h -- this machine as the kernel describes it, and the versions of the libraries that are loaded. */
+/* host.h -- the machine's CPU and operating system, and the versions of the loaded libraries. */
 #ifndef ATOMO_HOST_H
 #define ATOMO_HOST_H
 
 #include "base/arena.h"
 
-/* The value in the first line "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes; NULL: no such
- * line. */
+/* Returns the value in the first line "KEY<blanks>SEPARATOR VALUE" of a small text file, without quotes; NULL: no
+ * such line. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
 char *host_cpu(Arena *a); /* the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* distribution, kernel, architecture; NULL: unknown */
 
-/* "1.10.8"; NULL: out of memory. What is known about BLAS is in linalg.h. */
+/* Return the version of a library, such as "1.10.8"; NULL: out of memory. For BLAS see linalg_blas_info. */
 char *library_hdf5(Arena *a);
 char *library_fftw(Arena *a);
 char *library_zstd(Arena *a);

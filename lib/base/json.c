@@ -1,4 +1,4 @@
-/* json.c -- recursive descent, a function for each kind of value. */
+/* json.c -- parses JSON by recursive descent, with a function for each kind of value. */
 #include "base/json.h"
 
 #include "base/text.h"
@@ -9,14 +9,14 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
-/* Texts are written one behind the other into one buffer. A text takes no more room there than in the data: its NUL
- * takes the place of the closing quote, or of the character before a number. So data that begin with a bracket may be
- * the buffer. */
+/* The state of the parser. Texts are written one behind the other into one buffer. A text takes no more room there
+ * than in the data: its NUL takes the place of the closing quote, or of the character before a number. So the buffer
+ * may be the data themselves, if they begin with a bracket. */
 typedef struct {
     const char *start, *at, *end;
-    char *to; /* where the next text goes */
+    char *to; /* the place of the next text */
     int depth;
-    const JsonRows *rows; /* NULL: no array to hand over, or already done */
+    const JsonRows *rows; /* the array to hand over; NULL: none, or done */
     Arena *a;
     Error *err;
 } Parser;
@@ -47,7 +47,7 @@ static void skip_space(Parser *p)
 
 /* ---- text ---- */
 
-/* Four hexadecimal digits; false when they are not there. */
+/* Reads four hexadecimal digits; false when there are fewer. */
 static bool take_hex(Parser *p, uint32_t *code)
 {
     *code = 0;
@@ -65,7 +65,7 @@ static bool take_hex(Parser *p, uint32_t *code)
     return true;
 }
 
-/* The code point behind \u, surrogate pairs joined; false where there is no valid one. */
+/* Reads the code point behind \u, from a surrogate pair if necessary; false when there is no valid one. */
 static bool take_code_point(Parser *p, uint32_t *code)
 {
     uint32_t low;
@@ -152,7 +152,8 @@ static bool skip_digits(Parser *p)
     return p->at > from;
 }
 
-/* -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)? */
+/* Skips a number -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?; *plain: it has no fraction and no
+ * exponent. */
 static bool skip_number(Parser *p, bool *plain)
 {
     take(p, '-');
@@ -197,7 +198,7 @@ static Status read_number(Parser *p, Json *v)
 
 static Status read_value(Parser *p, Json *v);
 
-/* Reads a member or element, and the comma before it where it is not the first. */
+/* Reads a member or an element, and the comma before it unless it is the first. */
 static Status read_item(Parser *p, Json *item, char close, bool first)
 {
     if (!first && !take(p, ','))
@@ -246,7 +247,8 @@ static Status hand_elements(Parser *p, const JsonRows *rows)
     return OK;
 }
 
-/* Hands over the elements of the array p->rows names, each in memory that the next one reuses. */
+/* Gives the elements of the array that p->rows names to its `take`; each element is stored in memory that the next
+ * one reuses. */
 static Status hand_over(Parser *p)
 {
     const JsonRows *rows = p->rows;

@@ -1,8 +1,7 @@
-/* json.h -- a strict reader of JSON (RFC 8259): one value and nothing behind it, UTF-8 only, at most 64
- * levels deep.
+/* json.h -- a strict reader of JSON (RFC 8259): one value and nothing behind it, UTF-8 only, at most 64 levels deep.
  *
- * Beyond the grammar it refuses numbers beyond double, lone surrogates, and \u0000, which no C string can hold.
- * Where an object has a name twice, json_member finds the first. */
+ * Besides invalid JSON it refuses numbers beyond double's range, lone surrogates, and \u0000, which no C string can
+ * hold. If an object has two members of the same name, json_member finds the first. */
 #ifndef ATOMO_JSON_H
 #define ATOMO_JSON_H
 
@@ -13,20 +12,20 @@ typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OB
 typedef struct Json {
     JsonType type;
     const char *name; /* of a member of an object */
-    const char *text; /* JSON_TEXT; a JSON_NUMBER as it is written */
+    const char *text; /* JSON_TEXT: the text; JSON_NUMBER: the number as it is written */
     double number;    /* JSON_NUMBER */
-    int64_t whole;    /* the same number where is_whole: no fraction, no exponent, fits */
+    int64_t whole;    /* the same number if is_whole: it has no fraction, no exponent, and fits */
     bool is_whole, on;
-    const struct Json *first; /* element or member of an array or object */
+    const struct Json *first; /* the first element of an array, or member of an object */
     const struct Json *next;  /* the next element or member of the same array or object */
 } Json;
 
 /* Reads the value in `size` bytes at `data` into the arena. ERR_CORRUPT, with the offset, for invalid JSON. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* json_read for an object whose member `name` is a long array: `take` gets the array's elements one by one instead of
- * a tree of them, and the array is empty in `out`. An element is valid during its call only, its texts as long as
- * `data`: they are written over it. Only the first array of that name is handled so. */
+/* json_read for an object whose member `name` is a long array: `take` gets the array's elements one by one, and the
+ * array is empty in `out`. An element is valid only during its call of `take`; its texts remain valid, as they are
+ * written over `data`. If several members have this name, the first array is treated so. */
 typedef struct {
     const char *name;
     Status (*take)(void *of, const Json *element);
@@ -35,7 +34,7 @@ typedef struct {
 
 Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err);
 
-/* Returns the member `name`; NULL where there is none, or `object` is NULL or not an object. */
+/* Returns the member `name`; NULL when there is none, or when `object` is NULL or not an object. */
 const Json *json_member(const Json *object, const char *name);
 
 #endif

@@ -16,8 +16,8 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The path behind symbolic links; its file need not exist. With more than LINKS_MAX links the result is a link
- * itself, and opening it fails. */
+/* Follows symbolic links and returns the path that they lead to; its file need not exist. After LINKS_MAX links the
+ * result is still a link, and opening it fails. */
 static char *resolve(const char *path, Arena *a)
 {
     enum { LINKS_MAX = 40 };
@@ -88,7 +88,8 @@ static int open_named(OutFile *f, mode_t mode, char name[PATH_MAX])
     return fd;
 }
 
-/* A file without a name, which /proc/self/fd/N leads to; -1 where the file system has none. */
+/* Opens a file without a name, and writes its path /proc/self/fd/N to `name`; -1 when the file system has no such
+ * files. */
 static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
 {
     snprintf(name, PATH_MAX, "%.*s", (int)directory_length(f->target), f->target);
@@ -103,8 +104,8 @@ static int open_nameless(OutFile *f, mode_t mode, char name[PATH_MAX])
     return -1;
 }
 
-/* Opens a new file beside the target. A file that will replace the target is readable by its owner
- * only until commit gives it the target's mode. */
+/* Opens a new file beside the target. If it will replace the target, only its owner can read it until commit gives it
+ * the target's mode. */
 static Status open_temporary(OutFile *f, bool named, Arena *a, Error *err)
 {
     const mode_t mode = f->replaces ? 0600 : 0666;
@@ -166,7 +167,7 @@ Status outfile_check(const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* Flushes the directory entry to the disk, too; a file system that cannot is no failure. */
+/* Flushes the directory entry to the disk too; it is no failure when the file system cannot do this. */
 static void sync_directory(const OutFile *f)
 {
     char directory[PATH_MAX];
@@ -189,7 +190,7 @@ void outfile_text(OutFile *f, const char *text)
         f->failed = errno;
 }
 
-/* Gives a nameless file a name beside the target; `name` becomes it, or the temporary file's own. */
+/* Gives a nameless file a name beside the target. Writes this name to `name`; for a file with a name, that name. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 {
     snprintf(name, PATH_MAX, "%s", f->temporary);
@@ -207,7 +208,7 @@ static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 static Status flush(OutFile *f, Error *err)
 {
     if (f->temporary && f->replaces)
-        (void)fchmod(fileno(f->to), f->mode); /* a failure is no reason to lose the file */
+        (void)fchmod(fileno(f->to), f->mode); /* if this fails, the file keeps mode 0600 */
     errno = 0;
     if (!fflush(f->to) && !ferror(f->to) && !(f->temporary && fsync(fileno(f->to))))
         return OK;

@@ -1,8 +1,8 @@
-/* parallel.c -- a pool of threads that share out the pieces of one call at a time.
+/* parallel.c -- a pool of threads that work on the pieces of one call at a time.
  *
- * The caller works too. A call from inside a piece, or while another thread's call holds the pool, runs all its
- * pieces on the calling thread, as does every call where no thread can be created: results do not depend on it. An
- * idle thread spins for some microseconds, which is what passes between two calls of one computation, and then
+ * The calling thread works too. A call from inside a piece, or while another thread's call uses the pool, runs all
+ * its pieces on the calling thread, and so does every call if no thread can be created; results do not depend on
+ * this. An idle thread spins for some microseconds, about the time between two calls in one computation, and then
  * sleeps. */
 #include "base/parallel.h"
 
@@ -20,16 +20,16 @@ typedef struct {
 
 enum { SPINS = 1000, MOST_THREADS = 1024 };
 
-/* Mutable by need: threads outlive the calls that they work for. */
+/* This state is global because threads are kept from one call to the next. */
 static struct {
     pthread_mutex_t owner; /* held by the thread whose call the pool works on */
-    pthread_mutex_t lock;  /* guards what follows */
+    pthread_mutex_t lock;  /* guards the fields below */
     pthread_cond_t work, done;
     Task *task;
     int threads;         /* created so far */
-    size_t slot;         /* slot of the thread that joined last */
+    size_t slot;         /* slot of the thread that joined the task last */
     atomic_int openings; /* how many more threads may join the task */
-    atomic_int busy;     /* how many have joined and not finished */
+    atomic_int busy;     /* how many threads have joined the task and not finished */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
@@ -72,7 +72,7 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* A child of fork has none of the threads; whoever held the locks may be among them. */
+/* Resets the pool in a child of fork: none of the threads exist there, and one of them may have held a lock. */
 static void forget_threads(void)
 {
     pthread_mutex_init(&pool.owner, NULL);
@@ -87,8 +87,8 @@ static void expect_forks(void)
     pthread_atfork(NULL, NULL, forget_threads);
 }
 
-/* Creates threads until there are `wanted`, or until the system has no more. Signals go to the program's own
- * threads. */
+/* Creates threads until there are `wanted`, or until the system refuses. They block all signals, which go to the
+ * program's other threads. */
 static void create_threads(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

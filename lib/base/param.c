@@ -15,8 +15,8 @@ static const char *const *choices_of(const Param *p)
     return p->type == PARAM_BOOL ? switches : p->choices;
 }
 
-/* Writes a value of any type; NaN and PARAM_NONE unset a number, and a text becomes empty. assign copies texts,
- * spec.c stores specs. */
+/* Stores a number, switch or choice, where NaN and PARAM_NONE mean unset; empties a text, and sets a spec to its
+ * default. (assign stores texts, spec.c stores specs.) */
 static void store(const Param *p, void *params, double real, int64_t whole)
 {
     void *field = (char *)params + p->offset;
@@ -258,7 +258,7 @@ bool param_is_default(const Param *p, const void *params)
     Error err;
     const char *value = param_value(p, params, now);
     if (!value || !p->fallback)
-        return !value; /* an unset key is not printed: the key of its group that unset it is */
+        return !value; /* an unset key is not printed; the key of its group that is set is printed */
     if (p->type == PARAM_SPEC)
         return !strcmp(value, p->fallback);
     Param alone = *p;

@@ -1,7 +1,7 @@
-/* param.h -- a codec's parameters as a table: one line per key drives parsing, checking, canonical printing, `list`,
- * error messages and docs/compressors.md.
+/* param.h -- describes a codec's parameters by a table with one line for each key. Parsing, checking, canonical
+ * printing, the command `list`, error messages and docs/compressors.md all use the table.
  *
- *     typedef struct { int64_t bits, bucket; int norm; } Qsgd;         the field's C type chooses the parser
+ *     typedef struct { int64_t bits, bucket; int norm; } Qsgd;         the field's C type determines the parser
  *     static const char *const norms[] = {"l2", "linf", NULL};
  *     static const Param schema[] = {
  *         PARAM(Qsgd, bits, "4", 1, 16, "bits of a level", .rate = true, .group = 1),
@@ -10,11 +10,11 @@
  *         {0},
  *     };
  *
- * int64_t is a whole number, double a real, bool on/off, int a choice (an index into its names), an array of char a
- * text of at most `high` characters (choices[0] describes it), const char * the spec of another codec, which is the
- * last key and takes the rest of the stage (spec.c reads it). A key whose default is NULL is unset until the spec
- * names it: PARAM_NONE for whole numbers, NaN for reals, "" for texts. Keys of one non-zero group exclude one
- * another: naming one unsets the others. */
+ * The C types: int64_t is an integer, double a real number, bool on/off, int a choice (an index into `names`), an
+ * array of char a text of at most `high` characters (choices[0] describes it), const char * the spec of another
+ * codec, which must be the last key and extends to the end of the stage (spec.c reads it). A key whose default is
+ * NULL is unset until the spec names it: PARAM_NONE for integers, NaN for reals, "" for texts. Keys of the same
+ * non-zero group exclude one another: naming a key unsets the other keys of its group. */
 #ifndef ATOMO_PARAM_H
 #define ATOMO_PARAM_H
 
@@ -30,14 +30,14 @@ typedef struct {
     const char *key, *fallback; /* the default as text, NULL: unset */
     ParamType type;
     size_t offset;
-    double low, high; /* both allowed, unless `above` */
+    double low, high; /* the range of numbers, both ends included unless `above` */
     const char *const *choices;
     const char *help;
     int group;
     bool above;     /* `low` itself is not allowed */
     bool rate;      /* the key that trades size for error */
-    bool automatic; /* a real that may be "auto", which is NaN */
-    bool fine;      /* a key of the rate's group with finer steps, for reaching a given payload size */
+    bool automatic; /* a real number that may be "auto", stored as NaN */
+    bool fine;      /* a key of the rate key's group with finer steps, for reaching a given payload size */
 } Param;
 
 #define PARAM_TYPE(T, field)                                                                                 \
@@ -63,17 +63,19 @@ typedef struct {
 /* Fills `params` with the defaults. */
 void param_defaults(const Param *schema, void *params);
 
-/* Parses "key=value,key=value" (may be empty) over the defaults. `owner` names the codec in messages. */
+/* Fills `params` with the defaults, then parses "key=value,key=value", which may be empty. `owner` is the codec's
+ * name in error messages. */
 Status param_parse(const Param *schema, void *params, const char *owner, const char *keys, Error *err);
 
 /* Sets one key from text. */
 Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
                  Error *err);
 
-/* ":key=value,..." for every key that differs from its default, in schema order; "" when none does. */
+/* Returns ":key=value,..." for all keys that differ from their defaults, in the order of the schema; "" when none
+ * does. */
 char *param_text(const Param *schema, const void *params, Arena *a);
 
-/* A key's value as text (NULL: unset), and its range or choices as people read it: "1 to 16", "l2|linf". */
+/* Return a key's value as text (NULL: unset), and its range or choices for messages: "1 to 16", "l2|linf". */
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
@@ -83,10 +85,10 @@ const Param *param_find(const Param *schema, const char *key); /* NULL: no such 
 const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
 const Param *param_fine(const Param *schema);                  /* the fine key, or the rate key */
 
-/* Returns the value of a whole-number or real key; NaN where it is unset. */
+/* Returns the value of an integer or real key; NaN when it is unset. */
 double param_number(const Param *p, const void *params);
 
-/* Returns the set of keys that a text for param_parse names: bit i for schema[i]. */
+/* Returns the set of keys that the text `keys` of param_parse names: bit i stands for schema[i]. */
 uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

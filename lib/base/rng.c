@@ -1,4 +1,4 @@
-/* rng.c -- Philox over the address, and slow single draws. */
+/* rng.c -- hashes addresses with Philox, and draws single random numbers. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ void philox(uint32_t x[4], const uint32_t key[2])
     }
 }
 
-/* Absorbs 64 bits into the 128-bit state: Philox keyed by half of the state, over the word and the other half. */
+/* Mixes 64 bits into the 128-bit state: applies Philox, with one half of the state as its key, to the 64 bits and the
+ * other half. */
 static void absorb(uint32_t state[4], uint64_t word)
 {
     uint32_t x[4] = {(uint32_t)word, (uint32_t)(word >> 32), state[2], state[3]};
@@ -49,7 +50,7 @@ uint64_t rng_hash(const char *name)
 Rng rng_below(const Rng *rng, uint64_t index)
 {
     Rng below = *rng;
-    below.state[0] ^= 0x62656c6fu; /* "belo": apart from rng_key's */
+    below.state[0] ^= 0x62656c6fu; /* "belo": gives other states than rng_key */
     absorb(below.state, index);
     return below;
 }
@@ -79,8 +80,8 @@ double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
     return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
 }
 
-/* A rational approximation (Hastings, 26.2.23 in Abramowitz and Stegun), then two Halley steps on erfc, which leave
- * rounding error only. */
+/* A rational approximation (Hastings, 26.2.23 in Abramowitz and Stegun), then two Halley steps on erfc; the remaining
+ * error is rounding error. */
 double normal_lower_quantile(double u)
 {
     const double t = sqrt(-2 * log(u));

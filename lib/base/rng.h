@@ -1,9 +1,9 @@
-/* rng.h -- random numbers with an address instead of a state.
+/* rng.h -- random numbers that depend on an address, not on a state.
  *
- * A word is a function of (seed, repeat, worker, step, tensor, use, element) and of nothing else, so any thread,
- * any order and any machine draws the same. Philox4x32-10 (Salmon et al., SC 2011) turns the address of a
- * block of 2^16 elements into key words; inside the block a 32-bit mixer of the element's index and two key
- * words gives the word, because Philox for each element would cost more than the compressors do.
+ * A random word is a function of its address (seed, repeat, worker, step, tensor, use, element) alone, so it is the
+ * same on any thread, in any order and on any machine. Philox4x32-10 (Salmon et al., SC 2011) turns the address of a
+ * block of 2^16 elements into key words; inside the block, a 32-bit mixing function of the element's index and two
+ * key words gives the random word, because Philox for each element would take more time than the compressors.
  *
  *     Rng rng = rng_open(seed, repeat, worker, step, tensor);
  *     RngKey key = rng_key(&rng, USE_COIN, i / BLOCK);
@@ -15,16 +15,16 @@
 #include "base/parallel.h"
 
 typedef struct {
-    uint32_t state[4]; /* the address so far, hashed */
+    uint32_t state[4]; /* a hash of the address without use and element */
 } Rng;
 
-/* The key words of one block for one use. (a, b) give the words; (c, d) give each word's continuation, for
- * comparisons that need more than 32 bits. */
+/* The key words of one block for one use: (a, b) for rng_word, (c, d) for rng_word_more, which gives 32 further bits
+ * to comparisons that need them. */
 typedef struct {
     uint32_t a, b, c, d;
 } RngKey;
 
-/* What the words are for; different uses of one address never share a word. */
+/* Uses of random words; different uses of one address have independent words. */
 enum {
     USE_COIN = 1,
     USE_ATOM,
@@ -40,13 +40,13 @@ enum {
     USE_SHUFFLE,
 };
 
-enum { RNG_EVERYONE = -1 }; /* as `worker`: the address all workers share */
+enum { RNG_EVERYONE = -1 }; /* a value of `worker`: random numbers that all workers share */
 
 /* `tensor` is rng_hash of the tensor's path below step and worker groups. */
 Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint64_t tensor);
 uint64_t rng_hash(const char *name); /* 64-bit FNV-1a; stored in files, so it never changes */
 
-/* The address of part `index`, such as a bucket of a tensor. */
+/* Returns the address of part `index` of `rng`, such as a bucket of a tensor. */
 Rng rng_below(const Rng *rng, uint64_t index);
 
 RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
@@ -55,7 +55,8 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block);
 #define RNG_MUL1   0x7feb352du
 #define RNG_MUL2   0x846ca68bu
 
-/* Bijective in x for each key; the multipliers are Wellons' low-bias pair. The vector kernels repeat these lines. */
+/* Mixes x with a key word b; bijective in x for each b. The multipliers are Wellons' low-bias pair. The vector
+ * kernels repeat these lines. */
 static inline uint32_t rng_mix(uint32_t x, uint32_t b)
 {
     x ^= x >> 16;
@@ -65,7 +66,7 @@ static inline uint32_t rng_mix(uint32_t x, uint32_t b)
     return x ^ (x >> 16);
 }
 
-/* The word of element i < BLOCK of the key's block, uniform over 32 bits. */
+/* Returns the random word, 32 uniform bits, of element i < BLOCK of the key's block. */
 static inline uint32_t rng_word(const RngKey *key, uint32_t i)
 {
     return rng_mix(i * RNG_STRIDE + key->a, key->b);
@@ -75,17 +76,17 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
     return rng_mix(i * RNG_STRIDE + key->c, key->d);
 }
 
-/* Single draws for element i of a whole tensor; slower, as each derives its key. */
+/* Return random numbers for element i of a whole tensor; slower, as each call derives the block's key. */
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
 uint64_t rng_u64(const Rng *rng, uint64_t use, uint64_t i);
 double rng_unit(const Rng *rng, uint64_t use, uint64_t i); /* [0, 1), 53 bits */
 double rng_normal(const Rng *rng, uint64_t use,
-                  uint64_t i); /* N(0, 1) by the inverse distribution function */
+                  uint64_t i); /* standard normal, by the inverse distribution function */
 
-/* The z with P(N(0, 1) < z) = u, 0 < u <= 1/2. */
+/* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);
 
-/* The 10-round Philox4x32 block function, in place. */
+/* Applies the 10-round Philox4x32 block function to `counter` in place. */
 void philox(uint32_t counter[4], const uint32_t key[2]);
 
 #endif

@@ -117,8 +117,8 @@ size_t text_utf8(const char *text, size_t left)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* Writes v with `digits` significant digits. Below ten million all digits before the point are written, so that it is
- * "1000" and not "1e+03". */
+/* Writes v with `digits` significant digits; below ten million, with at least all digits before the point: "1000",
+ * not "1e+03". */
 static void put_digits(char out[32], int digits, double v)
 {
     int whole = 1; /* digits before the point */
@@ -182,13 +182,13 @@ bool text_to_size(const char *s, uint64_t *bytes)
     return true;
 }
 
-/* Whether two characters differ, case aside. */
+/* True when two characters differ, ignoring case. */
 static bool differ(char a, char b)
 {
     return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* Optimal string alignment distance; anything above `most` may come out as most + 1. */
+/* Returns the optimal string alignment distance; may return most + 1 for any distance above `most`. */
 static size_t distance(const char *s, const char *t, size_t most)
 {
     enum { LONGEST = 63 };
@@ -261,7 +261,7 @@ static bool same(char p, char c)
     return p == c || ((p == '.' || p == '/') && (c == '.' || c == '/'));
 }
 
-/* Matches c against the class that begins at p, behind its '['; *past is set behind its ']'. */
+/* True when c is in the class that begins at p, behind its '['; sets *past to the character behind its ']'. */
 static bool in_class(const char *p, char c, const char **past)
 {
     const bool negated = *p == '!' || *p == '^';
@@ -290,7 +290,7 @@ bool text_glob(const char *p, const char *s)
         if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
             p = past;
             s++;
-        } else if (star) { /* the last star takes one character more */
+        } else if (star) { /* the last star now matches one more character */
             p = star + 1;
             s = ++retry;
         } else {

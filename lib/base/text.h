@@ -1,4 +1,5 @@
-/* text.h -- strings: copies in an arena, growing texts, nearest names, numbers to text and back, globs. */
+/* text.h -- strings: copies in an arena, growing texts, nearest names, conversion of numbers to text and back,
+ * globs. */
 #ifndef ATOMO_TEXT_H
 #define ATOMO_TEXT_H
 
@@ -11,13 +12,13 @@ typedef struct {
     size_t count;
 } TextList;
 
-/* Copies in the arena; NULL when it is out of memory. */
+/* Return copies in the arena; NULL when it is out of memory. */
 char *text_copy(Arena *a, const char *s);
 char *text_slice(Arena *a, const char *s, size_t length);
 char *text_format(Arena *a, const char *format, ...) PRINTF(2);
 
-/* A text that grows in an arena. Sticky: once the arena is out of memory every add is ignored and text_done
- * is NULL. */
+/* A text that grows in an arena. Errors are sticky: after the arena has run out of memory, additions are ignored and
+ * text_done returns NULL. */
 typedef struct {
     Arena *arena;
     char *data;
@@ -26,43 +27,46 @@ typedef struct {
 } TextBuf;
 
 void text_reserve(TextBuf *t,
-                  size_t length); /* room for so many bytes more, so that adding them takes no new memory */
+                  size_t length); /* makes room for `length` more bytes, so that adding them takes no new memory */
 void text_add(TextBuf *t, const char *s);
 void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
 
-/* The length in bytes of the UTF-8 character at s, of which `left` bytes are there; 0: no valid one (overlong forms
- * and surrogates are not valid). */
+/* Returns the length in bytes of the UTF-8 character at s, where `left` bytes are left; 0: no valid character
+ * (overlong forms and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
-/* The shortest decimal that reads back as the same double ("0.01", "1e-09", "inf"); `out` holds 32 characters. */
+/* Writes the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf") to `out`, and returns
+ * it. */
 char *text_double(char out[32], double v);
 
-/* Parse the whole string: false for an empty one, trailing characters or overflow. Reals accept "inf". */
+/* Parse the whole string; false for an empty string, trailing characters or overflow. text_to_real accepts "inf". */
 bool text_to_int(const char *s, int64_t *v);
 bool text_to_real(const char *s, double *v);
 bool text_to_size(const char *s,
                   uint64_t *bytes); /* "4096", "512M", "1.5GiB": K, M, G and T are powers of 1024 */
 
-/* A list of names: name(data, i) is the i-th, NULL after the last. */
+/* A list of names: name(data, i) returns the i-th name, NULL after the last. */
 typedef const char *(*TextName)(const void *data, size_t i);
-const char *text_list_name(const void *names, size_t i); /* of a NULL-ended const char *[] */
+const char *text_list_name(const void *names, size_t i); /* a TextName for a NULL-ended const char *[] */
 
-/* "a, b, c": all names of the list, or as many as `out` has room for. */
+/* Writes "a, b, c" to `out`, all names of the list or as many as it has room for, and returns it. */
 const char *text_names(char *out, size_t size, TextName name, const void *data);
 
-/* The name nearest to `s` (edit distance with transpositions, at most a third of the length of s + 1), or NULL. */
+/* Returns the name nearest to `s` by edit distance with transpositions; NULL when none is within a third of the
+ * length of s, plus 1. */
 const char *text_nearest(const char *s, TextName name, const void *data);
 
-/* Fails with ERR_USAGE and the formatted text, with " (did you mean NAME?)" behind it where a name is near to `s`. */
+/* Fails with ERR_USAGE and the formatted text, followed by " (did you mean NAME?)" when a name is near to `s`. */
 Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
     PRINTF(5);
 
-/* Whether `name` is one of the comma-separated names in `list`; NULL is an empty list. */
+/* True when `name` is one of the comma-separated names in `list`; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);
 
-/* Matches the whole string against a glob with *, ? and [..], where '.' equals '/' and '*' matches both. */
+/* True when the glob, with *, ? and [..], matches the whole string; '.' and '/' match each other, and '*' matches
+ * both. */
 bool text_glob(const char *pattern, const char *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* code_table.h -- shared by the tables of Huffman code lengths and of rANS frequencies: the list of the alphabet's
- * symbols that occur, and numbers sent as differences from the previous number. In Elias' gamma code:
+/* code_table.h -- parts that tables of Huffman code lengths and of rANS frequencies share: the list of the symbols
+ * that occur, and numbers sent as differences from the previous number. Both are in Elias' gamma code:
  *
  *     gamma(1 + symbols listed)  { gamma(1 + symbols skipped before this symbol) ... } x symbols listed
  *     step: gamma(1 + 2 d) for a number d >= 0 above the previous number, gamma(2 d) for d > 0 below */

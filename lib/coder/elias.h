@@ -1,8 +1,8 @@
-/* elias.h -- Elias' self-delimiting codes for whole numbers from 1 on.
+/* elias.h -- Elias' gamma and omega codes of integers from 1 on; a code word shows where it ends.
  *
  *     gamma   floor(log2 v) zeros, then v in binary                              4 -> 00100
- *     omega   groups of bits, the last group is v: each group is the length of the
- *             next group less 1; then a zero                                 4 -> 10 100 0
+ *     omega   groups of bits, then a zero: the last group is v in binary, each group before
+ *             it is the length of the next group minus 1                     4 -> 10 100 0
  *
  * The code length depends only on floor(log2 v), so that a histogram of floor(log2 v) gives the exact total size. */
 #ifndef ATOMO_ELIAS_H
@@ -10,7 +10,7 @@
 
 #include "base/bits.h"
 
-/* floor(log2 v), v >= 1 */
+/* Returns floor(log2 v); v >= 1. */
 static inline unsigned log2_floor(uint64_t v)
 {
     return 63 - (unsigned)__builtin_clzll(v);

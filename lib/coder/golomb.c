@@ -8,8 +8,8 @@
 
 enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
 
-/* Truncated binary code of one ratio (golomb.h). Encoder: code and length in bits, by top. Decoder: top and length,
- * by the next three bits of the stream. */
+/* The truncated binary code of one ratio (golomb.h). For the encoder: code and length in bits, indexed by top. For
+ * the decoder: top and length in bits, indexed by the next three bits of the stream. */
 typedef struct {
     uint8_t code[RATIOS], bits[RATIOS];
     uint8_t top[8], taken[8];
@@ -32,7 +32,7 @@ static Golomb open_code(GolombCode code)
     unsigned low = 0; /* floor(log2 ratio) */
     while (2u << low <= g.ratio)
         low++;
-    const unsigned shorter = (2u << low) - g.ratio; /* tops under `shorter` take `low` bits, the rest low + 1 */
+    const unsigned shorter = (2u << low) - g.ratio; /* top < shorter takes `low` bits, else low + 1 bits */
     for (unsigned t = 0; t < g.ratio; t++) {
         const unsigned bits = low + (t >= shorter), code_of_t = t < shorter ? t : t + shorter;
         g.binary.bits[t] = (uint8_t)bits;
@@ -60,7 +60,7 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
     return q;
 }
 
-/* ---- costs ---- */
+/* ---- code lengths ---- */
 
 static const size_t *whole_list(const Indices *set, size_t run, size_t *count)
 {
@@ -76,8 +76,8 @@ Indices indices_list(const size_t *index, size_t count)
 
 enum { NEAR = 3 };
 
-/* Counts the bits of `codes` consecutive codes in one pass over the set: set->run may be slow, so it is called once
- * for all of them. */
+/* Counts the bits of the gaps with each of `codes` consecutive Golomb codes, in one pass over the set, as set->run
+ * may be slow. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
@@ -176,7 +176,7 @@ double golomb_mean_bits(double density)
 
 static inline void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    unsigned top, apart = 0; /* low bits that need a bits_put of their own; 0: none */
+    unsigned top, apart = 0; /* number of low bits that take a second bits_put; 0: none */
     uint64_t q = split(g, gap, &top);
     const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
     uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];

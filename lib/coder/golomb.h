@@ -1,22 +1,22 @@
-/* golomb.h -- Golomb codes for the gaps of an increasing sequence of indices (Golomb 1966; Rice
- * codes are the Golomb codes whose m is a power of two).
+/* golomb.h -- Golomb codes for the gaps of an increasing sequence of indices (Golomb 1966; Rice codes are the Golomb
+ * codes whose m is a power of two).
  *
- * READ ME FIRST: a unary quotient is zeros followed by a 1, and the last byte is padded with zero bits
- * (bits.h). There is no end mark: the reader knows the number of indices.
+ * READ ME FIRST: a unary quotient is zeros followed by a 1, and the last byte is padded with zero bits (bits.h).
+ * There is no end mark: the reader knows the number of indices.
  *
  *     gap = index - previous - 1 = q m + r           previous = -1 for the first index
  *     { 0 x q  1  top(r)  low(r):shift } x count      m = ratio 2^shift
  *     top(r) = floor(r / 2^shift) < ratio in floor(log2 ratio) bits or 1 bit more (truncated binary)
  *
- * Consecutive values of m from 4 on differ by at most a quarter, where Rice codes double m: this halves the
- * redundancy, to under 1.2 % of the entropy of a geometric gap with mean 4 or more. */
+ * From 4 on, consecutive values of m differ by at most a quarter, while Rice codes permit only powers of two. This
+ * halves the redundancy, to less than 1.2 % of the entropy of a geometrically distributed gap with mean 4 or more. */
 #ifndef ATOMO_GOLOMB_H
 #define ATOMO_GOLOMB_H
 
 #include "base/bytes.h"
 #include "base/parallel.h"
 
-/* An increasing sequence of indices, delivered in runs so that the whole list need not be in memory. */
+/* An increasing sequence of indices, delivered in runs (parts), so that the whole list need not be in memory. */
 typedef struct Indices Indices;
 struct Indices {
     size_t count, runs; /* count: indices in all runs together */

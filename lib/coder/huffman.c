@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_LENGTH = 8 }; /* the first length of a table is sent as a step from this length */
+enum { FIRST_LENGTH = 8 }; /* the first length of a table is sent as the difference from this number */
 
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
 {
@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the symbols that occur in `leaf`, the rarest first, ties by symbol; returns their number. */
+/* Lists the symbols that occur in `leaf`, the rarest first, equally frequent ones by symbol; returns their number. */
 static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *leaf)
 {
     uint32_t n = 0;
@@ -38,9 +38,9 @@ static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *
     return n;
 }
 
-/* Builds the Huffman tree: joins the two lightest nodes n - 1 times. Two queues: the sorted leaves, and the joined
- * nodes, which are made in order of weight. Node k < n is a leaf, node n + k is the k-th joined node. Sets depth[k],
- * the depth of node k, and returns the greatest depth. */
+/* Builds the Huffman tree: joins the two lightest nodes n - 1 times. The lightest nodes come from two queues: the
+ * sorted leaves, and the joined nodes, which are made in order of weight. Node k < n is a leaf, node n + k is the
+ * k-th joined node. Sets depth[k], the depth of node k, and returns the greatest depth. */
 static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, uint32_t *parent,
                             uint8_t *depth)
 {
@@ -56,7 +56,7 @@ static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, 
     depth[2 * n - 2] = 0;
     for (uint32_t k = 2 * n - 2; k-- > 0;)
         depth[k] = (uint8_t)(depth[parent[k]] + 1);
-    return depth[0]; /* the lightest leaf is a deepest leaf */
+    return depth[0]; /* no leaf is deeper than the lightest one */
 }
 
 static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
@@ -77,7 +77,7 @@ static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
 
 /* ---- codes from lengths ---- */
 
-/* Assigns the canonical codes; false when the lengths are no complete prefix code (Kraft sum not 1). */
+/* Assigns the canonical codes; false when the lengths do not form a complete prefix code (Kraft sum not 1). */
 static bool number_codes(Huffman *h)
 {
     uint64_t next = 0;
@@ -193,7 +193,7 @@ bool huffman_table_get(Huffman *h, BitReader *r)
         unsigned length = 0;
         if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
             return false;
-        h->order[0] = (uint16_t)symbol; /* for a table of one symbol; else number_codes sets `order` */
+        h->order[0] = (uint16_t)symbol; /* stays if this is the only symbol; else number_codes fills `order` */
         h->length[symbol] = (uint8_t)length;
         h->count[length]++;
     }
@@ -228,7 +228,7 @@ void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *
 static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
 {
     unsigned l = 1;
-    while ((bits >> (64 - l)) - h->first[l] >= h->count[l]) /* complete codes: some length fits */
+    while ((bits >> (64 - l)) - h->first[l] >= h->count[l]) /* ends: the code is complete */
         l++;
     *length = l;
     return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];
@@ -299,7 +299,7 @@ static size_t look_symbols(const Huffman *h, BitReader *r, size_t n, uint16_t *s
                     return i;
                 break;
             }
-            memcpy(symbol + i, &entry, sizeof entry); /* 4 symbols, at most 3 valid; the rest: HUFFMAN_SLACK */
+            memcpy(symbol + i, &entry, sizeof entry); /* writes 4 symbols, at most 3 of them valid */
             i += entry >> ENTRY_COUNT;
             const unsigned used = entry >> ENTRY_BITS & 0xff;
             bits <<= used;

@@ -1,18 +1,18 @@
-/* huffman.h -- canonical Huffman codes for symbols 0 .. alphabet - 1, with the table of
- * code lengths that a decoder needs.
+/* huffman.h -- canonical Huffman codes for symbols 0 .. alphabet - 1, with the table of code lengths that a decoder
+ * needs.
  *
- * READ ME FIRST: codes are canonical: shorter codes come first, and codes of one length rise with
- * their symbols, so that the lengths alone determine the codes. A symbol that never occurs has no code. When only one
- * symbol occurs, its code has 0 bits. The table, in Elias' gamma code (elias.h):
+ * READ ME FIRST: codes are canonical: shorter codes come first, and codes of one length rise with their symbols, so
+ * that the lengths alone determine the codes. A symbol that never occurs has no code. When only one symbol occurs,
+ * its code has 0 bits. The table, in Elias' gamma code (elias.h):
  *
  *     gamma(1 + symbols with a code)  { gamma(1 + symbols skipped before it)  gamma(step) } x symbols with a code
  *
- * where step = 1 + 2 d for a length that is d >= 0 above the previous length (the first length: above 8), and step =
- * 2 d for a length that is d > 0 below; a table of one symbol has no step. A stream has no end mark: the reader
- * knows the table and the number of symbols.
+ * where step = 1 + 2 d for a length that is d >= 0 above the previous length, and step = 2 d for a length that is d >
+ * 0 below it; the number before the first length is 8. A table of one symbol has no step. A stream has no end mark:
+ * the reader knows the table and the number of symbols.
  *
- * The code is optimal for the counts unless a code would be longer than HUFFMAN_LONGEST bits, possible only with
- * more than 9 million symbols: then all counts are halved until no code is longer. */
+ * The code is optimal for the counts unless a code would be longer than HUFFMAN_LONGEST bits, possible only with more
+ * than 9 million symbols: then all counts are halved until no code is longer. */
 #ifndef ATOMO_HUFFMAN_H
 #define ATOMO_HUFFMAN_H
 
@@ -25,11 +25,11 @@ typedef struct {
     uint32_t alphabet; /* 1 .. HUFFMAN_ALPHABET */
     uint32_t present;  /* symbols with a code */
     uint8_t *length;   /* (alphabet) code length in bits; 0: the symbol has no code, or is the only symbol */
-    uint32_t *code;    /* (alphabet) */
+    uint32_t *code;    /* (alphabet) code words */
     uint16_t *order;   /* (present) symbols in order of their codes */
-    /* For each length: the first code, that code's symbol's position in `order`, and the number of codes. */
+    /* For each length: the first code, the position of its symbol in `order`, and the number of codes. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
-    uint64_t *look; /* (2^HUFFMAN_LOOK) made by huffman_ready: the next bits to up to three symbols */
+    uint64_t *look; /* (2^HUFFMAN_LOOK) up to three symbols, indexed by the next bits; made by huffman_ready */
     Arena *room;    /* memory for building, freed after each build */
 } Huffman;
 
@@ -40,7 +40,8 @@ bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a);
 /* Builds the optimal code for count[0 .. alphabet - 1], each under 2^47. False: out of memory, see arena_fail. */
 bool huffman_build(Huffman *h, const uint64_t *count);
 
-/* Return exact sizes in bits: of the table, and of a stream with count[s] times symbol s (each such s has a code). */
+/* Return exact sizes in bits: of the table, and of a stream in which symbol s occurs count[s] times (every s that
+ * occurs must have a code). */
 uint64_t huffman_table_bits(const Huffman *h);
 uint64_t huffman_bits(const Huffman *h, const uint64_t *count);
 
@@ -50,7 +51,7 @@ void huffman_table_put(const Huffman *h, BitWriter *w);
 /* Reads a table; false for symbols beyond the alphabet and for codes that are not complete. */
 bool huffman_table_get(Huffman *h, BitReader *r);
 
-/* Makes the decoder's table `look`; worth its time from some thousands of symbols on. False: out of memory. */
+/* Makes the decoder's table `look`, which saves time from some thousands of symbols on. False: out of memory. */
 bool huffman_ready(Huffman *h);
 
 /* Write and read n symbols, each with a code. huffman_get needs room for HUFFMAN_SLACK symbols behind the n symbols;

@@ -1,17 +1,17 @@
-/* indices.h -- codes a set of k out of n indices; shared by all sparse payloads.
+/* indices.h -- codes a set of k out of n indices; all sparse payloads use it.
  *
  *     count:varint  [ form:8  body ]              no form or body when count is 0 or n
- *     form < 160: gaps in Golomb code number `form` (golomb.h); 255: a bitmap, bit i of byte i / 8 from the
- * low end
  *
- * The writer takes the shorter body by exact sizes; both bodies are padded with zero bits to a whole byte. */
+ * form < 160: the body holds the gaps in Golomb code number `form` (golomb.h). form = 255: the body is a bitmap;
+ * index i is bit i % 8, from the low end, of byte i / 8. The writer takes the shorter body by exact sizes; both are
+ * padded with zero bits to a whole byte. */
 #ifndef ATOMO_INDICES_H
 #define ATOMO_INDICES_H
 
 #include "base/arena.h"
 #include "coder/golomb.h"
 
-/* Returns an upper bound on the bytes of any set out of n indices. */
+/* Returns an upper bound on the bytes that any set out of n indices takes. */
 size_t indices_bound(size_t n);
 
 /* Writes the set; every index is under n. */
@@ -21,7 +21,7 @@ void indices_put(const Indices *set, size_t n, Buf *out);
  * write; false with in->bad clear when scratch is out of memory. */
 bool indices_get(Reader *in, size_t n, Arena *scratch, Places *set);
 
-/* Returns the mean bits of a random set that holds each of n indices with probability count / n. */
+/* Returns the expected bits of a random set that holds each of n indices with probability count / n. */
 double indices_mean_bits(double n, double count);
 
 #endif

@@ -1,5 +1,5 @@
-/* levels.c -- sizes of the streams, and the table of lengths before them; levels_streams.h declares the streams.
- */
+/* levels.c -- computes the sizes of the streams, writes and reads the table of lengths, and runs the coders of
+ * levels_streams.h. */
 #include "coder/levels_streams.h"
 
 size_t levels_room(size_t n, uint32_t s)
@@ -12,7 +12,8 @@ static size_t table_bytes(const Levels *l)
     return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
 }
 
-/* A non-zero level at every place is the worst for the sparse stream too: no gap saves more than it costs. */
+/* Both streams are longest when every level is non-zero: in the sparse stream, leaving out an entry saves more bits
+ * than the longer gap takes. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
 {
     const Levels l = {.n = n, .run = run, .s = s};
@@ -23,7 +24,7 @@ size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
     return table_bytes(&l) + (size_t)(bits / 8) + blocks_of(n);
 }
 
-/* How many bits longer an omega code gets where its number reaches 2^k. */
+/* Returns by how many bits the omega code of 2^k is longer than that of 2^k - 1. */
 static unsigned omega_step(unsigned k)
 {
     return k ? omega_bits(UINT64_C(1) << k) - omega_bits((UINT64_C(1) << k) - 1) : 1;
@@ -109,7 +110,7 @@ void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int th
     parallel_for(threads, blocks_of(l->n), put_block, &job);
 }
 
-/* ---- reading: four blocks at a time, so that their streams' look-ups overlap ---- */
+/* ---- reading: four blocks at a time, so that the table look-ups of their streams overlap in time ---- */
 
 typedef struct {
     Levels l;

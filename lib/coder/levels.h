@@ -1,15 +1,14 @@
-/* levels.h -- codes an array of signed levels as Elias omega codes, in one of the two streams of the QSGD
- * paper.
+/* levels.h -- codes an array of signed levels as Elias omega codes, in one of the two streams of the QSGD paper.
  *
- * Codes are those of quantise.h: level | sign << bits, bytes while bits <= CODE_BYTE_BITS, else 32-bit words.
- * Elements form runs of `run` elements (a bucket), cut at blocks of 2^16. A block's stream:
+ * The input is codes of quantise.h: level | sign << bits, bytes while bits <= CODE_BYTE_BITS, else 32-bit words.
+ * Elements form runs of `run` elements (buckets), which also end at blocks of 2^16. The stream of a block:
  *
  *     sparse   { omega(1 + non-zeros)  { omega(gap) sign:1 omega(level) } x non-zeros } x runs
  *     dense    { omega(1 + level)  sign:1 unless level = 0 } x elements
  *
- * A gap counts from the non-zero level before it, the first one from the run's start (1: the first element).
- * With s = 1 the sparse stream has no levels. Streams end on whole bytes; two or more blocks are preceded by
- * a table of their lengths:
+ * A gap is the difference between the indices of a non-zero level and of the one before it; the first gap of a run
+ * counts from the element before the run. With s = 1 the sparse stream has no levels. Streams end on whole bytes; if
+ * there are two or more blocks, a table of the streams' lengths in bytes precedes them:
  *
  *     { length:32 } x blocks  { stream } x blocks            (the table only when n > 2^16) */
 #ifndef ATOMO_LEVELS_H
@@ -24,35 +23,35 @@ typedef struct {
     size_t n, run; /* run >= 1 */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    void *code;    /* levels_room bytes, or NULL: `make` makes them whenever they are needed */
-    size_t first;  /* the element that code begins with, a block's first */
+    void *code;    /* codes from element `first` on; NULL: `make` makes a block's codes when needed */
+    size_t first;  /* the first element of a block */
     const void *data;
-    void (*make)(const void *data, size_t block, void *code);       /* the codes of a block */
+    void (*make)(const void *data, size_t block, void *code);       /* writes the codes of a block */
     void (*take)(const void *data, size_t block, const void *code); /* receives the codes that levels_get reads */
 } Levels;
 
-/* Bytes that n codes take in memory. */
+/* Returns the bytes of memory that n codes take. */
 size_t levels_room(size_t n, uint32_t s);
 static inline bool levels_wide(const Levels *l)
 {
     return l->bits > CODE_BYTE_BITS;
 }
 
-/* Returns an upper bound on the bytes of a form. */
+/* Returns an upper bound on the bytes that levels_put writes in a form. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 
-/* Exact bits of one block's stream in both forms. */
+/* The exact bits of one block's stream in each form. */
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
 LevelsSize levels_measure(const Levels *l, size_t block); /* l->code holds the block's codes */
 
-/* Returns the bytes of a form with its table; size[b]: levels_measure of block b. */
+/* Returns the bytes of all streams in a form, with the table; size[b]: levels_measure of block b. */
 size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
 
-/* A block's stream; whoever puts or gets levels lends one for each of blocks_of(n) blocks. */
+/* The place of a block's stream; callers of levels_put and levels_get lend an array of blocks_of(n). */
 typedef struct {
-    size_t at, size; /* in the bytes that are written or read */
+    size_t at, size; /* offset and size in the bytes that are written or read */
     bool bad;
 } LevelsStream;
 
@@ -60,8 +59,9 @@ typedef struct {
 void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
                 uint8_t *out);
 
-/* Gives the codes to `take`, block by block in any order; false for anything but what levels_put writes for
- * these n, run and s. `room` holds codes: those of LEVELS_AT_ONCE blocks, or of n if fewer. */
+/* Decodes the streams and gives the codes to `take`, block by block in any order; false for bytes that levels_put
+ * does not write for these n, run and s. `room` has room for the codes of LEVELS_AT_ONCE blocks, or of n elements if
+ * that is less. */
 enum { LEVELS_AT_ONCE = 64 };
 bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in);
 

@@ -1,12 +1,12 @@
-/* levels_get.c -- bits to levels. Four streams are read in turn, one look-up for each gap, sign and level;
- * what the table does not know, and the last bytes of a stream, are read bit by bit with every check. */
+/* levels_get.c -- decodes levels. Four streams are read in turn, with one table look-up for each entry (gap, sign and
+ * level); entries that are longer than the table's index, and the last bytes of a stream, are read bit by bit. */
 #include "coder/levels_streams.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 enum { LENGTH_MASK = 15, GAP_SHIFT = 4, GAP_MASK = 1023, CODE_SHIFT = 14 };
 
-/* ---- the table ---- */
+/* ---- the look-up table ---- */
 
 static void table_add(uint32_t *table, CodeWord word, uint32_t gap, uint32_t code)
 {
@@ -68,7 +68,7 @@ INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
         ((uint8_t *)lane->code)[i] = (uint8_t)code;
 }
 
-/* A non-zero level at next + gap - 1. */
+/* Writes a code at lane->next + gap - 1; false when this is beyond the run. */
 INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
 {
     if (__builtin_expect(gap > lane->run_end - lane->next, 0))
@@ -98,7 +98,7 @@ static bool dense_slow(const Levels *l, Lane *lane)
     return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
 }
 
-/* Reads one entry by the table; at least 8 bytes of the stream are left. */
+/* Reads one entry with the table; at least 8 bytes of the stream must be left. */
 INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
 {
     const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);
@@ -109,7 +109,8 @@ INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, 
     return place(lane, form == LEVELS_SPARSE ? e >> GAP_SHIFT & GAP_MASK : 1, e >> CODE_SHIFT, wide);
 }
 
-/* How many entries, none longer than 64 bits, may be looked up without minding the stream's end. */
+/* Returns how many entries can be read before fewer than 8 bytes of the stream are left; no entry is longer than 64
+ * bits. */
 INLINE size_t safe_entries(const Lane *lane)
 {
     const size_t at = (size_t)(lane->r.at >> 3) + 8;
@@ -117,7 +118,8 @@ INLINE size_t safe_entries(const Lane *lane)
     return safe < lane->left ? safe : lane->left;
 }
 
-/* The next `count` entries of four lanes, then of one. Copies, so that the lanes live in registers. */
+/* look_four reads the next `count` entries of each of four lanes, look_one the next entries of one lane. Both work on
+ * copies of the lanes, which live in registers. */
 INLINE bool look_four(const Levels *l, const uint32_t *table, Lane *lane, size_t count, bool wide,
                       LevelsForm form)
 {
@@ -145,7 +147,8 @@ INLINE bool look_one(const Levels *l, const uint32_t *table, Lane *lane, bool wi
 
 /* ---- runs ---- */
 
-/* Begins runs until one has levels or the block ends; false on a count that cannot be. */
+/* Begins the next run, and further runs while they have no entries; false when a run claims more entries than
+ * elements. */
 static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
 {
     while (lane->left == 0 && lane->run_end < lane->n) {

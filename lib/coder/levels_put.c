@@ -1,4 +1,4 @@
-/* levels_put.c -- levels to bits: ready-made code words, merged two by two before they are put. */
+/* levels_put.c -- encodes levels: code words come from tables, and are merged in pairs before they are written. */
 #include "coder/levels_streams.h"
 
 enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };
@@ -30,7 +30,7 @@ static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
     }
 }
 
-/* Returns the bits behind a gap: the sign and, unless s = 1, the level. */
+/* Returns the code word that follows a gap: the sign and, unless s = 1, the level. */
 static uint64_t sparse_word(const Levels *l, uint32_t code)
 {
     const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
@@ -85,7 +85,7 @@ static void put_wide_run(const Levels *l, const StreamWords *words, const uint32
     uint16_t at[BLOCK + ROOM_BEHIND];
     const size_t count = kernels()->places32(code, n, at);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    size_t before = SIZE_MAX; /* the place one before the run's first */
+    size_t before = SIZE_MAX; /* the index before the run's first element */
     for (size_t i = 0; i < count; i++) {
         put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));
         before = at[i];
@@ -112,15 +112,15 @@ static BitWriter put_some(const Levels *l, const StreamWords *words, const uint3
     return w;
 }
 
-/* The kernel stops at an entry that it cannot write; this loop then writes up to FEW entries and calls the kernel
- * again. */
+/* Writes a run. The kernel stops at an entry that it cannot write; the loop then writes up to FEW entries itself and
+ * calls the kernel again. */
 static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
 {
     enum { FEW = 64 };
     uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
     const size_t count = kernels()->entries8(code, n, entry);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    room[0] = 0; /* the place one before the run's first */
+    room[0] = 0; /* the index before the run's first element */
     for (size_t i = 0, some; i < count; i += some) {
         i += kernels()->put_entries(entry + i, count - i, l->bits, w);
         some = count - i < FEW ? count - i : FEW;

@@ -1,25 +1,26 @@
-/* rans.c -- estimates a stream's bits, and chooses the table that minimises table plus stream. */
+/* rans.c -- estimates the bits of a stream, and chooses the table for which table and stream together are
+ * shortest. */
 #include "coder/rans.h"
 
 #include "coder/elias.h"
 
 enum {
     LOG_BITS = 16,
-    ALL_PRECISIONS_UNDER = 1 << 15, /* symbols: fewer pay for a search of the precision */
-    DETAIL_FROM = 160,              /* details are tried where a table is at least this part of all bits */
-    FINE_GAIN = 256,                /* a finer precision has to gain this part: it is slower to read */
-    RARE = 3,                       /* a symbol that occurs less often is rare */
-    WORD_BITS = 16,                 /* streams are whole words: a smaller gain may be none */
-    STATE_COST = 24,                /* mean bits of a lane: its state, less the information in it */
+    ALL_PRECISIONS_UNDER = 1 << 15, /* low precisions are tried only below this number of symbols */
+    DETAIL_FROM = 160,              /* details are tried if the table has at least 1/160 of all bits */
+    FINE_GAIN = 256,                /* a higher precision must save 1/256 of the bits: it is slower to read */
+    RARE = 3,                       /* a symbol that occurs less often than this is rare */
+    WORD_BITS = 16,                 /* streams are whole words, so a smaller estimated gain may be none */
+    STATE_COST = 24,                /* mean overhead of a lane in bits: its state, less the information in it */
 };
 
-/* log2 v in units of 2^-LOG_BITS, rounded down: by squaring, in whole numbers, so that every machine decides alike.
- * */
+/* Returns log2 v in units of 2^-LOG_BITS, rounded down, by repeated squaring of integers, so that every machine makes
+ * the same decisions. */
 static uint32_t log2_fixed(uint32_t v)
 {
     const unsigned whole = log2_floor(v);
     uint32_t log = whole << LOG_BITS;
-    uint64_t m = (uint64_t)v << (31 - whole); /* in [1, 2), 31 bits behind the point */
+    uint64_t m = (uint64_t)v << (31 - whole); /* a number in [1, 2) with 31 fractional bits */
     for (unsigned bit = LOG_BITS; bit-- > 0;) {
         m = m * m >> 31;
         if (m >> 32) {
@@ -54,8 +55,9 @@ static uint16_t rounded(uint16_t v, unsigned detail)
     return (uint16_t)((v + (1u << cut >> 1)) >> cut << cut);
 }
 
-/* Weights and frequencies for these counts by rank, at r->precision. A rounded weight of a rare symbol is that of the
- * symbol before it, where this is at most twice off: a step up or down in the table would cost more. */
+/* Computes weights and frequencies at r->precision from the counts of the table's symbols. When weights are rounded,
+ * a rare symbol takes the weight of the symbol before it if the two differ by at most a factor of 2: a step to
+ * another weight in the table would cost more bits. */
 static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 {
     uint64_t weight[RANS_BYTES];
@@ -70,8 +72,8 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
         rans_share(r, weight);
 }
 
-/* Chooses the precision at which an exact table and the symbols are shortest: low ones are tried for few symbols,
- * those above RANS_PRECISION as long as each gains its part. */
+/* Chooses the precision at which a table with exact weights and the stream are shortest. Precisions below
+ * RANS_PRECISION are tried for few symbols only, higher ones as long as each saves 1/FINE_GAIN of the bits. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
     uint64_t least = UINT64_MAX;
@@ -92,7 +94,7 @@ static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_
     *r = best;
 }
 
-/* Rounds the weights where that saves more in the table than it costs the symbols. */
+/* Rounds the weights if this saves more bits in the table than it adds to the stream. */
 static void choose_detail(Rans *r, const uint64_t *count, const uint64_t *by_rank)
 {
     uint64_t least = all_bits(r, count);

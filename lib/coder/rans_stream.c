@@ -1,4 +1,5 @@
-/* rans_stream.c -- rANS streams; whole rows of sixteen lanes go through the kernels (vec/rans_vec.c). */
+/* rans_stream.c -- writes and reads rANS streams; with sixteen lanes, the kernels (vec/rans_vec.c) handle rows of 16
+ * symbols. */
 #include "vec/kernels.h"
 #include "coder/rans.h"
 
@@ -52,7 +53,8 @@ size_t rans_reader_size(const Rans *r)
 
 static const uint32_t FIRST_STATE = 1u << 16;
 
-/* Puts a symbol into a lane's state; returns the new start of the words. */
+/* Encodes a symbol into a lane's state, and writes a word in front of `at` when the state is full; returns the start
+ * of the words. */
 static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
 {
     const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
@@ -98,7 +100,7 @@ bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
     return good && !in->bad;
 }
 
-/* Reads the next symbol of a lane; false when a word is due and none is left. */
+/* Reads the next symbol of a lane; false when the lane needs a word and none is left. */
 static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
 {
     const int precision = r->rans->precision;
@@ -122,7 +124,7 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     return true;
 }
 
-/* Reads rows of all lanes while words for a whole row are left; returns the rows. */
+/* Reads rows of sixteen symbols while at least the words of a whole row are left; returns the number of rows. */
 static size_t pull_rows(const RansReader *r, RansLanes *l, Reader *in, size_t rows, uint8_t *byte)
 {
     const int precision = r->rans->precision;

@@ -1,14 +1,14 @@
-/* rans_table.c -- frequencies from weights, and the table on the wire. */
+/* rans_table.c -- computes frequencies from weights, and writes and reads the table. */
 #include "coder/code_table.h"
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* the first step of a table is from here */ };
+enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* the first step starts from this number */ };
 
 /* ---- frequencies ---- */
 
-/* The symbol whose frequency changes by `step` at the least cost or the most gain: the cost of a symbol at
- * frequency f falls by about weight / (f + 1/2) when f grows by one. */
+/* Returns the symbol whose frequency should change by `step`, 1 or -1: with the greatest gain in bits, or the least
+ * loss. When a frequency f grows by one, the bits of the symbol's occurrences fall by about weight / (f + 1/2). */
 static uint32_t best_step(const Rans *r, const uint64_t *weight, int step)
 {
     uint32_t best = 0;
@@ -68,7 +68,7 @@ static void walk_weight(TableWalk *t, uint32_t w, unsigned detail)
     walk_bits(t, (w & ((1u << class) - 1)) >> (class - sent), sent);
 }
 
-/* Counts the table's bits, and writes them where there is a writer. */
+/* Returns the table's bits, and writes the table unless w is NULL. */
 static uint64_t walk_table(const Rans *r, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_CLASS};

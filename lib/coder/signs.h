@@ -1,7 +1,7 @@
-/* signs.h -- one bit an element: set where x < 0, so that both zeros count as plus and one bit is enough.
+/* signs.h -- one sign bit for each element: 1 if x_i < 0, else 0; so both zeros count as plus.
  *
- * Bit i % 8 of byte i / 8 is element i's, as in bit planes of width 1 (planes.h); the unused bits of the last
- * byte are zero. A multiple of 64 elements may be written or read separately. */
+ * The bit of element i is bit i % 8 of byte i / 8, as in bit planes of width 1 (planes.h); the unused bits of the
+ * last byte are zero. Any multiple of 64 elements can be written or read separately. */
 #ifndef ATOMO_SIGNS_H
 #define ATOMO_SIGNS_H
 
@@ -14,7 +14,7 @@ static inline size_t signs_size(size_t n)
 
 void signs_put(const float *x, size_t n, uint8_t *out);
 
-/* x_i = minus where bit i is set, else plus. Ignores padding. */
+/* Sets x_i to `minus` if bit i is 1, else to `plus`. Ignores unused bits. */
 void signs_get(const uint8_t *in, size_t n, float plus, float minus, float *x);
 
 static inline bool signs_bit(const uint8_t *in, size_t i)
@@ -22,10 +22,10 @@ static inline bool signs_bit(const uint8_t *in, size_t i)
     return in[i / 8] >> i % 8 & 1;
 }
 
-/* False when padding is not zero. */
+/* True when all unused bits are zero. */
 bool signs_clean(const uint8_t *in, size_t n);
 
-/* The number of set bits among the first n. */
+/* Returns the number of minus signs among the first n elements. */
 size_t signs_count(const uint8_t *in, size_t n);
 
 #endif

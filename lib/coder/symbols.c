@@ -3,12 +3,12 @@
 #include "coder/symbols_parts.h"
 #include "num/log_series.h"
 
-enum { SPARSE = 4 };                       /* the form's byte: kind 0 with lanes, which bit planes have not */
+enum { SPARSE = 4 };                       /* the form's byte; as bit planes have no lanes, no other form has it */
 enum { GAIN_PART = 128, HEAD_BITS = 192 }; /* the least gain for which the sparse form is tried */
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
-}; /* LONG_GAP: so many common codes, and the gap goes on */
+}; /* LONG_GAP: this many common codes, and the next gap continues */
 
 /* Returns the greatest number of codes other than the common code in the sparse form. */
 static size_t others_most(size_t n)
@@ -21,12 +21,12 @@ static int gap_width(size_t n)
     return n > LONG_GAP ? GAP_WIDTH : (int)log2_floor(n) + 1;
 }
 
-/* An array that is sent as symbols: the gaps, or the codes beside the common one. */
+/* An array that is sent as symbols: the gaps, or the codes other than the common code. */
 typedef struct {
     uint32_t *code; /* (n) */
     size_t n;
     int width;
-    uint32_t never; /* a code that it may not have; UINT32_MAX: none */
+    uint32_t never; /* a code that is refused; UINT32_MAX: none */
 } Words;
 
 static void make_words(const void *data, size_t block, void *code)
@@ -64,8 +64,8 @@ static Symbols symbols_of(const Symbols *s, const Words *w)
                      .take = take_words};
 }
 
-/* The codes beside the common one, in order, and their positions: by rANS as an index set, by Huffman as the gaps
- * before them, which are shorter where positions stand in clusters. */
+/* The codes other than the common code, in order, and their positions: an index set with rANS, with Huffman the gaps
+ * before them, which are shorter when positions are clustered. */
 typedef struct {
     const Symbols *s;
     uint32_t common;
@@ -73,7 +73,7 @@ typedef struct {
     /* writing: */
     const DensePlan *plan;
     size_t *before; /* (blocks + 1) other codes before each block */
-    size_t *index;  /* (others) their positions */
+    size_t *index;  /* (others) positions of the other codes */
     /* reading: */
     Places places;
     bool *bad; /* (blocks) */
@@ -89,8 +89,8 @@ static double v_log2_v(uint64_t v)
     return (double)v * (e + m * M_LOG2E);
 }
 
-/* Finds the most frequent code; false if more than n/4 codes differ from it. Where codes are too wide to be counted
- * one by one, two neighbours are counted together: the even one is taken. */
+/* Finds the most frequent code; false if more than n/4 codes differ from it. Codes of 17 bits are counted in pairs 2
+ * k, 2 k + 1; then the even code of the most frequent pair is taken. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;
@@ -106,8 +106,8 @@ static bool find_common(const DensePlan *p, uint32_t *common)
     return true;
 }
 
-/* A lower bound of the sparse form, in bits: the entropy of the positions, and of the other codes as symbols of the
- * dense form. */
+/* Returns a lower bound on the bits of the sparse form: the entropy of the positions, plus the entropy of the other
+ * codes as symbols of the dense form. */
 static double sparse_bits(const DensePlan *p, uint32_t common)
 {
     const Symbols *s = p->s;
@@ -129,7 +129,7 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
            sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
 }
 
-/* A block's codes as words. */
+/* Writes a block's codes as words. */
 static void make_block(const DensePlan *p, size_t block, uint32_t *code)
 {
     if (symbols_wide(p->s))
@@ -163,7 +163,7 @@ static void list_others(void *data, size_t block)
         }
 }
 
-/* Finds the other codes; leaves them empty where they are too many. */
+/* Lists the other codes and their positions; leaves the list empty if there are too many. */
 static Status find_others(Others *o, Arena *scratch)
 {
     const size_t n = o->s->n, blocks = blocks_of(n);
@@ -226,7 +226,7 @@ static Status put_gaps(Others *o, Buf *out, Arena *scratch, double *entropy)
     return OK;
 }
 
-/* log2 of the number of sets of k out of n. */
+/* Returns log2 of the number of sets of k out of n. */
 static double log2_sets(double n, double k)
 {
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;
@@ -244,7 +244,7 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     return OK;
 }
 
-/* Writes the sparse form to `out`, which stays empty where there are no other codes or too many. */
+/* Writes the sparse form to `out`, which stays empty if there are no other codes, or too many. */
 static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
 {
     Buf positions, others;
@@ -296,7 +296,8 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
     return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
 }
 
-/* Finds the positions of the other codes; false where gaps lead beyond the codes or the last gap goes on. */
+/* Computes the positions of the other codes from the gaps; false if they lead beyond the last code, or if the last
+ * gap is LONG_GAP. */
 static bool find_positions(const Others *o, Places *places)
 {
     const size_t n = o->s->n;
@@ -350,7 +351,7 @@ static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const ch
     return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
 }
 
-/* Gives a block's codes to `take`: the common code but at the positions of the other codes. */
+/* Gives a block's codes to `take`: the common code everywhere, except at the positions of the other codes. */
 static void take_block(void *data, size_t block)
 {
     const Others *o = data;

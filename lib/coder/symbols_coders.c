@@ -1,9 +1,9 @@
-/* symbols_coders.c -- Huffman and rANS behind one interface, with tables on whole bytes. */
+/* symbols_coders.c -- Huffman and rANS behind one interface; tables take whole bytes. */
 #include "coder/symbols_parts.h"
 
 /* ---- Huffman ---- */
 
-enum { LOOK_FROM = 2048 }; /* fewer symbols do not pay for a look-up table */
+enum { LOOK_FROM = 2048 }; /* for fewer symbols, making a look-up table takes more time than it saves */
 
 static bool open_huffman(Table *t, uint32_t alphabet, Arena *scratch)
 {
@@ -56,7 +56,7 @@ static size_t stream_put_huffman(const Table *t, unsigned lanes, const uint16_t 
 
 static bool ready_huffman(Table *t, size_t n, Arena *scratch)
 {
-    (void)scratch; /* the table keeps its own */
+    (void)scratch; /* t->huffman has its own arena */
     return n < LOOK_FROM || huffman_ready(&t->huffman);
 }
 
@@ -125,7 +125,7 @@ static size_t stream_most_rans(const Table *t, size_t n)
     return rans_most(n, RANS_LANES);
 }
 
-/* Symbols as the bytes of a rANS stream. */
+/* Writes symbols as the bytes of a rANS stream. */
 static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
 {
     uint8_t rank[RANS_ALPHABET];
@@ -196,7 +196,7 @@ static const Coder rans_coder = {
     .stream_end = stream_end_rans,
 };
 
-/* ---- either ---- */
+/* ---- both coders ---- */
 
 const Coder *symbols_coder(const Symbols *s)
 {

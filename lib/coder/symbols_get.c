@@ -7,7 +7,7 @@ typedef struct {
     Form form;
     Table *table;     /* one, or one for each block */
     Bytes *body;      /* (blocks) low bits and stream */
-    const char **why; /* (blocks) why it is refused, or NULL */
+    const char **why; /* (blocks) why a block is refused; NULL: it is not */
     const uint8_t *planes;
 } Job;
 
@@ -16,7 +16,7 @@ static size_t tables(const Job *job)
     return job->form.kind == KIND_OWN_TABLES ? blocks_of(job->s->n) : 1;
 }
 
-/* ---- heads ---- */
+/* ---- form, tables and lengths ---- */
 
 static bool form_get(Job *job, unsigned byte)
 {
@@ -36,7 +36,7 @@ static bool form_get(Job *job, unsigned byte)
            (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
-/* Finds each block's body; false when the lengths do not add up to the bytes that are there. */
+/* Finds each block's body; false when the lengths do not add up to in.size. */
 static bool find_bodies(Job *job, Bytes in)
 {
     const size_t blocks = blocks_of(job->s->n);
@@ -77,13 +77,13 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
     return OK;
 }
 
-/* ---- bodies ---- */
+/* ---- bodies: low bits and stream of a block ---- */
 
-/* A block's body, while it is read. */
+/* A block's body that is being read. */
 typedef struct {
     Stream stream;
-    BitReader open; /* of classes */
-    Bytes low;      /* bit planes */
+    BitReader open; /* with classes: the remaining bits of magnitudes */
+    Bytes low;      /* the low bits */
 } Body;
 
 static bool open_body(const Job *job, size_t b, Body *body)
@@ -106,7 +106,7 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Makes codes of classes' symbols and the next open bits. */
+/* Makes codes from the symbols of classes and the next remaining bits of magnitudes. */
 static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
 {
     const int lead = job->form.shift;
@@ -119,7 +119,7 @@ static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitRe
     *open = r;
 }
 
-/* Puts symbols above the low bits, which the codes already have. */
+/* Writes symbols into the upper bits of codes, which already have their low bits. */
 static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
 {
     const int shift = job->form.shift;
@@ -160,7 +160,7 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
     return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
 }
 
-/* Reads a block's codes, bytes or words; false for a damaged stream. */
+/* Reads a block's codes, as bytes or words; false for a damaged stream. */
 static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
     const bool bytes = !symbols_wide(job->s) && job->form.shift == 0;
@@ -198,7 +198,7 @@ static void get_planes(void *data, size_t block)
     job->why[block] = take(job, good, block, code);
 }
 
-/* ---- all ---- */
+/* ---- all blocks ---- */
 
 Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {

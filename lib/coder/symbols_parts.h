@@ -10,11 +10,11 @@
 
 enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
 enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
-enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 }; /* the two parts of a class form's shift */
+enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 }; /* with kind 3: the two parts of `shift` in the form's byte */
 
 typedef struct {
-    int kind;  /* KIND_CLASSES is not used here: `classes` says so */
-    int shift; /* of classes: lead */
+    int kind;  /* never KIND_CLASSES: then `classes` is true, and the kind is KIND_ONE_TABLE or KIND_OWN_TABLES */
+    int shift; /* with classes: lead */
     bool classes;
     unsigned lanes_log4; /* lanes = 4^this */
 } Form;
@@ -70,9 +70,9 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 
 typedef struct {
     Rans rans;
-    RansReader *reader; /* once ready to read */
-    Huffman huffman;    /* open where it is the coder */
-    bool starved;       /* building it ran out of memory at least once */
+    RansReader *reader; /* rANS: set by `ready` */
+    Huffman huffman;    /* open if the coder is Huffman */
+    bool starved;       /* building a table has run out of memory */
 } Table;
 
 /* A stream of symbols that is read in pieces. */
@@ -85,13 +85,14 @@ typedef struct {
 
 enum {
     STRETCH = 4096
-}; /* symbols of a piece: few enough for the nearest cache, and a multiple of the lanes */
+}; /* symbols of a piece: few enough for the first-level cache, and a multiple of the lanes */
 
 /* Huffman or rANS. Sizes of tables and streams are whole bytes. */
 typedef struct {
-    bool is_rans; /* lanes, and classes for wide codes */
+    bool is_rans; /* rANS has lanes, and classes for wide codes */
     bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
-    /* Builds the best table for these counts: bits of the symbols, or UINT64_MAX where no table holds them. */
+    /* Builds the best table for these counts; returns the bits of the symbols, UINT64_MAX if there are too many
+     * different symbols or no memory. */
     uint64_t (*build)(Table *t, uint32_t alphabet, const uint64_t *count);
     uint64_t (*table_bits)(const Table *t);
     void (*table_put)(const Table *t, BitWriter *w);
@@ -103,41 +104,42 @@ typedef struct {
     bool (*stream_open)(Stream *s, const Table *t, unsigned lanes, Bytes in);
     /* Reads the next piece; overwrites up to HUFFMAN_SLACK symbols behind it. */
     bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
-    /* Reads symbols that are bytes; NULL where stream_get has to do it. */
+    /* Reads symbols as bytes; NULL: the coder has stream_get only. */
     bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
     bool (*stream_end)(const Stream *s);
 } Coder;
 
 const Coder *symbols_coder(const Symbols *s);
 
-/* Builds a table; returns its bits and those of all symbols so counted, UINT64_MAX where no table holds them. */
+/* Builds a table; returns its bits plus the bits of all symbols that are counted, or UINT64_MAX when no table could
+ * be built. */
 uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, Table *t);
 size_t table_size(const Symbols *s, const Table *t);
 void table_put(const Symbols *s, const Table *t, uint8_t *to);
 /* Takes a table and its padding off the front of the bytes. */
 bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
-/* ---- dense forms: kinds 0 to 3, that is all but sparse ---- */
+/* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */
 
 typedef struct {
     const Symbols *s;
     uint8_t
-        *code; /* (n) where codes are bytes; NULL where they are words, which are made again when needed */
+        *code; /* (n) codes that are bytes; wide codes are not stored but made again when needed */
     uint32_t *count; /* (blocks, cells) how often each code occurs, without its shift_least low bits */
     size_t cells;
     uint64_t *total; /* (cells) over all blocks */
     uint32_t
-        *class; /* (blocks, finest) how often each class with the longest lead occurs; none: finest is 0 */
+        *class; /* (blocks, finest) how often each symbol of the classes with the longest lead occurs */
     uint64_t *class_total; /* (finest) over all blocks */
-    size_t finest;
+    size_t finest; /* number of these symbols; 0: no classes */
     uint64_t *spare; /* (alphabet) counts of a form's symbols */
-    Form form;       /* the shortest */
-    uint64_t bits;   /* of that form, as its costs say */
+    Form form;       /* the shortest form */
+    uint64_t bits;   /* its estimated bits */
     Table *table;    /* one, or one for each block */
-    Table trial;     /* to find costs with */
+    Table trial;     /* a table for estimates */
     uint8_t *room;   /* (blocks, room_size) */
     size_t room_size;
-    size_t *size; /* (blocks) bytes at the end of each block's room */
+    size_t *size; /* (blocks) bytes written, at the end of each block's room */
     uint8_t *out; /* bit planes */
 } DensePlan;
 
@@ -146,7 +148,7 @@ static const size_t ALL_BLOCKS = SIZE_MAX;
 /* Counts the codes and chooses the form. */
 Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch);
 
-/* Counts a form's symbols in a block or in all blocks; returns the total of their low bits. */
+/* Counts a form's symbols in a block, or in all blocks; returns the number of low bits of these symbols. */
 uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count);
 
 Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch);

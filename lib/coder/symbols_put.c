@@ -15,12 +15,12 @@ static size_t tables_of(const DensePlan *p)
 
 /* ---- counts ---- */
 
-enum { CLASS_SYMBOLS = 1 << 12 }; /* no fewer than the classes with the longest lead, at any width */
+enum { CLASS_SYMBOLS = 1 << 12 }; /* at least as many as symbols of classes with the longest lead, for any width */
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
     uint32_t turn[4][1 << BYTE_WIDTH] = {
-        {0}}; /* neighbours are often equal: separate counters avoid a stall */
+        {0}}; /* neighbours are often equal; with separate counters they need not wait for each other */
     size_t i = 0;
     for (; i + 4 <= n; i += 4)
         for (int k = 0; k < 4; k++)
@@ -52,8 +52,8 @@ static void count_block(void *data, size_t block)
         class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
 }
 
-/* Merges counts of the classes with the longest lead into those with `lead`; returns the bits that these leave open.
- * */
+/* Adds up the counts of the classes with the longest lead to counts of the classes with `lead`; returns the number of
+ * remaining bits of all magnitudes. */
 static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
 {
     uint64_t open = 0;
@@ -111,14 +111,14 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 
 /* ---- the shortest form ---- */
 
-/* A block whose stream has this many bytes is worth the states of more lanes. */
+/* The bytes of a block's stream from which 16 lanes, or 4 lanes, are worth the bytes of their states. */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
 enum {
     PATIENCE = 2
-}; /* forms that are tried behind the best: the costs of rounded tables are a little bumpy */
+}; /* forms that are tried after the best one: sizes with rounded tables do not fall and rise smoothly */
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
-/* Sets a form's lanes for symbols of so many bits; returns the bits of states and lengths in each block. */
+/* Sets a form's lanes, given the bits of all symbols; returns the bits of states and lengths in each block. */
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
     const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;
@@ -128,14 +128,14 @@ static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
            (f->classes ? LENGTH_BITS : 0);
 }
 
-/* Forms of one family, tried in turn. */
+/* A search over the forms of one family, tried in turn: shifts, or classes. */
 typedef struct {
     uint64_t best;
-    int worse; /* forms since the best one */
+    int worse; /* forms tried since the best one */
 } Search;
 
-/* Tries a form with one table, and keeps it where it is shorter than the plan's; false: the family has no better
- * forms to try. */
+/* Tries a form with one table, and keeps it if it is shorter than the plan's form; false when the family's search
+ * should end. */
 static bool try_form(DensePlan *p, Form form, Search *family)
 {
     const uint64_t low = symbols_counts(p, &form, ALL_BLOCKS, p->spare),
@@ -166,7 +166,7 @@ static void choose_symbols(DensePlan *p)
             break;
 }
 
-/* Takes a table for each block where all of them are shorter than one table. */
+/* Chooses one table for each block if this is shorter than one table for all blocks. */
 static void choose_tables(DensePlan *p)
 {
     const size_t blocks = blocks_of(p->s->n);
@@ -193,7 +193,7 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK) /* where it is close, the bytes written decide */
+    if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK) /* if closer, the written bytes decide */
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)
         choose_tables(p);
@@ -219,7 +219,8 @@ static Status make_tables(DensePlan *p, Arena *scratch)
 
 /* ---- blocks ---- */
 
-/* Splits codes into classes' symbols and open bits, behind their length; returns the bytes of these. */
+/* Splits codes into symbols of classes and the remaining bits, which are written to `low` behind their length;
+ * returns the bytes written to `low`. */
 static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
                             uint8_t *low)
 {
@@ -281,7 +282,7 @@ static void put_block(void *data, size_t block)
     p->size[block] = (size_t)(end - at);
 }
 
-/* The most bytes of a block of n codes, and room to split it in. */
+/* Returns an upper bound on the bytes of a block of n codes, plus the working memory of split_block. */
 static size_t room_most(const DensePlan *p, size_t n)
 {
     const Symbols *s = p->s;
@@ -295,7 +296,7 @@ static size_t room_most(const DensePlan *p, size_t n)
     return most + 2 * low;
 }
 
-/* Writes all blocks into their rooms; *total: the bytes of the form. */
+/* Writes each block into its part of p->room; sets *total to the bytes of the whole form. */
 static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
 {
     const size_t n = p->s->n, blocks = blocks_of(n);
@@ -342,7 +343,8 @@ static void put_planes(void *data, size_t block)
     planes_put32(code, n, s->width, out);
 }
 
-/* The order-0 bound: symbols that share a table by their counts, low bits and planes one bit each. */
+/* Returns the order-0 bound in bits: the entropy of the symbols of each table, plus one bit for each low bit and each
+ * bit of a plane. */
 static double bound_of(const DensePlan *p)
 {
     double bits = 0;
