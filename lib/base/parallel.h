@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { BLOCK = 1 << 16 }; /* elements in a piece of a large tensor; each block also has its own key of random numbers (rng.h) */
+enum { BLOCK = 1 << 16 }; /* elements in a piece of a large tensor; each block has its own key of random words */
 
 static inline size_t blocks_of(size_t n)
 {

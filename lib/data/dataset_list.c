@@ -1,4 +1,4 @@
-/* dataset_list.c -- the table of data sets; finds and loads one by name. */
+/* dataset_list.c -- the table of data sets; finds and loads a data set by its name. */
 #include "data/files.h"
 #include "base/text.h"
 

@@ -36,7 +36,7 @@ typedef struct {
     float x, y;
 } Point;
 
-/* The random parameters of one image, and its pixels' distances to the path. */
+/* The random parameters of one image, and the distances of its pixels to the pen's path. */
 typedef struct {
     RngKey key;
     float xx, xy, yx, yy, right, down; /* the affine map from [-1, 1]^2 to pixels */
@@ -134,8 +134,8 @@ static float catmull_rom(float a, float b, float c, float d, float t)
     return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-/* Draws a stroke through `n` points. A stroke whose last point equals its first is a closed curve, smooth there
- * too. */
+/* Draws a stroke through `n` points. If the last point equals the first, the stroke is a closed curve that is smooth
+ * at this point too. */
 static void draw_stroke(Drawing *d, const Point *p, size_t n)
 {
     const bool closed = n > 3 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y;

@@ -1,5 +1,5 @@
-/* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate compresses at most 1032 to 1, so a
- * larger length is refused before any memory is allocated. */
+/* files.c -- see files.h. A gzip file ends with its unpacked length. Deflate compresses by a factor of at most 1032,
+ * so a larger length is refused before any memory is allocated. */
 #include "data/files.h"
 #include "base/file.h"
 #include "base/text.h"

@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
     int file, memory; /* descriptors: the file's bytes; the child's output */
     size_t file_size;
-    size_t most; /* maximum number of images in the file: deflate compresses at most 1032 to 1 */
+    size_t most; /* an upper bound on the images in the file: deflate compresses by a factor of at most 1032 */
     Answer *answer;
 } Shared;
 

@@ -1,9 +1,10 @@
 /* build.h -- builds a network: each call adds a layer and returns the layer's output activation.
  *
  * A call that fails (out of memory, sizes that do not fit) stores the error in the builder and returns a placeholder,
- * so calls need no checks; model_open checks once, at the end. Layers that work in place return their input. Where a
+ * so calls need no checks; model_open checks once, at the end. Layers that work in place return their input. If a
  * layer needs another memory layout, a conversion layer is added before it. The backward passes of relu and sigmoid
- * read their own output, so no layer may overwrite it; the exception is dropout after relu, which keeps signs. */
+ * read the layer's own output, so no later layer may overwrite this output, except dropout after relu, which keeps
+ * the signs that relu needs. */
 #ifndef ATOMO_BUILD_H
 #define ATOMO_BUILD_H
 
@@ -28,7 +29,8 @@ typedef struct {
     SliceList parameters, running;
 } Builder;
 
-/* `name` is the PyTorch module's: "conv1" makes the parameters conv1.weight and, with a bias, conv1.bias. */
+/* `name` is the name of the PyTorch module: "conv1" gives the parameters conv1.weight and, with a bias,
+ * conv1.bias. */
 Activation *build_conv(Builder *b, Activation *in, const char *name,
                        const ConvSettings *s); /* by our own loops (conv_direct.c) */
 /* Adds a convolution by oneDNN; the number of output channels must be a multiple of layer_lanes(). */

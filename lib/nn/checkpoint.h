@@ -1,8 +1,8 @@
 /* checkpoint.h -- saves a trainer's state after a step as step_%08d.h5 in a folder; each file is complete or absent.
  *
- * Weights, velocities, running statistics and codec states are the datasets /weights, /velocity, /running/WORKER and
- * /state/WORKER (four bytes of a state in one float). Attributes are the setup, the step, its epoch, its position in
- * the epoch's order, and a checksum of all arrays. No byte depends on the time of day. */
+ * Weights, velocities, running statistics and codec states are stored in the groups /weights, /velocity,
+ * /running/WORKER and /state/WORKER (four bytes of a state in one float). The attributes are the setup, the step, its
+ * epoch, its position in the epoch's order, and a checksum of all arrays. No byte depends on the time of day. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 

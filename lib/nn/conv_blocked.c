@@ -18,7 +18,7 @@
 #endif
 
 enum { FORWARD, BACK_DATA, BACK_WEIGHTS, WAYS };
-enum { CONV_PIECE_MOST = 2 * PIECE }; /* images per piece, at most */
+enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
 /* The primitives for one number of images, made when a pass first has a piece with this number. */
 typedef struct {
@@ -28,11 +28,11 @@ typedef struct {
 
 typedef struct {
     dnnl_engine_t engine;
-    size_t images;        /* in a full piece: PIECE, or CONV_PIECE_MOST for layers with few pixels */
+    size_t images;        /* images in a full piece: PIECE, or CONV_PIECE_MOST for layers with few pixels */
     dnnl_alg_kind_t back; /* algorithm of the gradients; forward always uses the direct algorithm */
-    PiecePrimitives piece[CONV_PIECE_MOST + 1]; /* index: number of images */
+    PiecePrimitives piece[CONV_PIECE_MOST + 1]; /* indexed by the number of images */
     dnnl_memory_desc_t plain;
-    dnnl_memory_desc_t order[WAYS]; /* the weights' memory order, chosen by the first primitive of each way */
+    dnnl_memory_desc_t order[WAYS]; /* the weights' memory order; the first primitive of each way chooses it */
     bool chosen;
 } Primitives;
 
@@ -64,10 +64,10 @@ static dnnl_memory_desc_t activation_desc(const Activation *v, size_t images)
 
 /* ---- algorithm and size of a piece ---- */
 
-/* Winograd's F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144. Its
- * relative rounding error is about 1e-6, that of direct sums 2e-7. In a gradient the error stays that small. In a
- * forward output the error would also change the sign of more relu inputs, and each change of sign alters the
- * gradients of all layers before it. So forward uses direct sums, and gradients use Winograd's algorithm. */
+/* Winograd's algorithm F(4x4, 3x3) (Lavin & Gray 2016) takes 36 products for 16 output pixels; direct sums take 144.
+ * Its relative rounding error is about 1e-6, that of direct sums 2e-7. In gradients the error stays that small. In
+ * the forward pass it would change the sign of more relu inputs, and each change of sign alters the gradients of all
+ * earlier layers. So the forward pass uses direct sums, and gradients use Winograd's algorithm. */
 enum { TILE = 4, TILE_PRODUCTS = 36 };
 
 static size_t tiles(const Activation *v)
@@ -219,10 +219,10 @@ static void primitives_close(Primitives *s)
         dnnl_engine_destroy(s->engine);
 }
 
-/* ---- weights between their plain order and oneDNN's blocked orders ----
+/* ---- copying weights between their plain order and oneDNN's blocked orders ----
  *
- * In a blocked order the offset of weight (o, i, row, column) is a sum of one term per index, so small tables of
- * these terms describe the order. oneDNN's own reorder takes longer than some of the convolutions. */
+ * In a blocked order the offset of weight (o, i, row, column) is a sum of one term for each index, so small tables of
+ * these terms describe the order. oneDNN's own function for this takes longer than some of the convolutions. */
 
 enum { DIMS = 4 };
 
@@ -387,7 +387,7 @@ typedef struct {
     size_t room;
     float *partial; /* (pieces, each): a piece's weight gradient; its bias gradient begins at `bias_at` */
     size_t each, bias_at;
-    float *aside; /* (slots, a piece): data gradients to be added to dx; NULL: written to dx directly */
+    float *aside; /* (slots, a piece) data gradients that are then added to dx; NULL: they are written to dx directly */
     dnnl_status_t *status; /* (pieces) */
 } Work;
 

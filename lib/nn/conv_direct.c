@@ -1,5 +1,5 @@
-/* conv_direct.c -- convolution over interleaved activations by our own loops: faster than oneDNN where channels are
- * few. */
+/* conv_direct.c -- convolution over interleaved activations by the loops of loops.h, which are faster than oneDNN for
+ * few channels. */
 #include "nn/layer.h"
 
 #include "nn/loops.h"
@@ -25,8 +25,7 @@ static Reach reach(size_t at, size_t in, const ConvSettings *c)
     return r;
 }
 
-/* Returns the taps of input place `at`, which is read by output places (at + padding - tap) / stride where that is an
- * integer. */
+/* Returns the taps of input place `at`: output place (at + padding - tap) / stride reads it if this is an integer. */
 static Reach reach_back(size_t at, size_t out, const ConvSettings *c)
 {
     const size_t first = at + c->padding;

@@ -21,11 +21,10 @@ static inline size_t pieces_of(size_t images)
 /* Returns the channels in a group of a blocked activation: the lanes of this CPU's vectors, 8 or 16. */
 size_t layer_lanes(void);
 
-/* An activation: the numbers between two layers, in one of three layouts.
- * Plain: [image][channel][row][column].
+/* An activation: the numbers between two layers, in one of three layouts. Plain: [image][channel][row][column].
  * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; channels is a multiple of lanes.
- * Interleaved, for our own convolutions: [image / PIECE][channel][row][column][PIECE]. In the last piece, lanes
- * without an image hold arbitrary numbers in x and 0 in dx. */
+ * Interleaved, for the convolutions of conv_direct.c: [image / PIECE][channel][row][column][PIECE]. In the last
+ * piece, lanes without an image hold arbitrary numbers in x and 0 in dx. */
 typedef struct {
     size_t channels, rows, columns;
     size_t lanes; /* channels in a group of a blocked layout; 1: plain or interleaved */
@@ -51,7 +50,8 @@ static inline size_t activation_wide(const Activation *v) /* adjacent floats tha
     return v->interleaved ? PIECE : v->lanes;
 }
 
-/* Initial values: uniform in +-1/sqrt(fan in); N(0, 2 / (k k out)) for k x k kernels with `out` outputs; 0; 1. */
+/* Initial values of a parameter: uniform in +-1/sqrt(fan in); normal with variance 2 / (k k out) for k x k kernels
+ * with `out` outputs; 0; 1. */
 typedef enum { INIT_UNIFORM, INIT_NORMAL, INIT_ZERO, INIT_ONE } Init;
 
 /* A parameter: a slice of the flat weights and of the flat gradient. Names and order are those of the PyTorch
@@ -105,7 +105,7 @@ struct Layer {
 typedef struct {
     size_t channels, size, stride, padding;
     bool bias;
-    bool normal; /* true: initial weights N(0, 2 / (k k out)), bias 0; false: INIT_UNIFORM */
+    bool normal; /* true: weights begin as INIT_NORMAL, biases as INIT_ZERO; false: both as INIT_UNIFORM */
 } ConvSettings;
 
 typedef struct {
@@ -116,7 +116,7 @@ typedef struct {
     double probability; /* probability that an element is dropped */
 } DropoutSettings;
 
-extern const LayerOps conv_direct_layer; /* interleaved, by our own loops */
+extern const LayerOps conv_direct_layer; /* interleaved, by the loops of loops.h */
 extern const LayerOps
     conv_blocked_layer; /* blocked, by oneDNN; its input may also be plain with few channels */
 extern const LayerOps interleave_layer, plain_layer; /* convert from plain to interleaved, and back */

@@ -1,14 +1,15 @@
 /* loops.h -- the hot loops of layers over interleaved images or groups of channels.
  *
- * The source, lib/nn/vec/loops_vec.c, is compiled once per instruction set, like the kernels. Products and sums may
- * fuse, so results differ between instruction sets by rounding; on one machine they are always the same bytes. */
+ * lib/nn/vec/loops_vec.c is compiled once per instruction set, like the kernels of vec/. Compilers may use fused
+ * multiply-adds, so results differ between instruction sets by rounding errors; on the same machine they are always
+ * the same bytes. */
 #ifndef ATOMO_LOOPS_H
 #define ATOMO_LOOPS_H
 
 #include "vec/kernels.h"
 
-/* Along one axis, the taps of a kernel that contribute to one output place: `count` taps tap, tap + tap_step, ..
- * which read the input at places at, at + at_step, .. */
+/* The taps of a kernel that contribute to one output place along one axis: `count` taps tap, tap + tap_step, ...,
+ * which read the input at places at, at + at_step, ... */
 typedef struct {
     size_t count, tap, tap_step, at;
     ptrdiff_t at_step;

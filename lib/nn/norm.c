@@ -10,8 +10,8 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
-/* Statistics of the batch (training) or the running statistics (scoring). The normalised value is (x - mean) *
- * scale. */
+/* The statistics in use: those of the batch (training) or the running statistics (scoring). The normalised value is
+ * (x - mean) * scale. */
 typedef struct {
     float *mean, *scale; /* (channels) */
 } State;
@@ -67,7 +67,7 @@ static Cut cut_of(const Work *w, size_t piece)
                  .groups = v->channels / v->lanes};
 }
 
-/* sum[0] += a, sum[1] += a b, lane by lane. */
+/* Adds a to sum0 and a b to sum1, lane by lane. */
 static void add_up(const float *restrict a, const float *restrict b, size_t pixels, size_t lanes,
                    double *restrict sum0, double *restrict sum1)
 {

@@ -1,7 +1,7 @@
 /* train.h -- trains a network: simulated workers share one model, and a codec compresses their gradients.
  *
- * The setup and a step's number determine the step: its images, the workers that send, every random number. A trainer
- * restored to an earlier step therefore repeats the run bit for bit, for any number of threads. */
+ * The setup and a step's number determine the step: its images, the workers that send, every random number. So a
+ * trainer that is restored to an earlier step repeats the run bit for bit, for any number of threads. */
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
 
@@ -16,7 +16,7 @@ typedef struct {
     const Dataset *train, *test; /* test NULL: the run is never tested */
     const Codec *codec;
     size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
-    size_t batch, test_batch;  /* batch: images in a step, over all workers; test_batch: in a testing pass */
+    size_t batch, test_batch;  /* images in a step, over all workers; images in a testing pass */
     Grouping grouping;         /* GROUP_TENSOR or GROUP_ALL */
     size_t min_elements;       /* tensors with fewer elements are sent as floats */
     Sgd sgd;

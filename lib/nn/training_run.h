@@ -9,7 +9,7 @@ typedef struct {
     size_t every;    /* steps between tests and checkpoints; 0: only after the last step */
     const char *dir; /* folder of the checkpoints; NULL: no checkpoints */
     GradientDump *dump;
-    size_t dump_every; /* the first of each `dump_every` steps is saved in the dump */
+    size_t dump_every; /* the first of every `dump_every` steps is saved in the dump */
     void *data;
     Status (*record)(void *data, const StepRecord *r, Error *err); /* called after each step */
     bool (*stopped)(void); /* true: the user asked to stop; may be NULL */

@@ -87,7 +87,7 @@ static void direct(const Direct *d)
 
 /* ---- convolutions: weight gradients ---- */
 
-enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 }; /* outputs and kernel places in a tile */
+enum { TALL = 4, BROAD = VEC_BYTES == 64 ? 5 : 2 }; /* outputs in a tile; kernel places in a tile */
 
 INLINE float lanes_sum(VecF v)
 {
