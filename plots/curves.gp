@@ -1,8 +1,8 @@
 # curves.gp -- shared by spectrum.gp and histogram.gp: data with one curve after another.
 #
-# A further curve of a tensor is another step or worker. With many tensors, thin lines are tensors, the thick line is their
-# median, and the band is their middle half. Before it loads this file, a script defines starts(0), whether a row begins a
-# curve, and opened(k) and extended(k), which read the first row and each further row of curve k.
+# If a tensor has several curves, they are those of several steps or workers. With many tensors, a thin line is a tensor, the
+# thick line is their median, and the band holds the middle half of them. Before a script loads this file, it defines starts(0),
+# true if a row begins a curve, and opened(k) and extended(k), which read the first row and each further row of curve k.
 c_role = place('role')
 lines = bands = band_from = band_to = 0
 array of[most]     # the tensor's number

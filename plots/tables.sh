@@ -2,10 +2,10 @@
 # tables.sh -- makes two kinds of tables from the CSV of atomo-bench report.
 #
 #     sh tables.sh across BENCH RESULT FIELD OUT.csv --columns LIST [OPTION]...
-#         a row for each value of the first column of LIST, and its other columns once for each value of FIELD
+#         a row for each value of the first column of LIST; the other columns of LIST occur once for each value of FIELD
 #     sh tables.sh beside BENCH RESULT PUBLISHED ON COLUMNS OUT.json [OPTION]...
-#         COLUMNS of each row of RESULT, and of the rows of PUBLISHED that have the same values in the fields ON; the meta is
-#         that of PUBLISHED. In a text of PUBLISHED "*" and "[0-9]" are patterns, as in a shell.
+#         COLUMNS of each row of RESULT, and of the rows of PUBLISHED that have the same values in the fields ON; the meta
+#         is that of PUBLISHED. In texts of PUBLISHED, "*" and "[0-9]" are patterns, as in a shell.
 #
 # BENCH is the program atomo-bench; OPTIONs go to its command report.
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# circles.sh LIBRARY -- fails on a circle between objects of the library, each of which calls or reads the next, and on a
-# global symbol that no other file of lib, cmd or test uses: it would be static.
+# circles.sh LIBRARY -- fails on a cycle of dependencies between the library's object files, and on a global symbol that no
+# other file of lib, cmd or test uses, as it should be static.
 cd "$(dirname "$0")/.." || exit 1
 [ -f "$1" ] || { echo "usage: circles.sh LIBRARY"; exit 2; }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# depcheck.sh -- fails when a file includes one of a lower room (lib/README.md lists the rooms), a foreign library is included
-# outside its one room's door, an include is not written from lib/, or two files have one name.
+# depcheck.sh -- fails if a file includes a file of a room below its own in lib/README.md's list, if a file other than the one
+# meant for it includes another project's library, if an include's path does not start in lib/, or if two files have one name.
 cd "$(dirname "$0")/.." || exit 1
 files=$(git ls-files -co --exclude-standard 'lib/*.[ch]' 'cmd/*.[ch]' 'test/*.[ch]' 2>/dev/null || find lib cmd test -name '*.[ch]')
 files=$(for f in $files; do [ -e "$f" ] && echo "$f"; done)

@@ -1,4 +1,4 @@
-// page.js -- a click on a heading sorts its table: up, then down. What does not exist stays last either way.
+// page.js -- a click on a heading sorts its table by this column, upwards, then downwards. Empty cells stay last.
 "use strict";
 {
   // Numbers before texts, numbers by value, texts by their characters.

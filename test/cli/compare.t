@@ -1,4 +1,4 @@
-# a file that is no journal
+# a file that is not a journal is refused by --resume
 $ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench compare a.h5 -c none -o x.csv --resume
 2> atomo-bench: x.csv.journal: line 1: *
 2> hint: leave --resume out to begin afresh

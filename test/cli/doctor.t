@@ -1,4 +1,4 @@
-# every part of the machine has its line
+# doctor prints a line for every part of the machine
 $ atomo-bench doctor
 > what *found *ok *what to do
 > instruction set *

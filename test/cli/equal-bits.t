@@ -1,4 +1,4 @@
-# each codec at the rate that gives the size; marked if no rate does
+# each codec is run at the rate that gives the size; a codec that no rate brings to the size is marked
 $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare g.h5 --equal-bits 1 --repeats 3 --metrics bits_per_element
 > compressor *bits/el *reached
 > none *32.00 *no

@@ -1,4 +1,4 @@
-# one record a tensor
+# inspect writes one record per tensor
 $ atomo-bench synth -o g.h5 --shape 30x20 --shape 7 --seed 3 >/dev/null && atomo-bench inspect g.h5
 > step *tensor *shape *stable rank*
 > * 30x20 * 600 *

@@ -1,4 +1,4 @@
-# flags are the promises of codecs that can be used alone; any other wrapper has the flag wrapper only
+# flags are the promises of codecs that can be used alone; a wrapper that cannot has the flag wrapper only
 $ atomo-bench list
 > codec *flags *rate *description
 > entry *unbiased *ratio *

@@ -1,4 +1,4 @@
-# a row for each codec and number of workers; codecs whose payloads do not merge have no aggregate
+# a row for each codec and number of workers; the merged payload's fields are empty if payloads do not merge
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench merge g.h5 -c none -c randk -c sign -c topk --workers 2,3,4 --metrics bytes,decode_ms,relative_error
 > compressor *workers *synthetic *payload *decode ms *rel. error *merge ms *decode-each ms *merged payload
 > none * 2 * 0 *8.232 kB*

@@ -1,4 +1,4 @@
-# a figure from compare's CSV, and the data it shows beside it
+# a figure from compare's CSV; the data that it shows are written beside it
 ? command -v gnuplot
 $ printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; atomo-bench plot pareto r.csv -o f.svg; ls; head -n 1 f.plot.csv
 > f.svg

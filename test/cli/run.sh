@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh -- runs the programs as a user would: sh test/cli/run.sh BIN_DIRECTORY [FILE.t]...
-# A case that takes ten minutes hangs; a slow machine, or a build with sanitizers, takes far less.
+# A case that takes ten minutes is taken to hang; a slow machine, or a build with sanitizers, takes far less.
 #
 # A case in a .t file:
 #     # what it shows

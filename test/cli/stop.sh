@@ -1,6 +1,6 @@
 #!/bin/sh
-# stop.sh SIGNAL COMMAND... -- starts COMMAND, which must be long, sends it SIGNAL as soon as it catches that, and exits with
-# its code.
+# stop.sh SIGNAL COMMAND... -- starts COMMAND, which must run for long, sends SIGNAL as soon as COMMAND catches it, and exits
+# with COMMAND's exit code.
 signal=$1
 shift
 "$@" &

@@ -1,4 +1,4 @@
-# a row for each statement, and one for all
+# a row for each statement, and a row that sums up all statements
 $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5
 > statement *checked  failed  n/a  closest call *left  is *right *within
 > Lemma 1: mean of entries *  2       0    0  layer* = *

@@ -1,4 +1,4 @@
-# a back end alone names what to write
+# a lossless back end without an inner codec is refused, and the hint names a spec to write
 $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c zstd
 2> atomo-bench: codec zstd: zstd needs a codec to wrap
 2> hint: write zstd+none, or another codec after the +

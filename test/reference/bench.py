@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py -- what the outside checks share: running the program, reading dumps, saying what passed."""
+"""bench.py -- shared by the checks from outside of the program: runs the program, reads dumps, prints what passed."""
 import json
 import os
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_altered.py -- altered containers: the program and the independent reader must refuse and accept alike.
+"""check_altered.py -- on altered containers: the program and the independent reader must refuse and accept the same ones.
 
 usage: check_altered.py [PROGRAM [ALTERATIONS]]. First files altered or cut anywhere, which the checksums must catch.
 Then payloads and records altered with the checksum made right again, as an enemy or a faulty writer would: both sides

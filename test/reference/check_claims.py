@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_claims.py -- what the compressors promise, seen from outside: oracle values, Theorem 5, threads, Monte Carlo.
+"""check_claims.py -- checks the codecs' promises from outside of the program: oracle values, Theorem 5, threads, Monte Carlo.
 
 usage: check_claims.py [PROGRAM]. Prints a verdict for each statement. Everything comes from `synth`, `encode` and
 `decode` or `compare`; the numbers it is held to come from numpy on the same vectors, or stand in the table below.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_decode.py -- holds `atomo-bench encode` and `decode` against the independent reader of docs/FORMAT.md.
+"""check_decode.py -- compares `atomo-bench encode` and `decode` with the independent reader written from docs/FORMAT.md.
 
 usage: check_decode.py [PROGRAM]. Every payload is decoded twice, by the program and by decode.py, and compared bit
 by bit (svd and transforms: to float32 rounding). The containers' addresses, attributes and checksums are checked beside.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_merge.py -- recomputes what `merge` says of an average from the payloads of `encode`, with numpy.
+"""check_merge.py -- recomputes, with numpy from payloads of `encode`, the figures that `merge` reports of an average.
 
 usage: check_merge.py [PROGRAM]. Worker p of a merge draws what worker p of a dump draws, so the payloads are the same;
 they are decoded by decode.py, averaged here, and held against the average gradient.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clusters.py -- the cluster-aware sketch's payloads, read the plain way from docs/FORMAT.md."""
+"""clusters.py -- decodes payloads of the cluster-aware sketch (cas), written from docs/FORMAT.md alone: plain and slow."""
 import struct
 
 import numpy as np

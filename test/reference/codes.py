@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""codes.py -- the building blocks of payloads, read the plain way from docs/FORMAT.md: varints, bits, planes, trits,
+"""codes.py -- the building blocks of payloads, read as docs/FORMAT.md defines them, plainly and slowly: varints, bits, planes, trits,
 Elias omega codes, index sets. Anything that no writer writes raises container.Refused."""
 import struct
 

@@ -1,4 +1,4 @@
-"""networks_torch.py -- PyTorch's loss and gradients of the small networks, for test_networks.c to be held against.
+"""networks_torch.py -- PyTorch's loss and gradients of the small networks, with which test_networks.c compares.
 
     networks_torch.py TEST_NETWORKS > test/reference/networks.txt
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""quantiles.py -- sketchml read the plain way from docs/FORMAT.md: keys, cells, the largest cell of each key."""
+"""quantiles.py -- decodes payloads of sketchml, written from docs/FORMAT.md alone: keys, cells, the largest cell of each key."""
 from fractions import Fraction
 from math import ceil
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rotations.py -- rotated, drive and eden read the plain way from docs/FORMAT.md: signs, transforms, levels, blocks."""
+"""rotations.py -- decodes payloads of rotated, drive and eden, written from docs/FORMAT.md alone."""
 import functools
 import math
 

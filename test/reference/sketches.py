@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sketches.py -- countsketch and countmin read the plain way from docs/FORMAT.md: hashes, medians, least cells."""
+"""sketches.py -- decodes payloads of countsketch and countmin, written from docs/FORMAT.md alone: hashes, medians, least cells."""
 import numpy as np
 
 from codes import F32, Bytes, floats

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""streams.py -- the order-0 bound of what a payload carries: floats 32 bits, raw bits one each, sets log2 C(n, k)."""
+"""streams.py -- the order-0 entropy of a payload's streams: 32 bits a float, 1 bit a raw bit, log2 C(n, k) a set of indices."""
 from math import lgamma, log
 
 import numpy as np

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""symbols.py -- Huffman and rANS symbols, one after another as docs/FORMAT.md has them."""
+"""symbols.py -- decodes Huffman and rANS symbols one by one, as docs/FORMAT.md defines them."""
 import math
 import struct
 from fractions import Fraction

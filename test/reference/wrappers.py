@@ -1,4 +1,4 @@
-"""wrappers.py -- what stands round a codec: an independent reader of the wrappers' part of docs/FORMAT.md.
+"""wrappers.py -- an independent reader of wrappers' payloads (codecs around another codec), written from docs/FORMAT.md.
 
     decode(spec, shape, rounds, address, state, plain)      state: a dict that is kept for one worker and name
                                                             plain: decodes a spec without wrappers
