@@ -7,8 +7,8 @@
 #include <string.h>
 
 typedef struct {
-    const Field *field;       /* NULL: no command writes such a field */
-    const char *name;         /* of the column: "published bytes" */
+    const Field *field;       /* NULL: no command writes this field */
+    const char *name;         /* the column's name: "published bytes" */
     const char *before, *own; /* name in two parts, own the field: "published ", "bytes" */
     bool numbers;             /* every value is a number */
     bool shown, rare;         /* rare: shown only on request for all columns */

@@ -37,8 +37,8 @@ typedef struct {
     bool (*typical)(const Curve *c); /* false: the curve is left out, unless it is false for all curves */
 } CurveKind;
 
-/* Finds the curves and their roles, and chooses the curves to draw: those with a name, and of the others at most
- * DRAWN_MAX, evenly spaced. Ignores rows without a number in the last column, and rows of a band in a
+/* Finds the curves and their roles, and chooses the curves to draw: all with a name, and at most DRAWN_MAX
+ * without, evenly spaced. Ignores rows without a number in the last column, and rows of a band in a
  * FIGURE.plot.csv. */
 Status curves_find(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err);
 

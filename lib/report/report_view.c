@@ -11,7 +11,7 @@
 static const char usual[] =
     "bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein,bias";
 
-/* The fields that are written whatever --metrics says. */
+/* The fields that are written with any --metrics. */
 static const char *const fixed[] = {"step", "worker",     "tensor",  "kind",  "shape",
                                     "n",    "compressor", "repeats", "error", NULL};
 

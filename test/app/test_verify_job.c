@@ -1,4 +1,4 @@
-/* test_verify_job.c -- tests the output and the exit code of the command verify when a statement fails. */
+/* test_verify_job.c -- the output and the exit code of the command verify when a statement fails. */
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "app/verify_job.h"

@@ -89,7 +89,7 @@ static void the_nearest_name_is_near(void **state)
     (void)state;
     static const char *const names[] = {"qsgd", "terngrad", "topk", "threshold", NULL};
     assert_string_equal(text_nearest("qsdg", text_list_name, names),
-                        "qsgd"); /* a transposition is one step */
+                        "qsgd"); /* a transposition counts as one edit */
     assert_string_equal(text_nearest("terngrda", text_list_name, names), "terngrad");
     assert_string_equal(text_nearest("TernGrad", text_list_name, names), "terngrad");
     assert_string_equal(text_nearest("treshold", text_list_name, names), "threshold");

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WARM = 12, BEST_OF = 7, LEARNING_MOST = 50 /* memcpys per training, once a period */ };
+enum { WARM = 12, BEST_OF = 7, LEARNING_MOST = 50 /* most memcpys that training a codec may take */ };
 
 typedef struct {
     const char *spec;

@@ -59,7 +59,8 @@ static double inverse_square(size_t k)
 }
 
 typedef struct {
-    double variance, atoms, gain, gain_error; /* variance: the closed form; the rest: means over the draws */
+    /* variance: the closed form; the others: means over the draws */
+    double variance, atoms, gain, gain_error;
 } Drawn;
 
 static Drawn draw_spectrum(const char *spec, size_t atoms, size_t draws)

@@ -148,7 +148,7 @@ static void refuse_one(const char *path)
     for (int r = 0; r + 1 < rounds; r++)
         rig.message.round[r] = (Bytes){bytes + from[r], from[r + 1] - from[r]};
     size -= from[rounds - 1];
-    uint8_t *copy = malloc(size + 1); /* an allocation of its own, so that ASan reports a read past its end */
+    uint8_t *copy = malloc(size + 1); /* ASan reports a read past the end of this allocation */
     memcpy(copy, bytes + from[rounds - 1], size);
     const Status status = rig_decode_bytes(&rig, copy, size, rig.decoded);
     if (status != ERR_CORRUPT || !strstr(rig.err.text, why))

@@ -188,7 +188,7 @@ static void pure(Rig *rig, const Source *source, const float *x)
         store_f32((uint8_t *)rig->state + i, 0.125f);
     const uint64_t state = hash_bytes(rig->state, size), input = hash_bytes(x, rig->shape.n * sizeof *x);
     if (rig_encode(rig, x, 3) != OK)
-        return; /* refused: only the huge source may be */
+        return; /* only the source `huge` may be refused */
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(hash_bytes(rig->state, size) == state);
     CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);

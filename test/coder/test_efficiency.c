@@ -171,7 +171,7 @@ static void levels_may_be_as_rare_as_they_like(void **state)
     assert_int_equal(low, 0);
 }
 
-/* ---- the right streams ---- */
+/* ---- the entropy, computed from decoded elements ---- */
 
 /* Returns the bits of a qsgd payload computed from the decoded elements: order-0 entropy of all levels (at most s),
  * 1 bit per sign, 32 bits per norm. */
@@ -211,7 +211,7 @@ static void narrow_levels_take_two_percent_more_than_their_entropy_at_most(void 
                              sent = 8 * (double)t->out.size;
                 check(t->out.size < JUDGED_FROM || entropy >= 0.98 * sent);
                 check(entropy <= sent ||
-                      source == DECADES); /* index gaps use that neighbouring levels are alike */
+                      source == DECADES); /* DECADES: index gaps use that neighbouring levels are alike */
                 try_close(t);
             }
 }

@@ -42,8 +42,8 @@ static uint32_t draw(uint64_t trial, size_t i)
 
 /* ---- tables ---- */
 
-/* By trial: two symbols with frequencies 1 and all - 1, all - 1 and 1, or one half each; or random symbols with
- * random frequencies. */
+/* Returns a table. The trial chooses two symbols with frequencies 1 and all - 1, all - 1 and 1, or one half each;
+ * or random symbols with random frequencies. */
 static Rans make_table(uint64_t trial, int precision)
 {
     const uint32_t all = 1u << precision, law = (uint32_t)(trial % 4);

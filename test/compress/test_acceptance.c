@@ -16,7 +16,8 @@ typedef enum { FORMULA, RANGE, TABLE, PUBLISHED } Source;
 
 typedef struct {
     const char *spec;
-    double normal, laplace;           /* |y - x|^2 / |x|^2; 0: computed from x; NAN: none expected */
+    /* expected |y - x|^2 / |x|^2; 0: compared with the closed form only; NAN: not tested */
+    double normal, laplace;
     double normal_bits, laplace_bits; /* bits per element */
     Source source;
     size_t repeats; /* 0: ten; more where so few atoms are kept that the mean of ten varies by over 1 % */

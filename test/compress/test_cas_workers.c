@@ -87,7 +87,7 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
     return m->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * size >> 32);
 }
 
-/* A bucket's sum over all workers equals the sum of what its elements decode to. */
+/* A merged bucket's sum over all workers equals the sum of the values that its elements decode to. */
 static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
     (void)state;

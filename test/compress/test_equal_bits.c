@@ -285,7 +285,7 @@ static void rates_spread_over_what_a_key_can_be(void **state)
     arena_close(a);
 }
 
-/* Every rate parameter has a list of values to sweep over, all within its range. */
+/* Every rate parameter has a list of values for `sweep`, all within its range. */
 static void every_rate_has_a_grid(void **state)
 {
     (void)state;

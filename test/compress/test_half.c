@@ -95,9 +95,9 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
     }
 }
 
-/* Stochastic rounding goes up iff u < frac, frac being the fraction of the way to the next number, exact in
- * double, and u a uniform number in [0, 1). u has as many random bits as frac; for fp16's denormals 21, and 32
- * more from a second word. */
+/* Stochastic rounding goes up iff u < frac. frac is the fraction of the way to the next number, exact in double; u
+ * is uniform in [0, 1), with as many random bits as frac has. For fp16's denormals these are 21 bits of a first
+ * random word and 32 of a second. */
 static void random_halves_equal_their_definition(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_randk.c -- randk: its subsets, merged payloads, refused payloads, and its mean and variance. */
+/* test_randk.c -- randk: the subset of elements sent, merged payloads, refused payloads, mean and variance. */
 #include "rig/try.h"
 
 #include "num/subset.h"
@@ -203,7 +203,7 @@ static void sums_beyond_float32_and_subsets_of_their_own_do_not_merge(void **sta
 
 /* ---- closed forms ---- */
 
-/* variance and moments from the error's covariance matrix, computed over all subsets of six elements. */
+/* Variance and moments against the error's covariance matrix, computed over all subsets of six elements. */
 static void the_moments_are_those_of_all_subsets_together(void **state)
 {
     (void)state;

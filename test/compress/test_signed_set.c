@@ -229,7 +229,7 @@ static void tau_is_half_the_rms_unless_it_is_given(void **state)
         kept += t->y[i] != 0;
     }
     check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
-    /* the bytes of a bitmap and of the sent elements' signs */
+    /* the size of a bitmap and of the sent elements' signs */
     check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
     try_any_threads(t);
     try_close(t);

@@ -170,8 +170,8 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
     }
 }
 
-/* countmin keeps a table of positive and a table of negative elements. Merged tables differ from those of the
- * summed vector's sketch; positive minus negative does not. */
+/* countmin keeps one table of the positive and one of the negative elements. Merged tables differ from those of
+ * the summed vector's sketch; the difference positive minus negative is the same. */
 static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
 {
     (void)state;

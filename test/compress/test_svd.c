@@ -1,10 +1,10 @@
-/* test_svd.c -- svd (spectral ATOMO): its probabilities, closed form and unbiasedness on the shapes of real
- * networks, beyond what test_promises.c tests for every codec.
+/* test_svd.c -- svd (spectral ATOMO) on the shapes of real networks: probabilities, closed form and unbiasedness,
+ * in more detail than test_promises.c and test_unbiased.c test every codec.
  *
- * Expected values come from LAPACK's singular values and a water level by bisection; by default the codec
- * uses neither. Limits on gain and error are 6.22 standard errors plus 6.5 times the largest single step, as
- * in draws.h, with the exact variances of the atoms' random choices: a false alarm has probability under 1e-9
- * for each comparison, 1e-6 for all. */
+ * Expected values come from LAPACK's singular values and a water level by bisection; by default the codec uses
+ * neither. Limits on gain and error are 6.22 standard errors plus 6.5 times the largest single step, as in
+ * draws.h, with the exact variances of the atoms' random choices: a false alarm has probability under 1e-9 for
+ * each comparison, 1e-6 for all. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -81,8 +81,8 @@ static double variance_of(const Expected *e)
 
 /* ---- draws against expectations ---- */
 
-/* Checks gain and squared error of R draws. An atom that is w/p with probability p, else 0, has variance w^2
- * (1/p - 1). */
+/* Checks the mean gain and squared error of R draws against their exact variances. An atom that is w/p with
+ * probability p, else 0, has variance w^2 (1/p - 1). */
 static void check_draws(Rig *rig, const float *x, const Expected *e, size_t repeats)
 {
     double gain = 0, mse = 0, gain_var = 0, mse_var = 0, gain_step = 0, mse_step = 0, atoms = 0;
@@ -157,7 +157,7 @@ static void estimates_are_unbiased_on_the_shapes_of_networks(void **state)
     }
 }
 
-/* Equal singular values: the singular vectors are not unique, but they must be orthonormal. */
+/* With equal singular values the singular vectors are not unique, but they must be orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
     (void)state;
@@ -173,8 +173,8 @@ static void estimates_are_unbiased_when_singular_values_coincide(void **state)
     check_tensor(&small, x, 2000);
 }
 
-/* A matrix as in a layer before a classifier of few classes: all but a few singular values are rounding
- * errors, and their atoms are sent once in a million draws. */
+/* In a layer before a classifier of few classes, all but a few singular values are rounding errors, and their
+ * atoms are sent once in a million draws. */
 static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void estimates_are_unbiased_when_most_singular_values_are_rounding_errors
     }
 }
 
-/* Nearly equal atoms, 30 of 32 of which are kept: 3000 draws detect a bias of 0.5 %. */
+/* 30 of 32 nearly equal atoms are kept in a draw: 3000 draws detect a bias of 0.5 %. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_svd_cases.c -- svd where the result is known: matrices sent whole, the paper's probabilities against
- * clipped ones, resampled draws; and payloads that must be refused because no encoder writes them. */
+/* test_svd_cases.c -- svd in cases with known results: matrices that are sent whole, the paper's probabilities
+ * against clipped ones, resampled draws; and payloads that must be refused because no encoder writes them. */
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 
@@ -84,8 +84,8 @@ static double variance_with(const char *spec, Shape shape, const float *x)
     return v;
 }
 
-/* Singular values 0.5^i, 16 atoms: the variance is f - |g|^2, f the second moment of the estimate, |g|^2 =
- * 1.33333. */
+/* 16 singular values 0.5^i: |g|^2 = 1.33333, and adding it to the variance gives the expected second moments
+ * below. */
 static void algorithm_1_beats_clipping_at_the_same_expected_number(void **state)
 {
     (void)state;
@@ -121,8 +121,8 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* 16 equal singular values at budget 1: no atom is kept with probability (15/16)^16, so resampled draws are 1.553 times
- * too large. */
+/* 16 equal singular values at a budget of one atom: a draw is empty with probability (15/16)^16. Draws that are
+ * repeated until one is not empty are 1 / (1 - (15/16)^16) = 1.553 times too large. */
 static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
 {
     (void)state;
@@ -154,7 +154,8 @@ static void resampling_never_sends_nothing_and_is_biased_as_known(void **state)
         check(!(codec_traits(rig.codec) & UNBIASED) == !empty);
         check(isnan(codec_variance(&rig.call, x)) == !empty);
         check_near(atoms, cases[i].atoms,
-                   6.22 * sqrt(cases[i].atoms / R)); /* the count's variance is at most the sum of p */
+                   /* the variance of the number of atoms is at most the sum of p */
+                   6.22 * sqrt(cases[i].atoms / R));
         check_near(gain, cases[i].gain, 6.22 * cases[i].gain * sqrt(1.0 / R));
         rig_close(&rig);
     }

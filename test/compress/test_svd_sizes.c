@@ -1,5 +1,5 @@
-/* test_svd_sizes.c -- svd with rounded vectors against svd with float vectors, on real gradients: a fraction
- * of the variance in no more bytes. */
+/* test_svd_sizes.c -- svd with singular vectors rounded to qsgd levels against svd with float vectors, on real
+ * gradients: a fraction of the variance in no more bytes. */
 #include "rig/codec_rig.h"
 
 #define DATA "../shared/data/"

@@ -6,7 +6,7 @@
 #include "rig/draws.h"
 #include "num/linalg.h"
 
-/* A few strong directions plus noise; the first direction has elements of uneven size. */
+/* Fills x with a few strong directions plus noise; the first direction has elements of uneven size. */
 static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
@@ -29,8 +29,8 @@ static double rounded(double x, double step)
     return part * (step - part);
 }
 
-/* Returns the squared error that rounding to `form` adds to a vector, over the vector's squared norm; for
- * qsgd only where its codes are used. */
+/* Returns the squared error of rounding a vector to `form`, over the vector's squared norm. (For qsgd, where the
+ * vector is sent in codes and not raw.) */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;
@@ -50,8 +50,8 @@ static double noise_ref(const char *form, double bits, const double *x, double s
     return sum / squares;
 }
 
-/* Returns sum lambda^2 ((1 + w)(1 + w') / p - 1) from LAPACK's vectors, w and w' the relative rounding errors
- * of the two vectors; `level` is the plan's. */
+/* Returns the closed form of the variance, sum lambda^2 ((1 + w)(1 + w') / p - 1), from LAPACK's singular vectors;
+ * w and w' are the relative rounding errors of the two vectors, `level` is the plan's water level. */
 static double variance_ref(const float *x, size_t rows, size_t cols, double level, const char *form,
                            double bits)
 {
@@ -117,14 +117,15 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check(draws_energy_is_right(&d));
         check(draws_variance_is(&d, closed));
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
-        /* a sample variance: its relative standard error is about 2 sqrt(2 / R), as atoms are rare */
+        /* d.gain_error^2 is a sample variance: as atoms are rare, its relative standard error is about 2 sqrt(2 /
+         * R) */
         check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
         rig_close(&rig);
     }
 }
 
-/* A matrix of rank one, whose atom is always sent: the estimate varies by rounding only, and a bias of 1 %
- * must be detected. */
+/* The atom of a matrix of rank one is always sent, so the estimate varies by rounding only, and a bias of 1 % must
+ * be detected. */
 static void a_bias_of_one_percent_would_show(void **state)
 {
     (void)state;
@@ -145,8 +146,9 @@ static void a_bias_of_one_percent_would_show(void **state)
 
 /* ---- random addresses ---- */
 
-/* The matrix is a multiple of uu'. If both vectors were rounded with the same random words, every product on
- * the diagonal would be too large by its variance, and the trace by the relative rounding error w. */
+/* The matrix is a multiple of uu'. If both singular vectors were rounded with the same random words, the mean of
+ * each diagonal element would be too large by its rounding variance, and the mean trace by the relative rounding
+ * error w. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
@@ -175,7 +177,7 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
     rig_close(&rig);
 }
 
-/* A vector's payload is that of its codec, at the random address of docs/FORMAT.md. */
+/* A singular vector's payload is that of bf16 or qsgd alone, at the random address that docs/FORMAT.md gives. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
     (void)state;
@@ -222,7 +224,7 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
 
 /* ---- expected bits and noise ---- */
 
-/* Matrices of normal numbers have random singular vectors: payloads take the planned bits. */
+/* Payloads of matrices of normal numbers, whose singular vectors are random, have the planned number of bits. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -253,8 +255,8 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     arena_close(a);
 }
 
-/* tr C^2 = E <e, e'>^2 for independent errors e, e' with covariance C. All atoms are sent, so errors have
- * many small components. */
+/* The moment `squares` is tr C^2, C the covariance of the error: the mean of <e, e'>^2 over independent errors e,
+ * e'. All atoms are sent, so that an error has many small components. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
@@ -280,7 +282,7 @@ static void moments_count_the_directions_of_the_error(void **state)
             mean += dot * dot / R;
             squares += dot * dot * dot * dot / R;
         }
-        /* the formula leaves out covariances between atoms: products of two roundings */
+        /* the formula leaves out covariances between atoms, which are products of two rounding errors */
         check_near(mean, m.squares, 6.22 * sqrt(squares / R) + 0.1 * m.squares);
         rig_close(&rig);
     }

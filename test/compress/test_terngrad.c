@@ -1,5 +1,5 @@
-/* test_terngrad.c -- terngrad against the random choice of each element, its sizes, its scales in two rounds,
- * its mean and variance. */
+/* test_terngrad.c -- terngrad: each element against its random choice, payload sizes, the scale that workers share
+ * in a first round, and mean and variance. */
 #include "rig/try.h"
 
 #include "base/coin.h"

@@ -1,4 +1,4 @@
-/* test_thc.c -- thc against its levels in the rotated vector, sums of several workers, the bias that clipping
+/* test_thc.c -- thc: the levels against the rotated vector, sums of several workers, the bias that clipping
  * causes, and refused payloads. */
 #include "rig/crowd.h"
 
@@ -8,7 +8,7 @@
 #include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
-/* for each number of bits: P(|Z| > T), Z normal, T the end of the range */
+/* by number of bits: P(|Z| > T) for a standard normal Z, T the end of the range of levels */
 static const double clipped[9] = {0,         1.0 / 32,  1.0 / 32,   1.0 / 32,  1.0 / 32,
                                   1.0 / 128, 1.0 / 512, 1.0 / 2048, 1.0 / 8192};
 
@@ -27,7 +27,7 @@ static void turn_with(Try *t, uint64_t repeat)
     t->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, 0);
 }
 
-/* Returns T with P(|Z| > T) = clipped[bits] for normal Z, by bisection. */
+/* Returns T with P(|Z| > T) = clipped[bits] for a standard normal Z, by bisection. */
 static double end_ref(int bits)
 {
     double low = 0, high = 8;
@@ -38,12 +38,12 @@ static double end_ref(int bits)
     return low;
 }
 
-/* Squared error given the rotation. */
+/* The two parts of the squared error, for a given rotation. */
 typedef struct {
     double rounding, clipping;
 } Loss;
 
-/* Checks the levels of each block, rotated by the test, and returns the squared error. */
+/* Checks each block's levels against the block rotated by the test, and returns the squared error. */
 static Loss check_levels(const Try *t, int bits, const uint8_t *norm, const uint8_t *codes)
 {
     Loss loss = {0, 0};
@@ -219,7 +219,8 @@ static void short_tensors_merge_as_floats(void **state)
         crowd_run(&k);
         assert_int_equal(k.heard.size, 0);
         assert_int_equal(k.merged.size, 2 + 4 * n);
-        k.heard = k.merged; /* raw payloads have no first round */
+        /* raw payloads have no first round: with a first round's merged payload they are refused */
+        k.heard = k.merged;
         check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
         for (size_t i = 0; i < n; i++)
             check_near((double)k.sum[i], 6 + 0.3 * (double)i, 6e-6);
@@ -260,7 +261,7 @@ static void damaged_norms_and_sums_are_refused(void **state)
         {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
         {{1, 0, 0, 0x80, 0xc1}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* levels with a norm of zero */
+        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels under a norm of zero */
         {{0}, 0, ERR_CORRUPT},
     };
     Try *t = open_thc(3, true, 256);
@@ -274,14 +275,15 @@ static void damaged_norms_and_sums_are_refused(void **state)
     uint8_t sum[2 + 5 * 32] = {2, 3};
     memset(sum + 2, 0xff, 5 * 32); /* codes of 31, where three workers have at most 21 */
     check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
-    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* norms, no gradient */
+    /* the first round has norms, not a gradient */
+    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
     try_close(t);
 }
 
 /* ---- mean and variance ---- */
 
-/* 400 draws with one rotation: the error is that of rounding and clipping, and averaging draws does not
- * reduce the error of clipping. */
+/* With one rotation for 400 draws, a draw's error is that of rounding plus that of clipping; averaging the draws
+ * reduces the rounding error only. */
 static void averaging_leaves_the_error_of_clipping(void **state)
 {
     (void)state;
@@ -328,9 +330,9 @@ static double normal_loss(int bits)
     return sum;
 }
 
-/* E <x^, x> / |x|^2 = E z clip(z) = P(|z| < T) = 1 - p, where x^ is the estimate, z a normal coordinate, T
- * the end of the range and p the clipped share. The mean gain over 10 rotations of 65,536 coordinates is
- * within 6 standard errors. */
+/* The gain <x^, x> / |x|^2, x^ the estimate, has the mean E z clip(z) = P(|z| < T) = 1 - p, where z is a normal
+ * coordinate, T the end of the range and p the clipped share. Over 10 rotations of 65,536 coordinates the mean
+ * gain is within 6 standard errors. */
 static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
 {
     (void)state;
@@ -357,7 +359,8 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
                           bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
                           size);
             check_rel(mse, own, 0.03);
-            check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1); /* few coordinates are clipped */
+            /* at 8 bits few coordinates are clipped, so the mean varies more */
+            check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1);
             check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
             check_near(size, bits, 0.001);
             try_close(t);

@@ -1,5 +1,5 @@
-/* test_variance_level.c -- the water level of a variance bound against the closed form on sorted magnitudes,
- * the paper's greedy iteration, and ATOMO's dual problem. */
+/* test_variance_level.c -- the water level tau of a variance bound (p = min(1, |x| / tau)) against the closed form
+ * on sorted magnitudes, the greedy iteration of gspar's paper, and ATOMO's dual problem. */
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/variance_level.h"
@@ -89,8 +89,8 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* sum over |x| <= tau of |x| (tau - |x|) = eps |x|^2, tau the level and eps the bound. A relative error of
- * tau is amplified by 1 + 1/eps. */
+/* The level tau gives the asked variance: sum over |x| <= tau of |x| (tau - |x|) = eps |x|^2, eps the bound. A
+ * relative error of tau is amplified by 1 + 1/eps. */
 static void the_variance_is_what_was_asked(void **state)
 {
     (void)state;

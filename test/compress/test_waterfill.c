@@ -1,4 +1,5 @@
-/* test_waterfill.c -- Algorithm 1 against its optimality conditions and against the paper's own two forms of it. */
+/* test_waterfill.c -- Algorithm 1 of the ATOMO paper (the water level of a budget) against its optimality
+ * conditions and against the paper's own two forms of it. */
 #include "rig/check.h"
 #include "base/rng.h"
 #include "compress/atoms/waterfill.h"
@@ -227,7 +228,7 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-/* Wangni et al. minimise sum p with sum g^2 / p <= (1 + eps) sum g^2. At the eps that Algorithm 1 reaches,
+/* Wangni et al. (gspar) minimise sum p with sum g^2 / p <= (1 + eps) sum g^2. At the eps that Algorithm 1 reaches,
  * their closed form must give Algorithm 1's probabilities: the two problems are dual. */
 static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
 {

@@ -48,8 +48,8 @@ static bool two_dims(const Case *k)
     return strstr(k->spec, "dims=2") != NULL;
 }
 
-/* Computes for every atom its weight, which p is proportional to, and its length |z|, z the coefficient.
- * Returns the number of atoms. */
+/* Computes for every atom its weight, to which p is proportional, and its length |z|, z the coefficient. Returns
+ * the number of atoms. */
 static size_t weigh(const Case *k, const Call *c, const float *x, float **weight, float **length)
 {
     const size_t n = k->rows * k->cols, rows = two_dims(k) ? k->rows : 1;
@@ -137,8 +137,8 @@ static void sixty_four_phases_cost_next_to_nothing(void **state)
     }
 }
 
-/* Atoms of an estimate: heavy atoms (p = 1) are unchanged; a light atom is 0, or has length tau and a phase
- * within 1/64 turn of its own. */
+/* In an estimate, a heavy atom (p = 1) is unchanged; a light atom is 0, or has length tau and a phase within 1/64
+ * turn of the atom's. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void keeping_everything_goes_raw(void **state)
     arena_rewind(forever, mark);
 }
 
-/* Mean bytes of 40 draws against the expected bits, and reported streams against the bytes. */
+/* The mean bytes of 40 draws agree with the expected bits, and the reported streams with the bytes. */
 static void sizes_are_what_was_expected(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_zipml.c -- zipml: elements against their definition, the levels in the payload, refused payloads, and
- * the error. */
+/* test_zipml.c -- zipml: elements against their definition, the levels in the payload against the solver's,
+ * refused payloads, mean and variance. */
 #include "vec/kernels.h"
 #include "num/knots.h"
 #include "coder/planes.h"
@@ -125,7 +125,8 @@ static void levels_are_never_rounded(void **state)
             for (size_t i = 0; i < 300; i++)
                 t->x[i] = values[i % different];
             try_both(t);
-            check(different > 8 || codec_variance(&t->call, t->x) == 0); /* two of nine are zeros */
+            /* the nine values include two zeros, so they are eight different values */
+            check(different > 8 || codec_variance(&t->call, t->x) == 0);
             for (size_t i = 0; i < 300; i++)
                 check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
             try_close(t);
@@ -222,7 +223,7 @@ static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
         }
 }
 
-/* The variance with zipml's levels, relative to that with as many uniform levels. */
+/* zipml's levels leave less variance than as many uniform levels. */
 static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_digits.c -- tests synthetic digits: they have the same bytes everywhere, and a linear model recognises most of
+/* test_digits.c -- synthetic digits have the same bytes on every machine, and a linear model recognises most of
  * them, but not all. */
 #include "rig/check.h"
 #include "base/checksum.h"

@@ -1,5 +1,5 @@
-/* test_svhn.c -- tests that SVHN's MATLAB files are read unchanged, and that damaged and hostile files are refused by
- * name, even files that crash libmatio. */
+/* test_svhn.c -- SVHN's MATLAB files are read unchanged; damaged and hostile files are refused by name, even files
+ * that crash libmatio. */
 #include "data/dataset.h"
 #include "rig/scratch_dir.h"
 

@@ -144,8 +144,8 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
         }
 }
 
-/* The mean is over the workers that sent; error feedback keeps in the residual what a dropped worker could
- * not send. */
+/* The mean is over the workers that sent. With error feedback, the residual of a worker that dropped out holds its
+ * whole gradient. */
 static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
 {
     static Group s;

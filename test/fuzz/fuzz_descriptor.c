@@ -1,8 +1,8 @@
-/* fuzz_descriptor.c -- fuzzes the messages of the process that reads HDF5 files: whatever it sends, the
- * listing must be valid or refused.
+/* fuzz_descriptor.c -- fuzzes the messages in which the process that reads HDF5 files lists a file's tensors: a
+ * listing must be valid or be refused.
  *
- * Input: the size that the file claims to have (2 bytes, in units of 64), then messages, each a size (u16)
- * and this many bytes. */
+ * Input: the size that the file claims to have (2 bytes, in units of 64), then messages, each a size (u16) and
+ * this many bytes. */
 #include "dump/tensor_stream.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* fuzz_elias.c -- fuzzes Elias codes and the streams of levels. Bytes must be refused, or be equal to what
- * the writer makes of the numbers read: no two streams encode the same numbers. */
+/* fuzz_elias.c -- fuzzes Elias codes and the streams of levels. Bytes must be refused, or equal the bytes that the
+ * writer makes of the numbers read, as no two streams encode the same numbers. */
 #include "coder/elias.h"
 #include "coder/levels.h"
 #include "coder/planes.h"

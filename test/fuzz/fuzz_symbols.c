@@ -1,5 +1,5 @@
-/* fuzz_symbols.c -- fuzzes Huffman and rANS tables and streams. Bytes must be refused, or be equal to what
- * the writer makes of the symbols read with the same table: no two streams encode the same symbols. */
+/* fuzz_symbols.c -- fuzzes Huffman and rANS tables and streams. Bytes must be refused, or equal the bytes that the
+ * writer makes of the symbols read with the same table, as no two streams encode the same symbols. */
 #include "coder/huffman.h"
 #include "coder/rans.h"
 #include "coder/symbols.h"

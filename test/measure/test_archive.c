@@ -1,5 +1,4 @@
-/* test_archive.c -- tests encoding dumps to containers and decoding them: the decoded dump has the receivers'
- * estimates. */
+/* test_archive.c -- dumps encoded to containers and decoded again: the decoded dump has the receivers' estimates. */
 #include "measure/archive.h"
 #include "rig/scratch_dir.h"
 

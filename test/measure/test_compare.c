@@ -1,4 +1,4 @@
-/* test_compare.c -- tests the order of a comparison's records, its states and its failures. */
+/* test_compare.c -- the order of a comparison's records, the states of its codecs, and failures. */
 #include "rig/compare_world.h"
 
 static void records_have_their_places(void **state)

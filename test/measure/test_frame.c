@@ -1,4 +1,4 @@
-/* test_frame.c -- tests the payload container: what is written is read back; files that are cut, altered or forged
+/* test_frame.c -- the payload container: a written container is read back; files that are cut, altered or forged
  * are refused with the offset, and without large allocations. */
 #include "base/checksum.h"
 #include "measure/frame.h"

@@ -1,4 +1,4 @@
-/* test_merge.c -- tests merges of many workers: against a comparison of one worker, against payloads decoded and
+/* test_merge.c -- merges of many workers: against a comparison of one worker, against payloads decoded and
  * averaged here, and against closed forms of the variance of averages. */
 #include "rig/check.h"
 #include "measure/compare.h"

@@ -1,6 +1,6 @@
-/* test_merging.c -- tests the merged payloads of every codec whose payloads merge, in each round: they are sums or
- * votes, are the same in one stage or two and for any number of threads, are no larger than documented, and are
- * refused when damaged. */
+/* test_merging.c -- merged payloads of every codec whose payloads merge, in each round: they are sums or votes,
+ * are the same when merged in one stage or two and on any number of threads, are no larger than documented, and
+ * are refused when damaged. */
 #include "rig/crew.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
@@ -40,8 +40,8 @@ static void for_all_that_merge(Holds *holds, const Shape *shape, size_t n_shapes
 
 /* ---- the sum that the merged payload decodes to ---- */
 
-/* Checks y against `want` up to rounding errors, relative to each element or, if a transform mixes elements, to the
- * largest. */
+/* Checks y against `want` up to rounding errors, relative to size[i] of each element or, as a transform may mix
+ * elements, to the largest size. */
 static void check_close(Crew *w, const float *y, const double *want, const double *size)
 {
     double largest = 0;

@@ -143,7 +143,7 @@ static void conv_begin(Bench *t, const Case *c)
     bench_ready(t);
 }
 
-/* What every product x w of a convolution adds to: y += x w, dx += dy w, dw += dy x. */
+/* The terms that a product x w of a convolution adds: y += x w, dx += dy w, dw += dy x. */
 typedef struct {
     double *y, *dx, *dw; /* dw: weights, then biases */
 } Reference;

@@ -136,8 +136,7 @@ static void blocks_get_their_hypergeometric_share(void **state)
     }
 }
 
-/* The number of elements drawn from a block of m elements, where it is large, has mean k m/n and variance k m/n (1
- * - m/n)(n - k)/(n - 1). */
+/* A large block of m elements gets k m/n elements on average, with variance (k m/n) (1 - m/n) (n - k)/(n - 1). */
 static void large_shares_have_the_right_mean_and_spread(void **state)
 {
     (void)state;

@@ -277,7 +277,7 @@ static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
                 k->wavelet_join(&w, low + 4, high + 4, pairs, back);
                 check(smooth[pairs] == 77 && detail[pairs] == 77 && back[2 * pairs] == 77);
                 for (size_t p = 0; p < pairs; p++) {
-                    /* sums from 0 are never -0, which == does not tell from 0 */
+                    /* these sums begin with +0; where a kernel has -0, == holds all the same */
                     double v = 0, d = 0, even = 0, odd = 0;
                     for (int t = 0; t < w.taps; t++) {
                         v += (double)x[2 * p + (size_t)t] * w.smooth[t];

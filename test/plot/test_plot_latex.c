@@ -49,7 +49,8 @@ static double height_of(const char *figure, const char *text)
     return -1;
 }
 
-/* Least vertical distance of heading and key in units of the picture; a line of text is 7 points of 8.3 units. */
+/* Least vertical distance between heading and key, in the picture's units. A line of text is 7 points high; a
+ * point has 8.3 units. */
 enum { ROW = 40 };
 
 static void a_heading_stands_above_its_key(void **state)
@@ -74,7 +75,8 @@ static void a_heading_stands_above_its_key(void **state)
     }
 }
 
-/* Dots are a box that \sbox makes before the line is drawn: the colours of the box and of the line are compared. */
+/* A line's dots are copies of a box that \sbox makes before the line is drawn; the box must have the line's
+ * colour. */
 static void dots_have_their_lines_colour(void **state)
 {
     (void)state;
@@ -117,13 +119,12 @@ static void lines_are_seen_through_bands(void **state)
     if (no_gnuplot())
         return;
     const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
-    check(f &&
-          !strstr(f, "\\gptransparent")); /* \gptransparent is opaque without an extra package */
+    check(f && !strstr(f, "\\gptransparent")); /* \gptransparent is opaque without an extra package */
     check_has(f, "\\color[rgb]{0.80,0.89,0.94}\n");
     check_has(f, "\\color[rgb]{0.96,0.87,0.80}\n");
 }
 
-/* Formulas without a font size would be as large as the document's text. */
+/* Formulas must have a font size; without one they would be as large as the document's text. */
 static void formulas_are_as_small_as_the_text(void **state)
 {
     (void)state;

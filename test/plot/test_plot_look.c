@@ -26,7 +26,7 @@ static const struct {
 };
 enum { NAMES = 3 };
 
-/* Returns a sample with the names "xxx1yyyy", "xxx2yyyy", ...: `before` x, `behind` y. */
+/* Returns a sample with the names "xxx1yyyy", "xxx2yyyy", ...: `before` times x, `behind` times y. */
 static const char *alike(size_t sample, int before, int behind)
 {
     TextBuf out = {.arena = a};
@@ -45,7 +45,7 @@ static const char *alike(size_t sample, int before, int behind)
     return text_done(&out);
 }
 
-/* Returns how many different texts that contain xx or yy a figure has. */
+/* Returns the number of different texts in a figure that contain xx or yy. */
 static size_t names_in(const char *svg)
 {
     const char *seen[32];
@@ -218,7 +218,7 @@ static void times_from_a_second_on_are_in_seconds(void **state)
     check_has(long_ones, ">5<");
 }
 
-/* An axis from 3 to 8 contains no power of ten. */
+/* A logarithmic axis from 3 to 8, without a power of ten, has other numbers. */
 static void a_short_logarithmic_axis_has_numbers(void **state)
 {
     (void)state;

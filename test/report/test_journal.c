@@ -1,5 +1,5 @@
-/* test_journal.c -- journals (files of a sweep's records, line by line) resumed after a cut at any byte; journals
- * of another run and malformed lines are refused. */
+/* test_journal.c -- journals (the records of a run, line by line) resumed after a cut at any byte; journals of
+ * another run and malformed lines are refused. */
 #include "rig/check.h"
 #include "report/report_journal.h"
 

@@ -11,8 +11,8 @@ enum { PRINTED_MOST = 256, PARTS_MOST = 16, LINE_MOST = 4096 };
 typedef struct {
     const char *file, *source, *row, *column;
     const char *number; /* as printed in the source */
-    double value;       /* in the unit of `file` */
-    size_t line;        /* of printed.txt */
+    double value;       /* in the unit in which `file` has it */
+    size_t line;        /* line number in printed.txt */
     bool found;
 } Printed;
 

@@ -90,7 +90,8 @@ static inline void drop_case(Case *c)
     free(c->room);
 }
 
-/* True when the stream decodes; its copy ends where memory ends, so that a read past its end crashes. */
+/* True when the stream decodes. The function reads a copy that ends at a protected page, so that a read past its
+ * end crashes. */
 static inline bool reads(const Case *c, const uint8_t *data, size_t size, uint8_t *back)
 {
     static RansReader reader;

@@ -11,7 +11,7 @@ enum { N = 3 * BLOCK + 1234 };
 
 static Arena *arena;
 static Rng rng;
-static Walled room; /* memory that ends at a protected page; what is read lies at its end */
+static Walled room; /* memory that ends at a protected page; bytes to read are put at its end */
 
 static inline int open_all(void **state)
 {
@@ -70,7 +70,7 @@ static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
         .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
 }
 
-/* Reads a copy of `in` that ends where memory ends, so that a read past its end crashes. */
+/* Reads a copy of `in` that ends at a protected page, so that a read past its end crashes. */
 static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
 {
     Error err;
