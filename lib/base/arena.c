@@ -45,7 +45,7 @@ Arena *arena_open(size_t limit)
 {
     Arena *a = calloc(1, sizeof *a);
     if (!a)
-        return (Arena *)(uintptr_t)&no_arena; /* nothing below writes to it */
+        return (Arena *)(uintptr_t)&no_arena; /* no function writes to it */
     a->limit = limit;
     return a;
 }
@@ -74,7 +74,7 @@ static size_t alignment(size_t size)
     return size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : ALIGN;
 }
 
-/* aligned_alloc takes whole multiples of the alignment (C11). */
+/* Rounds a size up to a multiple of its alignment, as aligned_alloc requires (C11). */
 static size_t whole_pages(size_t size)
 {
     const size_t rest = alignment(size) - 1;
@@ -102,7 +102,7 @@ static bool grow(Arena *a, size_t i, size_t need)
     size_t size = chunk_size(a, i, need);
     const size_t least = whole_pages(need);
     while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
-        size = size / 2 > least ? whole_pages(size / 2) : least; /* a smaller chunk is enough */
+        size = size / 2 > least ? whole_pages(size / 2) : least; /* tries a smaller chunk */
     if (!c->data)
         return false;
     if (alignment(size) == HUGE_PAGE) /* the first touch of a page is a fault; there are 512 times fewer huge pages */

@@ -11,7 +11,7 @@ typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OB
 
 typedef struct Json {
     JsonType type;
-    const char *name; /* of a member of an object */
+    const char *name; /* the name of an object's member; NULL: an element of an array */
     const char *text; /* JSON_TEXT: the text; JSON_NUMBER: the number as it is written */
     double number;    /* JSON_NUMBER */
     int64_t whole;    /* the same number if is_whole: it has no fraction, no exponent, and fits */

@@ -190,7 +190,7 @@ void outfile_text(OutFile *f, const char *text)
         f->failed = errno;
 }
 
-/* Gives a nameless file a name beside the target. Writes this name to `name`; for a file with a name, that name. */
+/* Writes the temporary file's name to `name`; a nameless file gets a name beside the target first. */
 static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
 {
     snprintf(name, PATH_MAX, "%s", f->temporary);

@@ -83,7 +83,7 @@ bool param_is_default(const Param *p, const void *params); /* an unset key count
 
 const Param *param_find(const Param *schema, const char *key); /* NULL: no such key */
 const Param *param_rate(const Param *schema);                  /* NULL: the codec has no rate key */
-const Param *param_fine(const Param *schema);                  /* the fine key, or the rate key */
+const Param *param_fine(const Param *schema);                  /* the fine key; if there is none, the rate key */
 
 /* Returns the value of an integer or real key; NaN when it is unset. */
 double param_number(const Param *p, const void *params);

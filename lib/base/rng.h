@@ -42,7 +42,7 @@ enum {
 
 enum { RNG_EVERYONE = -1 }; /* a value of `worker`: random numbers that all workers share */
 
-/* `tensor` is rng_hash of the tensor's path below step and worker groups. */
+/* Returns the generator of an address; `tensor` is rng_hash of the tensor's path below step and worker groups. */
 Rng rng_open(uint64_t seed, uint64_t repeat, int64_t worker, int64_t step, uint64_t tensor);
 uint64_t rng_hash(const char *name); /* 64-bit FNV-1a; stored in files, so it never changes */
 

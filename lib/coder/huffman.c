@@ -228,7 +228,7 @@ void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *
 static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
 {
     unsigned l = 1;
-    while ((bits >> (64 - l)) - h->first[l] >= h->count[l]) /* ends: the code is complete */
+    while ((bits >> (64 - l)) - h->first[l] >= h->count[l]) /* ends, as the code is complete */
         l++;
     *length = l;
     return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];

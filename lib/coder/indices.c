@@ -108,6 +108,6 @@ double indices_mean_bits(double n, double count)
 {
     double body = 0;
     if (count > 0 && count < n)
-        body = 8 + 4 + fmin(n, count * golomb_mean_bits(count / n)); /* 4: padding, on average */
+        body = 8 + 4 + fmin(n, count * golomb_mean_bits(count / n)); /* 8: the form; 4: the mean padding */
     return 8 * (double)varint_size((uint64_t)count) + body;
 }

@@ -24,7 +24,7 @@ typedef struct {
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
     void *code;    /* codes from element `first` on; NULL: `make` makes a block's codes when needed */
-    size_t first;  /* the first element of a block */
+    size_t first;  /* the element of the first code, the first of a block */
     const void *data;
     void (*make)(const void *data, size_t block, void *code);       /* writes the codes of a block */
     void (*take)(const void *data, size_t block, const void *code); /* receives the codes that levels_get reads */

@@ -98,7 +98,7 @@ typedef struct {
     uint32_t slice[RANS_BYTES];
     union {
         uint32_t slot[RANS_SLOTS];
-        uint8_t fine[RANS_FINE_SLOTS + 3]; /* read four at a time */
+        uint8_t fine[RANS_FINE_SLOTS + 3]; /* readers load four bytes at once */
     };
 } RansReader;
 void rans_writer(RansWriter *w, const Rans *r);

@@ -4,7 +4,7 @@
 #include "num/log_series.h"
 
 enum { SPARSE = 4 };                       /* the form's byte; as bit planes have no lanes, no other form has it */
-enum { GAIN_PART = 128, HEAD_BITS = 192 }; /* the least gain for which the sparse form is tried */
+enum { GAIN_PART = 128, HEAD_BITS = 192 }; /* the sparse form must save at least 1/128 and 192 bits */
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1

@@ -28,7 +28,7 @@
  * A gap is the number of common codes before another code; it has 16 bits, or as many as n needs if fewer. A gap of
  * 65535 is continued by the next gap.
  *
- * The writer takes the form that is shortest by the estimates of huffman.h and rans.h. */
+ * The writer takes the shortest form, by the exact sizes of huffman.h or the estimates of rans.h. */
 #ifndef ATOMO_SYMBOLS_H
 #define ATOMO_SYMBOLS_H
 

@@ -1,4 +1,4 @@
-/* symbols_parts.h -- shared by the files symbols*.c; no other file includes it. */
+/* symbols_parts.h -- types and functions that the files symbols*.c share; no other file includes it. */
 #ifndef ATOMO_SYMBOLS_PARTS_H
 #define ATOMO_SYMBOLS_PARTS_H
 
@@ -87,7 +87,7 @@ enum {
     STRETCH = 4096
 }; /* symbols of a piece: few enough for the first-level cache, and a multiple of the lanes */
 
-/* Huffman or rANS. Sizes of tables and streams are whole bytes. */
+/* The functions of a coder, Huffman or rANS. Sizes of tables and streams are whole bytes. */
 typedef struct {
     bool is_rans; /* rANS has lanes, and classes for wide codes */
     bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
@@ -125,12 +125,12 @@ typedef struct {
     const Symbols *s;
     uint8_t
         *code; /* (n) codes that are bytes; wide codes are not stored but made again when needed */
-    uint32_t *count; /* (blocks, cells) how often each code occurs, without its shift_least low bits */
+    uint32_t *count; /* (blocks, cells) how often code >> shift_least occurs */
     size_t cells;
-    uint64_t *total; /* (cells) over all blocks */
+    uint64_t *total; /* (cells) `count` added up over all blocks */
     uint32_t
         *class; /* (blocks, finest) how often each symbol of the classes with the longest lead occurs */
-    uint64_t *class_total; /* (finest) over all blocks */
+    uint64_t *class_total; /* (finest) `class` added up over all blocks */
     size_t finest; /* number of these symbols; 0: no classes */
     uint64_t *spare; /* (alphabet) counts of a form's symbols */
     Form form;       /* the shortest form */

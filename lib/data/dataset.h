@@ -30,7 +30,7 @@ typedef struct {
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 } DatasetInfo;
 
-const char *dataset_name(const void *data, size_t i);          /* set i; NULL after the last; ignores data */
+const char *dataset_name(const void *data, size_t i);          /* name of data set i; NULL after the last */
 const DatasetInfo *dataset_find(const char *name, Error *err); /* NULL: none; the error names the nearest */
 
 struct Dataset {

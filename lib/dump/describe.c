@@ -51,7 +51,7 @@ Description describe(const float *x, size_t n)
     for (size_t b = 0; b < blocks_of(n); b++)
         add_block(&d, x + b * BLOCK, block_size(n, b));
     const double finite = (double)(n - d.nonfinite);
-    d.mean /= finite; /* NaN (0 / 0) where nothing is finite */
+    d.mean /= finite; /* NaN (0 / 0) if no element is finite */
     d.std = sqrt(spread(x, n, d.mean) / finite);
     d.l2 = sqrt(d.l2);
     d.linf = finite > 0 ? fmax(-d.min, d.max) : 0;

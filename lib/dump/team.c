@@ -35,7 +35,7 @@ typedef struct {
     size_t guess;  /* the member to compare first: workers usually have their vectors in the same order */
 } Gathering;
 
-/* Returns the member that vector i belongs to, which may be new. */
+/* Returns the Member of vector i, and adds one if no member has this name and shape. */
 static Member *find_member(Gathering *g, size_t i)
 {
     Team *c = g->team;

@@ -11,10 +11,10 @@
 #include "dump/groups.h"
 
 typedef struct {
-    size_t index;   /* the first of them among the dump's vectors */
+    size_t index;   /* the vector's first gradient, as an index into the dump's vectors */
     size_t reals;   /* how many gradients of the vector the dump holds */
-    size_t *source; /* (reals) their indices among the dump's vectors */
-    double *rms;    /* (reals) their root mean squares; NaN: not computed yet */
+    size_t *source; /* (reals) indices of these gradients among the dump's vectors */
+    double *rms;    /* (reals) root mean squares of these gradients; NaN: not computed yet */
 } Member;
 
 typedef struct {

@@ -14,7 +14,7 @@ enum { RANK_MAX = 8 };
 typedef struct {
     int rank;
     size_t dim[RANK_MAX]; /* row-major: the last axis is contiguous */
-    size_t n;             /* elements: the product of dim, 1 for rank 0 */
+    size_t n;             /* number of elements: the product of dim; 1 for rank 0 */
 } Shape;
 
 /* Fills a shape; false when the product of `dim` overflows or the rank is out of range. */
@@ -67,7 +67,7 @@ typedef struct Dump Dump;
 
 /* Opens, checks and lists the file. External links, external storage, virtual datasets, filters that need a plug-in
  * and floats of more than 64 bits are errors; datasets that are not floats are skipped and counted. The listing is
- * stored in the arena, which must not be rewound behind it. */
+ * stored in the arena, which must not be rewound or closed before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 

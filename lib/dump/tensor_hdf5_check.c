@@ -54,7 +54,7 @@ static Status check_extent(hid_t dataset, hid_t creation, uint64_t file_size, co
 {
     const uint64_t stored = H5Dget_storage_size(dataset);
     const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED;
-    const uint64_t small = (uint64_t)1 << 20; /* may be stored as a fill value only */
+    const uint64_t small = (uint64_t)1 << 20; /* up to 1 MB may be fill value, not stored */
     uint64_t most = stored <= file_size ? (chunked ? 1032 * stored : stored) : 0;
     most = most > small ? most : small;
     if (shape->n > most / bytes)

@@ -387,7 +387,7 @@ typedef struct {
     size_t room;
     float *partial; /* (pieces, each): a piece's weight gradient; its bias gradient begins at `bias_at` */
     size_t each, bias_at;
-    float *aside; /* (slots, a piece) data gradients that are then added to dx; NULL: they are written to dx directly */
+    float *aside; /* (slots, a piece) data gradients, to be added to dx; NULL: they are written to dx directly */
     dnnl_status_t *status; /* (pieces) */
 } Work;
 

@@ -10,8 +10,8 @@
 /* The taps that contribute to each place along each axis: to output places in forward, to input places in the input
  * gradient. */
 typedef struct {
-    Reach *row, *column;           /* (output rows), (output columns) */
-    Reach *back_row, *back_column; /* (input rows), (input columns) */
+    Reach *row, *column;           /* for each output row, for each output column */
+    Reach *back_row, *back_column; /* for each input row, for each input column */
 } State;
 
 /* Returns the taps of output place `at`, which reads input places at * stride + tap - padding. */

@@ -124,7 +124,7 @@ extern const LayerOps linear_layer;                  /* out = W x + b, x flatten
 extern const LayerOps norm_layer;                    /* batch norm, blocked; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer; /* any layout, in place: out is in */
 extern const LayerOps max_pool_layer, average_pool_layer; /* blocked or interleaved; ties: first maximum */
-extern const LayerOps sum_layer;                          /* in += other; out is in */
+extern const LayerOps sum_layer;                          /* adds `other` to `in`, in place: out is in */
 
 /* Computes the softmax cross-entropy of plain outputs: *loss is its sum over the batch, *correct counts the images
  * whose largest output is that of their label. v->dx becomes the gradient of the mean loss. */

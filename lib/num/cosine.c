@@ -36,7 +36,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- one chunk of one line ---- */
+/* ---- gathering and scattering a chunk of a line ---- */
 
 /* Copies elements 2 i and 2 i + 1 for i = at .. end - 1 to their places in v; n / 2 pairs in all. */
 static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
@@ -55,8 +55,7 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
     }
 }
 
-/* Writes coefficients k and n - k for k = at .. end - 1, k > 0. f holds the factors of the chunk that begins at at &
- * ~(CHUNK - 1). */
+/* Writes coefficients k and n - k for k = at .. end - 1, k > 0. f holds the factors of the chunk that `at` is in. */
 static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {

@@ -1,4 +1,4 @@
-/* finite.c -- looks for NaN and infinities. */
+/* finite.c -- finds and counts NaN and infinities. */
 #include "num/finite.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* finite.h -- looks for NaN and infinities. */
+/* finite.h -- finds and counts NaN and infinities. */
 #ifndef ATOMO_FINITE_H
 #define ATOMO_FINITE_H
 

@@ -73,7 +73,7 @@ static void transform_piece(void *data, size_t piece)
     }
 }
 
-/* ---- between pieces ---- */
+/* ---- butterflies between pieces ---- */
 
 typedef struct {
     float *y;

@@ -33,7 +33,7 @@ bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch)
            room->back;
 }
 
-/* ---- different numbers, in order ---- */
+/* ---- sorting the numbers, without repetitions ---- */
 
 /* Radix sort, least significant digit first; a digit that all keys share is skipped. */
 static void sort(KnotsRoom *room, const float *x, size_t n)
@@ -315,7 +315,7 @@ static void windows_open(Windows *w, const KnotsRoom *room, size_t k, size_t ste
         w->low[q] = low > q ? low : q;
         w->high[q] = high < last - (steps - q) ? high : last - (steps - q);
     }
-    w->high[0] = 0; /* both ends are known */
+    w->high[0] = 0; /* a path begins at the smallest number and ends at the largest */
     w->low[steps] = last;
 }
 

@@ -90,7 +90,7 @@ typedef struct {
 } Product;
 void linalg_multiply(const Product *p, int threads);
 
-/* ---- the library in use ---- */
+/* ---- loading OpenBLAS ---- */
 
 /* Loads OpenBLAS unless it is loaded already; ERR_IO with the loader's reason when that fails. The functions above
  * that return a Status call it themselves; callers of linalg_multiply must call it first. */

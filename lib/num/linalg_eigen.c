@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { SMALL = 32 };
-enum { NO_MEMORY = INT_MIN }; /* a value that LAPACK never gives `info` */
+enum { NO_MEMORY = INT_MIN }; /* not a value of LAPACK's `info` */
 
 /* The least distance between an eigenvalue and its neighbours, as a share of the largest eigenvalue, for which
  * inverse iteration gives eigenvectors to float32's precision: their error is about double's epsilon divided by this

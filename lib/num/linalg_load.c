@@ -1,8 +1,8 @@
 /* linalg_load.c -- loads OpenBLAS when it is first needed, with kernels that suit this CPU.
  *
  * In a program that is linked to OpenBLAS, the library starts before main: it creates threads and allocates buffers,
- * and when memory or threads are short it hangs or ends the program. Loaded here, only programs that use OpenBLAS
- * start it, and they can ask it for one thread before. */
+ * and when memory or threads are short it hangs or ends the program. Since this file loads it instead, only programs
+ * that use OpenBLAS start it, and they can ask it for one thread beforehand. */
 #include "base/parallel.h"
 #include "num/linalg_blas.h"
 #include "vec/kernels.h"

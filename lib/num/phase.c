@@ -1,4 +1,4 @@
-/* phase.c -- the 64-gon, by the symmetry of its octants. */
+/* phase.c -- maps a complex number to the first octant, where tables describe the 64-gon, and the result back. */
 #include "num/phase.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ unsigned phase_draw(float re, float im, float gauge, double u)
 {
     const double a = fabs((double)re), b = fabs((double)im);
     const double x = a > b ? a : b, y = a > b ? b : a;
-    unsigned j = 0;                      /* the edge's first corner */
+    unsigned j = 0;                      /* the first corner of the edge that z points to */
     for (unsigned k = 1; k < EDGES; k++) /* z lies at corner k or behind it */
         j = y * cosine[k] >= x * cosine[QUARTER - k] ? k : j;
     /* z = gauge ((1 - q) c_j + q c_(j+1)) with corners c; its cross product with c_j is q gauge sin(2 pi / 64) */

@@ -14,7 +14,7 @@
 
 enum { PHASE_BITS = 6, PHASES = 1 << PHASE_BITS };
 
-/* A lower bound on |z| / gauge(z), with a margin for rounding. */
+/* A lower bound on rho = |z| / gauge(z) = |e|, with a margin for rounding. */
 #define PHASE_LEAST_RHO 0.9987
 
 /* Multiplies `count` complex numbers z (pairs re, im) by `scale` in place and sets gauge[i] to the gauge of the i-th

@@ -220,7 +220,7 @@ static inline uint32_t magnitude_bits(float x)
  * of magnitudes that are no larger. */
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
 {
-    static const int shifts[] = {20, 10, 0}; /* 11, 10 and 10 bits */
+    static const int shifts[] = {20, 10, 0}; /* digits of 11, 10 and 10 bits */
     uint32_t known = 0, mask = 0;
     size_t below = 0;
     for (size_t d = 0; d < countof(shifts); d++) {

@@ -26,7 +26,7 @@ enum {
 size_t rotation_pieces(size_t n);
 size_t rotation_piece(size_t n, size_t piece); /* returns the length of the piece */
 
-/* Returns the length of the first block of the `left` elements that remain of a piece; 0 where left is 0. */
+/* Returns the length of the first block of the `left` elements that remain of a piece; 0 if left is 0. */
 size_t rotation_block(size_t left);
 
 /* Where a block's random signs come from: round r uses the random words from at / 32 + 4096 r on, of the piece's

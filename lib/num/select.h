@@ -14,9 +14,9 @@ typedef struct {
     Arena *scratch;
     uint64_t *bits;   /* element i: bit i % 64 of bits[i / 64] */
     size_t *in_block; /* for each block, the number of set bits */
-    size_t *place;    /* the selected indices in order, which replace the bits; NULL: the bits count */
+    size_t *place;    /* the selected indices in order; `bits` is then not used. NULL: `bits` is the selection */
     float *value;     /* x at the selected indices */
-    double *part;     /* (blocks) room for sums */
+    double *part;     /* (blocks) one number for each block */
 } Picks;
 
 /* Opens an empty selection. All functions of this file that return bool return false when scratch has no memory. */

@@ -46,7 +46,7 @@ double solve_decimal(double v, double low, double high)
     return NAN;
 }
 
-/* ---- after a try ---- */
+/* ---- trying an argument and recording the result ---- */
 
 static void note_nearest(Search *q, double at, double value)
 {

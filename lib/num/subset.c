@@ -61,7 +61,7 @@ bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a)
     return true;
 }
 
-/* ---- the members ---- */
+/* ---- the members of a block ---- */
 
 /* Returns a uniform integer in [0, most]; the relative error of each probability is at most 2^-48. */
 static inline uint32_t pick(const RngKey *key, uint32_t i, uint32_t most)

@@ -17,7 +17,7 @@ typedef struct {
     size_t *before; /* (blocks + 1) members before each block */
 } Subset;
 
-/* k <= n. False when the arena has no memory. */
+/* Draws the number of members in each block; k <= n. False when the arena has no memory. */
 bool subset_open(Subset *s, const Rng *rng, size_t n, size_t k, Arena *a);
 
 /* Sets bit i % 64 of word i / 64 for each member i of the block, and clears the block's other bits. */

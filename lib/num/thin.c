@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { AT_ONCE = 4 }; /* vectors that a kernel takes */
+enum { AT_ONCE = 4 }; /* the most vectors that a kernel takes */
 
 static size_t smaller(size_t a, size_t b)
 {

@@ -80,7 +80,7 @@ static void join_piece(void *data, size_t piece)
     if (piece || !l->edge)
         return;
     for (size_t i = 0; i < l->edge + EDGE; i++) {
-        const size_t k = (i + EDGE * l->pairs - EDGE) % l->pairs; /* begins EDGE pairs before pair 0 */
+        const size_t k = (i + EDGE * l->pairs - EDGE) % l->pairs; /* the first is EDGE pairs before pair 0 */
         smooth[i] = l->smooth[k];
         detail[i] = l->detail[k];
     }

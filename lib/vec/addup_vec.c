@@ -1,4 +1,5 @@
-/* addup_vec.c -- sums over workers, element by element, of floats at any address in the workers' payloads. */
+/* addup_vec.c -- adds up the floats in the payloads of all workers, element by element; the payloads need no
+ * alignment. */
 #include "vec/vec.h"
 
 enum { RUN = 512 }; /* elements whose sums stay in the first-level cache */

@@ -4,7 +4,7 @@
  * register, so all instruction sets give the same bytes. */
 #include "vec/lane.h"
 
-/* ---- between vectors ---- */
+/* ---- butterflies between vectors ---- */
 
 /* The butterflies of strides s and 2 s on four vectors that are s apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
@@ -48,7 +48,7 @@ INLINE void butterflies(VecF v[16], const int log)
     }
 }
 
-/* ---- inside a vector ---- */
+/* ---- butterflies inside a vector ---- */
 
 /* SWAPn exchanges lanes whose numbers differ by n (in one bit). */
 #if VEC_BYTES == 64

@@ -2,8 +2,8 @@
  * each loop does.
  *
  * The Makefile compiles every *_vec.c once per instruction set, and each compilation fills one table. The loops of
- * all tables give the same bytes: every sum is taken in 16 lanes, which a fixed tree adds, whatever the vector
- * width. */
+ * all tables give the same bytes: a sum has a fixed number of lanes, most often 16, whatever the vector width, and a
+ * fixed tree adds the lanes. */
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H
 
@@ -35,8 +35,8 @@ typedef struct {
 enum { THRESHOLDS = 3 };
 enum { G_SQUARES, G_MAGNITUDES, G_NONZERO, G_ABOVE, G_SUMS = G_ABOVE + THRESHOLDS };
 
-/* Indices into the sums that error_sums returns, for a gradient x and its estimate y, with d = y - x and, where x is
- * not 0, q = |d| / |x|. */
+/* Indices into the sums that error_sums returns: each is the sum of the given term over all elements. x is an element
+ * of the gradient, y of its estimate, d = y - x, and, if x is not 0, q = |d| / |x|. */
 enum {
     E_SQUARES, /* d^2 */
     E_ERRORS,  /* |d| */

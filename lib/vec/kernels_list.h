@@ -5,7 +5,7 @@
  * x (n) means that x is a vector of n floats; n may be 0 unless the contract says otherwise. A "word" is a random
  * word of rng.h: element i of x uses word first + i of the block of `key`. A matrix a (rows, cols) is row-major. */
 
-/* ---- several rooms: sums ---- */
+/* ---- sums that several rooms use ---- */
 
 /* Returns the sum of x_i^2; the squares are exact and added in double. */
 LOOP(double, sum_squares, (const float *x, size_t n))
@@ -113,8 +113,8 @@ LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 
 /* Encode and decode rows of 16 symbols, one in each of 16 lanes (rans.h). slice[symbol] = frequency:16 | start:16;
  * slot[low `precision` bits of a state] = symbol:8 | frequency:12 | offset:12. rans_put writes its words downwards
- * from `at` and returns the address of the last one; two more bytes must be free below. rans_get reads words upwards
- * from *at while at least 32 bytes are left before `end`, and returns how many rows it has read. */
+ * from `at` and returns the lowest address that it has written; two more bytes below must be free. rans_get reads
+ * words upwards from *at while at least 32 bytes are left before `end`, and returns how many rows it has read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],
       uint8_t *at))

@@ -51,7 +51,7 @@ INLINE void keep_less(Least *l, VecD cost, VecD i)
 #endif
 }
 
-/* from, from + 1, ... */
+/* Returns from, from + 1, ... in the lanes. */
 INLINE VecD count_from(size_t from)
 {
     double v[WIDE];
@@ -60,7 +60,7 @@ INLINE VecD count_from(size_t from)
     return load_doubles(v);
 }
 
-/* ---- one row, columns in the lanes ---- */
+/* ---- the minimum of one row: each lane takes another column ---- */
 
 INLINE double least_of(VecD v)
 {
@@ -86,7 +86,7 @@ INLINE size_t search(const Layer *y, size_t j, size_t low, size_t high)
     return (size_t)least_of(choose(l.least == set_d(least_of(l.least)), l.at, beyond));
 }
 
-/* ---- sixteen rows in the lanes ---- */
+/* ---- the minima of several rows: each lane takes another row ---- */
 
 INLINE VecD cost_of(const Layer *y, size_t i, VecD xj, VecD bj)
 {

@@ -15,7 +15,7 @@
 
 enum { LEVELS_MAX = 65535, CODE_BYTE_BITS = 7 };
 
-/* Bits of a level: the length of s in binary. */
+/* Returns the bits of a level: the length of s in binary. */
 static inline int level_bits(uint32_t s)
 {
     return 32 - __builtin_clz(s);

@@ -47,7 +47,7 @@ INLINE Turned load_turned(const float *a, size_t stride)
 #endif
 }
 
-/* column[c][r] = a[r * stride + c] for c < 4, r < TURNED. */
+/* Sets column[c][r] = a[r * stride + c] for c < 4, r < TURNED. */
 INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
 {
     const Turned a0 = load_turned(a, stride), a1 = load_turned(a + stride, stride),
