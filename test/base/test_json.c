@@ -125,7 +125,7 @@ static void rows_are_those_of_an_object(void **state)
     }
 }
 
-/* Numbers are as close together as possible: the reader writes their texts over the data that it has read. */
+/* Numbers are as close together as possible: their texts, which the reader writes over the data, must still fit. */
 static void each_row_takes_the_memory_of_the_one_before(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and reading ends within the
- * bytes. */
+/* test_rans_damage.c -- rANS tables and streams that no encoder writes are refused, and nothing is read past their
+ * end. */
 #include "rig/rans_case.h"
 
 #include "base/arena.h"

@@ -139,8 +139,8 @@ static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
     return off / 1.81;
 }
 
-/* On two spikes of about equal size, one round leaves a bias; with two rounds the mean of unbiased estimates, each
- * of error 0.571, has error 0.571 / repeats. */
+/* On two spikes of about equal size, drive with one round has a bias. With two rounds it has none: the mean of R
+ * estimates, each of error 0.571, has error 0.571 / R. */
 static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
 {
     (void)state;

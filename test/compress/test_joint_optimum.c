@@ -198,7 +198,8 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
 }
 
 /* Tries every second point on two tensors' curves with every point on a third: no choice within the bits that
- * joint spends has less variance than the lower bound, and the best has at least 1/1.05 of joint's. */
+ * joint spends has less variance than the lower bound, and joint's choice has at most 1.05 times the least
+ * variance of all. */
 static void no_choice_of_levels_does_much_better(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void every_size_bucket_and_level_comes_back_as_defined(void **state)
             turn++;
             Try *t = open_case(k);
             try_normal(t, k.n + 1);
-            for (size_t i = 0; i < k.n / 7; i++) /* some buckets of zeros of both signs */
+            for (size_t i = 0; i < k.n / 7; i++) /* some buckets hold only zeros, of both signs */
                 t->x[i] = i % 2 ? -0.0f : 0;
             try_both(t);
             const size_t most = size_of_case(k, &raw);

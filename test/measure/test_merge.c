@@ -266,7 +266,8 @@ static void votes_are_counted_over_all_batches(void **state)
         want += (vote - g[i]) * (vote - g[i]);
     }
     check_rel(figure(b.kept, "mse"), want, 1e-6);
-    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16); /* five bit planes: counts of workers up to 21 */
+    /* a number of minus votes up to 21 takes five bit planes */
+    check_near(b.kept->merged, 2 + 5 * ((N + 7) / 8), 16);
     close_bench(&b);
 }
 

@@ -151,7 +151,8 @@ static int bits_of(size_t v)
 static size_t most_bytes(const Crew *w, int round)
 {
     const size_t workers = (size_t)w->workers;
-    size_t all = 1 + varint_bytes(workers), heads = 0; /* kind and count, also of shift-keeping wrappers */
+    /* all: kind and number of workers; heads: the same of each wrapper that keeps a shift */
+    size_t all = 1 + varint_bytes(workers), heads = 0;
     for (const Codec *codec = w->codec; codec; codec = codec->inner)
         heads += codec->ops->marks ? all : 0;
     if (is_codec(w, "none"))

@@ -99,7 +99,7 @@ static void blocks_get_their_hypergeometric_share(void **state)
     const size_t ks[] = {1, 3, 40, n - 2, n - 30};
     for (size_t row = 0; row < countof(ks); row++) {
         const ArenaMark mark = arena_mark(forever);
-        /* the elements left out are distributed alike */
+        /* for a large k the elements left out are counted, which have the same distribution */
         const size_t k = ks[row], few = k < n / 2 ? k : n - k;
         uint64_t *seen = NEW_ZERO(forever, uint64_t, (few + 1) * (few + 1));
         for (uint64_t r = 0; r < DRAWS; r++) {

@@ -18,7 +18,7 @@ static inline const Source *source(const char *name)
     return NULL;
 }
 
-/* Makes the subject's vector and elements in scratch memory. */
+/* Opens a subject of `verify`: a vector with the elements of the source, in scratch memory. */
 static inline void open_subject(VerifySubject *s, const VerifyMethods *methods, const Source *from)
 {
     Vector *v = NEW_ZERO(scratch, Vector, 1);
