@@ -12,8 +12,8 @@ typedef struct {
     Bytes payload[WORKERS];
 } Team;
 
-/* Gradients with a common part and noise of each worker's own. Worker 0 trains the clusters; the other
- * workers copy its state. */
+/* Opens workers whose gradients have a common part, and noise of each worker's own. Worker 0 trains the clusters;
+ * the other workers copy its state. */
 static void team_open(Team *m, const char *spec, size_t n)
 {
     const Rng common = rng_open(11, 0, 0, 0, 0);
@@ -128,7 +128,7 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
         check_near(given, total, 1e-3);
         print_message("%s: merged and decoded apart differ by %.3g of |sum|^2; errors %.4f and %.4f\n",
                       specs[s], apart / norm, exact / norm, each / norm);
-        /* a merged bucket holds one mean for all workers, where each payload's bucket holds one for its worker */
+        /* a little apart, as a merged bucket has one mean for the elements of all workers */
         check(apart / norm < 0.02);
         check(exact <= 1.1 * each);
         team_close(&m);

@@ -38,8 +38,8 @@ static void learn(Rig *r, const ClusterSpec *spec, size_t n, uint64_t seed)
     check(cluster_model_good(&r->m));
 }
 
-/* Returns the cluster whose centre is nearest to |x| among those of x's sign; of two equally near centres the
- * one of smaller magnitude. */
+/* Returns the cluster of x: among the clusters of x's sign the one with the nearest centre; of two equally near
+ * centres that of smaller magnitude. */
 static size_t nearest(const ClusterModel *m, float x)
 {
     const size_t from = x > 0 ? m->minus : 0, to = x > 0 ? cluster_model_clusters(m) : m->minus;

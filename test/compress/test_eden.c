@@ -22,7 +22,7 @@ static const char *const specs[] = {"drive",
                                     "eden:bits=1.999",
                                     "eden:bits=7.5"};
 
-/* Decodes a payload code by code, with the levels of the spec. */
+/* Decodes a payload slowly, code by code; `bits`, `rounds` and `drive` are those of the spec. */
 static void slow_decode(const Try *t, double bits, int rounds, bool drive, float *y)
 {
     Reader r = reader_open(buf_bytes(&t->out));

@@ -30,7 +30,7 @@ static double bf16_value(uint32_t half)
     return exponent ? ldexp(128 + fraction, (int)exponent - 134) : ldexp(fraction, -133);
 }
 
-/* Returns the largest half not above v, by bisection. */
+/* Returns the largest half (16-bit float) not above v, by bisection. */
 static uint32_t below(double (*value)(uint32_t), uint32_t most, double v)
 {
     uint32_t low = 0, high = most;
@@ -260,7 +260,8 @@ static TwoPoint law_of(double x, int lowest, int fraction)
     return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
 }
 
-/* Normal vectors at several scales: 1, fp16's denormals, below fp16's smallest number, float32's denormals. */
+/* Normal vectors are rounded at several scales: 1, fp16's denormals, below fp16's smallest number, float32's
+ * denormals. */
 static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
 {
     (void)state;

@@ -156,7 +156,7 @@ static void workers_add_up(void **state)
         check(merged.size == all[0].size + 1 && merged.data[1] == WORKERS);
         float *y = NEW(rig.forever, float, M *K);
         check_ok(rig_decode_bytes(&rig, merged.data, merged.size, y), &rig.err);
-        check_ok(rig_encode(&rig, whole, 0), &rig.err); /* payload of one worker with the sum */
+        check_ok(rig_encode(&rig, whole, 0), &rig.err); /* as a single worker with the sum */
         check_ok(rig_decode(&rig), &rig.err);
         for (size_t i = 0; i < M * K; i++) {
             size += sum[i] * sum[i];

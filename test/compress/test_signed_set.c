@@ -212,7 +212,7 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* A tau of half the root mean square (rms): for normal elements P(|x| >= rms / 2) = 0.6171. */
+/* By default tau is half the root mean square (rms) of x. For normal elements P(|x| >= rms / 2) = 0.6171. */
 static void tau_is_half_the_rms_unless_it_is_given(void **state)
 {
     (void)state;

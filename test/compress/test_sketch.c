@@ -117,7 +117,7 @@ static void long_vectors_are_summed_in_parts_that_threads_do_not_change(void **s
 
 /* ---- sums ---- */
 
-/* Fills x with normal numbers rounded to multiples of 2^-12: sums of those below 2^10 are exact in float32. */
+/* Fills x with normal numbers rounded to multiples of 2^-12, so that sums below 2^10 are exact in float32. */
 static void rounded_normal(Try *t, uint64_t seed)
 {
     try_normal(t, seed);
@@ -234,8 +234,8 @@ static double mean_error(Try *t, uint64_t repeats)
     return error / (norm * (double)repeats);
 }
 
-/* The variance of the median of 5 standard normal numbers is 0.28683, of 3 it is 0.44867; a single row's estimate
- * has the variance |x|^2 / cols, n / cols summed over elements and divided by |x|^2. */
+/* A single row's estimates have the relative squared error n / cols. The median of 5 standard normal numbers has
+ * the variance 0.28683, that of 3 has 0.44867. */
 static void errors_are_those_of_medians_of_normal_noise(void **state)
 {
     (void)state;

@@ -129,8 +129,8 @@ static void atomo_at_the_same_budget_has_the_same_level(void **state)
             }
 }
 
-/* The paper's Algorithm 3, iterated until it converges: p = min(kappa n |x| / |x|_1, 1), kappa the density;
- * then the p below 1 are scaled by c = (kappa n - n + their number) / their sum, until c <= 1. */
+/* Algorithm 3 of Wangni et al. (gspar), iterated until it converges: p = min(kappa n |x| / |x|_1, 1), kappa the
+ * density; then the p below 1 are scaled by c = (kappa n - n + their number) / their sum, until c <= 1. */
 static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
 {
     (void)state;
@@ -176,7 +176,8 @@ static void a_misleading_sample_changes_nothing(void **state)
             for (size_t k = 0; k < stride; k++) {
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
-                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)        /* suggests far too high a level */
+                /* the guessed level is far too high */
+                *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f)
                                : how == 1 ? (seen ? 1e-3f : 100)        /* far too low */
                                : how == 2 ? (seen ? 0 : 1)              /* a sample of zeros */
                                : how == 3 ? 1 + 1e-3f * (float)(i % 64) /* all elements are in the range */

@@ -109,7 +109,8 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The paper's Algorithm 1: sorts, then walks down; tail sums start at the smallest entry. */
+/* Returns the level by the paper's Algorithm 1: sorts the magnitudes, then walks down from the largest. Sums of
+ * tails are added up from the smallest entry. */
 static double sorted_ref(const double *lambda, size_t n, double s)
 {
     double *v = NEW(scratch, double, n);
@@ -125,7 +126,8 @@ static double sorted_ref(const double *lambda, size_t n, double s)
     return 0;
 }
 
-/* The O(sn) form in appendix B: no sort; each step finds the largest entry not yet taken. */
+/* Returns the level by the O(sn) form in the paper's appendix B, without a sort: each step finds the largest entry
+ * not yet taken. */
 static double select_ref(const double *lambda, size_t n, double s)
 {
     char *taken = NEW_ZERO(scratch, char, n);

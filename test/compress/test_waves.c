@@ -29,7 +29,7 @@ static Shape matrix(size_t rows, size_t cols)
 typedef struct {
     const char *spec;
     double ratio;
-    size_t rows, cols; /* of the tensor; dims=1 treats it as one vector */
+    size_t rows, cols; /* shape of the tensor; dims=1 treats it as one vector */
 } Case;
 
 static const Case waves[] = {
@@ -71,9 +71,9 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
     return s.atoms;
 }
 
-/* Karush-Kuhn-Tucker conditions of min sum w^2 / p, sum p = s, 0 < p <= 1 (weights w, budget s): w / p is the
- * same wherever p < 1 and at least as large where p = 1. The level tau is a float32, so the sum is exact to
- * half a unit in its last place. A light atom (p < 1) that is kept has length tau. */
+/* The probabilities satisfy the Karush-Kuhn-Tucker conditions of min sum w^2 / p, sum p = s, 0 < p <= 1 (weights
+ * w, budget s): w / p is the same wherever p < 1 and at least as large where p = 1. The level tau is a float32, so
+ * sum p is exact to half a unit in tau's last place. A light atom (p < 1) that is kept has length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
     (void)state;

@@ -302,8 +302,8 @@ static void real_numbers_keep_their_sign(void **state)
         }
 }
 
-/* A gauge is the size of the 64-gon on whose edge z lies: the largest <z, direction of an edge> / cos(pi / 64)
- * over all edges. */
+/* A gauge is the radius of the 64-gon with z on an edge: the largest <z, direction of an edge> / cos(pi / 64) over
+ * all edges. */
 static void gauges_are_distances_to_the_farthest_edge(void **state)
 {
     (void)state;

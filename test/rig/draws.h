@@ -117,8 +117,8 @@ static inline bool draws_gain_is_one(const Draws *d)
     return fabs(d->gain - 1) <= 6.22 * d->gain_error + 6.5 * d->gain_step + 1e-6;
 }
 
-/* True when bias_ratio is within its limits. It has an F(nu, nu (R - 1)) distribution, nu the degrees of
- * freedom: for nu in the hundreds nearly normal, with the standard deviation that divides here. */
+/* True when bias_ratio is within its limits. It has an F(nu, nu (R - 1)) distribution, nu the degrees of freedom,
+ * which for nu in the hundreds is nearly normal: z is its distance from 1 in standard deviations. */
 static inline bool draws_energy_is_right(const Draws *d)
 {
     const double R = (double)d->repeats;

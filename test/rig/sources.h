@@ -38,7 +38,7 @@ static inline void fill_laplace(const Rng *rng, const Shape *s, float *x)
         x[i] = (float)copysign(log1p(-2 * fabs(u)), u);
     }
 }
-/* Student's t with three degrees of freedom: a heavier tail than most gradients have. */
+/* Fills x with Student's t of three degrees of freedom, which has a heavier tail than most gradients. */
 static inline void fill_heavy(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -82,7 +82,8 @@ static inline void fill_large(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e30);
 }
-/* The norm exceeds float32: codecs that send a norm must refuse the vector and never send an infinity. */
+/* Fills x so that its norm exceeds float32: codecs that send a norm must refuse the vector and never send an
+ * infinity. */
 static inline void fill_huge(const Rng *rng, const Shape *s, float *x)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -94,7 +95,7 @@ static inline void fill_alternating(const Rng *rng, const Shape *s, float *x)
     for (size_t i = 0; i < s->n; i++)
         x[i] = i % 2 ? -1.0f : 1.0f;
 }
-/* A sum of two outer products: rank 2 in the paper's matrix view. */
+/* Fills x with a sum of two outer products: rank 2 in the paper's matrix view. */
 static inline void fill_low_rank(const Rng *rng, const Shape *s, float *x)
 {
     size_t rows, cols;
