@@ -233,7 +233,7 @@ static void common_defaults(Common *c)
         c->threads = parallel_cores();
 }
 
-/* Returns the format that a file's ending means; "table" without an ending; NULL: no format has this ending. */
+/* Returns the format for the ending of a file's name; "table" without an ending; NULL: no format has this ending. */
 static const char *format_of(const char *path)
 {
     static const struct {

@@ -45,10 +45,10 @@ typedef struct {
         .help = __VA_ARGS__                                                                                  \
     }
 
-/* The option -c SPEC, with the same names in every command of both programs. */
+/* Makes the option -c SPEC, with the same names in every command of both programs. */
 #define OPTION_CODEC(where, text) OPTION('c', "codec", "SPEC", where, text, .alias = "compressor")
 
-/* Which tensors of a dump, as every command asks for them; s: a Selection. */
+/* Makes the options that select tensors of a dump, the same in every command; s: a Selection. */
 #define OPTIONS_SELECTION(s)                                                                                 \
     OPTION('t', "tensor", "GLOB", &(s)->tensors, "only tensors whose path or name matches; repeatable"),     \
         OPTION('s', "step", "GLOB", &(s)->step, "only these steps, by group or number"),                     \
@@ -97,7 +97,7 @@ int cli_run(const Command *command, int argc, char **argv,
  * terminal. */
 bool cli_color(const Common *common);
 
-/* report_meta of the command line and its seed and threads. */
+/* Sets facts to report_meta of the command line and its seed and threads. */
 Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err);
 
 /* Returns the spec of a report with this `meta`, without columns; the options determine format, file and colours. */

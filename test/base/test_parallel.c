@@ -1,4 +1,5 @@
-/* test_parallel.c -- the pool of threads: each piece once, slots apart, calls within calls, two callers, forks. */
+/* test_parallel.c -- the pool of threads: each piece runs once, threads at work have different slots, calls within
+ * calls, two callers, forks. */
 #include "base/parallel.h"
 #include "rig/check.h"
 

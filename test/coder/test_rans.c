@@ -105,7 +105,8 @@ static double exact_bits(const Rans *r, const uint64_t *count)
     return least;
 }
 
-/* A few thousand symbols with normally distributed levels 0 .. n-1, as in a short payload of a fine quantiser. */
+/* For a few thousand symbols with normally distributed levels 0 .. n-1, as in a short payload of a fine quantiser,
+ * rounded weights save a tenth of the bits above the entropy. */
 static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
 {
     (void)state;
@@ -189,7 +190,7 @@ static void tables_come_back_at_their_stated_cost(void **state)
     check(is_rounded > 10 && is_rounded < 150);
 }
 
-/* All 256 symbols are present. Symbol 0 has frequency 256 of 4096, which does not fit in a byte. */
+/* A table of all 256 symbols is read back. Symbol 0 has frequency 256 of 4096, which does not fit in a byte. */
 static void a_table_of_all_bytes_comes_back(void **state)
 {
     (void)state;

@@ -134,8 +134,8 @@ static void what_is_damaged_is_said(void **state)
     }
 }
 
-/* Behind the last code, the reader's states equal the writer's initial states, and reading one more code could leave
- * them so: it must be refused all the same. */
+/* After the last code, the reader's rANS states equal the writer's initial states. Reading one more code might
+ * leave them unchanged; it must be refused all the same. */
 static void one_code_more_than_was_written_is_refused(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void rare_codes_take_their_entropy_and_come_back(void **state)
     }
 }
 
-/* The format does not change: FNV-1a hashes of three payloads. */
+/* Three payloads have the same FNV-1a hashes as when this was written, so the format has not changed. */
 static void what_is_written_stays(void **state)
 {
     (void)state;

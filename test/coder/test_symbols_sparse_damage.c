@@ -82,7 +82,8 @@ static void damaged_heads_are_refused(void **state)
         p.others = others;
         check(parts_read(p) == (others == 3));
     }
-    for (size_t gaps = 0; gaps <= 4; gaps++) { /* too few gaps for the codes, or a last gap that is incomplete */
+    for (size_t gaps = 0; gaps <= 4;
+         gaps++) { /* too few gaps for the codes, or a last gap that is incomplete */
         p = good;
         p.gaps = gaps;
         p.others = gaps < 3 ? gaps : gaps - 1;
@@ -164,7 +165,7 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
     check(reads(buf_bytes(&b)));
 }
 
-/* Up to a quarter of the codes may differ from the common one. */
+/* Up to a quarter of the codes may differ from the common code. */
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;

@@ -314,7 +314,7 @@ static void other_kinds_of_files_are_refused(void **state)
     refused(f.data, f.size, "not a MATLAB 5 file: version 0x0000");
 }
 
-/* A checksum covers every compressed byte. */
+/* A checksum covers every compressed byte, so any damage to packed data is noticed. */
 static void any_damage_to_packed_data_is_noticed(void **state)
 {
     (void)state;

@@ -118,7 +118,7 @@ static void small_tensors_travel_alone_and_raw(void **state)
     make_dump(NULL);
     const VectorList list = make(
         (GroupSpec){.grouping = GROUP_ALL, .min_elements = 12, .selection = {.step = "1", .worker = "0"}});
-    /* conv1.weight, bn.weight, fc1.weight joined with fc2.weight, fc1.bias, nothing */
+    /* conv1.weight, bn.weight, fc1.weight joined with fc2.weight, fc1.bias, and `nothing` */
     assert_int_equal(list.count, 5);
     check(list.item[0].raw && !list.item[0].joined && list.item[0].shape.rank == 4);
     check(!list.item[2].raw && list.item[2].members == 2 && list.item[2].shape.n == 32);

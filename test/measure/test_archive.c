@@ -73,7 +73,8 @@ static void check_same_attrs(const AttrList *a, const AttrList *b)
     }
 }
 
-/* Checks that in.h5 and out.h5 have the same paths, shapes and attributes, and equal elements up to `factor`. */
+/* Checks that in.h5 and out.h5 have the same paths, shapes and attributes, and that elements of out.h5 are
+ * `factor` times those of in.h5. */
 static void check_same_dump(float factor)
 {
     Dump *in, *out;

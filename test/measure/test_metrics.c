@@ -5,8 +5,8 @@
 #include "reference/known.h"
 #include "reference/vectors.h"
 
-/* Returns a tally of x and the reference's decodings; `above` is the 95th percentile for the levels other than
- * LEVEL_VECTOR. */
+/* Returns a tally of x and the reference's decoded vectors. `above` is the 95th percentile of magnitudes for
+ * records of several vectors. */
 static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool random, int threads,
                         double above)
 {

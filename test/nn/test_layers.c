@@ -122,8 +122,8 @@ static Activation *sigmoid(Builder *b, Activation *in, const Case *c)
     return build_sigmoid(b, in);
 }
 
-/* The sum of two convolutions of one input: the convolution whose backward pass runs second adds to the gradient of
- * the first. */
+/* Computes the sum of two convolutions of one input: the convolution whose backward pass runs second must add to
+ * the input's gradient. */
 static void two_convs_ref(const Case *c, const double *x, const double *w, double *y)
 {
     const size_t n = c->outputs * c->rows * c->columns;

@@ -45,7 +45,8 @@ static double distance(const float *x, const float *y, size_t n)
     return sqrt(sum);
 }
 
-/* The error of a transform of n floats is about 2^-24 sqrt(log2 n) of the norm, a little more for primes (Rader). */
+/* The error of a transform of n floats is about 2^-24 sqrt(log2 n) of the norm, a little more for prime lengths
+ * (Rader's algorithm). */
 #define ROUNDING 6e-7
 
 static const struct {

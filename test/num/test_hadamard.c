@@ -199,8 +199,8 @@ static void denormals_are_rounded_to_their_grid_alone(void **state)
         x[i] = (float)(1e-41 * sin((double)i));
     hadamard_of(x, y, 600, 1);
     hadamard(y, 600, 1);
-    for (size_t i = 0; i < 600;
-         i++) /* 512 roundings there of half a grid step, shared out again, and one back */
+    /* each of 512 elements is rounded by half a denormal step; the inverse averages these errors and rounds once */
+    for (size_t i = 0; i < 600; i++)
         check_near((double)x[i], (double)y[i], 8 * (double)FLT_TRUE_MIN);
 }
 

@@ -129,7 +129,7 @@ static bool keep_together(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i / 10, p);
 }
 
-/* Lemma 8 with the sign that the paper prints. */
+/* Raises p[0] to 1 by Lemma 8 with the sign that the paper prints, which is wrong. */
 static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
 {
     double sum = 0, l1 = 0;
