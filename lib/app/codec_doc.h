@@ -23,9 +23,9 @@ char *codec_doc_flags(const CodecDoc *doc, Arena *a);
  * unbiased"; "" if there are none. */
 char *codec_doc_choices(const CodecDoc *doc, Arena *a);
 
-/* Returns the variance V1 of gain = <decoded, g>/|g|^2 over DOC_DRAWS draws, where g is a DOC_SIDE x DOC_SIDE matrix
- * of normal numbers. NaN if the codec is stateful, not random, or not unbiased. With R repeats, gain_z exceeds 5 if
- * the relative bias is above 5 sqrt(V1/R). */
+/* Returns the variance V1 of a draw's gain = <decoded, g>/|g|^2 over DOC_DRAWS draws, where g is a DOC_SIDE x
+ * DOC_SIDE matrix of normal numbers. NaN if the codec is stateful, not random, or not unbiased. With R repeats, a
+ * relative bias above 5 sqrt(V1/R) raises the metric gain_z above 5. */
 enum { DOC_SIDE = 64, DOC_DRAWS = 400 };
 double codec_doc_gain_variance(const CodecDoc *doc, Arena *a);
 

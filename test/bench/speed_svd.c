@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { TENSORS_MAX = 4096, REPEATS = 5 /* each repeat with other random draws */ };
+enum { TENSORS_MAX = 4096, REPEATS = 5 /* each repeat takes other random draws */ };
 
 typedef struct {
     Shape shape[TENSORS_MAX];

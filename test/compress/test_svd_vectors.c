@@ -29,8 +29,8 @@ static double rounded(double x, double step)
     return part * (step - part);
 }
 
-/* Returns the squared error of rounding a vector to `form`, over the vector's squared norm. (For qsgd, where the
- * vector is sent in codes and not raw.) */
+/* Returns the squared error of rounding a vector to `form`, over the vector's squared norm. For qsgd it is the
+ * error of codes; a raw payload has none. */
 static double noise_ref(const char *form, double bits, const double *x, double scale, size_t n)
 {
     double sum = 0, squares = 0;

@@ -103,7 +103,7 @@ static void what_is_called_dotted_is_made_of_dots(void **state)
         return;
     for (size_t i = 0; i < countof(samples); i++)
         check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
-    /* With one name, drawn as a solid line, the dots are those of a target, a worst case and a link. */
+    /* With a single name, whose line is solid, only a target, a worst case or a link is drawn with dots. */
     check_has(drawn("convergence",
                     "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
                     "f.tex"),

@@ -142,7 +142,7 @@ static void ties_of_the_coin_go_to_the_continuation(void **state)
     for (uint32_t start = 0; start < BLOCK - 64; start += 64) {
         for (uint32_t i = 0; i < 64; i++) {
             const uint32_t r = rng_word(&key, start + i) >> 2;
-            /* lies between two values of the 30 bits, before rounding to float32 */
+            /* x lies between two values of the 30 bits, before it is rounded to float32 */
             x[i] = (float)((double)r + 0.5) * 0x1p-30f;
             const float t = coin_level(coin, x[i]);
             near += (uint32_t)t == r && t > (float)(uint32_t)t;
