@@ -143,8 +143,7 @@ static Status put_speedups(Part *p, const PageTable *like)
     static const char baseline[] = "none";
     Csv times;
     if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
-        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY
-                                                  : OK; /* no targets, or no baseline */
+        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY : OK; /* no targets, or no baseline */
     RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
     if (!rank)
         return arena_fail(p->a, p->page->err);

@@ -103,7 +103,7 @@ static double density(const Curves *all, const Curve *c, double place)
     size_t from = c->row, to = c->row + c->rows;
     if (!(x >= low[from] && x < high[to - 1]))
         return NAN;
-    while (to - from > 1) { /* the bin that holds x, by halving */
+    while (to - from > 1) { /* finds the bin that holds x by halving the range */
         const size_t half = (from + to) / 2;
         if (low[half] <= x)
             from = half;

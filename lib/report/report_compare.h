@@ -68,7 +68,7 @@ typedef struct {
 /* Fails with ERR_USAGE for an unknown name; the hint has the nearest known name. */
 Status view_check(const View *v, OwnFields own, Error *err);
 
-/* True when the rows are to be written with a time, or sorted by one. */
+/* True when the view writes a field that is a time, or sorts by one. */
 bool view_times(const View *v, OwnFields own);
 
 /* Sets the fields on bias, sets the columns of `spec`, and writes the rows that are filled. */

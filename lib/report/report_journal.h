@@ -25,7 +25,7 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
 /* Appends a record; `line` has no newline. */
 Status journal_add(const Journal *j, const char *line, Arena *a, Error *err);
 
-void journal_close(Journal *j);  /* keeps the file; a journal of zeros may be closed, too */
+void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
 void journal_remove(Journal *j); /* call when the results are complete */
 
 /* Sets `row` to the values of the columns in a journal's record; VALUE_NONE if the record lacks a column. */
