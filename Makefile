@@ -342,6 +342,7 @@ bench: all $(B)/test/bench/speed_codecs $(B)/test/bench/speed_merge $(B)/test/be
 
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200
+	$< addresses | dieharder -a -g 200
 
 # ---- the source ----
 

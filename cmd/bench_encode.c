@@ -2,7 +2,7 @@
 #include "bench_commands.h"
 
 #include "measure/archive.h"
-#include "app/progress.h"
+#include "app/notes.h"
 #include "compress/spec.h"
 
 typedef struct {
@@ -40,6 +40,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
            (unsigned long long)sum.payload_bytes,
            (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
            (unsigned long long)size);
+    notes_dump(d, &progress);
     if (list->skipped)
         fprintf(stderr, "note: %zu tensors with NaN or Inf were left out\n", list->skipped);
     return OK;

@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/inspect.h"
+#include "app/notes.h"
 
 typedef struct {
     Common common;
@@ -19,7 +20,7 @@ static void note_repeats(const Options *o, const Dump *d, const size_t *index, s
 {
     const TensorInfo *first = dump_tensor(d, index[0]), *last = dump_tensor(d, index[count - 1]);
     if ((o->histogram || o->spectrum) && !o->common.quiet &&
-        (first->step != last->step || first->worker != last->worker))
+        (first->step_address != last->step_address || first->worker_address != last->worker_address))
         fprintf(
             stderr,
             "note: several steps or workers: their rows follow one another; --step and --worker select one\n");
@@ -80,8 +81,8 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE, "inspect: --histogram and --spectrum are two tables; want one");
     TRY(dump_open(&d, path, o->forever, o->err));
     const Status status = inspect(o, d, path);
-    if (status == OK && dump_skipped(d) && !o->common.quiet)
-        fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", path, dump_skipped(d));
+    if (status == OK && !o->common.quiet)
+        notes_dump(d, &(Progress){0});
     dump_close(d);
     return status;
 }

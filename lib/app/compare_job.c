@@ -1,6 +1,7 @@
 /* compare_job.c -- see compare_job.h. */
 #include "app/compare_job.h"
 
+#include "app/notes.h"
 #include "measure/timing.h"
 #include "compress/spec.h"
 
@@ -13,12 +14,9 @@
 
 static void note_input(CompareJob *j)
 {
-    const size_t skipped = dump_skipped(j->dump);
     const RecordLevel reach = compare_reach(&j->list, j->memory.bytes);
     const bool cells = compare_places(&j->list) > j->list.count + 1;
-    if (skipped)
-        progress_note(&j->progress, "note: %s: %zu datasets hold no floats and are left out", j->file,
-                      skipped);
+    notes_dump(j->dump, &j->progress);
     if (j->list.skipped)
         progress_note(&j->progress, "note: %s: %zu tensors with NaN or Inf are left out", j->file,
                       j->list.skipped);
@@ -129,6 +127,8 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
         return arena_fail(j->a, j->err);
     if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
+    if (!j->noted_cold)
+        j->noted_cold = notes_cold(codec, j->name[k], &j->list, &j->progress);
     return OK;
 }
 

@@ -45,6 +45,7 @@ struct CompareJob {
     const char **name;   /* (codecs) their specs */
     bool *done;          /* (codecs) true: all its records are written */
     size_t codecs;
+    bool noted_cold; /* a note said that codecs start cold */
     Results results;
     Journal journal;
     Progress progress;

@@ -1,7 +1,7 @@
 /* verify_job.c -- see verify_job.h. */
 #include "app/verify_job.h"
 
-#include "app/progress.h"
+#include "app/notes.h"
 #include "report/report_verify.h"
 
 #include <sys/stat.h>
@@ -63,7 +63,9 @@ static Status open_report(const VerifyJob *o, const char *path, const VectorList
     facts[count++] = (Fact){"elements", value_int((int64_t)list->elements)};
     const ReportSpec spec = cli_spec(common, "atomo-verify/1", facts, count);
     return verify_report_open(to, spec, o->per_tensor,
-                              first->step != last->step || first->worker != last->worker, o->forever, o->err);
+                              first->step_address != last->step_address ||
+                                  first->worker_address != last->worker_address,
+                              o->forever, o->err);
 }
 
 static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, const VerifyReport *r)
@@ -71,8 +73,7 @@ static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, con
     const char *path = dump_file(d);
     if (o->common.quiet)
         return;
-    if (dump_skipped(d))
-        fprintf(stderr, "note: %s: %zu datasets hold no floats and are left out\n", path, dump_skipped(d));
+    notes_dump(d, &(Progress){0});
     if (list->skipped)
         fprintf(stderr, "note: %s: %zu tensors with NaN or Inf are left out\n", path, list->skipped);
     if (r->each || o->common.output)

@@ -30,6 +30,15 @@ bool codec_keeps_state(const Codec *codec)
     return false;
 }
 
+/* A codec that trains has learned before its first step; a wrapper's hook trains what it wraps. */
+bool codec_starts_cold(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->state_size && (codec->ops->wraps || !codec->ops->train))
+            return true;
+    return false;
+}
+
 /* True for a codec with a state and several rounds: the merged payload of an early round goes into its state. */
 bool codec_learns_sums(const Codec *codec)
 {

@@ -77,7 +77,9 @@ unsigned codec_traits(const Codec *codec); /* the codec's promises, as bits */
 int codec_rounds(const Codec *codec);      /* number of rounds, 1 or more */
 /* True if payloads of every round, the last included, merge without being decoded */
 bool codec_adds(const Codec *codec);
-bool codec_keeps_state(const Codec *codec);    /* True if the codec or a codec inside it keeps a state */
+bool codec_keeps_state(const Codec *codec); /* True if the codec or a codec inside it keeps a state */
+/* True if the codec or a codec inside it has an empty state on its first step */
+bool codec_starts_cold(const Codec *codec);
 bool codec_trains(const Codec *codec);         /* True if codec_train does something for this codec */
 const char *codec_caution(const Codec *codec); /* a warning for users of this spec; NULL: none */
 

@@ -79,6 +79,8 @@ static size_t vector_for(Grouper *g, const TensorInfo *t)
         .worker_group = t->worker_group,
         .step = t->step,
         .worker = t->worker,
+        .step_address = t->step_address,
+        .worker_address = t->worker_address,
         .kind = t->kind,
         .raw = t->shape.n < g->spec->min_elements,
         .joined = !alone(g->spec, t),
@@ -164,4 +166,16 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
         x += t->shape.n;
     }
     return OK;
+}
+
+/* ---- random addresses ---- */
+
+Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat)
+{
+    return rng_open(seed, repeat, v->worker_address, v->step_address, rng_hash(v->name));
+}
+
+Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat)
+{
+    return rng_open(seed, repeat, RNG_EVERYONE, v->step_address, rng_hash(v->name));
 }

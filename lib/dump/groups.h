@@ -5,6 +5,7 @@
 #ifndef ATOMO_GROUPS_H
 #define ATOMO_GROUPS_H
 
+#include "base/rng.h"
 #include "dump/tensor.h"
 
 typedef enum { GROUP_TENSOR, GROUP_KIND, GROUP_ALL } Grouping;
@@ -13,21 +14,20 @@ extern const char *const grouping_names[]; /* "tensor", "kind", "all", NULL */
 typedef struct {
     Selection selection;
     Grouping grouping;
-    size_t
-        min_elements; /* smaller tensors are sent one by one as floats, whatever the codec; 0: none */
-    bool
-        skip_nonfinite; /* leave out tensors with NaN or Inf; reads every selected tensor twice */
+    size_t min_elements; /* smaller tensors are sent one by one as floats, whatever the codec; 0: none */
+    bool skip_nonfinite; /* leave out tensors with NaN or Inf; reads every selected tensor twice */
 } GroupSpec;
 
 typedef struct {
-    const char *name;                      /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
+    const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
     const char *step_group, *worker_group; /* NULL where the file has none */
-    int64_t step, worker;
-    Kind kind;            /* KIND_OTHER when the members differ in kind */
-    bool raw;             /* smaller than min_elements: sent with the codec `none` */
-    bool joined;          /* true: a kind or a whole gradient; false: one tensor */
-    Shape shape;          /* the tensor's shape; when joined, a vector of all elements */
-    const size_t *member; /* indices into the dump, in file order */
+    int64_t step, worker;                  /* the groups' numbers; 0: no such group */
+    int64_t step_address, worker_address;  /* step and worker in random addresses; see TensorInfo */
+    Kind kind;                             /* KIND_OTHER when the members differ in kind */
+    bool raw;                              /* smaller than min_elements: sent with the codec `none` */
+    bool joined;                           /* true: a kind or a whole gradient; false: one tensor */
+    Shape shape;                           /* the tensor's shape; when joined, a vector of all elements */
+    const size_t *member;                  /* indices into the dump, in file order */
     size_t members;
 } Vector;
 
@@ -45,8 +45,11 @@ typedef struct {
 Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Error *err);
 
 /* Reads the members, one after the other, into x (shape.n floats). ERR_NUMERIC when a member holds NaN or Inf; the
- * message has its name, how many there are and the index of the first. The tensor number in the address of a vector's
- * random numbers is rng_hash(v->name). */
+ * message has its name, how many there are and the index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
+
+/* The vector's random address, of its worker or of everyone; its tensor is rng_hash(v->name). */
+Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
+Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
 
 #endif

@@ -9,7 +9,7 @@
 
 static bool same_step(const Vector *a, const Vector *b)
 {
-    return a->step == b->step && !a->step_group == !b->step_group;
+    return a->step_address == b->step_address && !a->step_group == !b->step_group;
 }
 
 static bool alike(const Vector *a, const Vector *b)
@@ -60,9 +60,11 @@ static void settle_list(Team *c, bool stepwise)
     for (size_t i = 0; i < l->count; i++) {
         Vector *v = &l->item[i];
         v->worker_group = NULL;
-        v->worker = 0;
-        if (!stepwise && !same_step(v, &c->from.item[0]))
+        v->worker = v->worker_address = 0;
+        if (!stepwise && !same_step(v, &c->from.item[0])) {
             v->step = c->from.item[0].step;
+            v->step_address = c->from.item[0].step_address;
+        }
         if (!stepwise && c->from.count > 1 && !same_step(&c->from.item[0], &c->from.item[c->from.count - 1]))
             v->step_group = NULL;
         l->largest = v->shape.n > l->largest ? v->shape.n : l->largest;
@@ -123,7 +125,7 @@ Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
         return OK;
     if (isnan(m->rms[real]))
         m->rms[real] = rms_of(x, n);
-    const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step, rng_hash(v->name));
+    const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name));
     noise_add(x, n, c->noise * m->rms[real], &rng, c->threads);
     const size_t bad = first_nonfinite(x, n, NULL);
     if (bad < n) {

@@ -239,6 +239,12 @@ size_t dump_skipped(const Dump *d)
     return d->listing.skipped;
 }
 
+size_t dump_twins(const Dump *d, const char **first)
+{
+    *first = d->listing.twin;
+    return d->listing.twins;
+}
+
 const AttrList *dump_attrs(const Dump *d)
 {
     return listing_attrs(&d->listing, "");

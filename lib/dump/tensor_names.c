@@ -2,7 +2,10 @@
  * "step_000100/worker_0/module.conv1.weight", and sorts tensors by the numbers of steps and workers. */
 #include "dump/tensor_stream.h"
 
+#include "base/rng.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 /* Takes a step or worker group off the front of the path. When the first component is `word`, optionally one of
  * "_-.", and digits ("step_000100", "worker3"), and not the last component: copies it to `group`, sets `number`, and
@@ -111,6 +114,51 @@ static int compare_listed(const void *left, const void *right)
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
+/* ---- random addresses ---- */
+
+/* The number in random addresses of a group that comes after the tensors or groups `before`, one level down.
+ * `taken`: tensors outside of groups have the number 0. */
+static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
+                             int64_t before_number, int64_t before_address)
+{
+    const bool same_number = before && before_number == number;
+    if (!group)
+        return 0;
+    if (same_number && !strcmp(before, group))
+        return before_address;
+    return same_number || (taken && number == 0) ? (int64_t)(rng_hash(group) | UINT64_C(1) << 63) : number;
+}
+
+static bool same_group(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Tensors are sorted, so those outside of groups come first and groups of one number stand together. */
+static void set_addresses(Listing *l)
+{
+    static const TensorInfo none = {0};
+    const TensorInfo *before = &none, *first = &none; /* `first` of the present step */
+    for (size_t i = 0; i < l->tensors; i++) {
+        TensorInfo *t = &l->tensor[i].info;
+        t->step_address = group_address(t->step_group, t->step, !l->tensor[0].info.step_group,
+                                        before->step_group, before->step, before->step_address);
+        const bool new_step = i == 0 || !same_group(t->step_group, before->step_group);
+        if (new_step) {
+            first = t;
+            before = &none;
+        }
+        t->worker_address = group_address(t->worker_group, t->worker, !first->worker_group,
+                                          before->worker_group, before->worker, before->worker_address);
+        const bool twin =
+            (new_step && t->step_address != t->step) ||
+            (t->worker_address != t->worker && !same_group(t->worker_group, before->worker_group));
+        if (twin && !l->twins++)
+            l->twin = t->path;
+        before = t;
+    }
+}
+
 Status listing_finish(Listing *l, Error *err)
 {
     TRY(sort_groups(l, err));
@@ -118,5 +166,6 @@ Status listing_finish(Listing *l, Error *err)
         TRY(describe(l, &l->tensor[i].info, err));
     if (l->tensors)
         qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
+    set_addresses(l);
     return OK;
 }

@@ -51,6 +51,8 @@ typedef struct {
     size_t groups, group_room;
     const ListedGroup **by_path; /* the groups sorted by path; set by listing_finish */
     size_t skipped;
+    size_t twins;     /* see dump_twins */
+    const char *twin; /* NULL: no group is one */
     bool ended;
 } Listing;
 

@@ -68,8 +68,8 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
 {
     *r = (FrameRecord){
         .seed = job->seed,
-        .worker = v->worker,
-        .step = v->step,
+        .worker = v->worker_address,
+        .step = v->step_address,
         .tensor = rng_hash(v->name),
         .name = v->name,
         .raw = v->raw,
@@ -104,7 +104,7 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
 {
     TRY(describe(d, v, w->job, r, w->scratch, w->err));
     *c = call_for(w, r, &v->shape);
-    TRY(codec_states_find(&w->states, c, v->worker, v->name, state));
+    TRY(codec_states_find(&w->states, c, v->worker_address, v->name, state));
     c->state = *state;
     return OK;
 }

@@ -12,8 +12,8 @@
 
 bool compare_same_cell(const Vector *a, const Vector *b)
 {
-    return a->step == b->step && a->worker == b->worker && !a->step_group == !b->step_group &&
-           !a->worker_group == !b->worker_group;
+    return a->step_address == b->step_address && a->worker_address == b->worker_address &&
+           !a->step_group == !b->step_group && !a->worker_group == !b->worker_group;
 }
 
 static size_t count_cells(const VectorList *v)
@@ -48,9 +48,9 @@ static void find_cells(Layout *l, const VectorList *v)
 static void order_cells(Layout *l, const VectorList *v)
 {
     for (size_t i = 0; i < l->cells; i++) {
-        const int64_t worker = v->item[l->cell[i].from].worker;
+        const int64_t worker = v->item[l->cell[i].from].worker_address;
         size_t at = i;
-        for (; at && v->item[l->cell[l->order[at - 1]].from].worker > worker; at--)
+        for (; at && v->item[l->cell[l->order[at - 1]].from].worker_address > worker; at--)
             l->order[at] = l->order[at - 1];
         l->order[at] = i;
     }
@@ -284,7 +284,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
         TRY(load_values(e, v));
     TRY(take_plans(e, v, &t.plan));
     const Call call = trial_call(c, t.codec, v, NULL, e->b.scratch, e->err);
-    TRY(codec_states_find(&e->states, &call, v->worker, v->name, &t.state));
+    TRY(codec_states_find(&e->states, &call, v->worker_address, v->name, &t.state));
     TRY(tally_open(&r.tally, LEVEL_VECTOR, c->repeats, codec_traits(t.codec) & RANDOM, e->tallies, e->err));
     const Status status = t.plan && e->plan->failed ? (why = *e->plan->why).status
                           : c->workers              ? merge_run(&t, &e->b, &r.tally, &why)
@@ -344,7 +344,7 @@ static Status run_codec(Engine *e)
     TRY(open_pool(e, &e->run, LEVEL_RUN));
     for (size_t k = 0; k < l->cells; k++) {
         const size_t cell = l->order[k];
-        if (k == 0 || v[l->cell[cell].from].worker != v[l->cell[l->order[k - 1]].from].worker)
+        if (k == 0 || v[l->cell[cell].from].worker_address != v[l->cell[l->order[k - 1]].from].worker_address)
             codec_states_forget(&e->states);
         TRY(run_cell(e, cell));
     }

@@ -96,7 +96,7 @@ Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v
     Exchange x = {.call = trial_call(c, codec, v, NULL, scratch, err),
                   .seed = c->seed,
                   .tensor = rng_hash(v->name),
-                  .step = v->step};
+                  .step = v->step_address};
     x.call.workers = (int)c->workers;
     return x;
 }

@@ -41,7 +41,7 @@ static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, 
         if (v->raw)
             continue;
         Call own = trial_call(p->c, p->codec, v, NULL, p->scratch, err);
-        TRY(codec_states_find(p->states, &own, v->worker, v->name, &state));
+        TRY(codec_states_find(p->states, &own, v->worker_address, v->name, &state));
         if (p->c->workers) {
             const Exchange x = merge_exchange(p->c, p->codec, v, p->scratch, err);
             own = exchange_call(&x, &(ExchangeWorker){.index = p->worker});

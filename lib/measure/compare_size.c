@@ -93,7 +93,7 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
     Error why;
     TRY(s->c->load(s->c->data, v, s->x, err));
     Call call = trial_call(s->c, own, v, NULL, s->scratch, err);
-    TRY(codec_states_find(&s->states, &call, v->worker, v->name, &state));
+    TRY(codec_states_find(&s->states, &call, v->worker_address, v->name, &state));
     call.state = state;
     call.err = &why;
     call.plan = plan_take(&s->plan, v);
@@ -133,7 +133,7 @@ Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Er
     Status status = OK;
     for (size_t k = 0; status == OK && k < l->cells; k++) {
         const Cell *cell = &l->cell[l->order[k]];
-        if (k == 0 || v[cell->from].worker != v[l->cell[l->order[k - 1]].from].worker)
+        if (k == 0 || v[cell->from].worker_address != v[l->cell[l->order[k - 1]].from].worker_address)
             codec_states_forget(&s->states);
         status = add_cell(s, codec, cell, repeats, &total, err);
     }

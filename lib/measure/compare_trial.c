@@ -58,9 +58,8 @@ Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const 
 
 void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat)
 {
-    const uint64_t tensor = rng_hash(v->name);
-    call->rng = rng_open(c->seed, repeat, v->worker, v->step, tensor);
-    call->rng_shared = rng_open(c->seed, repeat, RNG_EVERYONE, v->step, tensor);
+    call->rng = vector_rng(v, c->seed, repeat);
+    call->rng_shared = vector_rng_shared(v, c->seed, repeat);
 }
 
 static void set_address(Run *run, uint64_t repeat)

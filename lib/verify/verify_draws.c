@@ -26,8 +26,8 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
     *c = (Coded){.shape = *shape, .s = s};
     TRY(codec_open(&c->codec, spec, s->a, s->err));
     c->call = (Call){.self = c->codec,
-                     .rng = rng_open(s->seed, 0, v->worker, v->step, rng_hash(v->name)),
-                     .rng_shared = rng_open(s->seed, 0, RNG_EVERYONE, v->step, rng_hash(v->name)),
+                     .rng = vector_rng(v, s->seed, 0),
+                     .rng_shared = vector_rng_shared(v, s->seed, 0),
                      .workers = 1,
                      .threads = s->threads,
                      .scratch = s->a,
@@ -44,8 +44,8 @@ Status coded_draw(Coded *c, const float *x, uint64_t repeat)
     const Vector *v = c->s->vector;
     /* set again: c may have been copied since coded_open, so the old pointer may be wrong */
     c->call.shape = &c->shape;
-    c->call.rng = rng_open(c->s->seed, repeat, v->worker, v->step, rng_hash(v->name));
-    c->call.rng_shared = rng_open(c->s->seed, repeat, RNG_EVERYONE, v->step, rng_hash(v->name));
+    c->call.rng = vector_rng(v, c->s->seed, repeat);
+    c->call.rng_shared = vector_rng_shared(v, c->s->seed, repeat);
     return c->s->methods->draw(&c->call, x, &c->payload, c->y);
 }
 

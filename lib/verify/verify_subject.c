@@ -59,7 +59,7 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 Rng subject_rng(const VerifySubject *s, uint64_t purpose)
 {
     const Vector *v = s->vector;
-    const Rng rng = rng_open(s->seed, 0, v->worker, v->step, rng_hash(v->name));
+    const Rng rng = vector_rng(v, s->seed, 0);
     const Rng ours = rng_below(&rng, rng_hash("verify"));
     return rng_below(&ours, purpose);
 }

@@ -67,14 +67,13 @@ static void words_are_uniform_in_every_byte(void **state)
 }
 
 /* Counts the top 8 bits of two related words as one of 65,536 cells. */
-static void check_pairs(uint32_t (*pair)(uint64_t i), const char *what)
+static void check_pairs(uint32_t (*pair)(uint64_t i), size_t draws, const char *what)
 {
-    enum { DRAWS = 1 << 22 };
     static uint32_t count[65536];
     memset(count, 0, sizeof count);
-    for (uint64_t i = 0; i < DRAWS; i++)
+    for (uint64_t i = 0; i < draws; i++)
         count[pair(i)]++;
-    check_chi2(count, 65536, DRAWS, what);
+    check_chi2(count, 65536, (double)draws, what);
 }
 
 static uint32_t join(uint32_t a, uint32_t b)
@@ -116,15 +115,31 @@ static uint32_t two_repeats(uint64_t i)
     return join(rng_word(&a, (uint32_t)(i % BLOCK)), rng_word(&b, (uint32_t)(i % BLOCK)));
 }
 
+static uint32_t two_steps(uint64_t i) /* one word of each address, as small tensors draw them */
+{
+    const Rng r = rng_open(1, 0, 0, (int64_t)i, 5), s = rng_open(1, 0, 0, (int64_t)i + 1, 5);
+    const RngKey a = rng_key(&r, USE_COIN, 0), b = rng_key(&s, USE_COIN, 0);
+    return join(rng_word(&a, 0), rng_word(&b, 0));
+}
+static uint32_t two_workers(uint64_t i)
+{
+    const Rng r = rng_open(1, 0, RNG_EVERYONE, (int64_t)i, 5), s = rng_open(1, 0, 0, (int64_t)i, 5);
+    const RngKey a = rng_key(&r, USE_COIN, 0), b = rng_key(&s, USE_COIN, 0);
+    return join(rng_word(&a, 0), rng_word(&b, 0));
+}
+
 static void related_words_are_independent(void **state)
 {
     (void)state;
-    check_pairs(neighbours, "neighbours");
-    check_pairs(lanes, "lanes");
-    check_pairs(adjacent_blocks, "blocks");
-    check_pairs(continuation, "word and continuation");
-    check_pairs(two_uses, "two uses");
-    check_pairs(two_repeats, "two repeats");
+    enum { DRAWS = 1 << 22 };
+    check_pairs(neighbours, DRAWS, "neighbours");
+    check_pairs(lanes, DRAWS, "lanes");
+    check_pairs(adjacent_blocks, DRAWS, "blocks");
+    check_pairs(continuation, DRAWS, "word and continuation");
+    check_pairs(two_uses, DRAWS, "two uses");
+    check_pairs(two_repeats, DRAWS, "two repeats");
+    check_pairs(two_steps, DRAWS / 8, "two steps");
+    check_pairs(two_workers, DRAWS / 8, "two workers");
 }
 
 /* Flipping one input bit of the mixer flips each output bit with probability 1/2. */

@@ -1,17 +1,48 @@
-/* rng_stream.c -- writes the random words of consecutive blocks to stdout, for test suites such as dieharder (make
- * rng-quality). */
+/* rng_stream.c -- writes random words to stdout for test suites such as dieharder (make rng-quality): of consecutive blocks
+ * of one address, or with the argument `addresses` one word of each address after another, as codecs at neighbouring
+ * steps, workers, tensors, repeats and uses draw them. */
 #include "base/rng.h"
 
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+static void fill_block(uint32_t word[BLOCK], uint64_t block)
+{
+    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("stream"));
+    const RngKey key = rng_key(&rng, USE_COIN, block);
+    for (uint32_t i = 0; i < BLOCK; i++)
+        word[i] = rng_word(&key, i);
+}
+
+/* Counts through the parts of an address like an odometer, the uses fastest: 4 uses, 4 tensors, 4 workers, 16 repeats,
+ * 64 steps; a round of all of these takes a block, and the next round the next element. */
+static void fill_addresses(uint32_t word[BLOCK], uint64_t round)
+{
+    static const char *const tensors[] = {"conv1.weight", "conv1.bias", "conv2.weight", "fc.weight"};
+    static const uint64_t uses[] = {USE_COIN, USE_ATOM, USE_SAMPLE, USE_SIGN};
+    for (uint32_t i = 0; i < BLOCK; i += 4) {
+        const Rng rng =
+            rng_open(1, i >> 6 & 15, (int64_t)(i >> 4 & 3) - 1, i >> 10, rng_hash(tensors[i >> 2 & 3]));
+        for (uint32_t u = 0; u < 4; u++) {
+            const RngKey key = rng_key(&rng, uses[u], round / BLOCK);
+            word[i + u] = rng_word(&key, (uint32_t)(round % BLOCK));
+        }
+    }
+}
+
+int main(int argc, char **argv)
 {
     static uint32_t word[BLOCK];
-    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("stream"));
-    for (uint64_t block = 0;; block++) {
-        const RngKey key = rng_key(&rng, USE_COIN, block);
-        for (uint32_t i = 0; i < BLOCK; i++)
-            word[i] = rng_word(&key, i);
+    const bool addresses = argc == 2 && !strcmp(argv[1], "addresses");
+    if (argc > 1 && !addresses) {
+        fprintf(stderr, "rng_stream: \"%s\" is no stream; want addresses, or nothing for blocks\n", argv[1]);
+        return 2;
+    }
+    for (uint64_t n = 0;; n++) {
+        if (addresses)
+            fill_addresses(word, n);
+        else
+            fill_block(word, n);
         if (fwrite(word, sizeof word, 1, stdout) != 1)
             return 0; /* the reader closed the pipe */
     }

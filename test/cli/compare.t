@@ -209,3 +209,16 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c entry:
 > * none seen (>= * % would show)
 > *biased (p = *)
 = 0
+
+# codecs that learn from step to step are cold on a dump of one step; one note says so
+$ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5 -c cas -c zstd+qsgd -c ef+topk -c powersgd --metrics bytes
+2> note: ef+topk starts cold, as all codecs that learn from step to step: the vectors are of one step*
+- note: cas starts*
+- note: powersgd starts*
+- note: zstd*
+= 0
+
+# a dump of two steps has no cold start to note
+$ atomo-bench synth -o g.h5 --shape 30x20 --steps 2 >/dev/null && atomo-bench compare g.h5 -c ef+topk --metrics bytes
+- note: *cold*
+= 0

@@ -321,8 +321,8 @@ static void defect_12_what_was_loaded_is_what_is_compressed_and_decoded(void **s
     const char *name = "none";
     size_t failures, records = 0;
     const Vector vector[] = {{.name = "w", .step = 0, .shape = shape_vector(1000)},
-                             {.name = "w", .step = 1, .shape = shape_vector(1000)},
-                             {.name = "w", .step = 2, .shape = shape_vector(70)}};
+                             {.name = "w", .step = 1, .step_address = 1, .shape = shape_vector(1000)},
+                             {.name = "w", .step = 2, .step_address = 2, .shape = shape_vector(70)}};
     const VectorList list = {
         .item = (Vector *)vector, .count = 3, .largest = 1000, .tensors = 3, .elements = 2070};
     check_ok(codec_open(&codec, name, a, &err), &err);

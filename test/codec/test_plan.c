@@ -133,6 +133,7 @@ static void open_world(World *w)
         w->vector[i] = (Vector){.name = names[i % VECTORS],
                                 .step_group = "step",
                                 .step = (int64_t)(i / VECTORS),
+                                .step_address = (int64_t)(i / VECTORS),
                                 .raw = i % VECTORS == 1,
                                 .shape = shape_vector(n)};
         w->list.elements += n;

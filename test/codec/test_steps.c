@@ -82,7 +82,9 @@ static World *world_open(const char *spec)
                                 .step_group = "step",
                                 .worker_group = "worker",
                                 .step = (int64_t)(cell / WORKERS),
-                                .worker = (int64_t)(cell % WORKERS)};
+                                .worker = (int64_t)(cell % WORKERS),
+                                .step_address = (int64_t)(cell / WORKERS),
+                                .worker_address = (int64_t)(cell % WORKERS)};
         check(shape_make(&w->vector[k].shape, dims[tensor][1] > 1 ? 2 : 1, dims[tensor]));
         w->list.elements += w->vector[k].shape.n;
     }

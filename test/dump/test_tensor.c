@@ -245,6 +245,70 @@ static void steps_and_workers_come_in_numerical_order(void **state)
     shut_dump();
 }
 
+/* Checks which tensors of the open dump have the addresses of another tensor of their name. */
+static void check_apart(size_t twins)
+{
+    const char *first;
+    assert_int_equal(dump_twins(dump, &first), twins);
+    check(!first == !twins);
+    for (size_t i = 0; i < dump_count(dump); i++)
+        for (size_t k = 0; k < i; k++) {
+            const TensorInfo *a = dump_tensor(dump, i), *b = dump_tensor(dump, k);
+            check(strcmp(a->name, b->name) || a->step_address != b->step_address ||
+                  a->worker_address != b->worker_address);
+        }
+}
+
+static void groups_of_one_number_draw_apart(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"step_1/a",          "step_01/a",          "step_2/worker_1/a",
+                                        "step_2/worker_1/b", "step_2/worker_01/a", "step_2/worker_0/a",
+                                        "step_2/a",          "step_0/a",           "a",
+                                        "step_7/worker_1/a", "step_8/worker_1/a"};
+    const hid_t file = make_file(in_scratch("twins.h5"), false);
+    static const char *const groups[] = {"step_1",          "step_01",         "step_2",           "step_0",
+                                         "step_2/worker_0", "step_2/worker_1", "step_2/worker_01", "step_7",
+                                         "step_8",          "step_7/worker_1", "step_8/worker_1"};
+    for (size_t i = 0; i < countof(groups); i++)
+        make_group(file, groups[i]);
+    for (size_t i = 0; i < countof(paths); i++)
+        make_floats(file, paths[i], H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+    make_int_attr(file, "step_8", "step", 7); /* a count that began anew */
+    H5Fclose(file);
+    open_dump("twins.h5");
+    assert_int_equal(dump_count(dump), countof(paths));
+    check_apart(5); /* step_0, step_1, worker_0, worker_1, step_8 */
+    for (size_t i = 0; i < dump_count(dump); i++) {
+        const TensorInfo *t = dump_tensor(dump, i);
+        const bool plain = !strcmp(t->path, "a") || !strcmp(t->path, "step_01/a") ||
+                           !strncmp(t->path, "step_2", 6) || !strncmp(t->path, "step_7", 6);
+        check(plain ? t->step_address == t->step : t->step_address < 0);
+    }
+    shut_dump();
+}
+
+static void groups_of_their_own_number_have_it_as_address(void **state)
+{
+    (void)state;
+    const hid_t file = make_file(in_scratch("plain.h5"), false);
+    static const char *const groups[] = {"step_1", "step_2", "step_1/worker_0", "step_1/worker_1",
+                                         "step_2/worker_1"};
+    for (size_t i = 0; i < countof(groups); i++)
+        make_group(file, groups[i]);
+    make_floats(file, "step_1/worker_0/a", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+    make_floats(file, "step_1/worker_1/a", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+    make_floats(file, "step_2/worker_1/a", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
+    H5Fclose(file);
+    open_dump("plain.h5");
+    check_apart(0);
+    for (size_t i = 0; i < dump_count(dump); i++) {
+        const TensorInfo *t = dump_tensor(dump, i);
+        check(t->step_address == t->step && t->worker_address == t->worker);
+    }
+    shut_dump();
+}
+
 static void cycles_end_and_soft_links_are_passed_over(void **state)
 {
     (void)state;
@@ -388,6 +452,8 @@ int main(void)
         cmocka_unit_test(bfloat16_in_uint16_is_read_where_an_attribute_says_so),
         cmocka_unit_test(datasets_without_floats_are_skipped_and_counted),
         cmocka_unit_test(steps_and_workers_come_in_numerical_order),
+        cmocka_unit_test(groups_of_one_number_draw_apart),
+        cmocka_unit_test(groups_of_their_own_number_have_it_as_address),
         cmocka_unit_test(cycles_end_and_soft_links_are_passed_over),
         cmocka_unit_test(names_keep_their_control_characters_and_messages_lose_them),
         cmocka_unit_test(globs_select_by_path_name_step_and_worker),

@@ -261,17 +261,17 @@ def svd_is_unit(keys, values, own):
 
 def svd(data, shape, keys):
     rows, cols = matrix_shape(shape, keys["reshape"])
-    result, left = np.zeros((rows, cols)), None
+    result, left = np.zeros((rows, cols), F32), None
     for values, own in singular_vectors(data, shape, keys):
         if left is None:
             need(cols <= rows or svd_is_unit(keys, values, own), "a vector that has not length one")
             left = values
         else:
             need(cols > rows or svd_is_unit(keys, values, own), "a vector that has not length one")
-            result += np.outer(left, values)
+            with np.errstate(over="ignore", invalid="ignore"):
+                result += np.outer(left.astype(F32), values.astype(F32))
             left = None
-    with np.errstate(over="ignore"):
-        need(np.isfinite(result.astype(F32)).all(), "a value beyond float32")
+    need(np.isfinite(result).all(), "a value beyond float32")
     return result.reshape(shape)
 
 

@@ -200,6 +200,8 @@ static inline World *open_world(int64_t steps, int64_t workers)
                                                       .worker_group = workers > 1 ? "worker" : NULL,
                                                       .step = s,
                                                       .worker = p,
+                                                      .step_address = s,
+                                                      .worker_address = p,
                                                       .kind = KIND_OTHER,
                                                       .shape = shape_vector(sizes[i])};
                 w->list.elements += sizes[i];
