@@ -21,8 +21,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     ArchiveSum sum;
     FrameWriter *to;
     const char *spec = codec_text(codec, o->a);
-    if (!spec)
-        return arena_fail(o->a, o->err);
+    TRY(arena_check(spec, o->a, o->err));
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
     progress_open(&progress, "encoding", list->count, o->common.quiet);
     const ArchiveJob job = {codec, (uint64_t)o->common.seed, (int)o->common.threads, progress_tick,

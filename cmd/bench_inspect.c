@@ -37,8 +37,7 @@ static Status write_all(const Options *o, Dump *d, Report *to, const InspectView
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
         float *x = NEW(o->scratch, float, info->shape.n);
-        if (!x)
-            return arena_fail(o->scratch, o->err);
+        TRY(arena_check(x, o->scratch, o->err));
         TRY(dump_read(d, index[i], x, o->err));
         const Inspected t = {info, x, describe(x, info->shape.n), (size_t)o->bins, (Reshape)o->reshape, lost};
         if (view->write(&t, to, o->scratch, o->err) != OK)

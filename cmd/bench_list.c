@@ -19,8 +19,7 @@ typedef struct {
 static Status write_text(List *l, const char *text)
 {
     OutFile out;
-    if (!text)
-        return arena_fail(l->a, l->err);
+    TRY(arena_check(text, l->a, l->err));
     if (!l->common.output) {
         const bool bad = fputs(text, stdout) < 0; /* other errors of stdout are detected at the end of main */
         return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
@@ -128,8 +127,7 @@ static Status show_details(List *l)
     for (size_t i = 0; compressors[i]; i++) {
         const CodecDoc doc = codec_doc(compressors[i], l->a);
         const char *page = codec_doc_page(&doc, l->format, l->a);
-        if (!page)
-            return arena_fail(l->a, l->err);
+        TRY(arena_check(page, l->a, l->err));
         text_addf(&out, "%s%s", i ? "\n" : "", page);
     }
     return write_text(l, text_done(&out));

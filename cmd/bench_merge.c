@@ -86,8 +86,7 @@ static Status run_number(Merge *m, size_t number)
     CompareJob *j = &m->job;
     size_t failures;
     bool *skip = NEW(j->a, bool, j->codecs);
-    if (!skip)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = workers_at(m, k) != number;
     Comparison c = compare_job_comparison(j);
@@ -106,8 +105,7 @@ static Status run_all(Merge *m, const Codec *const *codec, size_t count)
     CompareJob *j = &m->job;
     const size_t numbers = m->workers.count;
     const Codec **each = NEW(j->a, const Codec *, count *numbers);
-    if (!each)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(each, j->a, j->err));
     for (size_t k = 0; k < count * numbers; k++)
         each[k] = codec[k / numbers];
     TRY(note_made(m));

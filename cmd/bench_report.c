@@ -41,8 +41,7 @@ static bool asks_for_table(const ReportOptions *o)
 static Status write_page(ReportOptions *o, const char *folder)
 {
     const char *path = o->common.output ? o->common.output : text_format(o->a, "%s/report.html", folder);
-    if (!path)
-        return arena_fail(o->a, o->err);
+    TRY(arena_check(path, o->a, o->err));
     if (asks_for_table(o)) {
         FAIL(o->err, ERR_USAGE, "%s: a directory makes a page of HTML, not a table", folder);
         return error_hint(o->err, "name a result, or leave out the options for tables");
@@ -97,7 +96,7 @@ static Status put_speedups(const ReportOptions *o, Query *query, Csv *rows)
     const Csv run = *rows;
     TRY(speedup_rows(rows, &run, o->baseline ? o->baseline : "none", o->a, o->err));
     query->columns = query->columns ? query->columns : every_column(rows, o->a);
-    return query->columns ? OK : arena_fail(o->a, o->err);
+    return arena_check(query->columns, o->a, o->err);
 }
 
 static Status check_options(const ReportOptions *o)

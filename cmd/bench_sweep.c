@@ -23,14 +23,12 @@ static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, 
 {
     char range[96] = "";
     *set = (CodecSet){NEW(j->a, const Codec *, CODECS_MOST), 0, CODECS_MOST};
-    if (!set->codec)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(set->codec, j->a, j->err));
     for (size_t k = 0; k < count; k++) {
         Rate r;
         size_t left_out;
         const char *spec = codec_text(codec[k], j->a);
-        if (!spec)
-            return arena_fail(j->a, j->err);
+        TRY(arena_check(spec, j->a, j->err));
         TRY(rate_spread(set, codec[k], rates, &left_out, j->a, j->err));
         if (left_out && rates && rate_find(&r, codec[k]))
             note_spread(j, spec, left_out, param_range(r.key, range));

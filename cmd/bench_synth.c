@@ -16,8 +16,7 @@ typedef struct {
 static Status parse_shapes(const Options *o, SynthLayout *layout)
 {
     Shape *shape = NEW(o->a, Shape, o->shapes.count);
-    if (!shape)
-        return arena_fail(o->a, o->err);
+    TRY(arena_check(shape, o->a, o->err));
     for (size_t i = 0; i < o->shapes.count; i++)
         if (!synth_shape(o->shapes.item[i], &shape[i]))
             return FAIL(o->err, ERR_USAGE, "synth: --shape %s: want 1 to %d axes, as in 64x3x3x3",

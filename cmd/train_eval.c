@@ -76,8 +76,7 @@ static Status test_one(Eval *e, size_t step)
 {
     MeanScore tested;
     const char *path = step_file(e->dir, step, e->a);
-    if (!path)
-        return arena_fail(e->a, e->err);
+    TRY(arena_check(path, e->a, e->err));
     e->last = step;
     Status status = e->trainer ? OK : open_trainer(e, path);
     if (status == OK)

@@ -97,8 +97,7 @@ static Status run_codec(Tune *t, const Codec *codec)
     const size_t count = (size_t)t->points;
     Point *point = NEW_ZERO(j->a, Point, count);
     const char *name = codec_text(codec, j->a);
-    if (!point || !name)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(point && name, j->a, j->err));
     for (size_t i = 0; i < count; i++) {
         point[i].lr = count > 1 ? t->low * pow(t->high / t->low, (double)i / (double)(count - 1)) : t->low;
         TRY(run_point(t, codec, &point[i]));

@@ -67,8 +67,7 @@ static Status add_to_list(Parser *p, const Option *o, const char *value)
     TextList *list = o->target;
     if (!p->given[o - p->rows]) {
         *list = (TextList){NEW(p->a, const char *, p->room), 0};
-        if (!list->item)
-            return arena_fail(p->a, p->err);
+        TRY(arena_check(list->item, p->a, p->err));
     }
     list->item[list->count++] = value;
     return OK;
@@ -301,8 +300,7 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     p.given = NEW_ZERO(a, bool, rows + 1);
     *arguments = (TextList){NEW(a, const char *, p.room), 0};
     *helped = false;
-    if (!p.rows || !p.given || !arguments->item)
-        return arena_fail(a, err);
+    TRY(arena_check(p.rows && p.given && arguments->item, a, err));
     bool options = true;
     for (int i = 1; i < argc && !*helped; i++) {
         bool used = false;

@@ -110,8 +110,7 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
     j->codec = NEW_ZERO(j->a, const Codec *, all);
     j->name = NEW_ZERO(j->a, const char *, all);
     j->done = NEW_ZERO(j->a, bool, all);
-    if (!j->codec || !j->name || !j->done)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(j->codec && j->name && j->done, j->a, j->err));
     progress_close(&j->progress);
     progress_open(&j->progress, "comparing", all * j->list.count, j->common.quiet);
     for (size_t k = 0; k < count; k++)
@@ -123,8 +122,7 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
 {
     j->codec[k] = codec;
     j->name[k] = codec_text(codec, j->a);
-    if (!j->name[k])
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(j->name[k], j->a, j->err));
     if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
     if (!j->noted_cold)
@@ -184,8 +182,7 @@ Status compare_job_run(CompareJob *j)
 {
     size_t failures;
     bool *skip = NEW(j->a, bool, j->codecs);
-    if (!skip)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(skip, j->a, j->err));
     TRY(results_resume(&j->results, &j->journal, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = !j->codec[k] || j->done[k];
@@ -275,8 +272,7 @@ Status compare_job_finish(CompareJob *j, Status status, const char *schema)
         return say_stopped(j);
     journal_remove(&j->journal);
     const char *failures = results_failures(&j->results, j->a);
-    if (!failures)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(failures, j->a, j->err));
     return *failures ? FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures) : OK;
 }
 

@@ -19,8 +19,7 @@ static const char *const yardsticks[] = {"none", "fp16"};
 static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c, const char *item))
 {
     char *rest = NULL, *copy = text_copy(c->job.a, text);
-    if (!copy)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(copy, c->job.a, c->job.err));
     for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
         TRY(take(c, item));
     return OK;
@@ -58,8 +57,7 @@ static Status take_link(CostJob *c, const char *item)
 static Status read_links(CostJob *c)
 {
     c->link = NEW(c->job.a, Link, COST_LINKS_MOST);
-    if (!c->link)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(c->link, c->job.a, c->job.err));
     for (size_t i = 0; i < c->link_texts.count; i++) {
         const char *text = c->link_texts.item[i];
         TRY(strchr(text, '=') ? take_link(c, text) : each_item(c, text, take_link));
@@ -83,8 +81,7 @@ Status cost_read_compute(CostJob *c)
     TRY(stored_load(&stored, c->compute_from, j->a, j->err));
     const Csv *run = &stored.table;
     double *ms = NEW(j->a, double, run->rows);
-    if (!ms)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(ms, j->a, j->err));
     for (size_t i = 0; i < run->rows; i++) {
         const double v = csv_real(run, i, "compute_ms");
         if (!strcmp(csv_cell(run, i, "record"), "step") && v >= 0)
@@ -114,8 +111,7 @@ Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count)
                    asked = j->specs.count ? j->specs : usual;
     const size_t first = countof(yardsticks);
     TextList all = {NEW(j->a, const char *, first + asked.count), first + asked.count};
-    if (!all.item)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(all.item, j->a, j->err));
     memcpy(all.item, yardsticks, sizeof yardsticks);
     memcpy(all.item + first, asked.item, asked.count * sizeof *asked.item);
     return codec_list(codec, count, &all, j->a, j->err);
@@ -137,8 +133,7 @@ static Status find_layers(CostJob *c)
 {
     const VectorList *list = &c->job.list;
     c->name = NEW(c->job.a, const char *, list->count);
-    if (!c->name)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(c->name, c->job.a, c->job.err));
     for (size_t i = 0; i < list->count; i++)
         if (find_layer(c, list->item[i].name) == c->layers)
             c->name[c->layers++] = list->item[i].name;
@@ -276,8 +271,7 @@ static Status measure_together(CostJob *c)
     size_t adding = 0;
     bool *skip = NEW(j->a, bool, j->codecs);
     c->together = make_room(c, c->measured.count * j->codecs);
-    if (!c->together || !skip)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(c->together && skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
@@ -296,8 +290,7 @@ Status cost_measure(CostJob *c)
     TRY(find_layers(c));
     choose_numbers(c);
     c->alone = make_room(c, c->job.codecs);
-    if (!c->alone)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(c->alone, c->job.a, c->job.err));
     TRY(measure_alone(c));
     return measure_together(c);
 }

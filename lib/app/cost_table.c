@@ -162,8 +162,7 @@ static Status add_codec(Sheet *s)
     const CostJob *c = s->cost;
     bool done[TOPOLOGY_AUTO] = {false};
     s->layer = cost_layers(c, s->codec, s->workers);
-    if (!s->layer)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(s->layer, c->job.a, c->job.err));
     for (size_t t = 0; t < c->topologies; t++) {
         const Topology topology = resolve(s, c->topology[t]);
         if (!done[topology])
@@ -181,8 +180,7 @@ static Status add_all(Sheet *s)
             s->link = &c->link[l];
             s->workers = c->workers.number[p];
             s->plain = cost_layers(c, 0, s->workers);
-            if (!s->plain)
-                return arena_fail(c->job.a, c->job.err);
+            TRY(arena_check(s->plain, c->job.a, c->job.err));
             for (s->codec = 0; s->codec < c->job.codecs; s->codec++)
                 TRY(add_codec(s));
         }
@@ -193,8 +191,7 @@ static Status cost_rows(CostRows *out, const CostJob *c)
 {
     const size_t most = c->links * c->workers.count * c->job.codecs * c->topologies;
     Sheet s = {.cost = c, .out.row = NEW_ZERO(c->job.a, Value, most * COST_FIELDS)};
-    if (!s.out.row)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(s.out.row, c->job.a, c->job.err));
     TRY(add_all(&s));
     *out = s.out;
     return OK;
@@ -224,8 +221,7 @@ Status cost_check_sort(const CostJob *c)
     if (sort_column(c) < COST_FIELDS)
         return OK;
     const char *name = text_slice(c->job.a, c->sort, strcspn(c->sort, ":"));
-    if (!name)
-        return arena_fail(c->job.a, c->job.err);
+    TRY(arena_check(name, c->job.a, c->job.err));
     text_unknown(c->job.err, name, column_name, NULL, "--sort: no field is called \"%.60s\"", name);
     return error_hint(c->job.err, "--help lists them");
 }
@@ -256,8 +252,7 @@ Status cost_write(CompareJob *j, ReportSpec spec)
     CostRows s = {0};
     TRY(cost_rows(&s, c));
     SortKey *order = NEW(j->a, SortKey, s.rows);
-    if (!order)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(order, j->a, j->err));
     order_rows(c, &s, order);
     memcpy(column, cost_columns, sizeof column);
     if (!s.errors)

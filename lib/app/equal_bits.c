@@ -25,8 +25,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
         return OK;
     if (rate_named(&r)) {
         const char *spec = codec_text(*codec, j->a);
-        if (!spec)
-            return arena_fail(j->a, j->err);
+        TRY(arena_check(spec, j->a, j->err));
         progress_note(&j->progress, "note: %s: --equal-bits sets %s's %s, whatever the spec says", spec,
                       r.stage->ops->name, r.key->key);
     }
@@ -62,8 +61,7 @@ static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
         return codec_open(codec, before, j->a, j->err);
     TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
     const char *as = codec_text(*codec, j->a);
-    if (!name || !as)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(name && as, j->a, j->err));
     if (tries == 0)
         return OK;
     if (j->common.verbose)

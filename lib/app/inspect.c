@@ -92,8 +92,7 @@ static const Column histogram_columns[] = {
 static Status write_histogram(const Inspected *t, Report *to, Arena *scratch, Error *err)
 {
     Histogram h = {.bins = t->bins, .count = NEW(scratch, uint64_t, t->bins)};
-    if (!h.count)
-        return arena_fail(scratch, err);
+    TRY(arena_check(h.count, scratch, err));
     histogram_fill(&h, t->x, t->about.n);
     for (size_t b = 0; b < h.bins; b++) {
         const Value row[] = {value_text(t->info->name), value_real(histogram_edge(&h, b)),

@@ -97,8 +97,7 @@ Status train_job_open(TrainJob *j)
     const TextList usual = {none, 1};
     Link *link = NEW(j->a, Link, 1);
     const int threads = (int)j->common.threads;
-    if (!link)
-        return arena_fail(j->a, j->err);
+    TRY(arena_check(link, j->a, j->err));
     TRY(link_read(link, j->link, j->a, j->err));
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     TRY(train_job_load(&j->train, j->dataset, j->data_dir, SPLIT_TRAIN, threads, j->a, j->err));

@@ -44,8 +44,7 @@ Status train_rates_load(double **rate, const char *path, const Codec *const *cod
     *rate = NEW(a, double, codecs);
     for (size_t k = 0; k < codecs; k++) {
         const char *name = codec_text(codec[k], a);
-        if (!*rate || !name)
-            return arena_fail(a, err);
+        TRY(arena_check(*rate && name, a, err));
         TRY(find(*rate + k, &tuned.table, path, name, err));
     }
     return OK;

@@ -77,8 +77,7 @@ static Status targets_columns(TrainRecords *r)
             char number[32];
             const char *name =
                 text_format(r->job->a, "%s%s", forms[k], text_double(number, r->target[i].accuracy));
-            if (!name)
-                return arena_fail(r->job->a, r->job->err);
+            TRY(arena_check(name, r->job->a, r->job->err));
             r->column[r->columns++] = (Column){name, true};
         }
     return OK;
@@ -242,8 +241,7 @@ Status train_records_replay(TrainRecords *r, size_t step)
 {
     const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
     size_t lost = 0;
-    if (!of)
-        return arena_fail(r->job->a, r->job->err);
+    TRY(arena_check(of, r->job->a, r->job->err));
     for (size_t i = 0; i < r->journal.old_count; i++) {
         const Json *json = r->journal.old[i], *number = json_member(json, "step");
         const Value name = text_of(json_member(json, "compressor"));

@@ -13,8 +13,7 @@ static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyR
 {
     VerifySubject s;
     float *x = NEW(o->scratch, float, v->shape.n);
-    if (!x)
-        return arena_fail(o->scratch, o->err);
+    TRY(arena_check(x, o->scratch, o->err));
     TRY(vector_load(d, v, x, o->err));
     TRY(subject_open(&s, o->methods, v, x, (uint64_t)o->common.seed, (int)o->common.threads, o->scratch,
                      o->err));
@@ -101,8 +100,7 @@ static Status verify(const VerifyJob *o, Dump *d, const char *path)
         return status;
     }
     const char *failures = verify_failures(&report, o->forever);
-    if (!failures)
-        return arena_fail(o->forever, o->err);
+    TRY(arena_check(failures, o->forever, o->err));
     if (!*failures)
         return OK;
     FAIL(o->err, ERR_NUMERIC, "%s: %s", path, failures);

@@ -23,8 +23,14 @@ void *arena_zeroed(Arena *a, size_t count, size_t size);
 #define NEW(a, T, count)      ((T *)arena_take(a, count, sizeof(T)))
 #define NEW_ZERO(a, T, count) ((T *)arena_zeroed(a, count, sizeof(T)))
 
-/* Records ERR_MEMORY with the size of the take that failed last. Use:   if (!p) return arena_fail(a, err);  */
+/* Records ERR_MEMORY with the size of the take that failed last. */
 Status arena_fail(const Arena *a, Error *err);
+
+/* The same unless everything that was to be taken is there:   TRY(arena_check(p && q, a, err));  */
+static inline Status arena_check(bool taken, const Arena *a, Error *err)
+{
+    return taken ? OK : arena_fail(a, err);
+}
 
 /* A rewind releases everything taken after the mark. */
 typedef struct {

@@ -56,8 +56,7 @@ static void skip_mark(Scanner *s)
 static Status read_header(Scanner *s, Csv *out, const char *name, Error *err)
 {
     out->name = NEW(s->a, const char *, COLUMNS_MOST);
-    if (!out->name)
-        return arena_fail(s->a, err);
+    TRY(arena_check(out->name, s->a, err));
     do {
         if (out->columns == COLUMNS_MOST)
             return FAIL(err, ERR_CORRUPT, "%s: more than %d columns", name, COLUMNS_MOST);
@@ -107,14 +106,12 @@ Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Ar
     if (memchr(text, 0, length))
         return FAIL(err, ERR_CORRUPT, "%s: holds a NUL byte: want CSV text", name);
     Scanner s = {.at = text, .end = text + length, .to = NEW(a, char, length + 2), .a = a};
-    if (!s.to)
-        return arena_fail(a, err);
+    TRY(arena_check(s.to, a, err));
     skip_mark(&s);
     TRY(read_header(&s, out, name, err));
     const size_t most = count_lines(s.at, (size_t)(s.end - s.at));
     out->cell = arena_take(a, most, out->columns * sizeof *out->cell);
-    if (!out->cell)
-        return arena_fail(a, err);
+    TRY(arena_check(out->cell, a, err));
     while (s.at < s.end) {
         if (*s.at == '\n' || *s.at == '\r') { /* an empty line is no row */
             s.at++;

@@ -34,7 +34,7 @@ Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error
     }
     *data = text_done(&all);
     *size = all.size;
-    return *data ? OK : arena_fail(a, err);
+    return arena_check(*data, a, err);
 }
 
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err)

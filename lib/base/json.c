@@ -224,8 +224,7 @@ static Status read_items(Parser *p, Json *v, char close)
     skip_space(p);
     for (bool more = !take(p, close); more; more = !take(p, close)) {
         Json *item = NEW_ZERO(p->a, Json, 1);
-        if (!item)
-            return arena_fail(p->a, p->err);
+        TRY(arena_check(item, p->a, p->err));
         TRY(read_item(p, item, close, !v->first));
         *link = item;
         link = &item->next;
@@ -302,8 +301,7 @@ static Status read_value(Parser *p, Json *v)
 static Status read_all(Parser *p, const Json **out)
 {
     Json *v = NEW_ZERO(p->a, Json, 1);
-    if (!v)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(v, p->a, p->err));
     TRY(read_value(p, v));
     skip_space(p);
     if (p->at < p->end)

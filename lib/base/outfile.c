@@ -133,8 +133,7 @@ static Status open_file(OutFile *f, const char *path, bool named, Arena *a, Erro
 {
     struct stat now;
     *f = (OutFile){.path = text_copy(a, path), .target = resolve(path, a)};
-    if (!f->path || !f->target)
-        return arena_fail(a, err);
+    TRY(arena_check(f->path && f->target, a, err));
     f->replaces = stat(f->target, &now) == 0;
     if (!f->replaces && errno == ELOOP)
         return cannot(f, "write", err);

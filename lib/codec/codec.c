@@ -97,8 +97,7 @@ static Status raw_get(const Call *c, Bytes in, float *x)
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
 {
     float *drawn = NEW(c->scratch, float, c->shape->n);
-    if (!drawn)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(drawn, c->scratch, c->err));
     TRY(c->self->ops->decode(c, (Bytes){out->data + start, out->size - start}, drawn));
     out->size = start;
     if (c->streams)
@@ -297,8 +296,7 @@ Call call_inner(const Call *c, size_t own_state)
 Status step_inner(const Step *step, size_t (*own_state)(const Call *c), Step *inner)
 {
     Call *call = NEW(step->call->scratch, Call, step->count);
-    if (!call)
-        return arena_fail(step->call->scratch, step->call->err);
+    TRY(arena_check(call, step->call->scratch, step->call->err));
     for (size_t j = 0; j < step->count; j++)
         call[j] = call_inner(&step->call[j], own_state(&step->call[j]));
     *inner = *step;

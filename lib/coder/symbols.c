@@ -332,8 +332,7 @@ static Status get_gaps(Others *o, Reader *r, Arena *scratch, Error *err, const c
     o->gap = (Words){NEW(scratch, uint32_t, count), count, gap_width(n), UINT32_MAX};
     o->places.at = NEW(scratch, uint16_t, count);
     o->places.before = NEW(scratch, size_t, blocks_of(n) + 1);
-    if (!o->places.at || !o->places.before)
-        return arena_fail(scratch, err);
+    TRY(arena_check(o->places.at && o->places.before, scratch, err));
     TRY(get_words(o->s, &o->gap, in, scratch, err, why));
     *why = "gaps between symbols that do not add up";
     return find_positions(o, &o->places) ? OK : ERR_CORRUPT;
@@ -387,8 +386,7 @@ static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err,
     const size_t count = o.places.count;
     o.other = (Words){NEW(scratch, uint32_t, count), count, s->width, o.common};
     o.bad = NEW(scratch, bool, blocks);
-    if (!o.bad)
-        return arena_fail(scratch, err);
+    TRY(arena_check(o.bad, scratch, err));
     TRY(get_words(s, &o.other, (Bytes){r.at, reader_left(&r)}, scratch, err, why));
     parallel_for(s->threads, blocks, take_block, &o);
     *why = "levels that no encoder writes";

@@ -206,8 +206,7 @@ Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err,
     Job job = {.s = s, .coder = symbols_coder(s)};
     job.body = NEW(scratch, Bytes, blocks);
     job.why = NEW(scratch, const char *, blocks);
-    if (!job.body || !job.why)
-        return arena_fail(scratch, err);
+    TRY(arena_check(job.body && job.why, scratch, err));
     *why = "an unknown form of symbols";
     if (in.size == 0 || !form_get(&job, in.data[0]))
         return ERR_CORRUPT;

@@ -84,8 +84,7 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     char text[32];
     Codec *stage = NULL, *first = copy_down_to(codec, r->stage, &stage, a);
     void *params = NEW_ZERO(a, char, ops->params_size + 1);
-    if (!first || !params)
-        return arena_fail(a, err);
+    TRY(arena_check(first && params, a, err));
     memcpy(params, r->stage->params, ops->params_size);
     stage->params = params;
     stage->named |= UINT64_C(1) << (r->key - ops->params);
@@ -155,8 +154,7 @@ Status rate_spread(CodecSet *set, const Codec *codec, const char *values, size_t
         const Codec *one;
         end = at + strcspn(at, ",");
         const char *text = text_slice(a, at, (size_t)(end - at));
-        if (!text)
-            return arena_fail(a, err);
+        TRY(arena_check(text, a, err));
         if (!text_to_real(text, &value))
             return FAIL(err, ERR_USAGE, "--rates: \"%s\" is no number", text);
         const Status status = rate_set(&one, codec, &r, value, a, &why);

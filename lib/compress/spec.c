@@ -59,14 +59,13 @@ static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *
     if (spec)
         codec->named |= UINT64_C(1) << (p - codec->ops->params);
     *text = codec_text(codec->other, a);
-    return *text ? OK : arena_fail(a, err);
+    return arena_check(*text, a, err);
 }
 
 static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
 {
     char *text = text_slice(a, stage, length);
-    if (!text)
-        return arena_fail(a, err);
+    TRY(arena_check(text, a, err));
     char *keys = strchr(text, ':');
     if (keys)
         *keys++ = 0;
@@ -80,8 +79,7 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
         return error_hint(err, "atomo-bench list shows them all");
     }
     void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);
-    if (!params)
-        return arena_fail(a, err);
+    TRY(arena_check(params, a, err));
     codec->params = params;
     const Param *last = codec->ops->params;
     while (last && last->key && last->type != PARAM_SPEC)
@@ -106,8 +104,7 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
             return FAIL(err, ERR_USAGE, "codec %s: more than %d stages", spec, STAGES_MAX);
         end = stage_end(stage);
         Codec *codec = NEW_ZERO(a, Codec, 1);
-        if (!codec)
-            return arena_fail(a, err);
+        TRY(arena_check(codec, a, err));
         if (open_stage(codec, stage, (size_t)(end - stage), a, err) != OK)
             return error_at(err, "codec %s", spec);
         if (outer)
@@ -198,8 +195,7 @@ static Status add_spec(SpecSet *set, const char *spec, Arena *a, Error *err)
                 ;
             const char *one =
                 text_format(a, "%.*s%.*s%s", (int)from, spec, (int)(end - start), spec + start, spec + to);
-            if (!one)
-                return arena_fail(a, err);
+            TRY(arena_check(one, a, err));
             TRY(add_spec(set, one, a, err));
         }
         return OK;
@@ -212,8 +208,7 @@ static Status add_spec(SpecSet *set, const char *spec, Arena *a, Error *err)
 Status codec_alternatives(const Codec ***out, size_t *count, const TextList *specs, Arena *a, Error *err)
 {
     SpecSet set = {NEW(a, const Codec *, TRIED_MAX), 0};
-    if (!set.codec)
-        return arena_fail(a, err);
+    TRY(arena_check(set.codec, a, err));
     for (size_t i = 0; i < specs->count; i++)
         TRY(add_spec(&set, specs->item[i], a, err));
     *out = set.codec;
@@ -225,12 +220,10 @@ Status codec_unique(const Codec **codec, size_t *count, Arena *a, Error *err)
 {
     const char **text = NEW(a, const char *, CODECS_MAX);
     size_t kept = 0, k;
-    if (!text)
-        return arena_fail(a, err);
+    TRY(arena_check(text, a, err));
     for (size_t i = 0; i < *count; i++) {
         const char *name = codec_text(codec[i], a);
-        if (!name)
-            return arena_fail(a, err);
+        TRY(arena_check(name, a, err));
         for (k = 0; k < kept && strcmp(text[k], name); k++)
             ;
         if (k < kept)

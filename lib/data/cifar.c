@@ -91,8 +91,7 @@ Status cifar_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena
     for (size_t i = 0; i < files; i++)
         count += file[i].count;
     uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
-    if (!pixels || !labels)
-        return arena_fail(a, err);
+    TRY(arena_check(pixels && labels, a, err));
     for (size_t i = 0; i < files; at += file[i++].count)
         if (cifar_take(file[i].bytes, d->info->classes, pixels + at * PIXELS, labels + at, err) != OK)
             return data_damaged(d->info, file[i].path, err);

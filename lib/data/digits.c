@@ -231,8 +231,7 @@ Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Aren
     (void)dir;
     const size_t count = d->split == SPLIT_TRAIN ? DIGITS_TRAIN : DIGITS_TEST;
     uint8_t *pixels = NEW(a, uint8_t, count * DIGIT_PIXELS), *labels = NEW(a, uint8_t, count);
-    if (!pixels || !labels)
-        return arena_fail(a, err);
+    TRY(arena_check(pixels && labels, a, err));
     digits_draw(seed, d->split, count, threads, pixels, labels);
     d->count = count;
     d->pixels = pixels;

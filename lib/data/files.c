@@ -46,8 +46,7 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     if (size / PACKED_MOST > packed.size || packed.size > UINT32_MAX)
         return FAIL(err, ERR_CORRUPT, "damaged gzip data: %zu bytes cannot unpack to %zu", packed.size, size);
     uint8_t *data = NEW(a, uint8_t, size + 1); /* one more byte, to detect content that is too long */
-    if (!data)
-        return arena_fail(a, err);
+    TRY(arena_check(data, a, err));
     z_stream z = {
         .next_in = packed.data, .avail_in = (uInt)packed.size, .next_out = data, .avail_out = (uInt)size + 1};
     if (size == UINT32_MAX || inflateInit2(&z, 15 + 16) != Z_OK)
@@ -91,8 +90,7 @@ Status data_file(const DatasetInfo *info, const char *dir, const char *name, Byt
 {
     const bool packed = !data_file_there(dir, name, a);
     *path = text_format(a, "%s/%s%s", dir, name, packed ? ".gz" : "");
-    if (!*path)
-        return arena_fail(a, err);
+    TRY(arena_check(*path, a, err));
     const int fd = open(*path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         const bool absent = errno == ENOENT && packed;

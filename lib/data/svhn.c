@@ -204,8 +204,7 @@ static Status take(const Shared *s, Dataset *d, Arena *a, Error *err)
 {
     const size_t count = s->answer->count, bytes = HEAD + count * (PIXELS + 1);
     uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
-    if (!pixels || !labels)
-        return arena_fail(a, err);
+    TRY(arena_check(pixels && labels, a, err));
     const uint8_t *in = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->memory, 0);
     if (in == MAP_FAILED)
         return FAIL(err, ERR_MEMORY, "no %zu bytes of shared memory: %s", bytes, strerror(errno));

@@ -108,8 +108,7 @@ Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape re
         return OK;
     const Tall tall = tall_of(x, s->rows, s->cols);
     s->value = NEW(a, double, s->k);
-    if (!s->value)
-        return arena_fail(a, err);
+    TRY(arena_check(s->value, a, err));
     const Status status = linalg_svd(&tall, NULL, s->value, NULL, a, err);
     if (status != OK) {
         s->value = NULL;

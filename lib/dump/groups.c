@@ -38,8 +38,7 @@ static Status drop_nonfinite(Dump *d, size_t *index, size_t *count, Arena *a, Er
     for (size_t i = 0; i < *count; i++)
         largest = dump_tensor(d, index[i])->shape.n > largest ? dump_tensor(d, index[i])->shape.n : largest;
     float *x = NEW(a, float, largest);
-    if (!x)
-        return arena_fail(a, err);
+    TRY(arena_check(x, a, err));
     for (size_t i = 0; i < *count; i++) {
         const size_t n = dump_tensor(d, index[i])->shape.n;
         TRY(dump_read(d, index[i], x, err));
@@ -136,8 +135,7 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
     *out = (VectorList){.item = NEW_ZERO(a, Vector, count), .skipped = selected - count};
     Grouper g = {.spec = spec, .list = out, .owner = NEW(a, size_t, count)};
     size_t *member = NEW(a, size_t, count);
-    if (!out->item || !g.owner || !member)
-        return arena_fail(a, err);
+    TRY(arena_check(out->item && g.owner && member, a, err));
     for (size_t i = 0; i < count; i++) {
         const TensorInfo *t = dump_tensor(d, index[i]);
         g.owner[i] = vector_for(&g, t);

@@ -107,8 +107,7 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
         matrix_view(shape, RESHAPE_PAPER, &rows, &f.cols);
         f.left = factor(&f, LEFT, rows, scratch);
         f.right = factor(&f, RIGHT, f.cols, scratch);
-        if (!f.left || !f.right)
-            return arena_fail(scratch, err);
+        TRY(arena_check(f.left && f.right, scratch, err));
     }
     parallel_for(s->threads, blocks_of(f.n), fill_block, &f);
     arena_rewind(scratch, mark);
@@ -177,8 +176,7 @@ static Status write_tensor(const Synth *s, const char *group, int64_t worker, in
     const char *name = text_format(a, "layer%zu.weight", i);
     const char *path = text_format(a, "%s/%s", group, name ? name : "");
     float *x = NEW(a, float, shape->n);
-    if (!name || !path || !x)
-        return arena_fail(a, err);
+    TRY(arena_check(name && path && x, a, err));
     Attr kind = text_attr("kind", kind_names[kind_guess(name, shape)]);
     TRY(synth_fill(s, worker, step, name, shape, x, a, err));
     return dump_write(to, path, shape, x, &(AttrList){&kind, 1}, err);
@@ -189,14 +187,12 @@ static Status write_group(const Synth *s, const SynthLayout *layout, int64_t ste
 {
     Attr numbers[] = {int_attr("step", step), int_attr("worker", worker)};
     const char *group = text_format(a, "step_%06lld", (long long)step);
-    if (!group)
-        return arena_fail(a, err);
+    TRY(arena_check(group, a, err));
     if (worker == 0)
         TRY(dump_write_attrs(to, group, &(AttrList){numbers, 1}, err));
     if (layout->workers > 1) {
         group = text_format(a, "%s/worker_%lld", group, (long long)worker);
-        if (!group)
-            return arena_fail(a, err);
+        TRY(arena_check(group, a, err));
         TRY(dump_write_attrs(to, group, &(AttrList){numbers, 2}, err));
     }
     for (size_t i = 0; i < layout->shapes; i++) {

@@ -81,8 +81,7 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
                   .member = NEW(a, Member, from->count)};
     size_t *owner = NEW(a, size_t, from->count), *source = NEW(a, size_t, from->count);
     double *rms = NEW(a, double, from->count);
-    if (!out->list.item || !out->member || !owner || !source || !rms)
-        return arena_fail(a, err);
+    TRY(arena_check(out->list.item && out->member && owner && source && rms, a, err));
     Gathering g = {.team = out, .stepwise = has_workers(from)};
     for (size_t i = 0; i < from->count; i++) {
         Member *m = find_member(&g, i);

@@ -181,8 +181,7 @@ Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
     uint64_t size = 0;
     int fd = -1;
     Dump *d = NEW_ZERO(a, Dump, 1);
-    if (!d || !(d->file = text_copy(a, path)) || !(d->inbox = NEW(a, uint8_t, INBOX)))
-        return arena_fail(a, err);
+    TRY(arena_check(d && (d->file = text_copy(a, path)) && (d->inbox = NEW(a, uint8_t, INBOX)), a, err));
     TRY(open_file(path, &fd, &size, err));
     d->socket = d->memory = -1;
     d->fd = fd;

@@ -49,16 +49,14 @@ static Status remember(Walk *w, Found found)
     if (s->count == s->room) {
         const size_t room = s->room ? 2 * s->room : 256;
         Found *wider = NEW(s->arena, Found, room);
-        if (!wider)
-            return arena_fail(s->arena, w->err);
+        TRY(arena_check(wider, s->arena, w->err));
         if (s->count)
             memcpy(wider, s->found, s->count * sizeof *wider);
         s->found = wider;
         s->room = room;
     }
     found.path = text_copy(s->arena, w->path);
-    if (!found.path)
-        return arena_fail(s->arena, w->err);
+    TRY(arena_check(found.path, s->arena, w->err));
     s->found[s->count++] = found;
     return OK;
 }
@@ -177,8 +175,7 @@ Status walk_file(Source *s, Error *err)
     Walk *w = NEW_ZERO(s->arena, Walk, 1);
     uint8_t *room = NEW(s->arena, uint8_t, 4 + MESSAGE_MAX);
     haddr_t *shared = NEW(s->arena, haddr_t, SHARED_MAX);
-    if (!w || !room || !shared)
-        return arena_fail(s->arena, err);
+    TRY(arena_check(w && room && shared, s->arena, err));
     *w = (Walk){.source = s, .message = {room, 0, 4 + MESSAGE_MAX}, .shared = shared, .err = err};
     const hid_t root = H5Gopen2(s->id, "/", H5P_DEFAULT);
     TRY(visit_object(w, root));

@@ -174,8 +174,7 @@ static Status make_groups(DumpWriter *w, const char *path, size_t length, Error 
             continue;
         const ArenaMark mark = arena_mark(w->arena);
         const char *group = text_slice(w->arena, path, end);
-        if (!group)
-            return arena_fail(w->arena, err);
+        TRY(arena_check(group, w->arena, err));
         const htri_t exists = H5Lexists(w->file, group, H5P_DEFAULT);
         const hid_t made =
             exists == 0 ? H5Gcreate2(w->file, group, H5P_DEFAULT, w->group_creation, H5P_DEFAULT) : 0;

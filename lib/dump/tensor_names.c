@@ -17,8 +17,7 @@ static Status take_group_name(const char **path, const char *word, const char **
     if (!(*path)[length] || strncmp(*path, word, skip))
         return OK;
     char *copy = text_slice(a, *path, length);
-    if (!copy)
-        return arena_fail(a, err);
+    TRY(arena_check(copy, a, err));
     const char *digits = copy + skip;
     digits += *digits && strchr("_-.", *digits);
     if (!*digits || digits[strspn(digits, "0123456789")] || !text_to_int(digits, number))
@@ -62,8 +61,7 @@ static int compare_paths(const void *left, const void *right)
 static Status sort_groups(Listing *l, Error *err)
 {
     l->by_path = NEW(l->arena, const ListedGroup *, l->groups);
-    if (!l->by_path)
-        return arena_fail(l->arena, err);
+    TRY(arena_check(l->by_path, l->arena, err));
     for (size_t i = 0; i < l->groups; i++)
         l->by_path[i] = &l->group[i];
     if (l->groups)

@@ -130,8 +130,7 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
 {
     TRY(check_globs(d, s, err));
     *index = NEW(a, size_t, dump_count(d));
-    if (!*index)
-        return arena_fail(a, err);
+    TRY(arena_check(*index, a, err));
     *count = 0;
     for (size_t i = 0; i < dump_count(d); i++) {
         const TensorInfo *t = dump_tensor(d, i);

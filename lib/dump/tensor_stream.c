@@ -29,8 +29,7 @@ static Status take_group(Listing *l, Reader *r, Error *err)
     if (!reader_done(r) || (*g.path && !path_valid(g.path)))
         return bad_message(err, "a group");
     l->group = more(l->group, l->groups, &l->group_room, sizeof g, l->arena);
-    if (!l->group)
-        return arena_fail(l->arena, err);
+    TRY(arena_check(l->group, l->arena, err));
     l->group[l->groups++] = g;
     return OK;
 }
@@ -56,8 +55,7 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     if (!reader_done(r))
         return bad_message(err, "a tensor's attributes");
     l->tensor = more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
-    if (!l->tensor)
-        return arena_fail(l->arena, err);
+    TRY(arena_check(l->tensor, l->arena, err));
     l->tensor[l->tensors++] = t;
     return OK;
 }

@@ -107,8 +107,7 @@ static Status begin_round(Exchange *x)
     for (int i = 0; i < 2 && merges(x); i++) {
         const size_t cap = i == 0 || streams ? 2 * codec_message_bound(&x->call) + 4096 : 0;
         x->merged[i] = (Buf){.data = NEW(a, uint8_t, cap), .cap = cap};
-        if (!x->merged[i].data)
-            return arena_fail(a, x->call.err);
+        TRY(arena_check(x->merged[i].data, a, x->call.err));
     }
     x->round_start = arena_mark(a);
     return OK;
@@ -126,8 +125,7 @@ Status exchange_begin(Exchange *x)
     x->sum = NULL;
     x->call.round = 0;
     memset(x->heard, 0, sizeof x->heard);
-    if (!x->waiting)
-        return arena_fail(a, x->call.err);
+    TRY(arena_check(x->waiting, a, x->call.err));
     if ((x->each || !x->adds) && !(x->sum = NEW_ZERO(a, double, n)))
         return arena_fail(a, x->call.err);
     return begin_round(x);
@@ -151,8 +149,7 @@ Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient
     const size_t cap = codec_bound(&call);
     x->gradient = gradient;
     x->payload = (Buf){.data = NEW(x->payloads, uint8_t, cap), .cap = cap};
-    if (!x->payload.data)
-        return arena_fail(x->payloads, x->call.err);
+    TRY(arena_check(x->payload.data, x->payloads, x->call.err));
     TRY(run(x, EXCHANGE_ENCODE, w, encode));
     *sent = buf_bytes(&x->payload);
     return OK;
@@ -234,8 +231,7 @@ static Status zero_floats(Exchange *x, const Call *c, Bytes *out)
     float *y = NEW(c->scratch, float, c->shape->n);
     Error refused = {0};
     Call quiet = *c;
-    if (!zeros || !y)
-        return arena_fail(zeros ? c->scratch : x->payloads, c->err);
+    TRY(arena_check(zeros && y, zeros ? c->scratch : x->payloads, c->err));
     *out = (Bytes){zeros, size};
     quiet.err = &refused;
     return codec_decode(&quiet, *out, y);
@@ -247,13 +243,11 @@ static Status encode_zeros(Exchange *x, Call c, Bytes *sent)
     const float *zeros = NEW_ZERO(c.scratch, float, c.shape->n);
     c.state = NEW_ZERO(c.scratch, uint8_t, state_round(codec_state_size(&c)));
     c.plan = NULL;
-    if (!zeros || !c.state)
-        return arena_fail(c.scratch, c.err);
+    TRY(arena_check(zeros && c.state, c.scratch, c.err));
     for (c.round = 0; c.round < x->rounds; c.round++) {
         Buf out = {.cap = codec_bound(&c)};
         out.data = NEW(x->payloads, uint8_t, out.cap);
-        if (!out.data)
-            return arena_fail(x->payloads, c.err);
+        TRY(arena_check(out.data, x->payloads, c.err));
         TRY(codec_encode(&c, zeros, &out));
         sent[c.round] = buf_bytes(&out);
     }

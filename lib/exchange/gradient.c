@@ -183,8 +183,7 @@ static Status plan(GradientExchange *x, size_t w)
                   .step = {.call = call, .load = load_parcel, .data = &p},
                   .record = arena_take(x->scratch, x->parcels, x->plan_size)};
     const ExchangeClock *clock = &x->spec.clock;
-    if (!call || !p.parcel || !p.record)
-        return arena_fail(x->scratch, x->err);
+    TRY(arena_check(call && p.parcel && p.record, x->scratch, x->err));
     for (const Parcel *parcel = x->parcel; parcel < x->parcel + x->parcels; parcel++)
         if (!parcel->raw) {
             const Exchange e = exchange_of(x, parcel);
@@ -300,8 +299,7 @@ static Status make_workers(GradientExchange *x)
     const size_t all = x->spec.workers * x->parcels;
     x->worker = NEW_ZERO(x->arena, ExchangeWorker, all);
     x->plan = arena_zeroed(x->arena, all, x->plan_size);
-    if (!x->worker || !x->plan)
-        return arena_fail(x->arena, x->err);
+    TRY(arena_check(x->worker && x->plan, x->arena, x->err));
     for (size_t i = 0; i < all; i++) {
         const Parcel *p = &x->parcel[i % x->parcels];
         ExchangeWorker *w = &x->worker[i];
@@ -331,8 +329,7 @@ static Status open(GradientExchange *x)
 {
     TRY(codec_open(&x->none, "none", x->arena, x->err));
     x->parcel = NEW(x->arena, Parcel, x->spec.tensors + 1);
-    if (!x->parcel)
-        return arena_fail(x->arena, x->err);
+    TRY(arena_check(x->parcel, x->arena, x->err));
     make_parcels(x);
     x->plan_size = codec_plan_size(x->spec.codec);
     TRY(make_workers(x));

@@ -32,8 +32,7 @@ static Status grow(CodecStates *s, Error *err)
     const size_t room = s->room ? 2 * s->room : 64;
     CodecState *wider = NEW(s->arena, CodecState, room);
     s->slot = NEW_ZERO(s->arena, size_t, 2 * room);
-    if (!wider || !s->slot)
-        return arena_fail(s->arena, err);
+    TRY(arena_check(wider && s->slot, s->arena, err));
     if (s->count)
         memcpy(wider, s->item, s->count * sizeof *wider);
     s->item = wider;
@@ -52,8 +51,7 @@ static Status add(CodecStates *s, const Call *c, int64_t worker, uint64_t tensor
         TRY(grow(s, c->err));
     CodecState added = {worker, text_copy(s->arena, name), tensor, *c->shape, codec_state_size(c), NULL};
     added.state = NEW_ZERO(s->arena, uint8_t, state_round(added.size));
-    if (!added.name || !added.state)
-        return arena_fail(s->arena, c->err);
+    TRY(arena_check(added.name && added.state, s->arena, c->err));
     s->item[s->count] = added;
     *find_slot(s, worker, tensor, name, c->shape) = ++s->count;
     return OK;

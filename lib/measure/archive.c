@@ -77,8 +77,7 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
         .member = NEW(a, FrameMember, v->members),
         .members = v->members,
     };
-    if (!r->member)
-        return arena_fail(a, err);
+    TRY(arena_check(r->member, a, err));
     for (size_t m = 0; m < v->members; m++) {
         const TensorInfo *t = dump_tensor(d, v->member[m]);
         r->member[m] = (FrameMember){t->path, t->shape, t->attrs};
@@ -92,8 +91,7 @@ static Status settle(Work *w, Call *c, const float *x, const Message *m, void *s
     if (!codec_keeps_state(c->self))
         return OK;
     float *agreed = NEW(w->scratch, float, c->shape->n);
-    if (!agreed)
-        return arena_fail(w->scratch, w->err);
+    TRY(arena_check(agreed, w->scratch, w->err));
     TRY(codec_receive(c, m, agreed));
     c->heard = m->round;
     c->round = m->rounds - 1;
@@ -136,10 +134,8 @@ static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, 
     Source source = {d, NEW(w->scratch, const Vector *, to - first), 0, NEW(w->scratch, float, largest)};
     Step step = {.call = call, .load = load, .data = &source};
     w->plan = arena_take(plans, to - first, codec_plan_size(w->job->codec));
-    if (!call || !source.vector || !source.x)
-        return arena_fail(w->scratch, w->err);
-    if (!w->plan)
-        return arena_fail(plans, w->err);
+    TRY(arena_check(call && source.vector && source.x, w->scratch, w->err));
+    TRY(arena_check(w->plan, plans, w->err));
     for (size_t i = first; i < to; i++)
         if (!list->item[i].raw) {
             source.vector[step.count] = &list->item[i];
@@ -164,8 +160,7 @@ static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
     Buf payload = {.cap = codec_message_bound(&c)};
     float *x = NEW(w->scratch, float, v->shape.n);
     payload.data = NEW(w->scratch, uint8_t, payload.cap);
-    if (!x || !payload.data)
-        return arena_fail(w->scratch, w->err);
+    TRY(arena_check(x && payload.data, w->scratch, w->err));
     TRY(vector_load(d, v, x, w->err));
     if ((state && codec_train(&c, x, state) != OK) || codec_send(&c, x, &payload, &m) != OK)
         return error_at(w->err, "%.200s: %.200s", dump_file(d), r.member[0].path);
@@ -211,8 +206,7 @@ static int compare_below(const void *group, const void *item)
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);
-    if (!member)
-        return arena_fail(a, err);
+    TRY(arena_check(member, a, err));
     for (size_t i = 0; i < dump_groups(d); i++) {
         const AttrList *attrs;
         const char *group = dump_group(d, i, &attrs);
@@ -277,8 +271,7 @@ static Status decode_record(Work *w, const FrameReader *from, const FrameRecord 
     const Shape shape = frame_shape(r);
     Call c = call_for(w, r, &shape);
     float *x = NEW(w->scratch, float, shape.n);
-    if (!x)
-        return arena_fail(w->scratch, w->err);
+    TRY(arena_check(x, w->scratch, w->err));
     if (receive(w, &c, r, x) != OK)
         return error_at(w->err, "%.200s: at byte %llu: %.200s", frame_name(from),
                         (unsigned long long)frame_offset(from), r->name);

@@ -76,8 +76,7 @@ Status layout_make(Layout *l, const VectorList *vectors, uint64_t memory, Arena 
                   .above = NEW(a, double, n),
                   .above_run = NAN,
                   .reach = compare_reach(vectors, memory)};
-    if (!l->cell || !l->order || !l->above)
-        return arena_fail(a, err);
+    TRY(arena_check(l->cell && l->order && l->above, a, err));
     find_cells(l, vectors);
     order_cells(l, vectors);
     return OK;
@@ -171,8 +170,7 @@ static Status pool_wasserstein(Engine *e, Pool *p)
         return OK;
     float *x = e->b.pool_x + p->begin, *y = e->b.pool_y + p->begin;
     uint32_t *spare = NEW(a, uint32_t, n);
-    if (!spare)
-        return arena_fail(a, e->err);
+    TRY(arena_check(spare, a, e->err));
     TRY(radix_sort(x, n, x, spare, threads, a, e->err));
     TRY(radix_sort(y, n, y, spare, threads, a, e->err));
     TRY(radix_mean_gap(x, y, n, threads, &p->tally.wasserstein, a, e->err));
@@ -244,8 +242,7 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
     if (!e->plan->size || v->raw)
         return OK;
     const void **taken = NEW_ZERO(e->tallies, const void *, workers);
-    if (!taken)
-        return arena_fail(e->tallies, e->err);
+    TRY(arena_check(taken, e->tallies, e->err));
     for (size_t w = 0; w < workers && (w == 0 || !e->plan->failed); w++)
         taken[w] = plan_take(&e->plan[w], v);
     *record = taken;
@@ -367,8 +364,7 @@ static Status run_all(Engine *e, Arena *a)
     TRY(layout_make(&e->layout, c->vectors, c->memory, a, e->err));
     TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
     e->plan = NEW(a, CellPlan, workers_of(c));
-    if (!e->plan)
-        return arena_fail(a, e->err);
+    TRY(arena_check(e->plan, a, e->err));
     TRY(find_percentiles(e));
     for (e->codec = 0; e->codec < c->codecs; e->codec++) {
         if (c->skip && c->skip[e->codec])

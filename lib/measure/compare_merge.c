@@ -294,8 +294,7 @@ static Status measure(Merger *m, Tally *tally)
     }
     memset(b->sum, 0, m->n * sizeof *b->sum);
     m->sent = NEW(b->payloads, WorkerSent, m->workers);
-    if (!m->sent)
-        return arena_fail(b->payloads, m->x.call.err);
+    TRY(arena_check(m->sent, b->payloads, m->x.call.err));
     TRY(train(m));
     const ArenaMark mark = arena_mark(b->payloads);
     for (m->repeat = 0; m->repeat < t->c->repeats; m->repeat++) {

@@ -33,8 +33,7 @@ static Status open_step(Step *step, Source *source, const Cell *cell, Arena *a, 
     Call *call = NEW(a, Call, cell->to - cell->from);
     source->vector = NEW(a, const Vector *, cell->to - cell->from);
     *step = (Step){.call = call, .load = load, .data = source};
-    if (!call || !source->vector)
-        return arena_fail(a, err);
+    TRY(arena_check(call && source->vector, a, err));
     for (size_t i = cell->from; i < cell->to; i++) {
         const Vector *v = &p->c->vectors->item[i];
         void *state;
@@ -63,8 +62,7 @@ Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, E
         return OK;
     TRY(open_step(&step, &source, cell, a, err));
     plan->next = arena_take(a, step.count, plan->size);
-    if (!plan->next)
-        return arena_fail(a, err);
+    TRY(arena_check(plan->next, a, err));
     if (step.count == 0)
         return OK;
     const double start = clock_now();
@@ -81,8 +79,7 @@ Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, E
         return OK;
     error_at(err, "%.200s", source.vector[source.at]->name);
     Error *why = NEW(a, Error, 1);
-    if (!why)
-        return arena_fail(a, err);
+    TRY(arena_check(why, a, err));
     *why = *err;
     plan->why = why;
     return OK;

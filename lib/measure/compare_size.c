@@ -24,15 +24,13 @@ struct Sizer {
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err)
 {
     Sizer *s = *out = NEW_ZERO(a, Sizer, 1);
-    if (!s)
-        return arena_fail(a, err);
+    TRY(arena_check(s, a, err));
     *s = (Sizer){.c = c,
                  .x = NEW(a, float, c->vectors->largest),
                  .y = arena_take(a, 1, lendable(c->vectors->largest)),
                  .payloads = arena_open(0),
                  .scratch = arena_open(0)};
-    if (!s->x || !s->y)
-        return arena_fail(a, err);
+    TRY(arena_check(s->x && s->y, a, err));
     TRY(codec_open(&s->none, "none", a, err));
     return layout_make(&s->layout, c->vectors, 0, a, err);
 }
@@ -54,8 +52,7 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
     Message message;
     Buf payload = {.cap = codec_message_bound(call)};
     payload.data = NEW(s->payloads, uint8_t, payload.cap);
-    if (!payload.data)
-        return arena_fail(s->payloads, call->err);
+    TRY(arena_check(payload.data, s->payloads, call->err));
     *bytes = 0;
     if (state)
         TRY(codec_train(call, s->x, state)); /* at the random address of repeat 0 */

@@ -260,21 +260,18 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
                    .work = arena_take(a, 2, lendable(n)),
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};
-    if (!b->x || !b->y || !b->work || !b->encode || !b->decode)
-        return arena_fail(a, err);
+    TRY(arena_check(b->x && b->y && b->work && b->encode && b->decode, a, err));
     if (held) {
         b->pool_x = NEW(a, float, held);
         b->pool_y = NEW(a, float, held);
-        if (!b->pool_x || !b->pool_y)
-            return arena_fail(a, err);
+        TRY(arena_check(b->pool_x && b->pool_y, a, err));
     }
     if (c->workers) {
         b->g = NEW(a, float, n);
         b->sum = NEW(a, double, n);
         b->merge = NEW(a, double, c->repeats);
         b->each = NEW(a, double, c->repeats);
-        if (!b->g || !b->sum || !b->merge || !b->each)
-            return arena_fail(a, err);
+        TRY(arena_check(b->g && b->sum && b->merge && b->each, a, err));
     }
     TRY(codec_open(&b->none, "none", a, err));
     b->payloads = arena_open(0);

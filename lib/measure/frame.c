@@ -70,8 +70,7 @@ static Status block_begin(FrameWriter *w, Buf *b, char type, size_t size, Error 
 {
     *b = (Buf){.cap = BLOCK_HEAD + size + BLOCK_TAIL};
     b->data = NEW(w->arena, uint8_t, b->cap);
-    if (!b->data)
-        return arena_fail(w->arena, err);
+    TRY(arena_check(b->data, w->arena, err));
     buf_u8(b, (uint8_t)type);
     buf_u64(b, size);
     return OK;
@@ -175,8 +174,7 @@ Status frame_create(FrameWriter **out, const char *path, const char *spec, uint6
                     Error *err)
 {
     FrameWriter *w = NEW_ZERO(a, FrameWriter, 1);
-    if (!w)
-        return arena_fail(a, err);
+    TRY(arena_check(w, a, err));
     w->promised = records;
     TRY(outfile_open(&w->out, path, a, err));
     w->arena = arena_open(0);
@@ -257,8 +255,7 @@ static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Err
     if (size > left - BLOCK_HEAD - BLOCK_TAIL)
         return bad(r, err, "the file is cut short, or a length is wrong");
     uint8_t *block = NEW(a, uint8_t, BLOCK_HEAD + size + BLOCK_TAIL);
-    if (!block)
-        return arena_fail(a, err);
+    TRY(arena_check(block, a, err));
     memcpy(block, head, BLOCK_HEAD);
     TRY(read_bytes(r, block + BLOCK_HEAD, size + BLOCK_TAIL, err));
     if (load_u64(block + BLOCK_HEAD + size) != checksum((Bytes){block, BLOCK_HEAD + size}, r->block))

@@ -18,7 +18,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .spread_known = !random || repeats > 1,
                  .percentile_known = true};
     t->error = arena_zeroed(a, t->decoded, sizeof *t->error);
-    return t->error ? OK : arena_fail(a, err);
+    return arena_check(t->error, a, err);
 }
 
 /* ---- passes over a vector: blocks run in parallel, and their sums are added in order ---- */
@@ -67,8 +67,7 @@ static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size
     const ArenaMark mark = arena_mark(s->scratch);
     const size_t blocks = blocks_of(s->n);
     p->part = arena_take(s->scratch, blocks, sizeof *p->part);
-    if (!p->part)
-        return arena_fail(s->scratch, s->err);
+    TRY(arena_check(p->part, s->scratch, s->err));
     parallel_for(s->threads, blocks, block, p);
     for (size_t b = 0; b < blocks; b++) {
         for (size_t i = 0; i < sums; i++)

@@ -110,8 +110,7 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
     if (!strchr(text, '='))
         return find_preset(out, text, err);
     char *name = text_copy(a, text), *items = text_copy(a, text), *rest = NULL;
-    if (!name || !items)
-        return arena_fail(a, err);
+    TRY(arena_check(name && items, a, err));
     for (char *item = strtok_r(items, ", ", &rest); item; item = strtok_r(NULL, ", ", &rest))
         TRY(read_key(text, item, value, err));
     for (size_t k = 0; k < countof(keys); k++)

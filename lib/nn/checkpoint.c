@@ -41,8 +41,7 @@ static Status visit_slices(Trainer *t, const char *folder, const SliceList *list
         const Slice *s = &list->item[i];
         const ArenaMark mark = arena_mark(t->arena);
         const char *path = text_format(t->arena, "%s/%s", folder, s->name);
-        if (!path)
-            return arena_fail(t->arena, err);
+        TRY(arena_check(path, t->arena, err));
         TRY(visit(data, path, &s->shape, x + s->offset, err));
         arena_rewind(t->arena, mark);
     }
@@ -60,8 +59,7 @@ static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, E
         if (s->worker != (int64_t)w || !shape.n)
             continue;
         const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
-        if (!path)
-            return arena_fail(t->arena, err);
+        TRY(arena_check(path, t->arena, err));
         TRY(visit(data, path, &shape, s->state, err));
         arena_rewind(t->arena, mark);
     }
@@ -125,8 +123,7 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err)
     DumpWriter *to;
     TRY(step_folder_make(dir, t->arena, err));
     const char *path = step_file(dir, t->step, t->arena);
-    if (!path)
-        return arena_fail(t->arena, err);
+    TRY(arena_check(path, t->arena, err));
     TRY(dump_create(&to, path, err));
     const Status status = dump_finish(to, save_all(t, to, err), err);
     arena_rewind(t->arena, mark);
@@ -247,8 +244,7 @@ static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *
 {
     Dump *from;
     Error why = {0};
-    if (!path)
-        return arena_fail(a, err);
+    TRY(arena_check(path, a, err));
     if (dump_open(&from, path, a, &why) != OK)
         return OK;
     const bool other = check_own(t, dump_attrs(from), path, &why) == ERR_USAGE;
@@ -280,8 +276,7 @@ Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, c
     TRY(step_files(&step, &count, dir, t->arena, err));
     while (count-- > 0) {
         const char *path = step_file(dir, step[count], t->arena);
-        if (!path)
-            return arena_fail(t->arena, err);
+        TRY(arena_check(path, t->arena, err));
         const Status status = checkpoint_load(t, path, err);
         if (status == OK || status == ERR_USAGE || status == ERR_MEMORY) {
             arena_rewind(t->arena, mark);

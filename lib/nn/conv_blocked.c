@@ -270,8 +270,7 @@ static Status reorder_open(Reorder *w, const dnnl_memory_desc_t *d, Arena *scrat
     w->out_at = NEW(scratch, size_t, w->out);
     w->in_at = NEW(scratch, size_t, w->in);
     w->kernel_at = NEW(scratch, size_t, w->kernel);
-    if (!w->out_at || !w->in_at || !w->kernel_at)
-        return arena_fail(scratch, err);
+    TRY(arena_check(w->out_at && w->in_at && w->kernel_at, scratch, err));
     for (size_t o = 0; o < w->out; o++)
         w->out_at[o] = term(d, 0, o);
     for (size_t i = 0; i < w->in; i++)
@@ -434,8 +433,7 @@ static Status work_weights(Work *w, int way)
 {
     const dnnl_memory_desc_t *order = &w->s->order[way];
     float *ordered = NEW(w->p->scratch, float, weights_room(order));
-    if (!ordered)
-        return arena_fail(w->p->scratch, w->p->err);
+    TRY(arena_check(ordered, w->p->scratch, w->p->err));
     w->weights = ordered;
     return weights_put(w->p->weights + w->l->weight->offset, order, ordered, w->p->threads, w->p->scratch,
                        w->p->err);
@@ -508,8 +506,7 @@ static Status backward_data(const Layer *l, const Pass *p)
     TRY(work_weights(&w, BACK_DATA));
     if (l->in->accumulate) {
         w.aside = NEW(p->scratch, float, slots(&w) * w.s->images * activation_size(l->in));
-        if (!w.aside)
-            return arena_fail(p->scratch, p->err);
+        TRY(arena_check(w.aside, p->scratch, p->err));
     }
     l->in->accumulate = true;
     return work_run(&w, data_piece);
@@ -554,8 +551,7 @@ static Status backward_weights(const Layer *l, const Pass *p)
     w.bias_at = weights_room(order);
     w.each = w.bias_at + (l->bias ? whole_lines(l->out->channels * sizeof(float)) / sizeof(float) : 0);
     w.partial = NEW(p->scratch, float, pieces(&w) * w.each);
-    if (!w.partial)
-        return arena_fail(p->scratch, p->err);
+    TRY(arena_check(w.partial, p->scratch, p->err));
     TRY(work_run(&w, weights_piece));
     parallel_for(p->threads, (w.each + RUN - 1) / RUN, add_run, &w);
     if (l->bias)

@@ -46,8 +46,7 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
     const Activation *in = l->in, *out = l->out;
     State *s = NEW(a, State, 1);
     Reach *r = NEW(a, Reach, in->rows + in->columns + out->rows + out->columns);
-    if (!s || !r)
-        return arena_fail(a, err);
+    TRY(arena_check(s && r, a, err));
     *s = (State){.row = r,
                  .column = r + out->rows,
                  .back_row = r + out->rows + out->columns,

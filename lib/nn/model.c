@@ -43,8 +43,7 @@ static Status build(Model *m, const Network *network, const ModelSpec *spec, Err
     b->parameters.item = NEW(m->arena, Slice, SLICES_MOST);
     b->running.item = NEW(m->arena, Slice, SLICES_MOST);
     b->image = NEW(m->arena, Activation, 1);
-    if (!b->layer || !b->parameters.item || !b->running.item || !b->image)
-        return arena_fail(m->arena, err);
+    TRY(arena_check(b->layer && b->parameters.item && b->running.item && b->image, m->arena, err));
     *b->image =
         (Activation){.channels = spec->channels, .rows = spec->rows, .columns = spec->columns, .lanes = 1};
     m->outputs = network->build(b, b->image, network->plan);

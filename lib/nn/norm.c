@@ -28,8 +28,7 @@ static Status open(Layer *l, size_t images, Arena *a, Error *err)
 {
     (void)images;
     State *s = NEW(a, State, 1);
-    if (!s)
-        return arena_fail(a, err);
+    TRY(arena_check(s, a, err));
     s->mean = NEW(a, float, l->in->channels);
     s->scale = NEW(a, float, l->in->channels);
     l->state = s;

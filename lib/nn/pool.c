@@ -56,7 +56,7 @@ static Status each_plane_back(const Layer *l, const Pass *p,
 static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
 {
     l->state = NEW(a, uint8_t, activation_floats(l->out, images));
-    return l->state ? OK : arena_fail(a, err);
+    return arena_check(l->state, a, err);
 }
 
 static void max_plane(const Work *w, size_t in, size_t out)

@@ -46,7 +46,7 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
     *count = 0;
     *step = NEW(a, size_t, room);
     if (!folder)
-        return *step ? OK : arena_fail(a, err);
+        return arena_check(*step, a, err);
     for (const struct dirent *e; *step && (e = readdir(folder));) {
         if (!number_of(e->d_name, &number))
             continue;
@@ -61,8 +61,7 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
             (*step)[(*count)++] = number;
     }
     closedir(folder);
-    if (!*step)
-        return arena_fail(a, err);
+    TRY(arena_check(*step, a, err));
     qsort(*step, *count, sizeof **step, by_number);
     return OK;
 }
@@ -88,8 +87,7 @@ bool step_folder_names(const char *dir, const char *path, Arena *a)
 Status step_folder_make(const char *dir, Arena *a, Error *err)
 {
     char *path = text_copy(a, dir);
-    if (!path)
-        return arena_fail(a, err);
+    TRY(arena_check(path, a, err));
     for (char *at = path + 1;; at++) {
         const char was = *at;
         if (was && was != '/')

@@ -224,9 +224,9 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->labels = NEW(a, uint8_t, images);
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    if (!t->weights || !t->velocity || !t->agreed || !t->gradient || !t->running || !t->weight || !t->sends ||
-        !t->encode || !t->images || !t->labels || !t->order || !t->index)
-        return arena_fail(a, err);
+    TRY(arena_check(t->weights && t->velocity && t->agreed && t->gradient && t->running && t->weight &&
+                        t->sends && t->encode && t->images && t->labels && t->order && t->index,
+                    a, err));
     for (size_t w = 0; w < t->s.workers; w++) {
         t->gradient[w] = NEW_ZERO(a, float, t->floats);
         t->running[w] = NEW(a, float, t->running_floats);
@@ -240,8 +240,7 @@ static Status open_exchange(Trainer *t, Error *err)
     const TrainSetup *s = &t->s;
     const SliceList *list = model_parameters(t->model);
     GradientTensor *tensor = NEW(t->arena, GradientTensor, list->count);
-    if (!tensor)
-        return arena_fail(t->arena, err);
+    TRY(arena_check(tensor, t->arena, err));
     for (size_t i = 0; i < list->count; i++)
         tensor[i] = (GradientTensor){list->item[i].name, list->item[i].shape, list->item[i].offset};
     const GradientSpec spec = {.codec = s->codec,

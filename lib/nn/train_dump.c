@@ -72,8 +72,7 @@ Status gradient_dump_step(GradientDump *d, const Trainer *t, const StepRecord *r
     const ArenaMark mark = arena_mark(d->scratch);
     DumpWriter *to;
     const char *path = step_file(d->folder, r->step, d->scratch);
-    if (!path)
-        return arena_fail(d->scratch, err);
+    TRY(arena_check(path, d->scratch, err));
     TRY(dump_create(&to, path, err));
     const Status status = dump_finish(to, write_step(d, to, t, r, err), err);
     arena_rewind(d->scratch, mark);
@@ -105,8 +104,7 @@ static Status copy_part(GradientDump *d, size_t step, DumpWriter *to, Error *err
     char name[32];
     Dump *from;
     const char *path = step_file(d->folder, step, d->scratch);
-    if (!path)
-        return arena_fail(d->scratch, err);
+    TRY(arena_check(path, d->scratch, err));
     TRY(dump_open(&from, path, d->scratch, err));
     snprintf(name, sizeof name, "step_%06zu", step);
     const Status status = copy_step(d, from, name, to, err);
@@ -190,8 +188,7 @@ static Status check_parts(GradientDump *d, Error *err)
         const ArenaMark mark = arena_mark(d->scratch);
         const char *path = step_file(d->folder, step[i], d->scratch);
         Dump *from;
-        if (!path)
-            return arena_fail(d->scratch, err);
+        TRY(arena_check(path, d->scratch, err));
         if (step[i] > d->from) {
             if (unlink(path))
                 return FAIL(err, ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
@@ -223,8 +220,7 @@ static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
         d->most = list->item[i].shape.n > d->most ? list->item[i].shape.n : d->most;
     d->x = NEW(d->arena, float, d->most);
     d->folder = text_format(d->arena, "%s.parts", d->path);
-    if (!d->x || !d->folder)
-        return arena_fail(d->arena, err);
+    TRY(arena_check(d->x && d->folder, d->arena, err));
     d->root[0] = attr_text("schema", "atomo-gradients/1");
     d->root[1] = attr_text("model", t->s.network);
     d->root[2] = attr_text("framework", "atomo");
@@ -267,8 +263,7 @@ static Status join_parts(GradientDump *d, Error *err)
         return error_hint(err, "%.200s has each saved step as a dump of its own", d->folder);
     for (size_t i = 0; i < parts; i++) {
         const char *path = step_file(d->folder, part[i], d->arena);
-        if (!path)
-            return arena_fail(d->arena, err);
+        TRY(arena_check(path, d->arena, err));
         unlink(path);
     }
     rmdir(d->folder);

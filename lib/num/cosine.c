@@ -199,8 +199,9 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     p->strips = (p->lines - 1) / p->width + 1;
     const size_t slots = least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);
-    if (!p->slot || !rotor_open(&p->rotor, M_PI / (2 * (double)p->length), p->length / 2 + 1, scratch))
-        return arena_fail(scratch, err);
+    TRY(arena_check(p->slot &&
+                        rotor_open(&p->rotor, M_PI / (2 * (double)p->length), p->length / 2 + 1, scratch),
+                    scratch, err));
     TRY(fourier_open(&p->fourier, p->width, p->length, FOURIER_ROWS, way, p->slot, scratch, err));
     for (p->first = 0; p->first < p->strips; p->first += slots)
         parallel_for(threads, least(slots, p->strips - p->first), run_slot, p);

@@ -70,8 +70,7 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
     const size_t pairs = fourier_room(cols) / 2;
     const bool down = side == FOURIER_MATRIX && rows > 1;
     *f = (Fourier){.way = way, .rows = rows, .cols = cols};
-    if (!rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch))
-        return arena_fail(scratch, err);
+    TRY(arena_check(rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch), scratch, err));
     f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, way, data)
                         : plan_complex(cols / 2, 1, rows, pairs, way, data);
     f->down = down ? plan_complex(rows, pairs, pairs, 1, way, data) : NULL;

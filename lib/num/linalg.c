@@ -41,8 +41,7 @@ static Status few_gram(const Tall *a, int threads, double *g, Arena *scratch, Er
 {
     const size_t cells = a->cols * a->cols, step = piece_rows(a->cols), pieces = (a->rows + step - 1) / step;
     FewGram f = {a, step, NEW(scratch, double, pieces *cells)};
-    if (!f.partial)
-        return arena_fail(scratch, err);
+    TRY(arena_check(f.partial, scratch, err));
     parallel_for(threads, pieces, few_gram_piece, &f);
     memset(g, 0, cells * sizeof *g);
     for (size_t p = 0; p < pieces; p++)
@@ -59,7 +58,7 @@ Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
     const size_t step = smaller(most, a->rows);
     *p = (Panel){.a = a, .step = step, .x = NEW(scratch, double, step *cols)};
-    return p->x ? OK : arena_fail(scratch, err);
+    return arena_check(p->x, scratch, err);
 }
 
 void panel_load(Panel *p, size_t from)
@@ -173,8 +172,7 @@ static Status project_few(const Tall *a, const double *v, size_t count, int thre
                           Arena *scratch, Error *err)
 {
     double *four = NEW(scratch, double, 4 * a->cols);
-    if (!four)
-        return arena_fail(scratch, err);
+    TRY(arena_check(four, scratch, err));
     Projection p = {.a = a, .v = four, .step = a->turned ? 4096 : piece_rows(a->cols)};
     for (size_t k = 0; k < count; k += 4) {
         p.count = smaller(4, count - k);
@@ -222,8 +220,7 @@ static Status project_many(const Tall *a, const double *v, size_t count, int thr
     TRY(linalg_ready(err));
     TRY(panel_open(&m.panel, a, scratch, err));
     m.product = NEW(scratch, double, count *m.panel.step);
-    if (!m.product)
-        return arena_fail(scratch, err);
+    TRY(arena_check(m.product, scratch, err));
     for (size_t from = 0; from < a->rows; from += m.panel.step) {
         panel_load(&m.panel, from);
         parallel_for(threads, (count + VECTORS - 1) / VECTORS, project_strip, &m);

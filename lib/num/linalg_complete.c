@@ -14,15 +14,13 @@ Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *
     int size, info;
     TRY(linalg_ready(err));
     *c = (Completion){.k = k, .count = count, .reflector = v, .tau = NEW(a, double, count)};
-    if (!c->tau)
-        return arena_fail(a, err);
+    TRY(arena_check(c->tau, a, err));
     if (count == 0)
         return OK;
     const int rows = blas_int(k), columns = blas_int(count);
     blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, &told, &ask_size, &info);
     double *work = work_of(told, &size, a);
-    if (!work)
-        return arena_fail(a, err);
+    TRY(arena_check(work, a, err));
     blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, work, &size, &info);
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
@@ -42,8 +40,7 @@ static Status reflect(const Completion *c, const char *how, size_t rows, size_t 
     blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, &told, &ask_size, &info, 1,
                   1);
     double *work = work_of(told, &size, a);
-    if (!work)
-        return arena_fail(a, err);
+    TRY(arena_check(work, a, err));
     blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, work, &size, &info, 1, 1);
     arena_rewind(a, mark);
     return info ? lapack_failed("dormqr", info, err) : OK;

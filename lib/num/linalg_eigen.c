@@ -36,8 +36,7 @@ static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
     blas->dsyevd_("V", "L", &k, g, &k, e->value, &told, &ask_size, &whole_told, &ask_size, &info, 1, 1);
     double *work = work_of(told, &size, a);
     int *whole = NEW(a, int, (size_t)whole_told);
-    if (!work || !whole)
-        return arena_fail(a, err);
+    TRY(arena_check(work && whole, a, err));
     blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
     e->vector = g; /* LAPACK stores by columns: its column i is row i of `vector` */
     return info ? lapack_failed("dsyevd", info, err) : OK;
@@ -53,8 +52,7 @@ static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error
     blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, &told, &ask_size, &info, 1, 1,
                   1);
     double *work = work_of(told, &size, a);
-    if (!work)
-        return arena_fail(a, err);
+    TRY(arena_check(work, a, err));
     blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1, 1, 1);
     return info ? lapack_failed("dormtr", info, err) : OK;
 }
@@ -68,15 +66,13 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k), told,
            *work;
     int whole_told, size, info;
-    if (!d || !off || !v)
-        return arena_fail(a, err);
+    TRY(arena_check(d && off && v, a, err));
     memcpy(d, e->diag, e->k * sizeof *d);
     memcpy(off, e->off, e->k * sizeof *off);
     blas->dstedc_("I", &k, d, off, v, &k, &told, &ask_size, &whole_told, &ask_size, &info, 1);
     work = work_of(told, &size, a);
     int *whole = NEW(a, int, (size_t)whole_told);
-    if (!work || !whole)
-        return arena_fail(a, err);
+    TRY(arena_check(work && whole, a, err));
     blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &whole_told, &info, 1);
     if (info)
         return lapack_failed("dstedc", info, err);
@@ -97,12 +93,10 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
     e->off = NEW_ZERO(a, double, e->k);
     double *off = NEW(a, double, e->k), told;
     int size, info;
-    if (!e->tau || !e->diag || !e->off || !off)
-        return arena_fail(a, err);
+    TRY(arena_check(e->tau && e->diag && e->off && off, a, err));
     blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, &told, &ask_size, &info, 1);
     double *work = work_of(told, &size, a);
-    if (!work)
-        return arena_fail(a, err);
+    TRY(arena_check(work, a, err));
     blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1);
     if (info)
         return lapack_failed("dsytrd", info, err);
@@ -122,8 +116,7 @@ Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
 {
     TRY(linalg_ready(err));
     *e = (Eigen){.k = k, .value = NEW(a, double, k)};
-    if (!e->value)
-        return arena_fail(a, err);
+    TRY(arena_check(e->value, a, err));
     TRY(eigen_fits(k, err));
     if (!all_finite(g, k * k))
         return FAIL(err, ERR_NUMERIC, "a matrix with NaN or Inf");

@@ -37,8 +37,7 @@ Status pareto_mark(ParetoPoint *point, size_t count, Arena *a, Error *err)
     const ArenaMark mark = arena_mark(a);
     ParetoPoint **sorted = NEW(a, ParetoPoint *, count + 1);
     size_t known = 0;
-    if (!sorted)
-        return arena_fail(a, err);
+    TRY(arena_check(sorted, a, err));
     for (size_t i = 0; i < count; i++) {
         point[i].front = false;
         if (!isnan(point[i].size) && !isnan(point[i].error))

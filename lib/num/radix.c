@@ -157,8 +157,7 @@ Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int thr
         pieces = PIECES_MAX;
     Sort s = {.x = x, .n = n, .pieces = pieces, .piece = n / pieces, .out = out, .spare = spare};
     s.place = arena_take(scratch, pieces, sizeof *s.place);
-    if (!s.place)
-        return arena_fail(scratch, err);
+    TRY(arena_check(s.place, scratch, err));
     parallel_for(threads, pieces, count_piece, &s);
     lay_out(&s);
     parallel_for(threads, pieces, deal_piece, &s);
@@ -186,8 +185,7 @@ Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, dou
 {
     const ArenaMark mark = arena_mark(scratch);
     Gap g = {x, y, n, NEW(scratch, double, blocks_of(n))};
-    if (!g.part)
-        return arena_fail(scratch, err);
+    TRY(arena_check(g.part, scratch, err));
     parallel_for(threads, blocks_of(n), gap_block, &g);
     double sum = 0;
     for (size_t b = 0; b < blocks_of(n); b++)

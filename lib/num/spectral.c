@@ -30,8 +30,7 @@ static Status eigenvectors(Spectral *s, const size_t *index, size_t count, doubl
                            Error *err)
 {
     size_t *wanted = NEW(arena, size_t, count);
-    if (!wanted)
-        return arena_fail(arena, err);
+    TRY(arena_check(wanted, arena, err));
     for (size_t q = 0; q < count; q++)
         wanted[count - 1 - q] = eigen_index(s, index[q]);
     TRY(eigen_some(&s->eigen, wanted, count, v, arena, err));
@@ -48,8 +47,7 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     const ArenaMark mark = arena_mark(arena);
     float *u = NEW(arena, float, (s->k - first < AT_ONCE ? s->k - first : AT_ONCE) * s->a.rows);
     uint8_t *to[AT_ONCE];
-    if (!u)
-        return arena_fail(arena, err);
+    TRY(arena_check(u, arena, err));
     for (size_t q = 0; q < AT_ONCE && q < s->k - first; q++)
         to[q] = (uint8_t *)(u + q * s->a.rows);
     for (size_t i = first; i < s->k; i += AT_ONCE) { /* the basis is in ascending order of eigenvalues */
@@ -69,8 +67,7 @@ static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
 {
     double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
     size_t *index = NEW(arena, size_t, strong);
-    if (!v || !square || !index)
-        return arena_fail(arena, err);
+    TRY(arena_check(v && square && index, arena, err));
     for (size_t i = 0; i < strong; i++)
         index[i] = i;
     TRY(eigenvectors(s, index, strong, v, arena, err));
@@ -87,8 +84,7 @@ static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
     TRY(eigen_fits(s->k, err)); /* before the expensive Gram matrix */
     double *g = NEW(arena, double, s->k * s->k);
-    if (!g)
-        return arena_fail(arena, err);
+    TRY(arena_check(g, arena, err));
     TRY(linalg_gram(&s->a, s->threads, g, arena, err));
     TRY(eigen_open(&s->eigen, g, s->k, arena, err));
     const double most = s->k ? s->eigen.value[s->k - 1] : 0;
@@ -104,16 +100,14 @@ static Status open_gesdd(Spectral *s, Arena *arena, Error *err)
 {
     s->u = NEW(arena, double, s->k * s->a.rows);
     s->v = NEW(arena, double, s->k * s->k);
-    if (!s->u || !s->v)
-        return arena_fail(arena, err);
+    TRY(arena_check(s->u && s->v, arena, err));
     return linalg_svd(&s->a, s->u, s->lambda, s->v, arena, err);
 }
 
 Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Arena *arena, Error *err)
 {
     *s = (Spectral){.a = a, .k = a.cols, .lambda = NEW(arena, double, a.cols), .threads = threads};
-    if (!s->lambda)
-        return arena_fail(arena, err);
+    TRY(arena_check(s->lambda, arena, err));
     TRY((method == SPECTRAL_GRAM ? open_gram : open_gesdd)(s, arena, err));
     /* The basis is exact up to rounding only, so smaller values of lambda are not significant. */
     for (size_t i = 1; i < s->k; i++)
@@ -146,8 +140,7 @@ Status spectral_atoms(Spectral *s, const size_t *index, const double *scale, siz
         return OK;
     }
     double *basis = NEW(arena, double, count * s->k);
-    if (!basis)
-        return arena_fail(arena, err);
+    TRY(arena_check(basis, arena, err));
     TRY(s->rest.k ? completion_some(&s->rest, index, count, basis, arena, err)
                   : eigenvectors(s, index, count, basis, arena, err));
     for (size_t q = 0; q < count; q++) {

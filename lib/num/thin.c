@@ -97,8 +97,7 @@ Status thin_left(const float *m, size_t rows, size_t cols, const float *p, size_
     const size_t strips = pieces_of(cols, STRIP), cells = count * cols;
     Left j = {m, p, q, NULL, rows, cols, count, strips, stretches_of(rows, strips)};
     j.sum = NEW(scratch, double, j.stretches *cells);
-    if (!j.sum)
-        return arena_fail(scratch, err);
+    TRY(arena_check(j.sum, scratch, err));
     parallel_for(threads, strips * j.stretches, left_piece, &j);
     for (size_t i = 0; i < cells; i++) {
         double total = 0;
@@ -149,8 +148,7 @@ Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng, Arena 
     const double least = 1e-6; /* ten times float32's rounding */
     const ArenaMark mark = arena_mark(scratch);
     double *w = NEW(scratch, double, count *n);
-    if (!w)
-        return arena_fail(scratch, err);
+    TRY(arena_check(w, scratch, err));
     for (size_t k = 0; k < count; k++) {
         double *const own = w + k * n;
         for (size_t i = 0; i < n; i++)

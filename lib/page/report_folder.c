@@ -36,8 +36,7 @@ static Status add(Folder *f, size_t *room, const char *folder, const char *name,
     if (f->count == *room) {
         const size_t more = 2 * *room + 64;
         Entry *entry = NEW(a, Entry, more);
-        if (!entry)
-            return arena_fail(a, err);
+        TRY(arena_check(entry, a, err));
         if (f->count)
             memcpy(entry, f->entry, f->count * sizeof *entry);
         f->entry = entry;
@@ -45,8 +44,7 @@ static Status add(Folder *f, size_t *room, const char *folder, const char *name,
     }
     Entry *e = &f->entry[f->count];
     *e = (Entry){.name = text_copy(a, name), .path = text_format(a, "%s/%s", folder, name)};
-    if (!e->name || !e->path)
-        return arena_fail(a, err);
+    TRY(arena_check(e->name && e->path, a, err));
     f->count++;
     return OK;
 }
@@ -83,7 +81,7 @@ static Status put_damage(Entry *e, Arena *a, Error *err)
     const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
     e->type = ENTRY_DAMAGED;
     e->why = text_copy(a, named ? err->text + path + 2 : err->text);
-    return e->why ? OK : arena_fail(a, err);
+    return arena_check(e->why, a, err);
 }
 
 static Status look_at_result(Folder *f, size_t number, const FolderVisitor *visitor, Arena *a, Error *err)

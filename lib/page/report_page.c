@@ -99,8 +99,7 @@ static Status ask_gnuplot(Page *p)
     }
     const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
                                    *why->hint ? ")" : "");
-    if (!text)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(text, p->a, p->err));
     p->spec->note(p->spec->data, text);
     return OK;
 }
@@ -113,8 +112,7 @@ static Status put_drawing(Part *p, const char *kind)
     Error why = p->page->gnuplot;
     if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
         const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
-        if (!label)
-            return arena_fail(p->a, p->page->err);
+        TRY(arena_check(label, p->a, p->page->err));
         html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
         return OK;
     }
@@ -145,8 +143,7 @@ static Status put_speedups(Part *p, const PageTable *like)
     if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
         return p->page->err->status == ERR_MEMORY ? ERR_MEMORY : OK; /* no targets, or no baseline */
     RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
-    if (!rank)
-        return arena_fail(p->a, p->page->err);
+    TRY(arena_check(rank, p->a, p->page->err));
     const PageTable t = {
         .id = like->id, .file = like->file, .rows = &times, .rank = rank, .used = like->used};
     text_addf(p->out, "<h4>Speed-up over %s to each test accuracy, in simulated time</h4>\n", baseline);
@@ -181,8 +178,7 @@ static Status put_records(Part *p)
 {
     const Csv *rows = &p->stored->table;
     RowRank *rank = NEW(p->a, RowRank, rows->rows);
-    if (!rank)
-        return arena_fail(p->a, p->page->err);
+    TRY(arena_check(rank, p->a, p->page->err));
     if (rows->rows == 0) {
         text_add(p->out, "<p class=\"soft\">It has no records.</p>\n");
         return OK;
@@ -205,8 +201,7 @@ static Status put_result(void *page, Entry *e, size_t number, const Stored *s, E
     Page *p = page;
     TextBuf out = {.arena = p->a};
     Part part = {.page = p, .out = &out, .e = e, .stored = s, .id = text_format(p->a, "r%zu", number)};
-    if (!part.id)
-        return arena_fail(p->a, err);
+    TRY(arena_check(part.id, p->a, err));
     text_addf(&out, "<article id=\"%s\">\n<h3>", part.id);
     html_text(&out, e->name);
     text_add(&out, "</h3>\n");
@@ -217,13 +212,12 @@ static Status put_result(void *page, Entry *e, size_t number, const Stored *s, E
     TRY(status);
     text_add(&out, "</article>\n");
     e->article = text_done(&out);
-    return e->article ? OK : arena_fail(p->a, err);
+    return arena_check(e->article, p->a, err);
 }
 
 static Status put_out(Page *p, TextBuf *text)
 {
-    if (!text_done(text))
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(text_done(text), p->a, p->err));
     fwrite(text->data, 1, text->size, p->out.to); /* outfile commit reports write errors */
     return OK;
 }
@@ -418,8 +412,7 @@ Status page_write(const PageSpec *spec, Arena *a, Error *err)
     while (fields[count].name)
         count++;
     Page p = {.spec = spec, .used = NEW_ZERO(a, bool, count), .a = a, .err = err};
-    if (!p.used)
-        return arena_fail(a, err);
+    TRY(arena_check(p.used, a, err));
     TRY(open_folder(&p));
     TRY(outfile_open(&p.out, spec->path, a, err));
     const Status status = put_page(&p);

@@ -75,7 +75,7 @@ Status plot_text(const PlotKind *kind, const Csv *data, char **text, Arena *a, E
     const ReportSpec spec = {
         .columns = kind->columns, .column_count = plot_columns(kind), .format = FORMAT_CSV};
     *text = report_text(&spec, rows, count, a);
-    return *text ? OK : arena_fail(a, err);
+    return arena_check(*text, a, err);
 }
 
 /* Returns the ending of the figure's name, with its dot; NULL: no figure can be drawn with this ending. */
@@ -93,8 +93,7 @@ static Status write_beside(const char *figure, const char *data, Arena *a, Error
 {
     OutFile out;
     const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
-    if (!path)
-        return arena_fail(a, err);
+    TRY(arena_check(path, a, err));
     TRY(outfile_open(&out, path, a, err));
     fputs(data, out.to);
     return outfile_commit(&out, err);

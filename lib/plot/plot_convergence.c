@@ -97,8 +97,7 @@ static Status put_tests(const Csv *data, Value **to, Arena *a, Error *err)
         if (isnan(csv_real(data, row, "test_accuracy")))
             continue;
         const char *name = plot_name(run.compressor, a);
-        if (!name)
-            return arena_fail(a, err);
+        TRY(arena_check(name, a, err));
         put_test(*to, data, row, &run, name);
         *to += COLUMNS;
     }
@@ -139,8 +138,7 @@ static size_t join_runs(Value *rows, size_t count)
 static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
 {
     *rows = NEW(a, Value, (data->rows + data->columns) * COLUMNS);
-    if (!*rows)
-        return arena_fail(a, err);
+    TRY(arena_check(*rows, a, err));
     Value *to = *rows;
     TRY(put_tests(data, &to, a, err));
     *count = (size_t)(to - *rows) / COLUMNS;

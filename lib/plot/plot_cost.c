@@ -56,8 +56,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
     const bool topologies = several(data, "topology"),
                link = several(data, "link"); /* "" in a FIGURE.plot.csv */
     Value *to = *rows = NEW(a, Value, data->rows * COLUMNS);
-    if (!to)
-        return arena_fail(a, err);
+    TRY(arena_check(to, a, err));
     for (size_t i = 0; i < data->rows; i++) {
         if (!(csv_real(data, i, "workers") > 0) || !(csv_real(data, i, "total_ms") > 0))
             continue;
@@ -65,8 +64,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
             to[k] = value_real(csv_real(data, i, columns[k].name));
         to[PAYS] = value_text(plot_name(csv_cell(data, i, "pays"), a));
         to[NAME] = value_text(name_of(data, i, topologies, link, a));
-        if (!to[PAYS].text || !to[NAME].text)
-            return arena_fail(a, err);
+        TRY(arena_check(to[PAYS].text && to[NAME].text, a, err));
         to += COLUMNS;
     }
     *count = (size_t)(to - *rows) / COLUMNS;

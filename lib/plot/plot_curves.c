@@ -11,8 +11,7 @@ static Status read_columns(Curves *out, const Csv *data, const CurveKind *kind, 
 {
     for (size_t k = 0; k < CURVE_COLUMNS && kind->column[k]; k++) {
         out->column[k] = NEW(a, double, data->rows);
-        if (!out->column[k])
-            return arena_fail(a, err);
+        TRY(arena_check(out->column[k], a, err));
         for (size_t row = 0; row < data->rows; row++)
             out->column[k][row] = csv_real(data, row, kind->column[k]);
     }
@@ -30,8 +29,7 @@ static const double *last_column(const Curves *c)
 static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
     *out = (Curves){.curve = NEW(a, Curve, data->rows)};
-    if (!out->curve)
-        return arena_fail(a, err);
+    TRY(arena_check(out->curve, a, err));
     TRY(read_columns(out, data, kind, a, err));
     Curve *last = NULL;
     for (size_t row = 0; row < data->rows; row++) {
@@ -43,8 +41,7 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
         } else {
             last = &out->curve[out->count++];
             *last = (Curve){.tensor = tensor, .name = plot_name(tensor, a), .row = row, .rows = 1};
-            if (!last->name)
-                return arena_fail(a, err);
+            TRY(arena_check(last->name, a, err));
         }
     }
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");

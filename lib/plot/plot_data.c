@@ -54,12 +54,10 @@ static size_t join_names(const char **name, const Csv *all, const Csv *more)
 Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err)
 {
     Csv out = {.rows = all->rows + more->rows, .name = NEW(a, const char *, all->columns + more->columns)};
-    if (!out.name)
-        return arena_fail(a, err);
+    TRY(arena_check(out.name, a, err));
     out.columns = join_names(out.name, all, more);
     out.cell = arena_take(a, out.rows, out.columns * sizeof *out.cell);
-    if (!out.cell)
-        return arena_fail(a, err);
+    TRY(arena_check(out.cell, a, err));
     const char **cell = out.cell;
     for (size_t row = 0; row < out.rows; row++)
         for (size_t k = 0; k < out.columns; k++)
@@ -82,8 +80,7 @@ Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Er
     const bool whole = any_is_whole(data, "tensor"), steps = any_is_whole(data, "step");
     *count = 0;
     *row = NEW(a, size_t, data->rows);
-    if (!*row)
-        return arena_fail(a, err);
+    TRY(arena_check(*row, a, err));
     for (size_t i = 0; i < data->rows; i++)
         if ((!whole || !strcmp(csv_cell(data, i, "tensor"), "*")) &&
             (!steps || !strcmp(csv_cell(data, i, "step"), "*")))
@@ -98,14 +95,12 @@ Status plot_pick(const PlotKind *kind, const Csv *data, bool (*keep)(const Value
     size_t *row, of;
     TRY(plot_selection(data, &row, &of, a, err));
     Value *to = *rows = NEW(a, Value, of * columns);
-    if (!to)
-        return arena_fail(a, err);
+    TRY(arena_check(to, a, err));
     for (size_t i = 0; i < of; i++) {
         for (size_t k = 0; k < name; k++) /* NaN if the cell has no number */
             to[k] = value_real(csv_real(data, row[i], kind->columns[k].name));
         to[name] = value_text(plot_name(csv_cell(data, row[i], kind->columns[name].name), a));
-        if (!to[name].text)
-            return arena_fail(a, err);
+        TRY(arena_check(to[name].text, a, err));
         to += keep(to) ? columns : 0;
     }
     *count = (size_t)(to - *rows) / columns;
@@ -152,8 +147,7 @@ Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, siz
     const size_t columns = plot_columns(kind);
     RowPlace *place = NEW(a, RowPlace, count);
     Value *old = NEW(a, Value, count * columns);
-    if (!place || !old)
-        return arena_fail(a, err);
+    TRY(arena_check(place && old, a, err));
     memcpy(old, rows, count * columns * sizeof *rows);
     for (size_t i = 0; i < count; i++)
         place[i] = (RowPlace){number(&rows[i * columns + x]), line_of(rows, place, i, columns, by), i};

@@ -33,8 +33,7 @@ static Status room_open(Room *room)
 {
     const char *base = getenv("TMPDIR");
     room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
-    if (!room->path)
-        return arena_fail(room->a, room->err);
+    TRY(arena_check(room->path, room->a, room->err));
     if (!mkdtemp(room->path))
         return FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(errno));
     return OK;
@@ -58,8 +57,7 @@ static char *in_room(const Room *room, const char *name)
 static Status room_write(Room *room, const char *name, const char *text)
 {
     const char *path = in_room(room, name);
-    if (!path)
-        return arena_fail(room->a, room->err);
+    TRY(arena_check(path, room->a, room->err));
     FILE *f = fopen(path, "we");
     int failed = f ? 0 : errno;
     if (f && fputs(text, f) < 0)
@@ -121,8 +119,7 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
 static Status start(Room *room, char *const *arguments, pid_t *child)
 {
     char **environment = clean_environment(room->a);
-    if (!environment)
-        return arena_fail(room->a, room->err);
+    TRY(arena_check(environment, room->a, room->err));
     const int failed = spawn(room, arguments, environment, child);
     if (failed == ENOENT) {
         FAIL(room->err, ERR_IO, "gnuplot: not found");
@@ -213,8 +210,7 @@ static Status draw(Room *room, const char *kind, const char *data, const char *e
     char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
     char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, x ? x : "");
     memcpy(name + sizeof name - 5, ending, 4);
-    if (!gp || !axis)
-        return arena_fail(room->a, room->err);
+    TRY(arena_check(gp && axis, room->a, room->err));
     TRY(write_scripts(room));
     TRY(room_write(room, csv, data));
     TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, x ? axis : NULL, NULL}));

@@ -161,8 +161,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
         join_bins(&all, &all.curve[i]);
     double *room = NEW(a, double, all.count);
     *rows = NEW(a, Value, (data->rows + PLACES) * COLUMNS);
-    if (!room || !*rows)
-        return arena_fail(a, err);
+    TRY(arena_check(room && *rows, a, err));
     Value *row = *rows;
     for (size_t i = 0; i < all.count; i++)
         if (all.curve[i].drawn)

@@ -104,8 +104,7 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
             continue;
         p.compressor = one_line(csv_cell(data, row[i], "compressor"), a);
         p.series = p.compressor ? series_of(p.compressor, a) : NULL;
-        if (!p.series)
-            return arena_fail(a, err);
+        TRY(arena_check(p.series, a, err));
         p.promise = promise_of(data, row[i], p.compressor, a);
         point[(*count)++] = p;
     }
@@ -116,8 +115,7 @@ static Status pick_points(const Csv *data, Point *point, size_t *count, Arena *a
 static Status mark_front(const Csv *data, Point *point, size_t count, Arena *a, Error *err)
 {
     ParetoPoint *p = NEW(a, ParetoPoint, count);
-    if (!p)
-        return arena_fail(a, err);
+    TRY(arena_check(p, a, err));
     for (size_t i = 0; i < count; i++)
         p[i] = (ParetoPoint){point[i].bits, point[i].error, point[i].promise == BIASED, false};
     TRY(pareto_mark(p, count, a, err));
@@ -132,8 +130,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
 {
     Point *point = NEW(a, Point, data->rows);
     *rows = NEW(a, Value, data->rows * COLUMNS);
-    if (!point || !*rows)
-        return arena_fail(a, err);
+    TRY(arena_check(point && *rows, a, err));
     TRY(pick_points(data, point, count, a, err));
     TRY(mark_front(data, point, *count, a, err));
     for (size_t i = 0; i < *count; i++) {

@@ -104,8 +104,7 @@ static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error
         longest = all.curve[i].rows > longest ? all.curve[i].rows : longest;
     double *room = NEW(a, double, all.count);
     *rows = NEW(a, Value, (data->rows + longest) * COLUMNS);
-    if (!room || !*rows)
-        return arena_fail(a, err);
+    TRY(arena_check(room && *rows, a, err));
     Value *row = *rows;
     for (size_t i = 0; i < all.count; i++)
         if (all.curve[i].drawn)

@@ -24,8 +24,7 @@ static Status cannot_write(const Report *r, Error *err)
 
 static Status put_out(Report *r, TextBuf *text, Error *err)
 {
-    if (!text_done(text))
-        return arena_fail(r->a, err);
+    TRY(arena_check(text_done(text), r->a, err));
     errno = 0;
     return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
 }
@@ -49,12 +48,10 @@ static bool head_columns(Report *r)
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
 {
     Report *r = NEW_ZERO(a, Report, 1);
-    if (!r)
-        return arena_fail(a, err);
+    TRY(arena_check(r, a, err));
     r->spec = *spec;
     r->a = a;
-    if (!head_columns(r))
-        return arena_fail(a, err);
+    TRY(arena_check(head_columns(r), a, err));
     if (spec->path)
         TRY(outfile_open(&r->out, spec->path, a, err));
     else

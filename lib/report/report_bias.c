@@ -20,8 +20,7 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
     const ArenaMark mark = arena_mark(a);
     double *sorted = NEW(a, double, rows *BIAS_TESTS + 1);
     size_t tests = 0;
-    if (!sorted)
-        return arena_fail(a, err);
+    TRY(arena_check(sorted, a, err));
     for (size_t k = 0; k < rows; k++)
         for (size_t i = 0; i < BIAS_TESTS; i++)
             if (!isnan(row[k].p[i]))

@@ -93,8 +93,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->have = NEW_ZERO(a, bool, places *codecs);
     r->first = NEW(a, const Vector *, places);
     r->level = NEW(a, RecordLevel, places);
-    if (!columns || !r->rows || !r->have || !r->first || !r->level)
-        return arena_fail(a, err);
+    TRY(arena_check(columns && r->rows && r->have && r->first && r->level, a, err));
     columns->name = "place"; /* the journal has this column before those of the results */
     r->columns = ++columns;
     memcpy(columns, identity, sizeof identity);
@@ -190,8 +189,7 @@ static void results_set(Results *r, size_t place, size_t codec, size_t field, Va
 Status results_judge(Results *r, Error *err)
 {
     BiasRow *row = NEW(r->a, BiasRow, r->codecs);
-    if (!row)
-        return arena_fail(r->a, err);
+    TRY(arena_check(row, r->a, err));
     for (size_t place = 0; place < r->places; place++) {
         for (size_t k = 0; k < r->codecs; k++)
             row[k] = (BiasRow){
@@ -330,8 +328,7 @@ static Status mark_place(Results *r, const Codec *const *codec, size_t place, Pa
 Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
 {
     ParetoPoint *point = NEW(r->a, ParetoPoint, r->codecs);
-    if (!point)
-        return arena_fail(r->a, err);
+    TRY(arena_check(point, r->a, err));
     for (size_t place = 0; place < r->places; place++)
         TRY(mark_place(r, codec, place, point, err));
     return OK;

@@ -82,8 +82,7 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
     for (size_t i = 0; i < size; i++)
         lines += data[i] == '\n';
     j->old = NEW(a, const Json *, lines + 1);
-    if (!j->old)
-        return arena_fail(a, err);
+    TRY(arena_check(j->old, a, err));
     for (char *line = data, *end; line < data + size; line = end + 1) {
         const Json *v, *is;
         end = memchr(line, '\n', (size_t)(data + size - line));
@@ -118,15 +117,13 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     Column *columns = NEW_ZERO(a, Column, count);
     Value *values = NEW_ZERO(a, Value, count);
     j->path = text_format(a, "%s.journal", output);
-    if (!columns || !values || !j->path)
-        return arena_fail(a, err);
+    TRY(arena_check(columns && values && j->path, a, err));
     for (size_t i = 0; i < count; i++) {
         columns[i].name = settings[i].name;
         values[i] = settings[i].value;
     }
     const char *first = report_json_row(columns, count, values, a);
-    if (!first)
-        return arena_fail(a, err);
+    TRY(arena_check(first, a, err));
     char *data = NULL;
     size_t size = 0;
     j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -162,8 +159,7 @@ static Status shape_value(const Json *array, Value *v, Arena *a, Error *err)
     size_t dim[RANK_MAX];
     int rank = 0;
     Shape *shape = NEW(a, Shape, 1);
-    if (!shape)
-        return arena_fail(a, err);
+    TRY(arena_check(shape, a, err));
     for (const Json *d = array->first; d; d = d->next) {
         if (rank == RANK_MAX || d->type != JSON_NUMBER || !d->is_whole || d->whole < 0)
             return FAIL(err, ERR_CORRUPT, "%s is no shape", array->name);

@@ -47,8 +47,7 @@ Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
 {
     *count = 0;
     *facts = NEW_ZERO(a, Fact, FACTS_OWN + FACTS_SPARE);
-    if (!*facts)
-        return arena_fail(a, err);
+    TRY(arena_check(*facts, a, err));
     add_about(*facts, count, a);
     return OK;
 }
@@ -91,8 +90,7 @@ Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t s
 {
     TRY(report_about(facts, count, a, err));
     const char *command = command_text(argc, argv, a), *started = time_text(a);
-    if (!command || !started)
-        return arena_fail(a, err);
+    TRY(arena_check(command && started, a, err));
     add(*facts, count, "command", command);
     (*facts)[(*count)++] = (Fact){"seed", value_int(seed)};
     (*facts)[(*count)++] = (Fact){"threads", value_int(threads)};

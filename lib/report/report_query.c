@@ -58,8 +58,7 @@ static Status keep_where(Pick *p, const char *condition)
     const char *name =
         equals ? text_slice(p->a, condition, (size_t)(equals - condition) - unlike) : condition;
     size_t column, kept = 0;
-    if (!name)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(name, p->a, p->err));
     if (!equals)
         return FAIL(p->err, ERR_USAGE, "--where %s: want FIELD=VALUE or FIELD!=VALUE", condition);
     TRY(find_column(p, "--where", name, &column));
@@ -76,8 +75,7 @@ static Status choose_rows(Pick *p, const Query *q, const ResultKind *kind)
     RowRank *rank = NEW_ZERO(p->a, RowRank, p->t->rows);
     size_t lead = 0;
     p->row = NEW(p->a, size_t, p->t->rows);
-    if (!rank || !p->row)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(rank && p->row, p->a, p->err));
     if (leading)
         kind->rank(p->t, rank);
     for (size_t i = 0; i < p->t->rows; i++)
@@ -97,16 +95,14 @@ static Status sort_rows(Pick *p, const char *sort)
     const char *name = text_slice(p->a, sort, strcspn(sort, ":"));
     SortKey *key = NEW(p->a, SortKey, p->rows + 1);
     size_t column;
-    if (!name || !key)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(name && key, p->a, p->err));
     TRY(sort_check(sort, p->err));
     TRY(find_column(p, "--sort", name, &column));
     for (size_t i = 0; i < p->rows; i++)
         key[i] = (SortKey){stored_value(cell_at(p->t, p->row[i], column), false), i};
     sort_keys(key, p->rows, sort);
     size_t *row = NEW(p->a, size_t, p->rows + 1);
-    if (!row)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(row, p->a, p->err));
     for (size_t i = 0; i < p->rows; i++)
         row[i] = p->row[key[i].row];
     p->row = row;
@@ -131,8 +127,7 @@ static Status find_source(const Pick *p, const char *name, Source *out)
 {
     const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');
     const char *field = slash ? text_slice(p->a, name, (size_t)(slash - name)) : name;
-    if (!field)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(field, p->a, p->err));
     TRY(find_column(p, "--columns", field, &out->at));
     out->instead = out->at;
     return slash ? find_column(p, "--columns", slash + 1, &out->instead) : OK;
@@ -144,8 +139,7 @@ static Status name_columns(Pick *p, const char *list)
         const size_t length = strcspn(at, ",");
         const char *name = text_slice(p->a, at, length);
         next = at[length] ? at + length + 1 : NULL;
-        if (!name)
-            return arena_fail(p->a, p->err);
+        TRY(arena_check(name, p->a, p->err));
         if (p->columns == p->t->columns)
             return FAIL(p->err, ERR_USAGE, "--columns: more names than the result's %zu columns", p->columns);
         TRY(find_source(p, name, &p->column[p->columns]));
@@ -158,8 +152,7 @@ static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
 {
     const char *usual = kind ? kind->usual : NULL;
     p->column = NEW(p->a, Source, p->t->columns + 1);
-    if (!p->column)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(p->column, p->a, p->err));
     if (q->columns)
         return name_columns(p, q->columns);
     for (size_t i = 0; i < p->t->columns; i++)
@@ -173,8 +166,7 @@ static Status gather(Csv *out, const Pick *p)
     *out = (Csv){.columns = p->columns, .rows = p->rows};
     out->name = NEW(p->a, const char *, p->columns + 1);
     out->cell = arena_take(p->a, p->rows + 1, (p->columns + 1) * sizeof *out->cell);
-    if (!out->name || !out->cell)
-        return arena_fail(p->a, p->err);
+    TRY(arena_check(out->name && out->cell, p->a, p->err));
     for (size_t k = 0; k < p->columns; k++) {
         out->name[k] = p->t->name[p->column[k].at];
         for (size_t i = 0; i < p->rows; i++)

@@ -29,8 +29,7 @@ Status sheet_facts(ReportSpec *spec, const Json *meta, Arena *a, Error *err)
     for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
         count++;
     Fact *facts = NEW(a, Fact, count + 1);
-    if (!facts)
-        return arena_fail(a, err);
+    TRY(arena_check(facts, a, err));
     spec->meta = facts;
     spec->facts = count;
     for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
@@ -41,8 +40,7 @@ Status sheet_facts(ReportSpec *spec, const Json *meta, Arena *a, Error *err)
 static Status put_rows(Report *r, const Csv *rows, Arena *a, Error *err)
 {
     Value *value = NEW(a, Value, rows->columns + 1);
-    if (!value)
-        return arena_fail(a, err);
+    TRY(arena_check(value, a, err));
     for (size_t row = 0; row < rows->rows; row++) {
         for (size_t i = 0; i < rows->columns; i++) {
             const Field *f = field_of_column(rows->name[i], NULL);
@@ -57,8 +55,7 @@ Status sheet_write(const Csv *rows, ReportSpec spec, Arena *a, Error *err)
 {
     Report *r;
     Column *columns = columns_of(rows, a);
-    if (!columns)
-        return arena_fail(a, err);
+    TRY(arena_check(columns, a, err));
     spec.columns = columns;
     spec.column_count = rows->columns;
     TRY(report_open(&r, &spec, a, err));

@@ -65,8 +65,7 @@ Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Er
 {
     size_t base = run->rows;
     *out = (Csv){0};
-    if (!name_columns(out, run, a))
-        return arena_fail(a, err);
+    TRY(arena_check(name_columns(out, run, a), a, err));
     if (out->columns == 1 || !csv_has(run, "record"))
         return no_run("it has no times to target accuracies", err);
     for (size_t row = run->rows; row-- > 0;)

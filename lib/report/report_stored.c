@@ -68,8 +68,7 @@ static Status name_columns(Records *r, const Json *record)
     if (t->columns > COLUMNS_MOST)
         return FAIL(r->err, ERR_CORRUPT, "more than %d columns", COLUMNS_MOST);
     t->name = NEW(r->a, const char *, t->columns);
-    if (!t->name)
-        return arena_fail(r->a, r->err);
+    TRY(arena_check(t->name, r->a, r->err));
     size_t i = 0;
     for (const Json *field = record->first; field; field = field->next)
         t->name[i++] = field->name;
@@ -81,8 +80,7 @@ static Status make_room(Records *r)
     Csv *t = r->table;
     const size_t more = 2 * r->room + 64;
     const char **cell = arena_take(r->a, more, t->columns * sizeof *cell);
-    if (!cell)
-        return arena_fail(r->a, r->err);
+    TRY(arena_check(cell, r->a, r->err));
     if (t->rows)
         memcpy(cell, t->cell, t->rows * t->columns * sizeof *cell);
     t->cell = cell;
@@ -104,8 +102,7 @@ static Status take_record(void *records, const Json *record)
         return FAIL(r->err, ERR_CORRUPT, "record %zu is no object", t->rows + 1);
     if (t->rows == r->room)
         TRY(make_room(r));
-    if (!put_record(t->cell + t->rows * t->columns, t, record, r->a))
-        return arena_fail(r->a, r->err);
+    TRY(arena_check(put_record(t->cell + t->rows * t->columns, t, record, r->a), r->a, r->err));
     t->rows++;
     return OK;
 }

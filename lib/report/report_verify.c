@@ -103,8 +103,7 @@ Status verify_report_open(VerifyReport *r, ReportSpec spec, bool per_tensor, boo
     Column *columns = NEW(a, Column, countof(each_columns));
     *r = (VerifyReport){.each = per_tensor || !people, .people = people, .several = several, .a = a};
     r->tally = NEW_ZERO(a, VerifyTally, statement_count());
-    if (!r->tally || !columns)
-        return arena_fail(a, err);
+    TRY(arena_check(r->tally && columns, a, err));
     memcpy(columns, each_columns, sizeof each_columns);
     if (!several)
         columns[STEP_COLUMN].shown = columns[STEP_COLUMN + 1].shown = false;

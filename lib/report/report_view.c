@@ -203,8 +203,7 @@ Status results_write(Results *r, const View *v, ReportSpec spec, Error *err)
                .columns = NEW(r->a, Column, r->column_count),
                .order = NEW(r->a, SortKey, r->codecs),
                .row = NEW(r->a, Value, r->column_count)};
-    if (!s.from || !s.columns || !s.order || !s.row)
-        return arena_fail(r->a, err);
+    TRY(arena_check(s.from && s.columns && s.order && s.row, r->a, err));
     TRY(results_judge(r, err));
     choose_columns(&s);
     choose_key(&s);

@@ -97,8 +97,7 @@ static Status run_contest(VerifySubject *s, Contest *t)
 static Status contest_of(VerifySubject *s, const Contest **out)
 {
     Contest *t = s->contest ? s->contest : NEW_ZERO(s->a, Contest, 1);
-    if (!t)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(t, s->a, s->err));
     *out = t;
     if (s->contest)
         return OK;

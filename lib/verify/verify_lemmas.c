@@ -72,8 +72,7 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
     const VerifyPart *p = &s->part;
     double *w = NEW(s->a, double, p->count);
     const double budget = fmax(0.5, (double)p->count / 10), bound = p->l1 * p->l1 / budget / p->squares;
-    if (!w)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(w, s->a, s->err));
     for (size_t try = 0; try < TRIES; try++) {
         random_weights(s, try, w);
         relaxed_chances(w, p->count, budget);
@@ -87,8 +86,7 @@ static Status check_bound(VerifySubject *s, VerifyVerdict *v)
 static Status balanced_second(VerifySubject *s, double budget, double *second)
 {
     Level level;
-    if (!s->methods->level(s->part.x, s->part.n, budget, s->threads, s->a, &level))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(s->methods->level(s->part.x, s->part.n, budget, s->threads, s->a, &level), s->a, s->err));
     *second = spend_part(s->part.lambda, s->part.count, budget, level.tau).second / s->part.squares;
     return OK;
 }
@@ -113,12 +111,10 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
     const double budget = unbalanced(p->l1, p->most, p->count);
     double *q = NEW(s->a, double, p->count), best;
     Level level;
-    if (!q)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(q, s->a, s->err));
     if (budget == 0)
         return OK;
-    if (!s->methods->level(p->x, p->n, budget, s->threads, s->a, &level))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(s->methods->level(p->x, p->n, budget, s->threads, s->a, &level), s->a, s->err));
     best = spend_part(p->lambda, p->count, budget, level.tau).second / p->squares;
     if (chance_at(level.tau, p->most) < 1)
         best = NAN;
@@ -171,8 +167,7 @@ static Status check_lemma_8(VerifySubject *s, VerifyVerdict *v)
     const size_t n = part->count;
     const double budget = unbalanced(part->l1, part->most, n);
     double *q = NEW(s->a, double, n), *p = NEW(s->a, double, n);
-    if (!q || !p)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(q && p, s->a, s->err));
     for (size_t try = 0; budget > 0 && try < TRIES; try++) {
         random_weights(s, try, q);
         q[0] *= 0.3;
@@ -194,8 +189,7 @@ static Status whole_second(VerifySubject *s, double budget, double *second)
     const ArenaMark mark = arena_mark(s->a);
     Level level;
     Spent spent;
-    if (!s->methods->level(s->x, s->n, budget, s->threads, s->a, &level))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(s->methods->level(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
     TRY(spend_floats(s, budget, &level, &spent));
     *second = spent.second / s->squares;
     arena_rewind(s->a, mark);

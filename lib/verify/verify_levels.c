@@ -208,8 +208,7 @@ Status spend_floats(VerifySubject *subject, double budget, const Level *level, S
                   .root = level->tail / (budget - (double)level->heavy),
                   .bound = budget / ((double)subject->nonzero * subject->squares),
                   .part = NEW(subject->a, Spent, blocks)};
-    if (!s.part)
-        return arena_fail(subject->a, subject->err);
+    TRY(arena_check(s.part, subject->a, subject->err));
     parallel_for(subject->threads, blocks, spend_block, &s);
     *out = (Spent){.least = INFINITY};
     for (size_t b = 0; b < blocks; b++) {

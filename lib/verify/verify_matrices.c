@@ -41,8 +41,7 @@ static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purp
     size_t *row = NEW(s->a, size_t, m->rows), *col = NEW(s->a, size_t, m->cols);
     float *x = NEW(s->a, float, m->rows * m->cols);
     int exponent = 0;
-    if (!row || !col || !x)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(row && col && x, s->a, s->err));
     places_take(row, m->rows, rows, &row_rng);
     places_take(col, m->cols, cols, &col_rng);
     for (size_t i = 0; i < m->rows; i++)
@@ -79,8 +78,7 @@ Status subject_matrix(VerifySubject *s)
     if (s->matrix)
         return OK;
     VerifyMatrix *m = NEW_ZERO(s->a, VerifyMatrix, 1);
-    if (!m)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(m, s->a, s->err));
     matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
     const size_t longer = rows > cols ? rows : cols, shorter = rows > cols ? cols : rows;
     if (longer > VERIFY_LONG || shorter > VERIFY_SHORT) {
@@ -109,8 +107,7 @@ Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set)
         scale[i] = 1;
         u[i] = (uint8_t *)NEW(s->a, float, tall.rows);
         v[i] = (uint8_t *)NEW(s->a, float, tall.cols);
-        if (!u[i] || !v[i])
-            return arena_fail(s->a, s->err);
+        TRY(arena_check(u[i] && v[i], s->a, s->err));
     }
     TRY(spectral_open(&spectral, tall, SPECTRAL_GRAM, s->threads, s->a, s->err));
     TRY(spectral_atoms(&spectral, index, scale, m->k, u, v, s->a, s->err));
@@ -151,8 +148,7 @@ static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double 
     const ArenaMark mark = arena_mark(s->a);
     double spent = 0, sum = 0;
     Level level;
-    if (!s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
     for (size_t i = 0; i < m->shape.n; i++) {
         const double v = fabs((double)m->x[i]);
         spent += chance_at(level.tau, v);

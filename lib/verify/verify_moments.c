@@ -86,8 +86,7 @@ static Status sample_entries(VerifySubject *s)
     if (e)
         return OK;
     e = NEW_ZERO(s->a, EntrySample, 1);
-    if (!e || !(e->mean = NEW_ZERO(s->a, double, p->n)))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(e && (e->mean = NEW_ZERO(s->a, double, p->n)), s->a, s->err));
     e->budget = p->count ? fmin(fmax(100, all / 10), all / 2) : 1;
     e->tau = (double)(float)level_sorted(p->lambda, p->count, e->budget, s->a);
     expect_entries(p, e, &gain);
@@ -202,8 +201,7 @@ static Status sample_atoms(VerifySubject *s, AtomSample *sample)
     AtomSet *set = &sample->set;
     double most = 0, *estimate = NEW(s->a, double, set->dim);
     sample->mean = NEW_ZERO(s->a, double, set->dim);
-    if (!estimate || !sample->mean)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(estimate && sample->mean, s->a, s->err));
     for (size_t i = 0; i < set->count; i++)
         most = fmax(most, set->lambda[i]);
     TRY(atomset_spend(s, set, fmin((double)set->count / 2, 0.8 * set->l1 / most)));
@@ -220,8 +218,7 @@ static Status mean_of_atoms(VerifySubject *s, const AtomSample *sample, VerifyVe
     const AtomSet *set = &sample->set;
     const Rng signs = subject_rng(s, FOR_SIGNS);
     double *d = NEW(s->a, double, set->dim);
-    if (!d)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(d, s->a, s->err));
     for (size_t k = 0; k < DIRECTIONS; k++) {
         double left = 0, right = 0, length = 0, most;
         for (size_t i = 0; i < set->dim; i++) {
@@ -261,8 +258,7 @@ static Status sample_spectral(VerifySubject *s)
     if (s->spectral)
         return OK;
     AtomSample *sample = NEW_ZERO(s->a, AtomSample, 1);
-    if (!sample)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(sample, s->a, s->err));
     TRY(matrix_cut(s, 32, 8, FOR_MATRIX, &sample->m));
     s->spectral = sample;
     if (sample->m.most == 0)
@@ -324,8 +320,7 @@ static Status sample_overlap(VerifySubject *s)
     if (s->overlap)
         return OK;
     AtomSample *sample = NEW_ZERO(s->a, AtomSample, 1);
-    if (!sample)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(sample, s->a, s->err));
     s->overlap = sample;
     TRY(atomset_overlapping(s, &sample->set));
     return sample->set.count ? sample_atoms(s, sample) : OK;

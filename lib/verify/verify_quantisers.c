@@ -48,8 +48,7 @@ static Status norms_of(VerifySubject *s, const float *x, size_t n, double most, 
 {
     const ArenaMark mark = arena_mark(s->a);
     Norming job = {x, n, most, arena_take(s->a, blocks_of(n), sizeof(double[POWERS]))};
-    if (!job.part)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(job.part, s->a, s->err));
     parallel_for(s->threads, blocks_of(n), norm_block, &job);
     for (size_t k = 0; k < LARGEST; k++) {
         double sum = 0;
@@ -80,8 +79,7 @@ static void sum_leading(const VerifySubject *s, Leading *l)
 static Status leading(VerifySubject *s, const Leading **out)
 {
     Leading *l = s->leading ? s->leading : NEW_ZERO(s->a, Leading, 1);
-    if (!l)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(l, s->a, s->err));
     *out = l;
     if (s->leading)
         return OK;
@@ -117,8 +115,7 @@ static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
         const ArenaMark mark = arena_mark(s->a);
         const double budget = l->l1 / l->norm[k];
         Level level;
-        if (!s->methods->level(s->x, l->n, budget, s->threads, s->a, &level))
-            return arena_fail(s->a, s->err);
+        TRY(arena_check(s->methods->level(s->x, l->n, budget, s->threads, s->a, &level), s->a, s->err));
         /* tau = 0: all elements are kept, with p = 1. This equals |g_i| / |g|_q only if all magnitudes are |g|_q. */
         const double scale = level.tau > 0 ? level.tau : l->l1 / (double)l->nonzero,
                      right = l->norm[k] / l->most;

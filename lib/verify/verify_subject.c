@@ -85,8 +85,7 @@ static Status take_part(VerifySubject *s)
     int exponent;
     p->x = NEW(s->a, float, size);
     p->lambda = NEW(s->a, double, size);
-    if (!place || !p->x || !p->lambda)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(place && p->x && p->lambda, s->a, s->err));
     p->n = places_take(place, size, s->n, &rng);
     for (size_t i = 0; i < p->n; i++)
         p->most = fmax(p->most, fabs((double)s->x[place[i]]));

@@ -35,13 +35,12 @@ static Status make_spendings(VerifySubject *s)
     if (s->spendings)
         return OK;
     Spendings *all = NEW_ZERO(s->a, Spendings, 1);
-    if (!all)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(all, s->a, s->err));
     all->count = budgets_of(s->l1, s->most, s->nonzero, all->budget);
     for (size_t i = 0; i < all->count; i++) {
         const ArenaMark mark = arena_mark(s->a);
-        if (!s->methods->level(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]))
-            return arena_fail(s->a, s->err);
+        TRY(arena_check(s->methods->level(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]), s->a,
+                        s->err));
         TRY(spend_floats(s, all->budget[i], &all->level[i], &all->spent[i]));
         arena_rewind(s->a, mark);
     }
@@ -60,8 +59,7 @@ static Status check_budget(VerifySubject *s, VerifyVerdict *v)
         const double budget = s->spendings->budget[i];
         verdict_take(v, s->spendings->spent[i].sum, budget, 1e-9 * budget, "s = %.4g", budget);
     }
-    if (!s->methods->level(s->x, s->n, plenty, s->threads, s->a, &level))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(s->methods->level(s->x, s->n, plenty, s->threads, s->a, &level), s->a, s->err));
     verdict_take(v, level.tau > 0 ? 0 : (double)level.heavy, all, 0, "s = %.4g", plenty);
     return OK;
 }
@@ -91,8 +89,7 @@ static Status check_lemma_9(VerifySubject *s, VerifyVerdict *v)
 static Status part_level(VerifySubject *s, const float *x, double budget, double *tau)
 {
     Level level;
-    if (!s->methods->level(x, s->part.n, budget, s->threads, s->a, &level))
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(s->methods->level(x, s->part.n, budget, s->threads, s->a, &level), s->a, s->err));
     *tau = level.tau;
     return OK;
 }
@@ -175,8 +172,7 @@ static Status check_descent(VerifySubject *s, VerifyVerdict *v)
     const size_t count = budgets_of(l1, slice[0], n, budget);
     for (size_t i = 0; i < count; i++) {
         Level level;
-        if (!s->methods->level(x, n, budget[i], 1, s->a, &level))
-            return arena_fail(s->a, s->err);
+        TRY(arena_check(s->methods->level(x, n, budget[i], 1, s->a, &level), s->a, s->err));
         const double found = spend_part(slice, n, budget[i], level.tau).second / squares;
         const double least = least_by_descent(slice, n, budget[i]) / squares;
         verdict_take(v, found, least, 1e-7 * least, "%zu elements, s = %.4g", n, budget[i]);
@@ -192,8 +188,7 @@ static Status check_invariance(VerifySubject *s, VerifyVerdict *v)
     double budget[BUDGETS], tau = 0, turned = 0;
     const size_t count = budgets_of(p->l1, p->most, p->count, budget);
     float *x = NEW(s->a, float, p->n);
-    if (!x)
-        return arena_fail(s->a, s->err);
+    TRY(arena_check(x, s->a, s->err));
     for (size_t i = 0; i < p->n; i++)
         x[i] = (float)((i % 2 ? -scale : scale) * (double)p->x[p->n - 1 - i]);
     for (size_t i = 0; i < count; i++) {

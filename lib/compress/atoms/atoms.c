@@ -58,8 +58,7 @@ Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Bu
     Indices set = {.count = count, .runs = blocks, .data = side, .run = side_run};
     if (count <= n / sizeof *room) {
         size_t *list = NEW(c->scratch, size_t, count + 1), some;
-        if (!list)
-            return arena_fail(c->scratch, c->err);
+        TRY(arena_check(list, c->scratch, c->err));
         side->index = list;
         for (size_t b = 0; b < blocks; b++, side->index += some)
             side_run(&set, b, &some);

@@ -102,8 +102,7 @@ static Status draw_systematic(Candidates *d, bool never_empty)
     bool *sure = NEW(d->call->scratch, bool, d->blocks), any = false;
     unsigned __int128 total = 0;
     d->mass = NEW(d->call->scratch, uint64_t, d->blocks);
-    if (!d->mass || !sure)
-        return arena_fail(d->call->scratch, d->call->err);
+    TRY(arena_check(d->mass && sure, d->call->scratch, d->call->err));
     parallel_for(d->call->threads, d->blocks, weigh_block, &(MassJob){d, sure});
     for (size_t b = 0; b < d->blocks; b++) {
         const uint64_t mass = d->mass[b];
@@ -196,14 +195,12 @@ Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n,
 {
     Candidates *d = NEW(c->scratch, Candidates, 1);
     double above = 0, all = 0;
-    if (!d)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(d, c->scratch, c->err));
     *draw = (AtomDraw){.from = d};
     TRY(candidates_open(d, c, x, n));
     TRY(candidates_of_plan(d, plan, &draw->tau));
     HeavyJob s = {d, draw->tau, NEW(c->scratch, HeavyPart, d->blocks)};
-    if (!s.heavy)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(s.heavy, c->scratch, c->err));
     parallel_for(c->threads, d->blocks, sum_heavy, &s);
     for (size_t b = 0; b < d->blocks; b++) {
         draw->heavy += s.heavy[b].count;

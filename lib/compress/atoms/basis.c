@@ -80,8 +80,7 @@ bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 Status basis_check_range(const Call *c, Bytes payload)
 {
     float *x = NEW(c->scratch, float, c->shape->n);
-    if (!x)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(x, c->scratch, c->err));
     const Status status = c->self->ops->decode(c, payload, x);
     if (status != ERR_CORRUPT)
         return status;
@@ -98,8 +97,7 @@ static Status transform(const Call *c, const float *x, float *coef)
         return basis_of(c)->forward(c, x, coef);
     const ArenaMark mark = arena_mark(c->scratch);
     float *lifted = NEW(c->scratch, float, n);
-    if (!lifted)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(lifted, c->scratch, c->err));
     basis_scale(x, n, lift, lifted);
     TRY(basis_of(c)->forward(c, lifted, coef));
     arena_rewind(c->scratch, mark);
@@ -142,8 +140,7 @@ Status basis_decode(const Call *c, Bytes in, float *x)
     if (!basis->inverse)
         return atoms_decode(c, basis->light, in, n, x);
     float *coef = NEW(c->scratch, float, n);
-    if (!coef)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(coef, c->scratch, c->err));
     const ArenaMark mark = arena_mark(c->scratch);
     TRY(atoms_decode(c, basis->light, in, n, coef));
     arena_rewind(c->scratch, mark);

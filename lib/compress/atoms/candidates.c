@@ -87,8 +87,7 @@ Status candidates_collect(Candidates *d, BlockDraw *filler)
         const size_t left = d->blocks - d->wave, slots = left < WAVE ? left : WAVE;
         parallel_for(d->call->threads, slots, fill_slot, d);
         for (size_t slot = 0; slot < slots && !d->dense; slot++)
-            if (!settle_slot(d, slot))
-                return arena_fail(d->call->scratch, d->call->err);
+            TRY(arena_check(settle_slot(d, slot), d->call->scratch, d->call->err));
     }
     return OK;
 }
@@ -112,13 +111,11 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
     const size_t room = (n < BLOCK ? n : BLOCK) + SLACK;
     *d = (Candidates){.call = c, .x = x, .n = n, .blocks = blocks_of(n), .rng = c->rng};
     d->piece = NEW_ZERO(c->scratch, AtomPiece, d->blocks);
-    if (!d->piece)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(d->piece, c->scratch, c->err));
     for (size_t slot = 0; slot < WAVE && slot < d->blocks; slot++) {
         d->slot[slot].at = NEW(c->scratch, uint32_t, room);
         d->slot[slot].value = NEW(c->scratch, float, room);
-        if (!d->slot[slot].at || !d->slot[slot].value)
-            return arena_fail(c->scratch, c->err);
+        TRY(arena_check(d->slot[slot].at && d->slot[slot].value, c->scratch, c->err));
     }
     return OK;
 }
@@ -264,8 +261,7 @@ static Status sift_and_solve(Candidates *d, double s, double from, double *tau, 
     for (size_t b = 0; b < d->blocks; b++)
         total += d->piece[b].count;
     Remaining live = {.list = NEW(d->call->scratch, float, total)};
-    if (!live.list)
-        return arena_fail(d->call->scratch, d->call->err);
+    TRY(arena_check(live.list, d->call->scratch, d->call->err));
     for (size_t b = 0; b < d->blocks; b++)
         for (size_t i = 0; i < d->piece[b].count; i++) {
             live.list[live.count] = fabsf(d->piece[b].value[i]);
@@ -278,8 +274,8 @@ static Status sift_and_solve(Candidates *d, double s, double from, double *tau, 
 
 static Status search_level(const Candidates *d, double s, Level *level)
 {
-    if (!waterfill_floats(d->x, d->n, s, d->call->threads, d->call->scratch, level))
-        return arena_fail(d->call->scratch, d->call->err);
+    TRY(arena_check(waterfill_floats(d->x, d->n, s, d->call->threads, d->call->scratch, level),
+                    d->call->scratch, d->call->err));
     return OK;
 }
 

@@ -49,8 +49,7 @@ static Status draw_open(const Call *c, const float *x, FourierDraw *d)
 {
     *d = (FourierDraw){.plan = basis_plan(c), .s = shape_of(c)};
     d->gauge = NEW(c->scratch, float, d->s.atoms);
-    if (!d->gauge)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(d->gauge, c->scratch, c->err));
     TRY(spectrum_of(c, x, &d->s, d->gauge));
     TRY(atoms_open(c, &d->plan, d->gauge, d->s.atoms, &d->draw));
     d->raw = atoms_phase_bits(d->s.atoms, (double)d->draw.heavy, d->draw.light) >= 8 * (double)raw_size(c);

@@ -54,8 +54,7 @@ static Status plan(const Step *step, void *records)
     CurvePoint *const room[OFFER_CODECS] = {NEW(c->scratch, CurvePoint, CURVE_MOST),
                                             NEW(c->scratch, CurvePoint, CURVE_MOST)};
     double elements = 0;
-    if (!o || !room[0] || !room[1])
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(o && room[0] && room[1], c->scratch, c->err));
     for (size_t j = 0; j < step->count; j++) {
         const float *x = step->load(step->data, j, c->err);
         if (!x)
@@ -128,8 +127,7 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "it names no codec");
     inner.self = codec_of(c->self, in.data[1]);
     uint8_t *payload = NEW(c->scratch, uint8_t, in.size - 1);
-    if (!payload)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(payload, c->scratch, c->err));
     payload[0] = PAYLOAD_METHOD;
     memcpy(payload + 1, in.data + 2, in.size - 2);
     return codec_decode(&inner, (Bytes){payload, in.size - 1}, x);

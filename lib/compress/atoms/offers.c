@@ -50,8 +50,7 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
            curve[1][next[1]].variance > 0)
         next[1]++;
     *o = (Offers){.item = NEW(a, Offer, count[0] + count[1]), .corner = NEW(a, size_t, count[0] + count[1])};
-    if (!o->item || !o->corner)
-        return arena_fail(a, err);
+    TRY(arena_check(o->item && o->corner, a, err));
     while (next[0] < count[0] || next[1] < count[1]) {
         const bool second =
             next[0] == count[0] || (next[1] < count[1] && curve[1][next[1]].bits < curve[0][next[0]].bits);
@@ -199,8 +198,7 @@ Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);
     const Market m = {o, tensors, fixed};
-    if (!fixed)
-        return arena_fail(a, err);
+    TRY(arena_check(fixed, a, err));
     for (size_t rounds = 0;; rounds++) {
         const Spending spent = spend(&m, bits, chosen);
         const size_t j = spent.cut, k = spent.corner;

@@ -121,8 +121,7 @@ Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gau
 {
     const double lift = basis_lift(kernels()->abs_max(x, elements(s)));
     s->data = NEW(c->scratch, float, s->rows * s->room);
-    if (!s->data)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(s->data, c->scratch, c->err));
     if (s->atoms == 0)
         return OK;
     load(s, x, lift);
@@ -141,7 +140,7 @@ Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gau
 Status spectrum_clear(const Call *c, FourierSpectrum *s)
 {
     s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
-    return s->data ? OK : arena_fail(c->scratch, c->err);
+    return arena_check(s->data, c->scratch, c->err);
 }
 
 /* Returns the factor that turns an atom's z into the input of the inverse transform, which has no factors sqrt(2) and

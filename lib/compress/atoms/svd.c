@@ -66,8 +66,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         return raw_put(c, x, out);
     size_t *kept = NEW(c->scratch, size_t, plan.s.k);
     double most = 0;
-    if (!kept)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(kept, c->scratch, c->err));
     const size_t start = out->size, count = svd_draw(c, &plan, kept);
     TRY(svd_put(c, &plan, kept, count, out));
     for (size_t i = 0; i < count; i++)

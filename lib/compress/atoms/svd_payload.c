@@ -52,8 +52,7 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
 {
     double *scale = NEW(c->scratch, double, count);
     const bool turned = plan->s.a.turned;
-    if (!scale)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(scale, c->scratch, c->err));
     for (size_t i = 0; i < count; i++)
         scale[i] = 1 / plan->p[index[i]];
     return spectral_atoms(&plan->s, index, scale, count, turned ? p->right : p->left,
@@ -73,8 +72,7 @@ static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, Vecto
     const size_t most = count < AT_ONCE ? count : AT_ONCE;
     batch->left = NEW(c->scratch, float, most * plan->rows);
     batch->right = NEW(c->scratch, float, most * plan->cols);
-    if (!batch->left || !batch->right)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(batch->left && batch->right, c->scratch, c->err));
     TRY(slots_take(c, most, &batch->to));
     for (size_t i = 0; i < most; i++) {
         batch->to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
@@ -130,8 +128,7 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
     const size_t k = plan->s.k;
     size_t *sent = NEW(c->scratch, size_t, k), count = 0;
     VectorBatch batch;
-    if (!sent)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(sent, c->scratch, c->err));
     for (size_t i = 0; i < k; i++) {
         left[i] = right[i] = (VectorNoise){0};
         if (plan->p[i] > 0 && !plan->raw)

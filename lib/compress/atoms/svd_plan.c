@@ -48,8 +48,7 @@ Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     plan->level = level;
     plan->atoms = 0;
     plan->p = NEW(c->scratch, double, plan->s.k);
-    if (!plan->p)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(plan->p, c->scratch, c->err));
     for (size_t i = 0; i < plan->s.k; i++) {
         plan->p[i] = level > 0 ? fmin(1, lambda[i] / level) : lambda[i] > 0;
         plan->atoms += plan->p[i];

@@ -130,8 +130,7 @@ Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const fl
     inner.streams = c->streams ? &streams : NULL;
     Buf payload = {.cap = codec_bound(&inner)};
     payload.data = NEW(c->scratch, uint8_t, payload.cap);
-    if (!payload.data)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(payload.data, c->scratch, c->err));
     if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* bf16 would saturate */
         return FAIL(c->err, ERR_NUMERIC, "svd: a vector is beyond bf16");
     TRY(codec_encode(&inner, x, &payload));

@@ -19,8 +19,8 @@ static const Param schema[] = {
 static Status forward(const Call *c, const float *x, float *coef)
 {
     const Wavelet *w = c->self->params;
-    if (!wavelet(w->family, (int)w->levels, x, coef, c->shape->n, c->threads, c->scratch))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(wavelet(w->family, (int)w->levels, x, coef, c->shape->n, c->threads, c->scratch),
+                    c->scratch, c->err));
     return OK;
 }
 

@@ -140,8 +140,7 @@ static Status put_elias(CodesJob *job, Buf *out)
     job->levels = levels_of(job);
     job->size = NEW(c->scratch, LevelsSize, blocks);
     LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks);
-    if (!job->size || !stream)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->size && stream, c->scratch, c->err));
     if (!levels_wide(&job->levels) && !(job->levels.code = NEW(c->scratch, uint8_t, c->shape->n)))
         return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, blocks, measure_block, job);
@@ -171,8 +170,7 @@ static Status get_elias(CodesJob *job, Reader *r)
     LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(n));
     char *room = NEW(c->scratch, char, levels_room(n < most ? n : most, job->codes->s));
     job->levels = levels_of(job);
-    if (!room || !stream)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(room && stream, c->scratch, c->err));
     if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, room, (Bytes){in, left}))
         return payload_bad(c, "damaged %s streams", form == LEVELS_SPARSE ? "sparse" : "dense");
     return OK;
@@ -245,8 +243,7 @@ Status codes_get(const Codes *codes, Reader *r)
     const Call *c = codes->c;
     const size_t n = c->shape->n, want = plane_bytes(codes, n);
     CodesJob job = {.codes = codes, .why = NEW_ZERO(c->scratch, const char *, blocks_of(n))};
-    if (!job.why)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job.why, c->scratch, c->err));
     if (is_symbols(codes)) {
         TRY(get_symbols(&job, r));
     } else if (codes->kind == CODE_FIXED) {
@@ -272,8 +269,7 @@ Status codes_report(const Codes *codes)
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);
-    if (!count || !code)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(count && code, c->scratch, c->err));
     for (size_t b = 0; b < blocks_of(n); b++) {
         codes->quantise(codes->data, b, code);
         for (size_t i = 0; i < block_size(n, b); i++) {

@@ -123,8 +123,7 @@ static Status run(HalfJob *job, void (*one)(void *data, size_t block))
     const Call *c = job->c;
     const size_t blocks = blocks_of(c->shape->n);
     job->fault = NEW_ZERO(c->scratch, uint8_t, blocks);
-    if (!job->fault)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->fault, c->scratch, c->err));
     parallel_for(c->threads, blocks, one, job);
     for (size_t b = 0; b < blocks; b++) {
         if (job->fault[b] == NOT_FINITE)
@@ -191,8 +190,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     Halves *h = NEW(c->scratch, Halves, count);
     uint64_t workers = 0;
-    if (!h)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(h, c->scratch, c->err));
     for (size_t p = 0; p < count; p++) {
         TRY(take_halves(c, in[p], &h[p]));
         TRY(payload_add_workers(c, h[p].workers, &workers));

@@ -94,8 +94,7 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
     const Call *c = job->c;
     const size_t blocks = blocks_of(c->shape->n);
     Largest l = {x, c->shape->n, NEW(c->scratch, float, blocks + 1)};
-    if (!l.most)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(l.most, c->scratch, c->err));
     parallel_for(c->threads, blocks, find_block, &l);
     *scale = 0;
     for (size_t b = 0; b < blocks; b++)
@@ -214,8 +213,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     job.scale = load_f32(scale);
     job.decoded = x;
     job.bad = NEW_ZERO(c->scratch, bool, blocks);
-    if (!job.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job.bad, c->scratch, c->err));
     parallel_for(c->threads, blocks, dequantise, &job);
     for (size_t b = 0; b < blocks; b++)
         if (job.bad[b])

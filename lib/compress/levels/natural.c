@@ -120,8 +120,7 @@ static Status put_symbols(NaturalJob *job, Buf *out)
     Symbols s = symbols_of(job);
     s.entropy = c->streams ? &entropy : NULL;
     job->power = NEW(c->scratch, uint8_t, c->shape->n);
-    if (!job->power)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->power, c->scratch, c->err));
     TRY(symbols_put(&s, out, c->scratch, c->err));
     streams_bits(c->streams, entropy);
     return OK;
@@ -150,8 +149,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (goes_raw(c))
         return raw_put(c, x, out);
     NaturalJob job = {.c = c, .x = x, .bad = NEW(c->scratch, bool, blocks)};
-    if (!job.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job.bad, c->scratch, c->err));
     buf_u8(out, PAYLOAD_METHOD);
     if (by_symbols(c))
         TRY(put_symbols(&job, out));
@@ -175,8 +173,7 @@ static Status get_fixed(NaturalJob *job, Bytes in)
     job->in_power = in.data + 1;
     job->in_signs = in.data + 1 + n;
     job->bad = NEW(c->scratch, bool, blocks);
-    if (!job->bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->bad, c->scratch, c->err));
     parallel_for(c->threads, blocks, decode_block, job);
     for (size_t b = 0; b < blocks; b++)
         if (job->bad[b])

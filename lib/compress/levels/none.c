@@ -31,8 +31,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const uint8_t **values = NEW(c->scratch, const uint8_t *, count);
-    if (!values)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(values, c->scratch, c->err));
     for (size_t w = 0; w < count; w++) {
         if (in[w].size != 4 * c->shape->n)
             return payload_bad(c, "%zu bytes, want %zu", in[w].size, 4 * c->shape->n);

@@ -56,8 +56,7 @@ static Status merge_scales(const Sums *s, const Bytes *in, size_t count, Buf *ou
 {
     uint64_t total = 0, workers;
     float *most = NEW_ZERO(s->c->scratch, float, s->scales + 1);
-    if (!most)
-        return arena_fail(s->c->scratch, s->c->err);
+    TRY(arena_check(most, s->c->scratch, s->c->err));
     for (size_t w = 0; w < count; w++) {
         const uint8_t *scale;
         TRY(scales_get(s, in[w], &workers, &scale));
@@ -169,8 +168,7 @@ static Status add_codes(const Sums *s, SumsJob *job, Buf *out)
     job->out = buf_room(out, planes_size(job->n, job->width));
     job->bad = NEW_ZERO(c->scratch, bool, blocks_of(job->n));
     job->part = NEW(c->scratch, PlaneSet, job->count);
-    if (!job->bad || !job->part)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->bad && job->part, c->scratch, c->err));
     for (size_t w = 0; w < job->count; w++)
         job->part[w] = (PlaneSet){job->in[w].planes, job->in[w].width, job->in[w].most};
     parallel_for(c->threads, blocks_of(job->n), add_block, job);
@@ -183,8 +181,7 @@ static Status add_codes(const Sums *s, SumsJob *job, Buf *out)
 static Status add_floats(const Sums *s, const SumsJob *job, Buf *out)
 {
     const uint8_t **values = NEW(s->c->scratch, const uint8_t *, job->count);
-    if (!values)
-        return arena_fail(s->c->scratch, s->c->err);
+    TRY(arena_check(values, s->c->scratch, s->c->err));
     for (size_t w = 0; w < job->count; w++)
         values[w] = job->in[w].planes;
     return addends_sum(s->c, values, job->count, job->n, 1, (double)FLT_MAX, "element",
@@ -205,8 +202,7 @@ static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
     const Call *c = s->c;
     SumsTotal *part = NEW(c->scratch, SumsTotal, count + 1);
     uint64_t total = 0;
-    if (!part)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(part, c->scratch, c->err));
     for (size_t w = 0; w < count; w++) {
         const uint8_t *scale;
         TRY(sums_open(s, in[w], &scale, &part[w]));

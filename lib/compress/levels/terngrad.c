@@ -267,8 +267,7 @@ static Status get_codes(TerngradJob *job, Reader *r)
         return payload_bad(c, "%zu bytes of trits, want %zu", reader_left(r), want);
     job->in = take_bytes(r, want);
     job->bad = NEW_ZERO(c->scratch, bool, pieces);
-    if (!job->bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->bad, c->scratch, c->err));
     parallel_for(c->threads, pieces, get_trits, job);
     for (size_t i = 0; i < pieces; i++)
         if (job->bad[i])

@@ -95,8 +95,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
     pieces = pieces < rooms ? pieces : rooms;
     ZipmlSearch s = {b, head, NEW(c->scratch, KnotsRoom, pieces), pieces};
     for (size_t i = 0; i < pieces; i++)
-        if (!s.room || !knots_open(&s.room[i], longest, count, c->scratch))
-            return arena_fail(c->scratch, c->err);
+        TRY(arena_check(s.room && knots_open(&s.room[i], longest, count, c->scratch), c->scratch, c->err));
     parallel_for(c->threads, pieces, find_piece, &s);
     return OK;
 }

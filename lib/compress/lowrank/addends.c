@@ -31,8 +31,7 @@ Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned
 {
     uint64_t total = 0, some;
     *values = NEW(c->scratch, const uint8_t *, workers);
-    if (!*values)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(*values, c->scratch, c->err));
     for (size_t w = 0; w < workers; w++) {
         (*values)[w] = addends_open(c, in[w], own_kind, true, count, what, &some);
         if (!(*values)[w])
@@ -104,8 +103,7 @@ Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size
     while ((double)job.part_most * factor > (double)FLT_MAX)
         job.part_most = nextafterf(job.part_most, 0);
     job.good = NEW_ZERO(c->scratch, bool, blocks_of(count));
-    if (!job.good)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job.good, c->scratch, c->err));
     parallel_for(c->threads, blocks_of(count), add_block, &job);
     for (size_t b = 0; b < blocks_of(count); b++)
         if (!job.good[b])

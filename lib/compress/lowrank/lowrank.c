@@ -77,8 +77,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (v.raw)
         return raw_put(c, x, out);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
-    if (!q || !p)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(q && p, c->scratch, c->err));
     thin_right(x, v.rows, v.cols, q, v.rank, c->threads, p);
     if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !decodes_finite(&v, p, q))
         return FAIL(c->err, ERR_NUMERIC, "lowrank: what is decoded would be beyond float32");
@@ -94,8 +93,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     if (v.raw)
         return addends_get(c, in, PAYLOAD_RAW, c->shape->n, x);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
-    if (!q || !p)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(q && p, c->scratch, c->err));
     TRY(addends_get(c, in, PAYLOAD_METHOD, v.rank * v.rows, p));
     if (!decodes_finite(&v, p, q))
         return payload_bad(c, "values beyond float32");

@@ -92,8 +92,7 @@ static size_t bound(const Call *c)
 static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
-    if (!*x)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(*x, c->scratch, c->err));
     return addends_get(c, c->heard[round], PAYLOAD_METHOD, count_of(v, round), *x);
 }
 
@@ -101,8 +100,7 @@ static Status first_factor(const Call *c, const PowersgdView *v, float **x)
 {
     const size_t count = count_of(v, 1);
     *x = NEW_ZERO(c->scratch, float, count);
-    if (!*x)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(*x, c->scratch, c->err));
     if (params_of(c->self)->warm && c->state)
         memcpy(*x, c->state, count * sizeof(float));
     return OK;
@@ -137,8 +135,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(basis_for(c, &v, c->round, &basis));
     const size_t count = count_of(&v, c->round);
     float *product = NEW(c->scratch, float, count);
-    if (!product)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(product, c->scratch, c->err));
     if (c->round % 2 == 0)
         thin_right(x, v.rows, v.cols, basis, v.rank, c->threads, product);
     else
@@ -157,8 +154,7 @@ static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, flo
 {
     const int last = rounds(c->self) - 1;
     float *p, *q = NEW(c->scratch, float, count_of(v, last));
-    if (!q)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(q, c->scratch, c->err));
     for (int round = 0; round < last - 1; round++) {
         const ArenaMark mark = arena_mark(c->scratch);
         TRY(heard_factor(c, v, round, &p));

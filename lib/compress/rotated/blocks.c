@@ -102,8 +102,7 @@ static Status run(BlocksJob *job, BlockResult *worst)
     const Call *c = job->s->c;
     const size_t pieces = rotation_pieces(job->n);
     job->result = NEW(c->scratch, BlockResult, pieces);
-    if (!job->result)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->result, c->scratch, c->err));
     parallel_for(c->threads, pieces, run_piece, job);
     *worst = BLOCK_FINE;
     for (size_t p = 0; p < pieces; p++)
@@ -137,8 +136,7 @@ static Status check_range(const BlocksJob *job)
     BlocksJob back = {.s = job->s, .n = job->n, .in = job->out};
     BlockResult worst = BLOCK_FINE;
     back.y = NEW(c->scratch, float, job->n);
-    if (!back.y)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(back.y, c->scratch, c->err));
     TRY(run(&back, &worst));
     if (worst != BLOCK_FINE)
         return FAIL(c->err, ERR_NUMERIC, "%s: decoded values would be beyond float32", c->self->ops->name);

@@ -173,8 +173,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     OnebitJob job;
     if (goes_raw(c))
         return raw_put(c, x, out);
-    if (!open_job(&job, c))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(open_job(&job, c), c->scratch, c->err));
     job.x = x;
     buf_u8(out, PAYLOAD_METHOD);
     uint8_t *means = buf_room(out, 8 * job.columns);
@@ -196,8 +195,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     OnebitJob job;
     Reader r = reader_open(in);
     TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    if (!open_job(&job, c))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(open_job(&job, c), c->scratch, c->err));
     job.decoded = x;
     job.means_in = take_bytes(&r, 8 * job.columns);
     job.sign_in = take_bytes(&r, signs_size(job.n));

@@ -109,8 +109,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (goes_raw(c))
         return raw_put(c, x, out);
     ScaledSignJob job = {.c = c, .n = n, .x = x, .sum = NEW(c->scratch, double, blocks)};
-    if (!job.sum)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job.sum, c->scratch, c->err));
     buf_u8(out, PAYLOAD_METHOD);
     job.scale = buf_room(out, 4 * scales_of(c));
     job.sign = buf_room(out, signs_size(n));

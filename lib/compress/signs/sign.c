@@ -140,8 +140,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     PlaneSet *part = NEW(c->scratch, PlaneSet, count);
     bool *bad = NEW_ZERO(c->scratch, bool, blocks + 1);
     uint64_t voters = 0;
-    if (!part || !bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(part && bad, c->scratch, c->err));
     for (size_t w = 0; w < count; w++) {
         Ballot b = {0};
         TRY(ballot_open(c, in[w], &b));

@@ -134,8 +134,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     cas_table_open(&s, c, &m);
     uint8_t *code = NEW(c->scratch, uint8_t, n);
     double *sum = NEW(c->scratch, double, s.buckets);
-    if (!code || !sum)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(code && sum, c->scratch, c->err));
     TRY(cas_table_sums(&s, x, code, sum));
     buf_u8(out, PAYLOAD_METHOD);
     put_model(&m, out);
@@ -253,8 +252,7 @@ static Status take_means(const Call *c, const CasPayload *p, const uint64_t *cou
 static Status spread_one(const Call *c, const CasTable *s, const double *mean, const uint8_t *code, float *x)
 {
     float *narrow = NEW(c->scratch, float, s->buckets);
-    if (!narrow)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(narrow, c->scratch, c->err));
     for (size_t b = 0; b < s->buckets; b++)
         narrow[b] = (float)mean[b];
     cas_table_spread(s, narrow, code, x);
@@ -276,8 +274,7 @@ static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, 
 {
     double *sum = NEW_ZERO(c->scratch, double, s->n);
     Reader r = p->index;
-    if (!sum)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(sum, c->scratch, c->err));
     for (uint64_t w = 0; w < p->workers; w++) {
         TRY(take_index(c, p, &r, code));
         cas_table_spread_onto(s, mean, code, sum);
@@ -308,8 +305,7 @@ static Status decode_sketch(const Call *c, const CasPayload *p, float *x)
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, s.buckets);
     double *mean = NEW(c->scratch, double, s.buckets);
     Reader r = p->index;
-    if (!code || !count || !mean)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(code && count && mean, c->scratch, c->err));
     for (uint64_t w = 0; w < p->workers; w++) {
         TRY(take_index(c, p, &r, code));
         TRY(cas_table_counts(&s, code, count));
@@ -411,8 +407,7 @@ static Status add_up(const CasMerge *m, double *sum)
     Buf joined = {.cap = joined_size(m)};
     joined.data = NEW(m->c->scratch, uint8_t, joined.cap);
     float *x = NEW(m->c->scratch, float, n);
-    if (!joined.data || !x)
-        return arena_fail(m->c->scratch, m->c->err);
+    TRY(arena_check(joined.data && x, m->c->scratch, m->c->err));
     join(m, &joined);
     TRY(decode(m->c, buf_bytes(&joined), x));
     for (size_t k = 0; k < n; k++)
@@ -425,8 +420,7 @@ static Status put_floats(const CasMerge *m, Buf *out)
     const size_t n = m->c->shape->n;
     double *sum = NEW_ZERO(m->c->scratch, double, n);
     float *x = NEW(m->c->scratch, float, n);
-    if (!sum || !x)
-        return arena_fail(m->c->scratch, m->c->err);
+    TRY(arena_check(sum && x, m->c->scratch, m->c->err));
     TRY(add_up(m, sum));
     TRY(narrow_sum(m->c, sum, x));
     buf_u8(out, PAYLOAD_MERGED);
@@ -440,8 +434,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     CasPayload *p = NEW(c->scratch, CasPayload, count);
     CasMerge m = {.c = c, .in = p, .count = count};
-    if (!p)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(p, c->scratch, c->err));
     for (size_t i = 0; i < count; i++) {
         TRY(payload_open(c, in[i], &p[i]));
         if (!p[i].floats)

@@ -90,8 +90,7 @@ Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *
     const ArenaMark mark = arena_mark(s->c->scratch);
     TableJob job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
     job.sums = NEW_ZERO(s->c->scratch, double, job.pieces * s->buckets);
-    if (!job.sums)
-        return arena_fail(s->c->scratch, s->c->err);
+    TRY(arena_check(job.sums, s->c->scratch, s->c->err));
     parallel_for(s->c->threads, job.pieces, add_piece, &job);
     memcpy(sum, job.sums, s->buckets * sizeof *sum);
     for (size_t p = 1; p < job.pieces; p++)
@@ -106,8 +105,7 @@ Status cas_table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
     const ArenaMark mark = arena_mark(s->c->scratch);
     TableJob job = {.s = s, .pieces = pieces_of(s), .code = code};
     job.counts = NEW_ZERO(s->c->scratch, uint64_t, job.pieces * s->buckets);
-    if (!job.counts)
-        return arena_fail(s->c->scratch, s->c->err);
+    TRY(arena_check(job.counts, s->c->scratch, s->c->err));
     parallel_for(s->c->threads, job.pieces, add_piece, &job);
     for (size_t p = 0; p < job.pieces; p++)
         for (size_t b = 0; b < s->buckets; b++)

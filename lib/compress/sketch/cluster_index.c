@@ -95,8 +95,7 @@ static Status count_all(IndexJob *job, uint64_t count[INDEX_MOST])
     const ClusterIndex *index = job->index;
     const size_t blocks = blocks_of(index->n), clusters = index->clusters;
     job->count = NEW(index->scratch, uint32_t, blocks * clusters);
-    if (!job->count)
-        return arena_fail(index->scratch, index->err);
+    TRY(arena_check(job->count, index->scratch, index->err));
     parallel_for(index->threads, blocks, count_block, job);
     for (size_t c = 0; c < clusters; c++) {
         count[c] = 0;
@@ -120,8 +119,7 @@ Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double
     Huffman h;
     for (uint32_t c = 0; c < clusters; c++)
         total += count[c] = (uint64_t)(share[c] * 0x1p40);
-    if (!huffman_open(&h, clusters, scratch) || !huffman_build(&h, count))
-        return arena_fail(scratch, err);
+    TRY(arena_check(huffman_open(&h, clusters, scratch) && huffman_build(&h, count), scratch, err));
     *bits = total ? (double)huffman_bits(&h, count) / (double)total : 0;
     arena_rewind(scratch, mark);
     return OK;
@@ -312,11 +310,11 @@ static Status put_all_huffman(IndexJob *job, Buf *out)
     const size_t blocks = blocks_of(index->n);
     uint64_t count[INDEX_MOST];
     job->at = NEW(index->scratch, uint64_t, blocks + 1);
-    if (!job->at)
-        return arena_fail(index->scratch, index->err);
+    TRY(arena_check(job->at, index->scratch, index->err));
     TRY(count_all(job, count));
-    if (!huffman_open(&job->huffman, index->clusters, index->scratch) || !huffman_build(&job->huffman, count))
-        return arena_fail(index->scratch, index->err);
+    TRY(arena_check(huffman_open(&job->huffman, index->clusters, index->scratch) &&
+                        huffman_build(&job->huffman, count),
+                    index->scratch, index->err));
     make_words(job);
     const size_t table = (size_t)((huffman_table_bits(&job->huffman) + 7) / 8);
     BitWriter w = bits_writer(buf_room(out, table), table);
@@ -339,8 +337,8 @@ static Status open_streams(IndexJob *job, Reader *r, const char **why)
     const ClusterIndex *index = job->index;
     const size_t blocks = blocks_of(index->n);
     job->at = NEW(index->scratch, uint64_t, blocks + 1);
-    if (!job->at || !huffman_open(&job->huffman, index->clusters, index->scratch))
-        return arena_fail(index->scratch, index->err);
+    TRY(arena_check(job->at && huffman_open(&job->huffman, index->clusters, index->scratch), index->scratch,
+                    index->err));
     BitReader bits = bits_reader((Bytes){r->at, reader_left(r)});
     *why = "a table of cluster codes that no encoder writes";
     if (!huffman_table_get(&job->huffman, &bits) || job->huffman.present == 0)
@@ -389,8 +387,7 @@ Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, co
     const ArenaMark mark = arena_mark(index->scratch);
     const size_t blocks = blocks_of(index->n);
     IndexJob job = {.index = index, .code = code, .bad = NEW(index->scratch, bool, blocks)};
-    if (!job.bad)
-        return arena_fail(index->scratch, index->err);
+    TRY(arena_check(job.bad, index->scratch, index->err));
     Status status = index->form == INDEX_HUFFMAN ? open_streams(&job, r, why) : open_plain(&job, r, why);
     if (status == OK) {
         job.in = take_bytes(r, reader_left(r));

@@ -127,8 +127,7 @@ static Status take_sample(const ClusterSpec *spec, const float *x, size_t n, con
     *count = n > spec->sample ? spec->sample : n;
     *value = NEW(scratch, float, *count);
     uint32_t *spare = NEW(scratch, uint32_t, *count);
-    if (!*value || !spare)
-        return arena_fail(scratch, err);
+    TRY(arena_check(*value && spare, scratch, err));
     if (n > spec->sample)
         draw_sample(x, n, *count, rng, *value);
     else if (n)
@@ -163,8 +162,7 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
     float *value;
     size_t all, *count = NEW(scratch, size_t, spec->bins);
     ClusterSide *side = NEW(scratch, ClusterSide, 2);
-    if (!count || !side)
-        return arena_fail(scratch, err);
+    TRY(arena_check(count && side, scratch, err));
     assert(spec->clusters >= 1 && spec->clusters <= SIDE_MOST);
     TRY(take_sample(spec, x, n, rng, &value, &all, scratch, err));
     const size_t minus = count_upto(value, all, 0);

@@ -121,8 +121,7 @@ Status sketch_encode(const Call *c, const float *x, Buf *out)
     if (goes_raw(s))
         return raw_put(c, x, out);
     sums.cell = NEW(c->scratch, double, s->rows *sums.parts * s->width);
-    if (!sums.cell)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(sums.cell, c->scratch, c->err));
     parallel_for(c->threads, s->rows * sums.parts, add_piece, &sums);
     buf_u8(out, PAYLOAD_METHOD);
     uint8_t *to = buf_room(out, 4 * s->rows * s->width);
@@ -224,8 +223,8 @@ static Status keep_largest(SketchEstimate *e, size_t k)
 {
     const Call *c = e->s.c;
     Picks *kept = &e->kept;
-    if (!select_open(kept, e->x, e->s.n, c->threads, c->scratch) || !select_top(kept, k))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(select_open(kept, e->x, e->s.n, c->threads, c->scratch) && select_top(kept, k),
+                    c->scratch, c->err));
     if (!kept->place) {
         parallel_for(c->threads, blocks_of(e->s.n), drop_block, e);
         return OK;

@@ -218,8 +218,7 @@ static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *coun
     uint8_t *bytes = NEW(c->scratch, uint8_t, k);
     *key = NEW(c->scratch, uint32_t, k);
     *count = k;
-    if (!bytes || !*key)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(bytes && *key, c->scratch, c->err));
     if (!planes_get8(planes, k, 2, bytes) || !get_deltas(c, bytes, k, in, *key))
         return payload_bad(c, "keys that no encoder writes");
     return OK;
@@ -235,8 +234,7 @@ static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size
         return in->bad ? payload_bad(c, "keys that no encoder writes") : arena_fail(c->scratch, c->err);
     *key = NEW(c->scratch, uint32_t, set.count);
     *count = set.count;
-    if (!*key)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(*key, c->scratch, c->err));
     for (size_t b = 0; b < blocks_of(c->shape->n); b++)
         for (size_t i = set.before[b]; i < set.before[b + 1]; i++)
             (*key)[i] = (uint32_t)(b * BLOCK + set.at[i]);
@@ -336,8 +334,7 @@ static Status lay_out(GroupJob *job)
         g->key = NEW(c->scratch, uint32_t, total);
         g->bin = NEW(c->scratch, uint8_t, total);
         g->cell = NEW(c->scratch, uint8_t, (size_t)sketchml_of(c)->rows * g->cols);
-        if (!g->key || !g->bin || !g->cell)
-            return arena_fail(c->scratch, c->err);
+        TRY(arena_check(g->key && g->bin && g->cell, c->scratch, c->err));
     }
     return OK;
 }
@@ -349,14 +346,12 @@ static Status groups_fill(BinGroups *groups, const Call *c, const float *x, cons
     if (!groups->count)
         return OK;
     GroupJob *job = NEW(c->scratch, GroupJob, 1);
-    if (!job)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job, c->scratch, c->err));
     *job = (GroupJob){.c = c, .x = x, .bins = bins, .groups = groups};
     quantile_bins_index(bins, &job->index);
     job->bin = NEW(c->scratch, uint8_t, c->shape->n);
     job->before = NEW(c->scratch, size_t, blocks * groups->count);
-    if (!job->bin || !job->before)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->bin && job->before, c->scratch, c->err));
     parallel_for(c->threads, blocks, bin_block, job);
     TRY(lay_out(job));
     parallel_for(c->threads, blocks, place_block, job);
@@ -399,8 +394,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         return raw_put(c, x, out);
     QuantileBins bins;
     BinGroups *groups = NEW(c->scratch, BinGroups, 1);
-    if (!groups)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(groups, c->scratch, c->err));
     TRY(quantile_bins_find(&bins, c, x, (size_t)sketchml_of(c)->quantiles));
     groups_cut(groups, &bins, sketchml_of(c));
     TRY(groups_fill(groups, c, x, &bins));
@@ -447,8 +441,7 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
     if (!planes)
         return payload_bad(c, "%zu cells that end early", cells);
     g->cell = NEW(c->scratch, uint8_t, cells);
-    if (!g->cell)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(g->cell, c->scratch, c->err));
     bool good = planes_get8(planes, cells, g->width, g->cell);
     for (size_t i = 0; i < cells; i++)
         good &= g->cell[i] < g->bins;
@@ -498,8 +491,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     const unsigned kind = take_u8(&r);
     QuantileBins bins;
     BinGroups *groups = NEW(c->scratch, BinGroups, 1);
-    if (!groups)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(groups, c->scratch, c->err));
     TRY(payload_kind(c, kind, c->shape->n > UINT32_MAX ? PAYLOAD_RAW : PAYLOAD_METHOD));
     if (in.size >= raw_size(c))
         return payload_bad(c, "%zu bytes, where floats would take no more", in.size);

@@ -139,8 +139,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
     SideExtent all = no_extent;
     s.of = NEW(c->scratch, SideExtent, blocks);
     s.before = NEW(c->scratch, size_t, blocks);
-    if (!s.of || !s.before)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(s.of && s.before, c->scratch, c->err));
     parallel_for(c->threads, blocks, survey_block, &s);
     for (size_t k = 0; k < blocks; k++) {
         s.before[k] = all.count[ABOVE_ZERO] + all.count[BELOW_ZERO];
@@ -152,8 +151,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
     s.picks = total ? total / s.stride : 0;
     s.sample = NEW(c->scratch, float, s.picks);
     uint32_t *spare = NEW(c->scratch, uint32_t, s.picks);
-    if (!s.sample || !spare)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(s.sample && spare, c->scratch, c->err));
     if (total)
         parallel_for(c->threads, blocks, sample_block, &s);
     TRY(radix_sort(s.sample, s.picks, s.sample, spare, c->threads, c->scratch, c->err));

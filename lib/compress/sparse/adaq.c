@@ -45,8 +45,7 @@ static Status count_sides(const Call *c, const float *x, size_t of[SIDES])
 {
     const size_t n = c->shape->n, blocks = blocks_of(n);
     AdaqSides s = {x, n, arena_take(c->scratch, blocks + 1, sizeof *s.of)};
-    if (!s.of)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(s.of, c->scratch, c->err));
     parallel_for(c->threads, blocks, count_block, &s);
     for (int side = 0; side < SIDES; side++) {
         of[side] = 0;
@@ -65,9 +64,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
     SignedSet s;
     TRY(count_sides(c, x, of));
     TRY(signed_set_open(&s, c, x));
-    if (!select_sides(&s.picks, (const size_t[SIDES]){picks_wanted(of[PLUS], ratio_of(c)),
-                                                      picks_wanted(of[MINUS], ratio_of(c))}))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(select_sides(&s.picks, (const size_t[SIDES]){picks_wanted(of[PLUS], ratio_of(c)),
+                                                                 picks_wanted(of[MINUS], ratio_of(c))}),
+                    c->scratch, c->err));
     TRY(signed_set_count(&s));
     for (int side = 0; side < SIDES; side++)
         if (s.count[side])

@@ -45,8 +45,7 @@ static Status accumulated(const Call *c, const float *x, float **out)
     const size_t n = c->shape->n;
     const float *v = c->state ? (const float *)c->state + n : NULL;
     float *sum = NEW(c->scratch, float, n);
-    if (!sum)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(sum, c->scratch, c->err));
     for (size_t i = 0; i < n; i++)
         sum[i] = (v ? v[i] : 0) + velocity(c, x, i);
     const size_t bad = first_nonfinite(sum, n, NULL);
@@ -141,8 +140,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     const bool mask = ((const Dgc *)c->self->params)->mask;
     float *v, *decoded = NEW(c->scratch, float, n), *u = state;
     (void)agreed;
-    if (!decoded)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(decoded, c->scratch, c->err));
     TRY(accumulated(c, x, &v));
     TRY(codec_decode(c, sent[0], decoded));
     for (size_t i = 0; i < n; i++) {

@@ -67,8 +67,7 @@ static Status open_job(RandkJob *job, const Call *c)
     const Rng *rng = params_of(c->self)->shared ? &c->rng_shared : &c->rng;
     *job = (RandkJob){.c = c, .n = n, .k = k, .factor = n ? (double)n / (double)k : 1};
     job->bad = NEW_ZERO(c->scratch, size_t, blocks_of(n));
-    if (!job->bad || !subset_open(&job->subset, rng, n, k, c->scratch))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job->bad && subset_open(&job->subset, rng, n, k, c->scratch), c->scratch, c->err));
     return OK;
 }
 

@@ -77,15 +77,13 @@ Status signed_set_count(SignedSet *s)
 {
     const Call *c = s->c;
     const size_t blocks = blocks_of(s->picks.n);
-    if (!select_list(&s->picks))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(select_list(&s->picks), c->scratch, c->err));
     if (s->picks.place) {
         count_list(s);
         return OK;
     }
     SetCount job = {&s->picks, NEW(c->scratch, SidePart, blocks)};
-    if (!job.part)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(job.part, c->scratch, c->err));
     parallel_for(c->threads, blocks, count_block, &job);
     for (size_t b = 0; b < blocks; b++)
         add_part(s, &job.part[b]);

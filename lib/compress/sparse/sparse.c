@@ -47,8 +47,7 @@ Status picks_put_set(const Call *c, const Picks *s, Buf *out)
     }
     const PicksWalk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
     const Indices set = {.count = s->count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
-    if (!walk.place)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(walk.place, c->scratch, c->err));
     indices_put(&set, s->n, out);
     return OK;
 }
@@ -68,8 +67,7 @@ static void put_values(const Picks *s, uint8_t *out)
 Status picks_put(const Call *c, Picks *s, Buf *out)
 {
     const size_t start = out->size;
-    if (!select_list(s))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(select_list(s), c->scratch, c->err));
     buf_u8(out, PAYLOAD_METHOD);
     if (4 * s->count < raw_size(c))
         TRY(picks_put_set(c, s, out));

@@ -21,8 +21,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     SignedSet s;
     TRY(signed_set_open(&s, c, x));
-    if (!select_top(&s.picks, wanted(c)))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(select_top(&s.picks, wanted(c)), c->scratch, c->err));
     TRY(signed_set_count(&s));
     const size_t count = s.picks.count;
     const float mean = count ? (float)((s.sum[PLUS] + s.sum[MINUS]) / (double)count) : 0;

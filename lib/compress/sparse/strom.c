@@ -103,8 +103,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     (void)agreed;
     if (!t)
         return c->err->status;
-    if (!decoded)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(decoded, c->scratch, c->err));
     TRY(codec_decode(c, sent[0], decoded));
     for (size_t i = 0; i < n; i++)
         r[i] = t[i] - decoded[i];

@@ -20,8 +20,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     Picks s;
     TRY(picks_open(c, x, &s));
-    if (!select_top(&s, wanted(c)))
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(select_top(&s, wanted(c)), c->scratch, c->err));
     return picks_put(c, &s, out);
 }
 

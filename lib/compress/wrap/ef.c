@@ -71,8 +71,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Call inner = call_inner(c, own_state(c));
     const float *t = with_residual(c, x);
-    if (!t)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(t, c->scratch, c->err));
     TRY(check_finite(c, t, c->err));
     return codec_encode(&inner, t, out);
 }
@@ -103,8 +102,7 @@ static Status plan(const Step *step, void *records)
         if (step->call[j].state && step->call[j].shape->n > largest)
             largest = step->call[j].shape->n;
     EfStep sum = {step, NEW(c->scratch, float, largest)};
-    if (!sum.t)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(sum.t, c->scratch, c->err));
     TRY(step_inner(step, own_state, &inner));
     inner.load = load_sum;
     inner.data = &sum;
@@ -115,8 +113,7 @@ static Status train(const Call *c, const float *x, void *state)
 {
     const Call inner = call_inner(c, own_state(c));
     const float *t = with_residual(c, x);
-    if (!t)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(t, c->scratch, c->err));
     TRY(check_finite(c, t, c->err));
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
@@ -142,8 +139,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t = with_residual(c, x);
     float *e = state, *decoded = NEW(c->scratch, float, n);
-    if (!t || !decoded)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(t && decoded, c->scratch, c->err));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));

@@ -56,8 +56,7 @@ static Status take_rest(const Call *c, const float *x, const Buf *first, float *
     const Call inner = call_inner(c, 0);
     const size_t n = c->shape->n;
     float *y = NEW(c->scratch, float, n), *left = NEW(c->scratch, float, n);
-    if (!y || !left)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(y && left, c->scratch, c->err));
     TRY(codec_decode(&inner, buf_bytes(first), y));
     for (size_t i = 0; i < n; i++)
         left[i] = x[i] - y[i];
@@ -101,8 +100,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     const uint8_t kind = take_u8(&r);
     const uint64_t size = take_varint(&r);
     float *q = NEW(c->scratch, float, n);
-    if (!q)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(q, c->scratch, c->err));
     TRY(payload_kind(c, kind, PAYLOAD_METHOD));
     if (r.bad || size > reader_left(&r))
         return payload_bad(c, "its first part is cut");

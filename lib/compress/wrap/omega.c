@@ -39,8 +39,7 @@ static Status measure(const Call *c, const float *x, double *variance)
     Buf payload = {.cap = codec_message_bound(c)};
     float *y = NEW(c->scratch, float, n);
     payload.data = NEW(c->scratch, uint8_t, payload.cap);
-    if (!y || !payload.data)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(y && payload.data, c->scratch, c->err));
     Call draw = *c;
     *variance = 0;
     for (uint64_t r = 0; r < DRAWS; r++) {
@@ -67,8 +66,7 @@ static Status find_omega(const Call *call, double *omega)
     c.streams = NULL;
     c.round = 0;
     float *x = NEW(c.scratch, float, n);
-    if (!x)
-        return arena_fail(c.scratch, c.err);
+    TRY(arena_check(x, c.scratch, c.err));
     *omega = 0;
     for (size_t k = 0; k < countof(hard) && n; k++) {
         const ArenaMark mark = arena_mark(c.scratch);

@@ -39,8 +39,7 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
         return OK;
     size_t size;
     uint8_t *packed = NEW(c->scratch, uint8_t, plain.size - 1);
-    if (!packed)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(packed, c->scratch, c->err));
     TRY(packer_of(c)->pack(c, plain, packed, plain.size - 1, &size));
     if (size == 0)
         return OK;
@@ -70,8 +69,7 @@ static Status open_payload(const Call *c, Bytes in, Bytes *plain)
     if (size > most)
         return payload_bad(c, "it unpacks to %zu bytes, want %zu or fewer", size, most);
     uint8_t *room = NEW(c->scratch, uint8_t, size);
-    if (!room)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(room, c->scratch, c->err));
     if (!packer->unpack(*plain, room, size))
         return payload_bad(c, "%zu bytes that do not unpack", plain->size);
     *plain = (Bytes){room, size};

@@ -146,8 +146,7 @@ static Status plan(const Step *step, void *records)
     for (size_t j = 0; j < step->count; j++)
         largest = step->call[j].shape->n > largest ? step->call[j].shape->n : largest;
     Differences d = {step, NEW(c->scratch, float, largest)};
-    if (!d.t)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(d.t, c->scratch, c->err));
     TRY(step_inner(step, own_state, &inner));
     inner.load = load_difference;
     inner.data = &d;
@@ -226,8 +225,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         return OK;
     /* the payload decoded, to see whether the estimate is within float32 */
     float *y = NEW(c->scratch, float, n);
-    if (!y)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(y, c->scratch, c->err));
     if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "%s: the estimate is beyond float32", c->self->ops->name);
     return OK;
@@ -240,8 +238,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
         return codec_merge(&inner, in, count, out);
     Bytes *part = NEW(c->scratch, Bytes, count);
     uint64_t total = 0;
-    if (!part)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(part, c->scratch, c->err));
     for (size_t i = 0; i < count; i++) {
         uint64_t workers = 1;
         part[i] = in[i];
@@ -268,8 +265,7 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
     if (!codec_state_size(&inner) || (!x && !(codec_traits(inner.self) & DECODES_STATE)))
         return OK;
     float *decoded = NEW(c->scratch, float, c->shape->n);
-    if (!decoded)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(decoded, c->scratch, c->err));
     for (size_t i = 0; i < c->shape->n; i++)
         decoded[i] = (float)(((double)agreed[i] - (double)mean[i]) / gain);
     for (int r = 0; r <= c->round; r++) {
@@ -293,8 +289,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     float *own = (float *)(head + 1), *mean = own + n, *q = NEW(c->scratch, float, n);
     double alpha, left = 0;
     Bytes last = sent[c->round];
-    if (!q)
-        return arena_fail(c->scratch, c->err);
+    TRY(arena_check(q, c->scratch, c->err));
     TRY(take_kind(c, &last));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
