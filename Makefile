@@ -28,7 +28,7 @@ OPTIMISE := $(if $(DEBUG),-O0 -g,$(if $(SAN),-O1 -g,-O3))
 , := ,
 SANITISE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= $(OPTIMISE)
-FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
+FLAGS    := -std=c11 -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -D_GNU_SOURCE -Ilib $(WARNINGS) $(SANITISE) $(PKG_CFLAGS)
 # A program loads only those that it calls.
 LIBS     := -Wl,--as-needed $(PKG_LIBS) -ldnnl -lgomp -lm -lpthread -ldl
 
@@ -53,12 +53,17 @@ TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/*/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
 PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
+# libatomo for other programs (lib/atomo.h); $(B)/libatomo.a, which the programs and tests link, has every function.
+SONAME   := libatomo.so.0
+LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
+DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
+
 .PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck coverage docs \
-        rng-quality install uninstall dist clean help FORCE
+        rng-quality install uninstall wheel dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(LIBRARY)
 
 $(B)/bin/atomo-bench: $(BENCH_OBJ) $(B)/libatomo.a
 	@mkdir -p $(@D)
@@ -72,6 +77,20 @@ $(B)/bin/atomo-train: $(TRAIN_OBJ) $(B)/libatomo.a
 
 $(B)/libatomo.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
+
+# Only the names of atomo.h leave the library.
+$(B)/public/$(SONAME): $(DOOR_OBJ) $(B)/libatomo.a lib/library/atomo.map
+	@mkdir -p $(@D)
+	$(SAY) LD $@
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=lib/library/atomo.map \
+	    -Wl,-z,nodelete -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(Q)ln -sf $(SONAME) $(@D)/libatomo.so
+
+$(B)/public/libatomo.a: $(DOOR_OBJ) $(B)/libatomo.a
+	@mkdir -p $(@D)
+	$(SAY) AR $@
+	$(Q)$(CC) -r -nostdlib -o $(B)/public/libatomo.o $^
+	$(Q)objcopy --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
 
 # The gnuplot scripts travel inside the program.
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
@@ -121,8 +140,8 @@ endef
 $(foreach i,$(ISAS),$(eval $(call nn_rule,$(i))))
 
 VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
-$(B)/lib/report/report_meta.o: FLAGS += $(VERSION_FLAGS)
-$(B)/lib/report/report_meta.o: $(B)/revision
+$(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSION_FLAGS)
+$(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
 # Rewritten only when its text changes, so that what it goes into is made anew then and only then.
 $(B)/revision: FORCE
@@ -235,7 +254,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 # The tests of one room: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
-check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests depcheck listcheck
+check-run: $(RUNS) $(FUZZERS:%=replay-%) cli-tests python-tests depcheck listcheck
 
 run-adding-%: export CODEC := meansign
 
@@ -264,8 +283,26 @@ $(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libatomo.a
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 	@$< test/fuzz/corpus/$*
 
-cli-tests: $(PROGRAMS)
+cli-tests: $(PROGRAMS) $(LIBRARY)
 	@sh test/cli/run.sh $(B)/bin
+
+# The Python package, where its modules are (Debian: python3-numpy, python3-h5py, python3-pandas, python3-torch). A library under
+# AddressSanitizer cannot be loaded by a program without it.
+PYTHON_TESTS := atomo torch
+
+.PHONY: python-tests $(PYTHON_TESTS:%=python-%)
+
+python-tests: $(PYTHON_TESTS:%=python-%)
+
+$(PYTHON_TESTS:%=python-%): python-%: all
+	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip python/test_$*: needs numpy, and a build without sanitizers"; \
+	elif PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME) BIN=$(CURDIR)/$(B)/bin \
+	    $(PYTHON) test/python/test_$*.py >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
+	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi
+
+# A wheel for `pip install`, with the library inside.
+wheel: $(LIBRARY)
+	@$(PYTHON) lib/python/make_wheel.py $(VERSION) $(B)/public/$(SONAME) build/wheel
 
 DOCS_FIGURES := spectrum sweep errors histogram-conv histogram-fc convergence
 
@@ -366,15 +403,28 @@ prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 datadir ?= $(prefix)/share
 
+libdir  ?= $(prefix)/lib
+incdir  ?= $(prefix)/include
+pydir   ?= $(libdir)/python3/dist-packages
+
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/atomo/datasets $(DESTDIR)$(datadir)/atomo/plots
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/atomo/datasets $(DESTDIR)$(datadir)/atomo/plots \
+	    $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) $(DESTDIR)$(pydir)/atomo
+	install -m 644 $(LIBRARY) $(DESTDIR)$(libdir)
+	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libatomo.so
+	install -m 644 lib/atomo.h $(DESTDIR)$(incdir)
+	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(incdir)|; s|@version@|$(VERSION)|; s|@private@|$(LIBS)|' \
+	    lib/library/atomo.pc.in >$(DESTDIR)$(libdir)/pkgconfig/atomo.pc
+	install -m 644 lib/python/atomo/*.py $(DESTDIR)$(pydir)/atomo
 	install $(PROGRAMS) $(DESTDIR)$(bindir)
 	install -m 644 datasets/lenet-mnist.h5 datasets/dump_torch.py $(DESTDIR)$(datadir)/atomo/datasets
 	install -m 644 plots/*.gp $(DESTDIR)$(datadir)/atomo/plots
 
 uninstall:
 	rm -f $(PROGRAMS:$(B)/bin/%=$(DESTDIR)$(bindir)/%)
-	rm -rf $(DESTDIR)$(datadir)/atomo
+	rm -f $(LIBRARY:$(B)/public/%=$(DESTDIR)$(libdir)/%) $(DESTDIR)$(libdir)/libatomo.so $(DESTDIR)$(incdir)/atomo.h \
+	    $(DESTDIR)$(libdir)/pkgconfig/atomo.pc
+	rm -rf $(DESTDIR)$(datadir)/atomo $(DESTDIR)$(pydir)/atomo
 
 dist: $(PROGRAMS)
 	@sh test/listcheck.sh $(B)/bin --release
@@ -391,6 +441,7 @@ help:
 	@echo "make bench     speed, as ratios to memcpy and to peers"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
+	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
 	@echo "make format lint depcheck coverage rng-quality install uninstall dist clean deps"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Write PyTorch gradients to an HDF5 dump that atomo-bench reads.
+"""Write gradients to an HDF5 dump that atomo-bench reads: those of PyTorch, JAX, Flax or NumPy.
 
-In a training loop, after loss.backward() and before the optimizer's step:
+This file needs nothing else of atomo: it may be copied beside a training script as dump_torch.py.
+In a training loop of PyTorch, after loss.backward() and before the optimizer's step:
 
-    from dump_torch import GradientDump
+    from atomo.dump import GradientDump         or: from dump_torch import GradientDump
 
     with GradientDump("run.h5", model, model_name="ResNet-18", dataset="CIFAR-10", lr=0.1, batch_size=128) as dump:
         for step, (x, y) in enumerate(loader, 1):
@@ -19,6 +20,12 @@ For several workers each worker has its own group. One process writes the file; 
     dump.write(step, worker=0, loss=loss.item())
     dump.write(step, worker=1, gradients={"conv1.weight": tensor, ...})
 
+Without PyTorch, gradients are arrays by name, nested dictionaries (the trees of JAX and Flax) among them; their names are joined
+by dots:
+
+    with GradientDump("run.h5", model_name="MLP", lr=0.1) as dump:
+        dump.write(step, gradients={"Dense_0": {"kernel": array, "bias": array}}, loss=loss)
+
 The file appears under its name when the block ends without an exception; until then it is a hidden file beside it.
 
     python3 dump_torch.py --demo out.h5      trains a tiny network and dumps three steps of two workers
@@ -28,23 +35,28 @@ import argparse
 import os
 import sys
 
-import h5py
-import numpy as np
-import torch
-from torch import nn
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    raise ImportError("%s is missing: pip install h5py numpy, or apt install python3-h5py" % missing.name) from None
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    torch = nn = None
 
 SCHEMA = "atomo-gradients/1"
 
-_NORMS = tuple(
-    getattr(nn, name)
-    for name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
-    if hasattr(nn, name)
-) + (nn.modules.batchnorm._NormBase,)
+
+def _norms():
+    names = ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
+    return tuple(getattr(nn, name) for name in names if hasattr(nn, name)) + (nn.modules.batchnorm._NormBase,)
 
 
 def kind_of(module, name, tensor):
     """conv, fc, norm, bias, embedding or other: by the module that owns the parameter."""
-    if isinstance(module, _NORMS):
+    if isinstance(module, _norms()):
         return "norm"
     if name.endswith("bias") or "bias" in name.split(".")[-1]:
         return "bias"
@@ -64,29 +76,48 @@ def kinds(model):
     return found
 
 
+def flatten(tree, prefix=""):
+    """(name, array) of every leaf of nested dictionaries."""
+    for name, value in tree.items():
+        if hasattr(value, "items"):
+            yield from flatten(value, "%s%s." % (prefix, name))
+        else:
+            yield prefix + str(name), value
+
+
+def as_floats(gradient):
+    """A tensor of PyTorch, or anything that NumPy understands, as float32."""
+    if hasattr(gradient, "detach"):
+        if gradient.is_sparse:
+            gradient = gradient.to_dense()
+        return gradient.detach().to("cpu", torch.float32).numpy()
+    return np.asarray(gradient, dtype=np.float32)
+
+
 class GradientDump:
     """An HDF5 file of gradients: one group per step, one dataset per parameter, float32.
 
     Keyword arguments become attributes of the file: model_name, dataset, lr, batch_size, seed and whatever else is
-    worth knowing. Values are numbers or text.
+    worth knowing. Values are numbers or text. Without a model of PyTorch, every write names its gradients.
     """
 
-    def __init__(self, path, model, model_name=None, compress=False, **facts):
+    def __init__(self, path, model=None, model_name=None, compress=False, **facts):
         self.path = os.path.realpath(path)
         self.model = model
         self.compress = compress
-        self.kinds = kinds(model)
+        self.kinds = kinds(model) if model is not None else {}
         folder, name = os.path.split(self.path)
         self.temporary = os.path.join(folder, ".%s.%d.tmp" % (name, os.getpid()))
         # the 1.10 format guards its metadata with checksums
         self.file = h5py.File(self.temporary, "w", libver=("v110", "v110"), track_order=True)
         facts = {
             "schema": SCHEMA,
-            "model": model_name or type(model).__name__,
-            "framework": "PyTorch " + torch.__version__,
-            "n_params": sum(p.numel() for p in model.parameters()),
+            "model": model_name or (type(model).__name__ if model is not None else None),
             **facts,
         }
+        if model is not None:
+            facts.setdefault("framework", "PyTorch " + torch.__version__)
+            facts.setdefault("n_params", sum(p.numel() for p in model.parameters()))
         self._describe(self.file, facts)
 
     @staticmethod
@@ -101,7 +132,7 @@ class GradientDump:
         return group
 
     def write(self, step, worker=None, gradients=None, **facts):
-        """Writes the gradients of the model's parameters (p.grad), or `gradients` (name -> tensor).
+        """Writes the gradients of the model's parameters (p.grad), or `gradients`: tensors or arrays by name.
 
         `facts` (loss, epoch, ...) become attributes of the step's group, or of the worker's where one is named.
         Parameters without a gradient are left out.
@@ -109,21 +140,22 @@ class GradientDump:
         group = self._group(self.file, "step_%06d" % step, {"step": step, **(facts if worker is None else {})})
         if worker is not None:
             group = self._group(group, "worker_%d" % worker, {"step": step, "worker": worker, **facts})
+        if gradients is None and self.model is None:
+            raise ValueError("a dump without a model needs gradients={name: array}")
         if gradients is None:
             gradients = {n: p.grad for n, p in self.model.named_parameters() if p.grad is not None}
-        for name, gradient in gradients.items():
+        for name, gradient in flatten(gradients):
             self._write_tensor(group, name, gradient)
 
     def _write_tensor(self, group, name, gradient):
-        if gradient.is_sparse:
-            gradient = gradient.to_dense()
-        values = gradient.detach().to("cpu", torch.float32).numpy()
+        values = as_floats(gradient)
         options = {}
         if self.compress and values.size >= 1024:  # small chunks cost more than they save
             rows = max(1, (1 << 18) // max(1, values.size // values.shape[0]))
             options = dict(chunks=(min(rows, values.shape[0]),) + values.shape[1:], shuffle=True, compression=1)
         dataset = group.create_dataset(name, data=values, track_times=False, **options)
-        dataset.attrs["kind"] = self.kinds.get(name, "other")
+        if self.model is not None:  # else atomo-bench tells the kind from name and shape
+            dataset.attrs["kind"] = self.kinds.get(name, "other")
 
     def close(self):
         """Flushes the file to the disk and renames it to its final name."""
@@ -212,6 +244,8 @@ def check(path, model, expected):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--demo", metavar="FILE.h5", required=True, help="train a tiny network and dump its gradients")
+    if torch is None:
+        sys.exit("--demo needs PyTorch: apt install python3-torch, or pip install torch")
     demo(parser.parse_args().demo)
     return 0
 

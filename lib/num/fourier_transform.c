@@ -8,6 +8,7 @@
 
 #include <fftw3.h>
 #include <math.h>
+#include <pthread.h>
 
 /* ---- factors ---- */
 
@@ -44,6 +45,9 @@ void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
 
 /* ---- plans, all of them in place ---- */
 
+/* Mutable by need: FFTW makes and destroys plans on one thread at a time. */
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+
 static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
 {
     const ptrdiff_t room = (ptrdiff_t)fourier_room((size_t)cols);
@@ -71,9 +75,11 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
     const bool down = side == FOURIER_MATRIX && rows > 1;
     *f = (Fourier){.way = way, .rows = rows, .cols = cols};
     TRY(arena_check(rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch), scratch, err));
+    pthread_mutex_lock(&planner);
     f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, way, data)
                         : plan_complex(cols / 2, 1, rows, pairs, way, data);
     f->down = down ? plan_complex(rows, pairs, pairs, 1, way, data) : NULL;
+    pthread_mutex_unlock(&planner);
     if (f->along && (f->down || !down))
         return OK;
     fourier_close(f);
@@ -82,8 +88,10 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
 
 void fourier_close(Fourier *f)
 {
+    pthread_mutex_lock(&planner);
     fftwf_destroy_plan(f->along);
     fftwf_destroy_plan(f->down);
+    pthread_mutex_unlock(&planner);
     f->along = f->down = NULL;
 }
 

@@ -102,6 +102,11 @@ Status linalg_ready(Error *err);
  * libraries leave the environment alone. */
 void linalg_choose_kernels(void);
 
+/* For a library in a program that may use OpenBLAS itself: between these calls OpenBLAS runs on one thread, and after the last
+ * linalg_return on as many as before the first linalg_borrow. */
+void linalg_borrow(void);
+void linalg_return(void);
+
 typedef struct {
     const char *config;    /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
     const char *core;      /* the CPU model whose kernels are used: "Haswell" */

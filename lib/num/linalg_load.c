@@ -21,10 +21,13 @@ static const char library[] = "libopenblas.so.0";
 static struct {
     pthread_once_t once;
     bool may_choose; /* load_once may set OPENBLAS_CORETYPE */
+    pthread_mutex_t lock;
+    int borrowers; /* calls of linalg_borrow without their linalg_return */
+    int threads;   /* number of OpenBLAS's threads before the first of these calls */
     bool loaded;
     Blas blas;
     char reason[400]; /* why OpenBLAS is not loaded */
-} loading = {.once = PTHREAD_ONCE_INIT};
+} loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_among(const char *name, const char *const *names)
 {
@@ -105,6 +108,13 @@ static bool reserve_buffers(const Blas *blas)
     return true;
 }
 
+static void use_one_thread(void)
+{
+    loading.threads = loading.blas.openblas_get_num_threads();
+    if (loading.threads != 1)
+        loading.blas.openblas_set_num_threads(1);
+}
+
 static void load_once(void)
 {
     void *handle = load(&loading.blas);
@@ -114,9 +124,28 @@ static void load_once(void)
         dlclose(handle); /* OpenBLAS reads its environment only when it is loaded */
         handle = load(&loading.blas);
     }
-    loading.loaded = handle && reserve_buffers(&loading.blas);
-    if (loading.loaded && loading.blas.openblas_get_num_threads() != 1)
-        loading.blas.openblas_set_num_threads(1);
+    const bool loaded = handle && reserve_buffers(&loading.blas);
+    pthread_mutex_lock(&loading.lock);
+    loading.loaded = loaded;
+    if (loaded)
+        use_one_thread();
+    pthread_mutex_unlock(&loading.lock);
+}
+
+void linalg_borrow(void)
+{
+    pthread_mutex_lock(&loading.lock);
+    if (loading.borrowers++ == 0 && loading.loaded)
+        use_one_thread();
+    pthread_mutex_unlock(&loading.lock);
+}
+
+void linalg_return(void)
+{
+    pthread_mutex_lock(&loading.lock);
+    if (--loading.borrowers == 0 && loading.loaded && loading.threads != 1)
+        loading.blas.openblas_set_num_threads(loading.threads);
+    pthread_mutex_unlock(&loading.lock);
 }
 
 const Blas *blas_routines(void)

@@ -55,7 +55,7 @@ Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
     if (spec->path)
         TRY(outfile_open(&r->out, spec->path, a, err));
     else
-        r->out.to = stdout;
+        r->out.to = spec->to ? spec->to : stdout;
     const ArenaMark mark = arena_mark(a);
     TextBuf text = {.arena = a};
     writer_of(spec->format)->begin(r, &text);
@@ -93,7 +93,7 @@ Status report_close(Report *r, Error *err)
     if (r->spec.path)
         return outfile_commit(&r->out, err);
     errno = 0;
-    return fflush(stdout) || ferror(stdout) ? cannot_write(r, err) : OK;
+    return fflush(r->out.to) || ferror(r->out.to) ? cannot_write(r, err) : OK;
 }
 
 void report_abandon(Report *r)

@@ -8,6 +8,8 @@
 
 #include "dump/tensor.h"
 
+#include <stdio.h>
+
 typedef enum { VALUE_NONE, VALUE_TEXT, VALUE_INT, VALUE_REAL, VALUE_BOOL, VALUE_SHAPE } ValueType;
 
 typedef struct {
@@ -68,8 +70,9 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    /* NULL: stdout; otherwise a temporary file beside it is written, and renamed at close */
+    /* The output is written to a temporary file beside `path`, which gets this name at close; NULL: to `to`. */
     const char *path;
+    FILE *to;           /* kept open by the caller; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
 } ReportSpec;

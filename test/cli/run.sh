@@ -5,7 +5,8 @@
 # A case in a .t file:
 #     # what it shows
 #     ? command             only where this succeeds (optional)
-#     $ command             run by sh in a new empty directory; the programs are in PATH, $SRC is the source tree
+#     $ command             run by sh in a new empty directory; the programs are in PATH, $SRC is the source tree, $PUBLIC
+#                           the folder of libatomo
 #     > glob                some line of stdout matches; alone: stdout is empty
 #     2> glob               some line of stderr matches; alone: stderr is empty
 #     - glob                no line of either matches
@@ -17,7 +18,8 @@ shift
 [ $# -gt 0 ] || set -- "$here"/*.t
 SRC=$(cd "$here/../.." && pwd)
 PATH=$bin:$PATH
-export SRC PATH
+PUBLIC=${bin%/bin}/public
+export SRC PATH PUBLIC
 unset NO_COLOR
 TERM=dumb
 export TERM

@@ -1,0 +1,111 @@
+/* library_codec.c -- see atomo.h: versions and codecs. */
+#include "library/library_parts.h"
+
+#include "compress/spec.h"
+#include "num/linalg.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* The public types are the private ones under other names. */
+_Static_assert(sizeof(atomo_error) == sizeof(Error), "atomo_error is Error");
+_Static_assert(offsetof(atomo_error, text) == offsetof(Error, text), "atomo_error is Error");
+_Static_assert(offsetof(atomo_error, hint) == offsetof(Error, hint), "atomo_error is Error");
+_Static_assert((int)ATOMO_OK == (int)OK && (int)ATOMO_USAGE == (int)ERR_USAGE &&
+                   (int)ATOMO_IO == (int)ERR_IO && (int)ATOMO_CORRUPT == (int)ERR_CORRUPT &&
+                   (int)ATOMO_NUMERIC == (int)ERR_NUMERIC && (int)ATOMO_MEMORY == (int)ERR_MEMORY &&
+                   (int)ATOMO_STOPPED == (int)ERR_STOPPED,
+               "atomo_status is Status");
+_Static_assert((int)ATOMO_RANK_MAX == (int)RANK_MAX, "one limit");
+
+int atomo_interface(void)
+{
+    return ATOMO_INTERFACE;
+}
+
+const char *atomo_version(void)
+{
+    return ATOMO_VERSION;
+}
+
+void library_enter(const Codec *codec)
+{
+    if (!(codec_traits(codec) & EXACT_BYTES))
+        linalg_borrow();
+}
+
+void library_leave(const Codec *codec)
+{
+    if (!(codec_traits(codec) & EXACT_BYTES))
+        linalg_return();
+}
+
+atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    atomo_codec *c = calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c)
+        return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
+    c->arena = arena_open(0);
+    Status status = codec_open(&c->codec, spec, c->arena, e);
+    if (status == OK && !(c->spec = codec_text(c->codec, c->arena)))
+        status = arena_fail(c->arena, e);
+    if (status == OK)
+        *out = c;
+    else
+        atomo_codec_close(c);
+    return status_of(status);
+}
+
+void atomo_codec_close(atomo_codec *codec)
+{
+    if (codec)
+        arena_close(codec->arena);
+    free(codec);
+}
+
+const char *atomo_codec_spec(const atomo_codec *codec)
+{
+    return codec->spec;
+}
+
+unsigned atomo_codec_traits(const atomo_codec *codec)
+{
+    static const struct {
+        unsigned own, shown;
+    } pairs[] = {
+        {UNBIASED, ATOMO_UNBIASED}, {LINEAR, ATOMO_LINEAR},           {MERGEABLE, ATOMO_MERGEABLE},
+        {RANDOM, ATOMO_RANDOM},     {EXACT_BYTES, ATOMO_EXACT_BYTES}, {DECODES_STATE, ATOMO_READS_STATE},
+    };
+    const unsigned own = codec_traits(codec->codec);
+    unsigned shown = 0;
+    for (size_t i = 0; i < countof(pairs); i++)
+        shown |= own & pairs[i].own ? pairs[i].shown : 0;
+    if (!codec_adds(codec->codec))
+        shown &= ~(ATOMO_LINEAR | ATOMO_MERGEABLE);
+    return shown | (codec_keeps_state(codec->codec) ? ATOMO_STATEFUL : 0) |
+           (codec_trains(codec->codec) ? ATOMO_TRAINS : 0);
+}
+
+int atomo_codec_rounds(const atomo_codec *codec)
+{
+    return codec_rounds(codec->codec);
+}
+
+const char *atomo_codec_caution(const atomo_codec *codec)
+{
+    return codec_caution(codec->codec);
+}
+
+const char *atomo_compressor(size_t index, const char **brief)
+{
+    for (size_t i = 0; i < index; i++)
+        if (!compressors[i])
+            return NULL;
+    if (!compressors[index])
+        return NULL;
+    if (brief)
+        *brief = compressors[index]->brief;
+    return compressors[index]->name;
+}

@@ -1,0 +1,331 @@
+/* library_tensor.c -- see atomo.h: a codec on one tensor. */
+#include "library/library_parts.h"
+
+#include "base/checksum.h"
+#include "num/finite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS_MAX = 1 << 20 };
+
+static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
+{
+    if (!shape_make(shape, l->rank, l->dim))
+        return FAIL(err, ERR_USAGE, "rank %d: want 0 to %d, and fewer than 2^64 elements", l->rank, RANK_MAX);
+    if (l->workers < 1 || l->workers > WORKERS_MAX)
+        return FAIL(err, ERR_USAGE, "workers=%d: want 1 to %d", l->workers, WORKERS_MAX);
+    if (l->worker < 0 || l->worker >= l->workers)
+        return FAIL(err, ERR_USAGE, "worker=%d: want 0 to %d", l->worker, l->workers - 1);
+    if (!l->name)
+        return FAIL(err, ERR_USAGE, "the tensor has no name");
+    return OK;
+}
+
+/* A receiver needs the other workers' states where decoding reads them one by one. */
+static bool holds_state(const atomo_tensor *t, size_t worker)
+{
+    const Codec *codec = t->codec->codec;
+    return worker == t->self || (codec_traits(codec) & DECODES_STATE && !codec_adds(codec));
+}
+
+static Status make_workers(atomo_tensor *t, Error *err)
+{
+    t->worker = NEW_ZERO(t->arena, ExchangeWorker, t->workers);
+    t->sent = arena_zeroed(t->arena, t->workers, sizeof *t->sent);
+    t->took = NEW_ZERO(t->arena, bool, t->workers);
+    if (!t->worker || !t->sent || !t->took)
+        return arena_fail(t->arena, err);
+    t->state = codec_keeps_state(t->codec->codec) ? codec_state_size(&t->exchange.call) : 0;
+    for (size_t w = 0; w < t->workers; w++) {
+        t->worker[w].index = w;
+        if (!t->state || !holds_state(t, w))
+            continue;
+        t->worker[w].state = NEW_ZERO(t->arena, uint8_t, (t->state + 63) & ~(size_t)63);
+        if (!t->worker[w].state)
+            return arena_fail(t->arena, err);
+    }
+    return OK;
+}
+
+static Status open(atomo_tensor *t, const atomo_layout *l, Error *err)
+{
+    TRY(check_layout(l, &t->shape, err));
+    t->arena = arena_open(0);
+    t->scratch = arena_open(0);
+    t->name = text_copy(t->arena, l->name);
+    if (!t->name)
+        return arena_fail(t->arena, err);
+    t->self = (size_t)l->worker;
+    t->workers = (size_t)l->workers;
+    t->exchange = (Exchange){.call = {.self = t->codec->codec,
+                                      .shape = &t->shape,
+                                      .workers = l->workers,
+                                      .threads = l->threads > 0 ? l->threads : parallel_cores(),
+                                      .scratch = t->scratch,
+                                      .err = err},
+                             .seed = l->seed,
+                             .tensor = rng_hash(l->name),
+                             .keep = true,
+                             .payloads = arena_open(0)};
+    return make_workers(t, err);
+}
+
+atomo_status atomo_tensor_open(atomo_tensor **out, const atomo_codec *codec, const atomo_layout *layout,
+                               atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    atomo_tensor *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t)
+        return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
+    t->codec = codec;
+    const Status status = open(t, layout, e);
+    if (status == OK)
+        *out = t;
+    else
+        atomo_tensor_close(t);
+    return status_of(status);
+}
+
+void atomo_tensor_close(atomo_tensor *t)
+{
+    if (!t)
+        return;
+    arena_close(t->arena);
+    arena_close(t->scratch);
+    arena_close(t->exchange.payloads);
+    free(t);
+}
+
+/* ---- one worker by itself ---- */
+
+static Status check_finite(const atomo_tensor *t, const float *x, Error *err)
+{
+    const size_t bad = first_nonfinite(x, t->shape.n, NULL);
+    return bad == t->shape.n ? OK
+                             : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
+}
+
+/* A Call of this tensor outside a step of several workers. */
+static Call call_of(atomo_tensor *t, int64_t step, size_t worker, Error *err)
+{
+    Exchange *x = &t->exchange;
+    x->step = step;
+    x->call.err = err;
+    x->call.round = 0;
+    const ExchangeWorker stranger = {.index = worker};
+    Call call = exchange_call(x, worker < t->workers ? &t->worker[worker] : &stranger);
+    call.workers = 1;
+    call.heard = NULL;
+    return call;
+}
+
+size_t atomo_encode_bound(const atomo_tensor *t)
+{
+    const size_t rounds = (size_t)codec_rounds(t->codec->codec);
+    return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
+}
+
+/* Puts the size of every payload but the last in front of it. */
+static void frame_rounds(const Message *m, Buf *out)
+{
+    uint8_t head[VARINT_MAX];
+    size_t room = out->cap;
+    for (int round = m->rounds; round-- > 0;) {
+        Buf size = {.data = head, .cap = sizeof head};
+        if (round + 1 < m->rounds)
+            buf_varint(&size, m->round[round].size);
+        room -= m->round[round].size;
+        memmove(out->data + room, m->round[round].data, m->round[round].size);
+        room -= size.size;
+        memcpy(out->data + room, head, size.size);
+    }
+    memmove(out->data, out->data + room, out->cap - room);
+    out->size = out->cap - room;
+}
+
+static Status read_rounds(const Call *c, Bytes in, Message *m)
+{
+    Reader r = reader_open(in);
+    m->rounds = codec_rounds(c->self);
+    for (int round = 0; round + 1 < m->rounds; round++) {
+        const uint64_t size = take_varint(&r);
+        const uint8_t *data = size <= reader_left(&r) ? take_bytes(&r, (size_t)size) : NULL;
+        if (r.bad || !data)
+            return FAIL(c->err, ERR_CORRUPT, "%zu bytes end inside round %d", in.size, round);
+        m->round[round] = (Bytes){data, (size_t)size};
+    }
+    m->round[m->rounds - 1] = (Bytes){r.at, reader_left(&r)};
+    return OK;
+}
+
+atomo_status atomo_encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t *size,
+                          atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    Call call = call_of(t, step, t->self, e);
+    Buf payload = {.data = out, .cap = atomo_encode_bound(t)};
+    Message m = {.rounds = 0};
+    Status status = check_finite(t, x, e);
+    if (status == OK) {
+        library_enter(call.self);
+        status = codec_send(&call, x, &payload, &m);
+        library_leave(call.self);
+    }
+    if (status == OK && m.rounds > 1)
+        frame_rounds(&m, &payload);
+    *size = payload.size;
+    return status_of(status);
+}
+
+static Status decode(atomo_tensor *t, const Call *call, const void *in, size_t size, float *x, Message *m)
+{
+    TRY(read_rounds(call, (Bytes){in, size}, m));
+    library_enter(call->self);
+    const Status status = codec_receive(call, m, x);
+    library_leave(call->self);
+    return status == OK ? OK : error_at(call->err, "%s", t->name);
+}
+
+atomo_status atomo_decode(atomo_tensor *t, int64_t step, int worker, const void *in, size_t size, float *x,
+                          atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    const Call call = call_of(t, step, (size_t)worker, e);
+    Message m;
+    if (worker < 0)
+        return status_of(FAIL(e, ERR_USAGE, "worker=%d: want 0 or more", worker));
+    return status_of(decode(t, &call, in, size, x, &m));
+}
+
+atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const void *in, size_t size,
+                           atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    Call call = call_of(t, step, t->self, e);
+    const ArenaMark mark = arena_mark(t->scratch);
+    void *state = t->worker[t->self].state;
+    Message m;
+    if (!state)
+        return ATOMO_OK;
+    float *agreed = NEW(t->scratch, float, t->shape.n);
+    Status status = agreed ? check_finite(t, x, e) : arena_fail(t->scratch, e);
+    if (status == OK)
+        status = decode(t, &call, in, size, agreed, &m);
+    if (status == OK) {
+        call.heard = m.round;
+        library_enter(call.self);
+        status = codec_settle(&call, x, m.round, agreed, state);
+        library_leave(call.self);
+    }
+    arena_rewind(t->scratch, mark);
+    return status_of(status);
+}
+
+/* ---- merging ---- */
+
+size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
+{
+    (void)count;
+    return 2 * codec_message_bound(&t->exchange.call) + 4096;
+}
+
+static Status merge(const atomo_tensor *t, const Call *call, const Bytes *in, size_t count, Buf *out)
+{
+    if (!codec_adds(call->self))
+        return FAIL(call->err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
+    if (codec_rounds(call->self) > 1)
+        return FAIL(call->err, ERR_USAGE, "payloads of %s merge within a step only", t->codec->spec);
+    if (!count)
+        return FAIL(call->err, ERR_USAGE, "no payload to merge");
+    return codec_merge(call, in, count, out);
+}
+
+atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, const size_t *in_size,
+                         size_t count, void *out, size_t *size, atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    Call call = call_of(t, step, t->self, e);
+    const ArenaMark mark = arena_mark(t->scratch);
+    Buf merged = {.data = out, .cap = atomo_merge_bound(t, count)};
+    Bytes *payload = NEW(t->scratch, Bytes, count);
+    if (!payload)
+        return status_of(arena_fail(t->scratch, e));
+    for (size_t i = 0; i < count; i++)
+        payload[i] = (Bytes){in[i], in_size[i]};
+    call.workers = (int)t->workers;
+    library_enter(call.self);
+    const Status status = merge(t, &call, payload, count, &merged);
+    library_leave(call.self);
+    arena_rewind(t->scratch, mark);
+    *size = merged.size;
+    return status_of(status);
+}
+
+/* ---- states ----
+ *
+ * magic:8 "atomosta", spec and shape:u64 (their checksum), workers:u64, size:u64 of the states, the states in the order of the
+ * workers, checksum:u64 of all before. */
+
+enum { STATE_HEAD = 32, STATE_TAIL = 8 };
+
+static size_t held_states(const atomo_tensor *t)
+{
+    size_t held = 0;
+    for (size_t w = 0; w < t->workers; w++)
+        held += t->worker[w].state != NULL;
+    return held;
+}
+
+static uint64_t kind_of_state(const atomo_tensor *t)
+{
+    const Bytes spec = {(const uint8_t *)t->codec->spec, strlen(t->codec->spec)};
+    const Bytes shape = {(const uint8_t *)t->shape.dim, (size_t)t->shape.rank * sizeof *t->shape.dim};
+    return checksum(shape, checksum(spec, (uint64_t)t->self));
+}
+
+size_t atomo_state_size(const atomo_tensor *t)
+{
+    return STATE_HEAD + held_states(t) * t->state + STATE_TAIL;
+}
+
+static void put_head(const atomo_tensor *t, Buf *out)
+{
+    buf_copy(out, "atomosta", 8);
+    buf_u64(out, kind_of_state(t));
+    buf_u64(out, t->workers);
+    buf_u64(out, held_states(t) * t->state);
+}
+
+void atomo_state_save(const atomo_tensor *t, void *to)
+{
+    Buf out = {.data = to, .cap = atomo_state_size(t)};
+    put_head(t, &out);
+    for (size_t w = 0; w < t->workers; w++)
+        if (t->worker[w].state)
+            buf_copy(&out, t->worker[w].state, t->state);
+    buf_u64(&out, checksum(buf_bytes(&out), 0));
+}
+
+atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atomo_error *err)
+{
+    Error own = {0}, *e = error_of(err, &own);
+    uint8_t head[STATE_HEAD];
+    const uint8_t *from = in;
+    put_head(t, &(Buf){.data = head, .cap = sizeof head});
+    if (size != atomo_state_size(t) || memcmp(from, head, sizeof head))
+        return status_of(FAIL(e, ERR_CORRUPT,
+                              "%s: the state is not that of %s, worker %zu of %zu, on this shape", t->name,
+                              t->codec->spec, t->self, t->workers));
+    if (load_u64(from + size - STATE_TAIL) != checksum((Bytes){from, size - STATE_TAIL}, 0))
+        return status_of(FAIL(e, ERR_CORRUPT, "%s: the state is damaged: its checksum differs", t->name));
+    from += STATE_HEAD;
+    for (size_t w = 0; w < t->workers; w++)
+        if (t->worker[w].state) {
+            memcpy(t->worker[w].state, from, t->state);
+            from += t->state;
+        }
+    t->at = STEP_NONE;
+    return ATOMO_OK;
+}

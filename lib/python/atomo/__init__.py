@@ -1,0 +1,29 @@
+"""atomo -- gradient compressors: ATOMO, QSGD, TernGrad, PowerSGD and the rest of the field, with real bytes.
+
+    import atomo
+    codec = atomo.Codec("qsgd:bits=4")
+    payload = codec.encode(array, step=3)
+    estimate = codec.decode(payload, array.shape, step=3)
+    records = atomo.compare({"fc.weight": array}, ["qsgd:bits=2/4/8", "svd:rank=2"])
+
+atomo.torch has a communication hook for PyTorch's DistributedDataParallel, atomo.dump writes gradients to HDF5.
+"""
+
+from ._library import AtomoError, CorruptError, NumericError, UsageError, lib
+from .codec import Codec, Tensor, compressors
+from .results import Records, compare, measure, read_result
+
+__version__ = lib.atomo_version().decode()
+__all__ = [
+    "AtomoError",
+    "Codec",
+    "CorruptError",
+    "NumericError",
+    "Records",
+    "Tensor",
+    "UsageError",
+    "compare",
+    "compressors",
+    "measure",
+    "read_result",
+]

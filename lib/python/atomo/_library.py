@@ -1,0 +1,156 @@
+"""Finds libatomo and declares the functions of atomo.h to ctypes."""
+
+import ctypes
+import os
+from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+
+INTERFACE = 0  # ATOMO_INTERFACE of atomo.h
+NAME = "libatomo.so.%d" % INTERFACE
+
+
+class AtomoError(Exception):
+    """A call that failed; `hint` says what helps and may be empty."""
+
+    hint = ""
+
+
+class UsageError(AtomoError, ValueError):
+    """A wrong spec, or something else that cannot be asked for."""
+
+
+class CorruptError(AtomoError, ValueError):
+    """A payload, a state or a file that nothing of atomo's writes."""
+
+
+class NumericError(AtomoError, ArithmeticError):
+    """NaN or infinity in a tensor, or a result beyond float32."""
+
+
+_ERRORS = {1: UsageError, 2: OSError, 3: CorruptError, 4: NumericError, 5: MemoryError, 6: KeyboardInterrupt}
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("status", c_int), ("text", c_char * 600), ("hint", c_char * 300)]
+
+
+class Layout(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("rank", c_int),
+        ("dim", POINTER(c_size_t)),
+        ("seed", c_uint64),
+        ("worker", c_int),
+        ("workers", c_int),
+        ("threads", c_int),
+    ]
+
+
+class Gradient(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("rank", c_int),
+        ("dim", POINTER(c_size_t)),
+        ("x", c_void_p),
+        ("step", c_int64),
+        ("worker", c_int64),
+    ]
+
+
+STOPPED = ctypes.CFUNCTYPE(c_int, c_void_p)
+
+
+class Comparison(ctypes.Structure):
+    _fields_ = [
+        ("spec", POINTER(c_char_p)),
+        ("specs", c_size_t),
+        ("repeats", c_size_t),
+        ("seed", c_uint64),
+        ("threads", c_int),
+        ("timed", c_int),
+        ("stopped", STOPPED),
+        ("data", c_void_p),
+    ]
+
+
+# name: (result, arguments); `int` results with an error as last argument are checked by call().
+_FUNCTIONS = {
+    "atomo_interface": (c_int, []),
+    "atomo_version": (c_char_p, []),
+    "atomo_codec_open": (c_int, [POINTER(c_void_p), c_char_p, c_void_p]),
+    "atomo_codec_close": (None, [c_void_p]),
+    "atomo_codec_spec": (c_char_p, [c_void_p]),
+    "atomo_codec_traits": (c_uint, [c_void_p]),
+    "atomo_codec_rounds": (c_int, [c_void_p]),
+    "atomo_codec_caution": (c_char_p, [c_void_p]),
+    "atomo_compressor": (c_char_p, [c_size_t, POINTER(c_char_p)]),
+    "atomo_tensor_open": (c_int, [POINTER(c_void_p), c_void_p, POINTER(Layout), c_void_p]),
+    "atomo_tensor_close": (None, [c_void_p]),
+    "atomo_encode_bound": (c_size_t, [c_void_p]),
+    "atomo_encode": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, POINTER(c_size_t), c_void_p]),
+    "atomo_decode": (c_int, [c_void_p, c_int64, c_int, c_void_p, c_size_t, c_void_p, c_void_p]),
+    "atomo_advance": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_size_t, c_void_p]),
+    "atomo_merge_bound": (c_size_t, [c_void_p, c_size_t]),
+    "atomo_merge": (
+        c_int,
+        [c_void_p, c_int64, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_void_p, POINTER(c_size_t), c_void_p],
+    ),
+    "atomo_train": (c_int, [c_void_p, c_int64, c_void_p, c_void_p]),
+    "atomo_learned": (c_void_p, [c_void_p, POINTER(c_size_t)]),
+    "atomo_learn": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    "atomo_step_begin": (c_int, [c_void_p, c_int64, c_int, c_void_p, c_void_p]),
+    "atomo_step_send": (c_int, [c_void_p, c_void_p, POINTER(c_void_p), POINTER(c_size_t), c_void_p]),
+    "atomo_step_take": (c_int, [c_void_p, c_int, c_void_p, c_size_t, c_void_p]),
+    "atomo_step_merge": (
+        c_int,
+        [c_void_p, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_void_p, POINTER(c_size_t), c_void_p],
+    ),
+    "atomo_step_take_merged": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    "atomo_step_end_round": (c_int, [c_void_p, POINTER(c_int), c_void_p]),
+    "atomo_step_finish": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "atomo_state_size": (c_size_t, [c_void_p]),
+    "atomo_state_save": (None, [c_void_p, c_void_p]),
+    "atomo_state_load": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    "atomo_metric": (c_char_p, [c_size_t]),
+    "atomo_measure": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, c_int, POINTER(c_double), c_void_p]),
+    "atomo_compare": (c_int, [POINTER(Comparison), POINTER(Gradient), c_size_t, POINTER(c_void_p), c_void_p]),
+    "atomo_compare_file": (c_int, [POINTER(Comparison), c_char_p, POINTER(c_void_p), c_void_p]),
+    "atomo_free": (None, [c_void_p]),
+}
+
+
+def _load():
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), NAME)
+    asked = os.environ.get("ATOMO_LIBRARY")
+    path = asked or (beside if os.path.exists(beside) else NAME)
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            "%s cannot be loaded (%s); set ATOMO_LIBRARY to its path, or run `make install`" % (path, error)
+        ) from None
+    try:
+        found = loaded.atomo_interface()
+    except AttributeError:
+        raise ImportError("%s is not libatomo" % path) from None
+    if found != INTERFACE:
+        raise ImportError("%s has interface %d, and this package needs %d" % (path, found, INTERFACE))
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+lib = _load()
+
+
+def call(function, *arguments):
+    """Calls a function whose last argument describes errors, and raises what it describes."""
+    error = _Error()
+    status = function(*arguments, byref(error))
+    if status:
+        text = error.text.decode("utf-8", "replace")
+        raised = _ERRORS.get(status, AtomoError)(text)
+        raised.hint = error.hint.decode("utf-8", "replace")
+        if raised.hint and hasattr(raised, "add_note"):
+            raised.add_note(raised.hint)
+        raise raised

@@ -1,0 +1,248 @@
+"""Codecs on NumPy arrays and CPU tensors of PyTorch."""
+
+import ctypes
+import threading
+from ctypes import byref, c_int, c_size_t, c_void_p
+
+import numpy as np
+
+from ._library import Layout, call, lib
+
+_TRAITS = {
+    "unbiased": 1,
+    "linear": 2,
+    "mergeable": 4,
+    "random": 8,
+    "stateful": 16,
+    "trains": 32,
+    "exact_bytes": 64,
+    "reads_state": 128,
+}
+
+
+def as_floats(array):
+    """The array as contiguous float32; without a copy where it already is. Takes NumPy arrays, tensors of PyTorch, and whatever
+    else NumPy understands."""
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+        if str(array.dtype) == "torch.bfloat16":  # NumPy has none
+            array = array.float()
+        array = array.numpy()
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _address(array):
+    return c_void_p(array.ctypes.data)
+
+
+def _view(data):
+    """Bytes, or anything with a buffer, as an array of bytes, without a copy."""
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+class Codec:
+    """A compressor with its parameters: Codec("qsgd:bits=4"). Never changes; any number of threads may use it."""
+
+    def __init__(self, spec):
+        self._handle = c_void_p()
+        call(lib.atomo_codec_open, byref(self._handle), str(spec).encode())
+        self._mine = threading.local()
+
+    def __del__(self, close=lib.atomo_codec_close):
+        if getattr(self, "_handle", None):
+            close(self._handle)
+
+    def __repr__(self):
+        return "Codec(%r)" % self.spec
+
+    def __reduce__(self):
+        return Codec, (self.spec,)
+
+    @property
+    def spec(self):
+        """The spec in its canonical form."""
+        return lib.atomo_codec_spec(self._handle).decode()
+
+    @property
+    def traits(self):
+        """What the codec promises, a set of: unbiased, linear, mergeable, random, stateful, trains, exact_bytes, reads_state."""
+        bits = lib.atomo_codec_traits(self._handle)
+        return frozenset(name for name, bit in _TRAITS.items() if bits & bit)
+
+    @property
+    def rounds(self):
+        """How many payloads a worker sends in a step."""
+        return lib.atomo_codec_rounds(self._handle)
+
+    @property
+    def caution(self):
+        """A warning for users of this spec, or None."""
+        text = lib.atomo_codec_caution(self._handle)
+        return text.decode() if text else None
+
+    def tensor(self, shape, tensor="", seed=1, worker=0, workers=1, threads=0):
+        """A Tensor: this codec on one tensor, with a state of its own."""
+        return Tensor(self, shape, tensor, seed, worker, workers, threads)
+
+    def _stateless(self, shape, tensor, seed, worker):
+        """A Tensor whose state stays empty, kept for the next call of this thread."""
+        cache = self._mine.__dict__.setdefault("tensors", {})
+        key = (tuple(shape), tensor, seed, worker)
+        found = cache.get(key)
+        if found is None:
+            if len(cache) >= 256:
+                cache.clear()
+            found = cache[key] = Tensor(self, shape, tensor, seed, worker, worker + 1, 0)
+        return found
+
+    def encode(self, array, step=0, worker=0, tensor="", seed=1, state=None):
+        """The payload of `array`, as bytes. With `state`, a Tensor of this codec, the codec goes on from its state and the state
+        moves on; else it begins with an empty one."""
+        if state is None:
+            values = as_floats(array)
+            return self._stateless(values.shape, tensor, seed, worker).encode(values, step)
+        data = state.encode(array, step)
+        state.advance(array, data, step)
+        return data
+
+    def decode(self, data, shape, step=0, worker=0, tensor="", seed=1):
+        """The estimate (float32) that a payload decodes to; the address (step, worker, tensor, seed) is the encoder's."""
+        return self._stateless(shape, tensor, seed, worker).decode(data, step)
+
+    def merge(self, payloads, shape, step=0, tensor="", seed=1):
+        """One payload that decodes to the sum of these payloads' estimates; they are not decoded."""
+        return self._stateless(shape, tensor, seed, 0).merge(payloads, step)
+
+
+class Tensor:
+    """A codec on one tensor as one worker sees it, with the codec's state for it. For one thread at a time."""
+
+    def __init__(self, codec, shape, tensor="", seed=1, worker=0, workers=1, threads=0):
+        self.codec = codec
+        self.shape = tuple(int(d) for d in shape)
+        self.name = tensor
+        self.worker, self.workers = worker, workers
+        self._handle = c_void_p()
+        dims = (c_size_t * max(1, len(self.shape)))(*self.shape)
+        layout = Layout(str(tensor).encode(), len(self.shape), dims, seed, worker, workers, threads)
+        call(lib.atomo_tensor_open, byref(self._handle), codec._handle, byref(layout))
+        self._size = c_size_t()
+        self._out = None
+        self._mean = None
+
+    def __del__(self, close=lib.atomo_tensor_close):
+        if getattr(self, "_handle", None):
+            close(self._handle)
+
+    def _values(self, array):
+        values = as_floats(array)
+        if values.shape != self.shape:
+            raise ValueError("%s: shape %s: want %s" % (self.name or "tensor", values.shape, self.shape))
+        return values
+
+    def encode(self, array, step=0):
+        """The payload of `array`; the state is read and stays."""
+        values = self._values(array)
+        if self._out is None:
+            self._out = np.empty(lib.atomo_encode_bound(self._handle), np.uint8)
+        call(lib.atomo_encode, self._handle, step, _address(values), _address(self._out), byref(self._size))
+        return self._out[: self._size.value].tobytes()
+
+    def decode(self, data, step=0, worker=None):
+        """The estimate of a payload that `worker` (default: this one) has encoded."""
+        data, out = _view(data), np.empty(self.shape, np.float32)
+        worker = self.worker if worker is None else worker
+        call(lib.atomo_decode, self._handle, step, worker, _address(data), data.size, _address(out))
+        return out
+
+    def advance(self, array, data, step=0):
+        """Moves the state on: this worker alone has sent `data`, the payload of `array`."""
+        values, data = self._values(array), _view(data)
+        call(lib.atomo_advance, self._handle, step, _address(values), _address(data), data.size)
+
+    def _merged(self, function, payloads, *first):
+        views = [_view(p) for p in payloads]
+        count = len(views)
+        addresses = (c_void_p * max(1, count))(*[v.ctypes.data for v in views])
+        sizes = (c_size_t * max(1, count))(*[v.size for v in views])
+        out = np.empty(lib.atomo_merge_bound(self._handle, count), np.uint8)
+        call(function, self._handle, *first, addresses, sizes, count, _address(out), byref(self._size))
+        return out[: self._size.value]
+
+    def merge(self, payloads, step=0):
+        """One payload of the sum."""
+        return self._merged(lib.atomo_merge, payloads, step).tobytes()
+
+    # ---- one step of several workers: begin; each round send, take from every worker, end_round; finish ----
+
+    def train(self, array, step=0):
+        """For codecs that train, on one worker: what all others `learn` before the step."""
+        values = self._values(array)
+        call(lib.atomo_train, self._handle, step, _address(values))
+        data = lib.atomo_learned(self._handle, byref(self._size))
+        return ctypes.string_at(data, self._size.value) if data else b""
+
+    def learn(self, learned):
+        call(lib.atomo_learn, self._handle, learned, len(learned))
+
+    def begin(self, step=0, senders=None):
+        """Begins a step in which `senders` workers (default: all) send."""
+        self._mean = np.empty(self.shape, np.float32)
+        senders = self.workers if senders is None else senders
+        call(lib.atomo_step_begin, self._handle, step, senders, _address(self._mean))
+
+    def send(self, array):
+        """This worker's payload of the round: an array of bytes that is good until finish."""
+        values, data = self._values(array), c_void_p()
+        call(lib.atomo_step_send, self._handle, _address(values), byref(data), byref(self._size))
+        size = self._size.value
+        return np.ctypeslib.as_array(ctypes.cast(data, ctypes.POINTER(ctypes.c_uint8)), (size,)) if size else np.empty(0, np.uint8)
+
+    def take(self, worker, data):
+        """Takes a worker's payload, which the caller keeps until finish. All workers take all payloads in the same order."""
+        data = _view(data)
+        call(lib.atomo_step_take, self._handle, worker, _address(data), data.size)
+
+    def merge_round(self, payloads):
+        """One payload of the sum of this round's payloads, merged ones among them."""
+        return self._merged(lib.atomo_step_merge, payloads)
+
+    def take_merged(self, data):
+        """Takes the merge of all senders' payloads, instead of every payload by itself."""
+        data = _view(data)
+        call(lib.atomo_step_take_merged, self._handle, _address(data), data.size)
+
+    def end_round(self):
+        """True where another round follows."""
+        more = c_int()
+        call(lib.atomo_step_end_round, self._handle, byref(more))
+        return bool(more.value)
+
+    def finish(self, array):
+        """The mean of all estimates; the state moves on."""
+        values = self._values(array)
+        call(lib.atomo_step_finish, self._handle, _address(values))
+        mean, self._mean = self._mean, None
+        return mean
+
+    # ---- checkpoints ----
+
+    def state(self):
+        """The state as bytes."""
+        out = np.empty(lib.atomo_state_size(self._handle), np.uint8)
+        lib.atomo_state_save(self._handle, _address(out))
+        return out.tobytes()
+
+    def load_state(self, data):
+        data = _view(data)
+        call(lib.atomo_state_load, self._handle, _address(data), data.size)
+
+
+def compressors():
+    """The names of all compressors, with one line about each."""
+    names, brief = {}, ctypes.c_char_p()
+    while True:
+        name = lib.atomo_compressor(len(names), byref(brief))
+        if not name:
+            return names
+        names[name.decode()] = brief.value.decode()

@@ -1,0 +1,1 @@
+../../../datasets/dump_torch.py

@@ -1,0 +1,670 @@
+/* test_library.c -- atomo.h: every codec's payloads equal those of the codec interface below it, a step of several workers equals
+ * the training's (gradient_step), states survive saving and loading, wrong calls and damaged bytes are refused. */
+#include "rig/every_codec.h"
+
+#include "atomo.h"
+#include "codec/wrapper.h"
+#include "exchange/gradient.h"
+
+#include <math.h>
+#include <pthread.h>
+
+static void good(atomo_status status, const atomo_error *err)
+{
+    if (status != ATOMO_OK)
+        print_error("%s\n", err->text);
+    check(status == ATOMO_OK);
+}
+
+static void refused(atomo_status status, atomo_status want, const atomo_error *err, const char *text)
+{
+    if (status != want || !strstr(err->text, text))
+        print_error("got %d \"%s\", want %d \"%s\"\n", (int)status, err->text, (int)want, text);
+    check(status == want && strstr(err->text, text));
+}
+
+/* ---- every codec ---- */
+
+static atomo_layout layout_of(const Shape *shape, int worker, int workers)
+{
+    return (atomo_layout){.name = "tensor",
+                          .rank = shape->rank,
+                          .dim = shape->dim,
+                          .seed = 5,
+                          .worker = worker,
+                          .workers = workers,
+                          .threads = 1};
+}
+
+/* The payload of a public call begins every round but the last with its size. */
+static bool is_message(const Message *m, const uint8_t *payload, size_t size)
+{
+    Reader r = reader_open((Bytes){payload, size});
+    for (int i = 0; i < m->rounds; i++) {
+        const size_t part = i + 1 < m->rounds ? (size_t)take_varint(&r) : reader_left(&r);
+        const uint8_t *data = take_bytes(&r, part);
+        if (part != m->round[i].size || !data || (part && memcmp(data, m->round[i].data, part)))
+            return false;
+    }
+    return reader_done(&r);
+}
+
+static void equals_codec(Rig *rig, const Source *source, const float *x)
+{
+    atomo_codec *codec;
+    atomo_tensor *tensor;
+    atomo_error err;
+    const Shape shape = source_shape(source);
+    const atomo_layout layout = layout_of(&shape, 2, 4);
+    Message m;
+    size_t size;
+    char *spec = codec_text(rig->codec, forever);
+    good(atomo_codec_open(&codec, spec, &err), &err);
+    CHECK_HERE(!strcmp(atomo_codec_spec(codec), spec));
+    good(atomo_tensor_open(&tensor, codec, &layout, &err), &err);
+    Call call = {.self = rig->codec,
+                 .shape = &shape,
+                 .rng = rng_open(5, 0, 2, 7, rng_hash("tensor")),
+                 .rng_shared = rng_open(5, 0, RNG_EVERYONE, 7, rng_hash("tensor")),
+                 .worker = 2,
+                 .workers = 1,
+                 .threads = 1,
+                 .scratch = arena_open(0),
+                 .err = &rig->err};
+    Buf out = {.cap = codec_message_bound(&call)};
+    call.state = codec_keeps_state(rig->codec)
+                     ? NEW_ZERO(call.scratch, uint8_t, state_round(codec_state_size(&call)))
+                     : NULL;
+    out.data = test_malloc(out.cap);
+    uint8_t *payload = test_malloc(atomo_encode_bound(tensor));
+    float *want = test_malloc(4 * shape.n + 1), *got = test_malloc(4 * shape.n + 1);
+    const Status sent = codec_send(&call, x, &out, &m);
+    CHECK_HERE((Status)atomo_encode(tensor, 7, x, payload, &size, &err) == sent);
+    if (sent == OK) {
+        CHECK_HERE(is_message(&m, payload, size));
+        check_ok(codec_receive(&call, &m, want), &rig->err);
+        good(atomo_decode(tensor, 7, 2, payload, size, got, &err), &err);
+        CHECK_HERE(!memcmp(want, got, 4 * shape.n));
+    }
+    test_free(out.data);
+    test_free(payload);
+    test_free(want);
+    test_free(got);
+    arena_close(call.scratch);
+    atomo_tensor_close(tensor);
+    atomo_codec_close(codec);
+}
+
+static void payloads_equal_the_codecs(void **state)
+{
+    (void)state;
+    for_all(equals_codec, false);
+}
+
+/* ---- steps of several workers ---- */
+
+enum { ROWS = 40, COLS = 30, N = ROWS * COLS, P = 4, STEPS = 5 };
+
+static const char *const stepped[] = {
+    "none",
+    "qsgd:bits=4",
+    "terngrad",
+    "topk:ratio=0.1",
+    "ef+topk:ratio=0.01",
+    "sign",
+    "randk",
+    "intsgd",
+    "thc",
+    "powersgd:rank=2",
+    "cas",
+    "dgc",
+    "svd",
+    "ef+powersgd:rank=1",
+    "ef21+topk:ratio=0.1",
+    "diana+qsgd",
+    "eden",
+    "countsketch",
+    "induced:with=qsgd+topk",
+};
+
+static void draw(float *x, int worker, int64_t step)
+{
+    const Rng rng = rng_open(8, 0, worker, step, 0);
+    for (size_t i = 0; i < N; i++)
+        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+}
+
+typedef struct {
+    atomo_codec *codec;
+    atomo_tensor *tensor[P];
+    float x[P][N], mean[P][N];
+} Team;
+
+static void team_open(Team *t, const char *spec, const Shape *shape)
+{
+    atomo_error err;
+    good(atomo_codec_open(&t->codec, spec, &err), &err);
+    for (int w = 0; w < P; w++) {
+        const atomo_layout layout = layout_of(shape, w, P);
+        good(atomo_tensor_open(&t->tensor[w], t->codec, &layout, &err), &err);
+    }
+}
+
+static void team_close(Team *t)
+{
+    for (int w = 0; w < P; w++)
+        atomo_tensor_close(t->tensor[w]);
+    atomo_codec_close(t->codec);
+}
+
+static void team_train(Team *t, int64_t step, int first)
+{
+    atomo_error err;
+    size_t size;
+    good(atomo_train(t->tensor[first], step, t->x[first], &err), &err);
+    const void *learned = atomo_learned(t->tensor[first], &size);
+    for (int w = 0; w < P; w++)
+        good(atomo_learn(t->tensor[w], learned, size, &err), &err);
+}
+
+/* Returns the bytes that the workers sent. Those whose bit is set in `drops` send nothing. */
+static size_t team_step(Team *t, int64_t step, unsigned drops)
+{
+    atomo_error err;
+    const void *payload[P];
+    size_t size[P], total = 0;
+    int more = 1, senders = 0, first = P;
+    for (int w = P; w-- > 0;)
+        if (!(drops >> w & 1)) {
+            senders++;
+            first = w;
+        }
+    for (int w = 0; w < P; w++)
+        draw(t->x[w], w, step);
+    if (atomo_codec_traits(t->codec) & ATOMO_TRAINS)
+        team_train(t, step, first);
+    for (int w = 0; w < P; w++)
+        good(atomo_step_begin(t->tensor[w], step, senders, t->mean[w], &err), &err);
+    while (more) {
+        for (int w = 0; w < P; w++)
+            if (!(drops >> w & 1)) {
+                good(atomo_step_send(t->tensor[w], t->x[w], &payload[w], &size[w], &err), &err);
+                total += size[w];
+            }
+        for (int w = 0; w < P; w++) {
+            for (int from = 0; from < P; from++)
+                if (!(drops >> from & 1))
+                    good(atomo_step_take(t->tensor[w], from, payload[from], size[from], &err), &err);
+            good(atomo_step_end_round(t->tensor[w], &more, &err), &err);
+        }
+    }
+    for (int w = 0; w < P; w++)
+        good(atomo_step_finish(t->tensor[w], t->x[w], &err), &err);
+    return total;
+}
+
+typedef struct {
+    GradientExchange *x;
+    GradientTensor tensor;
+    const Codec *codec;
+    Arena *arena;
+    float g[P][N], agreed[N];
+} Reference;
+
+static void reference_open(Reference *r, const char *spec, const Shape *shape)
+{
+    Error err;
+    r->arena = arena_open(0);
+    r->tensor = (GradientTensor){.name = "tensor", .shape = *shape};
+    check_ok(codec_open(&r->codec, spec, r->arena, &err), &err);
+    const GradientSpec all = {
+        .codec = r->codec, .workers = P, .seed = 5, .threads = 1, .tensor = &r->tensor, .tensors = 1};
+    check_ok(gradient_open(&r->x, &all, &err), &err);
+}
+
+static void reference_step(Reference *r, int64_t step, unsigned drops, GradientBytes *bytes)
+{
+    Error err;
+    float *g[P];
+    double weight[P];
+    bool sends[P];
+    int senders = 0;
+    for (int w = 0; w < P; w++)
+        senders += sends[w] = !(drops >> w & 1);
+    for (int w = 0; w < P; w++) {
+        draw(g[w] = r->g[w], w, step);
+        weight[w] = 1.0 / senders;
+    }
+    check_ok(gradient_step(r->x, (size_t)step, g, weight, sends, r->agreed, bytes, &err), &err);
+}
+
+/* Training's own exchange holds payloads in this process; here every worker has objects of its own. */
+static void steps_equal_training(void **state)
+{
+    static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
+    static Team team;
+    static Reference reference;
+    (void)state;
+    Shape shape;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    for (size_t k = 0; k < countof(stepped); k++) {
+        team_open(&team, stepped[k], &shape);
+        reference_open(&reference, stepped[k], &shape);
+        /* A receiver of ef21 or diana cannot settle for a worker that dropped out: it has no gradient of this worker. */
+        const bool all = atomo_codec_traits(team.codec) & ATOMO_READS_STATE;
+        for (int64_t step = 0; step < STEPS; step++) {
+            GradientBytes bytes;
+            const unsigned drop = all ? 0 : drops[step];
+            const size_t sent = team_step(&team, step, drop);
+            reference_step(&reference, step, drop, &bytes);
+            for (int w = 0; w < P; w++)
+                if (memcmp(team.mean[w], reference.agreed, sizeof reference.agreed)) {
+                    print_error("%s, step %d: worker %d has another mean\n", stepped[k], (int)step, w);
+                    check(false);
+                }
+            int senders = 0;
+            for (int w = 0; w < P; w++)
+                senders += !(drop >> w & 1);
+            check((double)sent == bytes.up * senders);
+        }
+        gradient_close(reference.x);
+        arena_close(reference.arena);
+        team_close(&team);
+    }
+}
+
+static void states_survive(void **state)
+{
+    static Team one, other;
+    (void)state;
+    Shape shape;
+    atomo_error err;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    for (size_t k = 0; k < countof(stepped); k++) {
+        team_open(&one, stepped[k], &shape);
+        team_open(&other, stepped[k], &shape);
+        team_step(&one, 0, 0);
+        for (int w = 0; w < P; w++) {
+            const size_t size = atomo_state_size(one.tensor[w]);
+            uint8_t *saved = test_malloc(size);
+            atomo_state_save(one.tensor[w], saved);
+            good(atomo_state_load(other.tensor[w], saved, size, &err), &err);
+            saved[size / 2] ^= 1;
+            refused(atomo_state_load(other.tensor[w], saved, size, &err), ATOMO_CORRUPT, &err, "state");
+            refused(atomo_state_load(other.tensor[w], saved, size - 1, &err), ATOMO_CORRUPT, &err, "state");
+            saved[size / 2] ^= 1;
+            refused(atomo_state_load(other.tensor[(w + 1) % P], saved, size, &err), ATOMO_CORRUPT, &err,
+                    "worker");
+            test_free(saved);
+        }
+        team_step(&one, 1, 0);
+        team_step(&other, 1, 0);
+        check(!memcmp(one.mean, other.mean, sizeof one.mean));
+        team_close(&one);
+        team_close(&other);
+    }
+}
+
+/* atomo_encode, atomo_decode, atomo_advance on one worker are a step of one worker. */
+static void alone_is_a_step(void **state)
+{
+    static float x[N], mean[N], y[N];
+    (void)state;
+    Shape shape;
+    atomo_error err;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    for (size_t k = 0; k < countof(stepped); k++) {
+        atomo_codec *codec;
+        atomo_tensor *a, *b;
+        const atomo_layout layout = layout_of(&shape, 0, 1);
+        good(atomo_codec_open(&codec, stepped[k], &err), &err);
+        good(atomo_tensor_open(&a, codec, &layout, &err), &err);
+        good(atomo_tensor_open(&b, codec, &layout, &err), &err);
+        uint8_t *out = test_malloc(atomo_encode_bound(b));
+        for (int64_t step = 0; step < 3 && !(atomo_codec_traits(codec) & ATOMO_TRAINS); step++) {
+            const void *payload;
+            size_t size;
+            int more = 1;
+            draw(x, 0, step);
+            good(atomo_step_begin(a, step, 1, mean, &err), &err);
+            while (more) {
+                good(atomo_step_send(a, x, &payload, &size, &err), &err);
+                good(atomo_step_take(a, 0, payload, size, &err), &err);
+                good(atomo_step_end_round(a, &more, &err), &err);
+            }
+            good(atomo_step_finish(a, x, &err), &err);
+            good(atomo_encode(b, step, x, out, &size, &err), &err);
+            good(atomo_decode(b, step, 0, out, size, y, &err), &err);
+            good(atomo_advance(b, step, x, out, size, &err), &err);
+            for (size_t i = 0; i < N; i++)
+                if (fabsf(mean[i] - y[i]) > 1e-5f) {
+                    print_error("%s, step %d, element %zu\n", stepped[k], (int)step, i);
+                    check(false);
+                }
+        }
+        test_free(out);
+        atomo_tensor_close(a);
+        atomo_tensor_close(b);
+        atomo_codec_close(codec);
+    }
+}
+
+static void merged_payloads_decode_to_the_sum(void **state)
+{
+    static Team team;
+    static float sum[N], y[N];
+    (void)state;
+    Shape shape;
+    atomo_error err;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    for (size_t k = 0; k < countof(stepped); k++) {
+        if (!strcmp(stepped[k], "cas")) /* its payloads merge after training only */
+            continue;
+        team_open(&team, stepped[k], &shape);
+        void *payload[P];
+        size_t size[P], merged_size;
+        memset(sum, 0, sizeof sum);
+        for (int w = 0; w < P; w++) {
+            draw(team.x[w], w, 0);
+            payload[w] = test_malloc(atomo_encode_bound(team.tensor[w]));
+            good(atomo_encode(team.tensor[w], 0, team.x[w], payload[w], &size[w], &err), &err);
+            good(atomo_decode(team.tensor[0], 0, w, payload[w], size[w], y, &err), &err);
+            for (size_t i = 0; i < N; i++)
+                sum[i] += y[i];
+        }
+        uint8_t *merged = test_malloc(atomo_merge_bound(team.tensor[0], P));
+        const atomo_status status =
+            atomo_merge(team.tensor[0], 0, (const void *const *)payload, size, P, merged, &merged_size, &err);
+        const unsigned traits = atomo_codec_traits(team.codec);
+        if (!(traits & (ATOMO_LINEAR | ATOMO_MERGEABLE)) || atomo_codec_rounds(team.codec) > 1) {
+            refused(status, ATOMO_USAGE, &err, "merge");
+        } else {
+            good(status, &err);
+            good(atomo_decode(team.tensor[0], 0, 0, merged, merged_size, y, &err), &err);
+            for (size_t i = 0; i < N && traits & ATOMO_LINEAR; i++)
+                check(fabsf(sum[i] - y[i]) <= 1e-3f * (1 + fabsf(sum[i])));
+        }
+        for (int w = 0; w < P; w++)
+            test_free(payload[w]);
+        test_free(merged);
+        team_close(&team);
+    }
+}
+
+/* An all-reduce by recursive doubling: all workers end with the same bytes, near to those of an all-gather. */
+static void payloads_merge_on_their_way(void **state)
+{
+    static Team team, gathered;
+    (void)state;
+    Shape shape;
+    atomo_error err;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    for (size_t k = 0; k < countof(stepped); k++) {
+        team_open(&team, stepped[k], &shape);
+        team_open(&gathered, stepped[k], &shape);
+        const bool adds = atomo_codec_traits(team.codec) & (ATOMO_LINEAR | ATOMO_MERGEABLE);
+        for (int64_t step = 0; adds && step < 2; step++) {
+            uint8_t *now[P], *next[P];
+            size_t size[P], merged[P];
+            int more = 1;
+            team_step(&gathered, step, 0);
+            memcpy(team.x, gathered.x, sizeof team.x);
+            if (atomo_codec_traits(team.codec) & ATOMO_TRAINS)
+                team_train(&team, step, 0);
+            for (int w = 0; w < P; w++) {
+                good(atomo_step_begin(team.tensor[w], step, P, team.mean[w], &err), &err);
+                now[w] = test_malloc(atomo_merge_bound(team.tensor[w], 2));
+                next[w] = test_malloc(atomo_merge_bound(team.tensor[w], 2));
+            }
+            while (more) {
+                for (int w = 0; w < P; w++) {
+                    const void *payload;
+                    good(atomo_step_send(team.tensor[w], team.x[w], &payload, &size[w], &err), &err);
+                    memcpy(now[w], payload, size[w]);
+                }
+                for (int far = 1; far < P; far *= 2) {
+                    for (int w = 0; w < P; w++) {
+                        const int low = w & far ? w ^ far : w, high = low ^ far;
+                        good(atomo_step_merge(team.tensor[w], (const void *[]){now[low], now[high]},
+                                              (size_t[]){size[low], size[high]}, 2, next[w], &merged[w],
+                                              &err),
+                             &err);
+                    }
+                    for (int w = 0; w < P; w++)
+                        memcpy(now[w], next[w], size[w] = merged[w]);
+                }
+                for (int w = 0; w < P; w++) {
+                    good(atomo_step_take_merged(team.tensor[w], now[w], size[w], &err), &err);
+                    good(atomo_step_end_round(team.tensor[w], &more, &err), &err);
+                }
+            }
+            for (int w = 0; w < P; w++) {
+                good(atomo_step_finish(team.tensor[w], team.x[w], &err), &err);
+                check(!memcmp(team.mean[w], team.mean[0], sizeof team.mean[0]));
+                test_free(now[w]);
+                test_free(next[w]);
+            }
+            for (size_t i = 0; i < N; i++)
+                if (!(fabsf(team.mean[0][i] - gathered.mean[0][i]) <= 2e-4f)) {
+                    print_error("%s, step %d, element %zu\n", stepped[k], (int)step, i);
+                    check(false);
+                }
+        }
+        team_close(&team);
+        team_close(&gathered);
+    }
+}
+
+/* ---- wrong calls ---- */
+
+static void wrong_calls_are_refused(void **state)
+{
+    static float x[N], y[N];
+    (void)state;
+    atomo_codec *codec = NULL;
+    atomo_tensor *t = NULL;
+    atomo_error err;
+    Shape shape;
+    int more;
+    size_t size;
+    const void *payload;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    refused(atomo_codec_open(&codec, "qsdg", &err), ATOMO_USAGE, &err, "qsgd");
+    check(!codec && atomo_codec_open(&codec, "qsdg", NULL) == ATOMO_USAGE);
+    good(atomo_codec_open(&codec, "qsgd", &err), &err);
+    atomo_layout l = layout_of(&shape, 4, 4);
+    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "worker=4");
+    l = layout_of(&shape, 0, 0);
+    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "workers=0");
+    l = layout_of(&shape, 0, 2);
+    l.rank = 9;
+    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "rank 9");
+    l = layout_of(&shape, 0, 2);
+    l.name = NULL;
+    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "name");
+    check(!t);
+    l.name = "fc";
+    good(atomo_tensor_open(&t, codec, &l, &err), &err);
+    uint8_t *out = test_malloc(atomo_encode_bound(t));
+    refused(atomo_step_send(t, x, &payload, &size, &err), ATOMO_USAGE, &err, "atomo_step_begin");
+    refused(atomo_step_take(t, 0, out, 1, &err), ATOMO_USAGE, &err, "atomo_step_begin");
+    refused(atomo_step_finish(t, x, &err), ATOMO_USAGE, &err, "atomo_step_end_round");
+    refused(atomo_step_begin(t, 0, 3, y, &err), ATOMO_USAGE, &err, "senders=3");
+    good(atomo_step_begin(t, 0, 2, y, &err), &err);
+    refused(atomo_step_end_round(t, &more, &err), ATOMO_USAGE, &err, "0 of 2");
+    good(atomo_step_send(t, x, &payload, &size, &err), &err);
+    good(atomo_step_take(t, 0, payload, size, &err), &err);
+    refused(atomo_step_take(t, 0, payload, size, &err), ATOMO_USAGE, &err, "already");
+    refused(atomo_step_take(t, 2, payload, size, &err), ATOMO_USAGE, &err, "worker=2");
+    refused(atomo_step_finish(t, x, &err), ATOMO_USAGE, &err, "atomo_step_end_round");
+    refused(atomo_decode(t, 0, 0, payload, size - 1, y, &err), ATOMO_CORRUPT, &err, "fc");
+    refused(atomo_decode(t, 0, 0, NULL, 0, y, &err), ATOMO_CORRUPT, &err, "fc");
+    refused(atomo_learn(t, out, 3, &err), ATOMO_CORRUPT, &err, "want 0");
+    x[7] = NAN;
+    refused(atomo_encode(t, 0, x, out, &size, &err), ATOMO_NUMERIC, &err, "fc: element 7");
+    refused(atomo_step_send(t, x, &payload, &size, &err), ATOMO_NUMERIC, &err, "fc: element 7");
+    test_free(out);
+    atomo_tensor_close(t);
+    atomo_codec_close(codec);
+    atomo_tensor_close(NULL);
+    atomo_codec_close(NULL);
+}
+
+static void compressors_are_listed(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    const char *brief;
+    for (const char *name; (name = atomo_compressor(count, &brief)); count++)
+        check(!strcmp(name, compressors[count]->name) && *brief);
+    check(!compressors[count] && !atomo_compressor(count + 5, NULL));
+    check(atomo_interface() == ATOMO_INTERFACE && *atomo_version());
+}
+
+/* ---- measurements ---- */
+
+static double metric(const double *value, const char *name)
+{
+    for (size_t i = 0; atomo_metric(i); i++)
+        if (!strcmp(atomo_metric(i), name))
+            return value[i];
+    check(false);
+    return NAN;
+}
+
+/* Against sums in double over the elements. */
+static void a_pair_is_measured(void **state)
+{
+    static float x[N], y[N];
+    double value[200], error = 0, square = 0;
+    atomo_error err;
+    (void)state;
+    draw(x, 0, 0);
+    for (size_t i = 0; i < N; i++) {
+        y[i] = x[i] + 0.25f * (float)(i % 3);
+        error += (double)(y[i] - x[i]) * (double)(y[i] - x[i]);
+        square += (double)x[i] * (double)x[i];
+    }
+    good(atomo_measure(x, y, N, 300, 1, value, &err), &err);
+    check(fabs(metric(value, "relative_error") - error / square) < 1e-9);
+    check(fabs(metric(value, "bits_per_element") - 300.0 * 8 / N) < 1e-12);
+    check(isnan(metric(value, "encode_ms")));
+    y[3] = INFINITY;
+    refused(atomo_measure(x, y, N, 300, 1, value, &err), ATOMO_NUMERIC, &err, "estimate: element 3");
+}
+
+static int stop_at_once(void *data)
+{
+    return *(const int *)data;
+}
+
+static void a_comparison_is_json(void **state)
+{
+    static float x[2][N];
+    static const size_t dim[] = {ROWS, COLS};
+    static const char *const spec[] = {"qsgd:bits=2/4", "topk:ratio=0.1"};
+    atomo_gradient g[2];
+    atomo_error err;
+    char *json;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        draw(x[i], i, 0);
+        g[i] = (atomo_gradient){.name = i ? "conv" : "fc", .rank = 2, .dim = dim, .x = x[i], .step = 1 - i};
+    }
+    int stop = 0;
+    atomo_comparison c = {.spec = spec,
+                          .specs = 2,
+                          .repeats = 3,
+                          .seed = 1,
+                          .threads = 1,
+                          .stopped = stop_at_once,
+                          .data = &stop};
+    good(atomo_compare(&c, g, 2, &json, &err), &err);
+    check(strstr(json, "\"schema\": \"atomo-compare/1\"") && strstr(json, "\"compressor\": \"qsgd:bits=2\""));
+    check(strstr(json, "\"tensor\": \"conv\"") < strstr(json, "\"tensor\": \"fc\"")); /* ordered by step */
+    atomo_free(json);
+    stop = 1;
+    refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_STOPPED, &err, "stopped");
+    check(!json);
+    stop = 0;
+    x[1][5] = NAN;
+    refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_NUMERIC, &err, "conv: element 5");
+    refused(atomo_compare(&c, g, 0, &json, &err), ATOMO_USAGE, &err, "no tensor");
+    refused(atomo_compare_file(&c, "no-such-file.h5", &json, &err), ATOMO_IO, &err, "no-such-file.h5");
+    c.repeats = 0;
+    refused(atomo_compare(&c, g, 1, &json, &err), ATOMO_USAGE, &err, "repeats=0");
+}
+
+/* ---- threads ---- */
+
+typedef struct {
+    const char *spec;
+    bool same;
+} Lane;
+
+static void *run_lane(void *data)
+{
+    Lane *lane = data;
+    static const size_t dim[] = {ROWS, COLS};
+    float *x = test_malloc(sizeof(float[N])), *y = test_malloc(sizeof(float[N]));
+    atomo_codec *codec;
+    atomo_tensor *t;
+    size_t size;
+    uint64_t first = 0;
+    lane->same = true;
+    draw(x, 1, 1);
+    for (int turn = 0; turn < 20; turn++) {
+        const atomo_layout l = {.name = "t", .rank = 2, .dim = dim, .seed = 1, .workers = 1, .threads = 2};
+        lane->same &= atomo_codec_open(&codec, lane->spec, NULL) == ATOMO_OK;
+        lane->same &= atomo_tensor_open(&t, codec, &l, NULL) == ATOMO_OK;
+        uint8_t *out = malloc(atomo_encode_bound(t));
+        lane->same &= atomo_encode(t, 1, x, out, &size, NULL) == ATOMO_OK;
+        lane->same &= atomo_decode(t, 1, 0, out, size, y, NULL) == ATOMO_OK;
+        uint64_t hash = size;
+        for (size_t i = 0; i < size; i++)
+            hash = (hash ^ out[i]) * UINT64_C(1099511628211);
+        lane->same &= turn == 0 || hash == first;
+        first = turn == 0 ? hash : first;
+        free(out);
+        atomo_tensor_close(t);
+        atomo_codec_close(codec);
+    }
+    test_free(x);
+    test_free(y);
+    return NULL;
+}
+
+static void threads_do_not_meet(void **state)
+{
+    static const char *const lanes[] = {"qsgd",     "svd",       "fourier", "ef+topk:ratio=0.01",
+                                        "powersgd", "zstd+qsgd", "dct"};
+    Lane lane[countof(lanes)];
+    pthread_t thread[countof(lanes)];
+    (void)state;
+    for (size_t i = 0; i < countof(lanes); i++) {
+        lane[i].spec = lanes[i];
+        check(!pthread_create(&thread[i], NULL, run_lane, &lane[i]));
+    }
+    for (size_t i = 0; i < countof(lanes); i++) {
+        check(!pthread_join(thread[i], NULL));
+        check(lane[i].same);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(payloads_equal_the_codecs),
+        cmocka_unit_test(steps_equal_training),
+        cmocka_unit_test(states_survive),
+        cmocka_unit_test(alone_is_a_step),
+        cmocka_unit_test(merged_payloads_decode_to_the_sum),
+        cmocka_unit_test(payloads_merge_on_their_way),
+        cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(compressors_are_listed),
+        cmocka_unit_test(a_pair_is_measured),
+        cmocka_unit_test(a_comparison_is_json),
+        cmocka_unit_test(threads_do_not_meet),
+    };
+    return cmocka_run_group_tests(tests, collect_specs, drop_specs);
+}

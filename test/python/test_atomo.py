@@ -1,0 +1,225 @@
+"""The Python package: payloads equal those of atomo-bench to the byte, arrays of every kind, states, merging, errors, records.
+
+ATOMO_LIBRARY and PYTHONPATH say which library and package; BIN is the folder of atomo-bench. What needs an absent module is
+skipped by its name.
+"""
+
+import contextlib
+import io
+import os
+import pathlib
+import pickle
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import atomo
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+DUMP = SOURCE / "datasets" / "lenet-mnist.h5"
+BENCH = os.path.join(os.environ.get("BIN", str(SOURCE / "build/release/bin")), "atomo-bench")
+
+
+def module(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+torch, h5py, pandas = module("torch"), module("h5py"), module("pandas")
+SPECS = ["qsgd:bits=4", "terngrad", "topk:ratio=0.01", "powersgd:rank=2", "sign", "eden", "entry:bits=0.5", "zstd+qsgd"]
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+class Payloads(unittest.TestCase):
+    @unittest.skipUnless(h5py, "needs h5py")
+    def test_bytes_are_those_of_atomo_bench(self):
+        with h5py.File(DUMP) as file:
+            step = sorted(file)[0]
+            number = int(file[step].attrs["step"])
+            tensors = {name: file[step][name][()] for name in file[step]}
+        for spec in SPECS:
+            codec = atomo.Codec(spec)
+            with tempfile.TemporaryDirectory() as folder:
+                out = os.path.join(folder, "x.atomo")
+                subprocess.run([BENCH, "encode", "-q", str(DUMP), "--step", step, "-c", spec, "-o", out], check=True)
+                container = pathlib.Path(out).read_bytes()
+            for name, x in tensors.items():
+                tensor = codec.tensor(x.shape, name)
+                tensor.begin(number, senders=1)
+                more, sizes = True, 0
+                while more:
+                    payload = tensor.send(x)
+                    self.assertIn(payload.tobytes(), container, (spec, name))
+                    tensor.take(0, payload)
+                    more = tensor.end_round()
+
+    def test_a_payload_decodes_to_the_same_floats_anywhere(self):
+        x = normal(40, 30)
+        for spec in SPECS:
+            data = atomo.Codec(spec).encode(x, step=3, worker=1, tensor="fc", seed=9)
+            again = atomo.Codec(spec)
+            y = again.decode(data, x.shape, step=3, worker=1, tensor="fc", seed=9)
+            self.assertEqual(data, again.encode(x, step=3, worker=1, tensor="fc", seed=9))
+            self.assertEqual(y.tobytes(), again.decode(bytearray(data), x.shape, step=3, worker=1, tensor="fc", seed=9).tobytes())
+            self.assertEqual(y.shape, x.shape)
+
+    def test_arrays_of_other_kinds(self):
+        x = normal(20, 30)
+        codec = atomo.Codec("qsgd")
+        want = codec.encode(x)
+        self.assertEqual(codec.encode(x.astype(np.float64)), want)
+        self.assertEqual(codec.encode(np.asfortranarray(x)), want)
+        self.assertEqual(codec.encode(x.tolist()), want)
+        if torch:
+            t = torch.from_numpy(x).requires_grad_()
+            self.assertEqual(codec.encode(t), want)
+            self.assertEqual(codec.encode(t.detach().bfloat16()), codec.encode(t.detach().bfloat16().float()))
+
+    def test_empty_and_scalar(self):
+        for shape in ((), (0,), (3, 0), (1,)):
+            x = np.ones(shape, np.float32)
+            codec = atomo.Codec("topk")
+            self.assertEqual(codec.decode(codec.encode(x), shape).shape, shape)
+
+    def test_merging(self):
+        codec, x = atomo.Codec("randk:ratio=0.2"), [normal(50, 4, seed=s) for s in range(3)]
+        merged = codec.merge([codec.encode(v) for v in x], x[0].shape)
+        parts = sum(codec.decode(codec.encode(v), v.shape) for v in x)
+        np.testing.assert_allclose(codec.decode(merged, x[0].shape), parts, rtol=1e-5, atol=1e-5)
+        with self.assertRaisesRegex(atomo.UsageError, "do not merge"):
+            atomo.Codec("qsgd").merge([b"a"], (3,))
+
+    def test_states(self):
+        x = normal(30, 30)
+        codec = atomo.Codec("ef+topk:ratio=0.01")
+        first, second = codec.tensor(x.shape), codec.tensor(x.shape)
+        one = codec.encode(x, step=0, state=first)
+        second.load_state(codec.tensor(x.shape).state())
+        self.assertEqual(one, codec.encode(x, step=0, state=second))
+        two = codec.encode(x, step=1, state=first)
+        self.assertNotEqual(codec.decode(one, x.shape).tobytes(), codec.decode(two, x.shape).tobytes())
+        second.load_state(first.state())
+        self.assertEqual(first.encode(x, 2), second.encode(x, 2))
+        with self.assertRaises(atomo.CorruptError):
+            second.load_state(first.state()[:-1] + b"x")
+
+    def test_codecs_travel(self):
+        codec = pickle.loads(pickle.dumps(atomo.Codec("qsgd:bits=2")))
+        self.assertEqual(codec.spec, "qsgd:bits=2")
+        self.assertEqual(atomo.Codec("powersgd").rounds, 2)
+        self.assertIn("unbiased", codec.traits)
+        self.assertIn("qsgd", atomo.compressors())
+
+    def test_threads(self):
+        codec, x = atomo.Codec("svd:rank=2"), normal(60, 50)
+        want, wrong = codec.encode(x), []
+
+        def work():
+            for _ in range(20):
+                if codec.encode(x) != want:
+                    wrong.append(1)
+
+        workers = [threading.Thread(target=work) for _ in range(4)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        self.assertFalse(wrong)
+
+
+class Documents(unittest.TestCase):
+    def test_the_examples_of_python_md_run(self):
+        text = (SOURCE / "docs" / "python.md").read_text()
+        blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
+        self.assertGreaterEqual(len(blocks), 4)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec("\n".join(blocks), {})
+        self.assertIn("bytes instead of 524288", out.getvalue())
+
+
+class Errors(unittest.TestCase):
+    def test_spec(self):
+        with self.assertRaisesRegex(ValueError, "did you mean qsgd"):
+            atomo.Codec("qsdg")
+
+    def test_tensors_and_payloads(self):
+        codec, x = atomo.Codec("qsgd"), normal(10, 10)
+        with self.assertRaisesRegex(atomo.NumericError, "element 11"):
+            codec.encode(np.where(np.arange(100).reshape(10, 10) == 11, np.nan, x))
+        data = codec.encode(x)
+        for bad in (b"", data[:-1], data + b"x", b"\x07" + data[1:]):
+            with self.assertRaises(atomo.CorruptError):
+                codec.decode(bad, x.shape)
+        with self.assertRaisesRegex(ValueError, "shape"):
+            codec.tensor((3, 3)).encode(x)
+
+    def test_another_library_is_refused_by_name(self):
+        for path, says in (("/nonexistent/libatomo.so", "nonexistent"), ("libc.so.6", "is not libatomo")):
+            run = subprocess.run(
+                [os.sys.executable, "-c", "import atomo"],
+                env={**os.environ, "ATOMO_LIBRARY": path},
+                capture_output=True,
+                text=True,
+            )
+            self.assertIn("ImportError", run.stderr)
+            self.assertIn(says, run.stderr)
+
+
+class Records(unittest.TestCase):
+    def test_measure(self):
+        x, y = normal(1000), normal(1000, seed=1)
+        got = atomo.measure(x, y, size=500)
+        error = np.square(y.astype(float) - x).sum() / np.square(x.astype(float)).sum()
+        self.assertAlmostEqual(got["relative_error"], error, places=9)
+        self.assertEqual(got["bits_per_element"], 4)
+        self.assertIsNone(got["encode_ms"])
+
+    def test_arrays(self):
+        x = {"fc": normal(30, 20), "bias": normal(20)}
+        records = atomo.compare(x, ["qsgd:bits=2/4", "topk"], repeats=3, timed=False)
+        self.assertEqual(len(records), 3 * 3)
+        self.assertEqual({r["tensor"] for r in records}, {"fc", "bias", "*"})
+        self.assertEqual(records.schema, "atomo-compare/1")
+        codec = atomo.Codec("topk")
+        estimate = codec.decode(codec.encode(x["fc"], tensor="fc"), x["fc"].shape, tensor="fc")
+        mine = next(r for r in records if r["tensor"] == "fc" and r["compressor"] == codec.spec)
+        self.assertAlmostEqual(mine["relative_error"], atomo.measure(x["fc"], estimate)["relative_error"], places=12)
+        steps = atomo.compare({0: {"w": x["fc"]}, 5: {"w": x["bias"]}}, "qsgd", repeats=2, timed=False)
+        self.assertEqual([r["step"] for r in steps if r["tensor"] == "w"], [0, 5])
+
+    def test_file_equals_atomo_bench(self):
+        with tempfile.TemporaryDirectory() as folder:
+            read = {}
+            for name in ("r.json", "r.csv"):
+                out = os.path.join(folder, name)
+                command = [BENCH, "compare", "-q", str(DUMP), "-c", "qsgd,", "--repeats", "3", "--metrics", "bytes,mse", "-o", out]
+                command[5] = "qsgd"
+                subprocess.run(command, check=True)
+                read[name] = atomo.read_result(out)
+        mine = atomo.compare(DUMP, "qsgd", repeats=3, timed=False)
+        self.assertEqual(len(read["r.json"]), len(mine))
+        for a, b, c in zip(mine, read["r.json"], read["r.csv"]):
+            self.assertEqual((a["tensor"], a["bytes"], a["mse"]), (b["tensor"], b["bytes"], b["mse"]))
+            self.assertEqual((b["bytes"], b["mse"]), (c["bytes"], c["mse"]))
+        self.assertIn("version", read["r.json"].meta)
+
+    @unittest.skipUnless(pandas, "needs pandas")
+    def test_pandas(self):
+        frame = pandas.DataFrame(atomo.compare({"w": normal(30, 20)}, ["qsgd", "topk"], repeats=2, timed=False))
+        self.assertEqual(len(frame.groupby("compressor")), 2)
+
+    def test_missing_file(self):
+        with self.assertRaisesRegex(OSError, "no-such-file"):
+            atomo.compare("no-such-file.h5", "qsgd")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+"""The communication hook on 2 and 4 processes over gloo: all ranks end with the same weights, `none` with those of plain DDP,
+training succeeds with every kind of codec, and a run goes on from a checkpoint as if it had not stopped."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+    import torch.distributed as dist
+    import torch.multiprocessing as mp
+    from torch.nn.parallel import DistributedDataParallel
+except ImportError:
+    print("skip test_torch: needs torch (Debian: python3-torch)")
+    sys.exit(0)
+
+SPECS = [None, "none", "qsgd:bits=4", "ef+topk:ratio=0.05", "powersgd:rank=2", "ef+scaledsign", "svd:rank=4", "diana+qsgd", "randk:ratio=0.2", "cas"]
+STEPS, BATCH = 60, 64
+
+
+def data(rank, step, teacher):
+    generator = torch.Generator().manual_seed(1000 * step + rank)
+    x = torch.randn(BATCH, 20, generator=generator)
+    return x, (x @ teacher).argmax(1)
+
+
+def train(rank, world, spec, steps, saved=None, exchange="auto"):
+    """Weights, the state's dictionary, accuracy on new data, bytes sent."""
+    from atomo.torch import State, hook
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(20, 100), torch.nn.ReLU(), torch.nn.Linear(100, 5))
+    teacher = torch.randn(20, 5, generator=torch.Generator().manual_seed(7))
+    start, state = 0, None
+    parallel = DistributedDataParallel(model, bucket_cap_mb=0.004)  # several buckets
+    if spec:
+        state = State(spec, model, min_elements=200, threads=1, exchange=exchange)
+        parallel.register_comm_hook(state, hook)
+    if saved:
+        model.load_state_dict(saved[0])
+        state.load_state_dict(saved[1])
+        start = state.step
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.2)
+    for step in range(start, steps):
+        x, y = data(rank, step, teacher)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(parallel(x), y).backward()
+        optimizer.step()
+    x, y = data(99, 12345, teacher)
+    accuracy = (model(x).argmax(1) == y).float().mean().item()
+    weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    return weights, state.state_dict() if state else None, accuracy, state.bytes_sent if state else 0
+
+
+def same(a, b):
+    return all(torch.equal(a[name], b[name]) for name in a)
+
+
+def on_all(flag, world):
+    """True where it is true on every rank, so that all fail together."""
+    votes = torch.tensor([int(flag)])
+    dist.all_reduce(votes)
+    return int(votes) == world
+
+
+def check(flag, world, *what):
+    if not on_all(flag, world):
+        raise AssertionError(" ".join(map(str, what)))
+
+
+def same_everywhere(weights, world):
+    for tensor in weights.values():
+        everyone = [torch.empty_like(tensor) for _ in range(world)]
+        dist.all_gather(everyone, tensor)
+        if not all(torch.equal(tensor, other) for other in everyone):
+            return False
+    return True
+
+
+def work(rank, world, meeting):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=world)
+    plain = None
+    for spec in SPECS:
+        weights, saved, accuracy, sent = train(rank, world, spec, STEPS)
+        check(same_everywhere(weights, world), world, spec, "ranks differ")
+        check(accuracy > 0.6, world, spec, "accuracy", accuracy)
+        if spec is None:
+            plain = weights
+        if spec == "none":
+            gap = max(float((plain[n] - weights[n]).abs().max()) for n in plain)
+            check(gap < 1e-5, world, "none is", gap, "off plain DDP")
+            floats = 4 * sum(t.numel() for t in weights.values())
+            check(sent >= floats * STEPS, world, "bytes_sent", sent, "below", floats * STEPS)
+        if spec and spec != "none":
+            half = train(rank, world, spec, STEPS // 2)
+            rest = train(rank, world, spec, STEPS, saved=half)
+            check(same(rest[0], weights), world, spec, "goes on differently from a checkpoint")
+            check(rest[3] == sent, world, spec, "counts other bytes after a checkpoint")
+    both = [train(rank, world, "randk:ratio=0.2", 5, exchange=how)[0] for how in ("gather", "reduce")]
+    gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
+    check(gap < 1e-5, world, "reduce is", gap, "off gather")
+    dist.destroy_process_group()
+
+
+class Hook(unittest.TestCase):
+    def run_world(self, world):
+        with tempfile.TemporaryDirectory() as folder:
+            mp.spawn(work, args=(world, os.path.join(folder, "meeting")), nprocs=world)
+
+    def test_two_ranks(self):
+        self.run_world(2)
+
+    def test_four_ranks(self):
+        self.run_world(4)
+
+
+if __name__ == "__main__":
+    unittest.main()
