@@ -10,7 +10,7 @@ one_thing='
 
 words=$(mktemp) || exit 1
 trap 'rm -f "$words"' EXIT
-find cmd test -name '*.[ch]' -exec cat {} + | tr -cs 'A-Za-z0-9_' '\n' | sort -u >"$words"
+find cmd test lib/atomo.h -name '*.[ch]' -exec cat {} + | tr -cs 'A-Za-z0-9_' '\n' | sort -u >"$words"
 nm -o "$1" | awk -v one_thing="$one_thing" '
 # Marks all objects that `from` reaches: visits[1..] is a queue.
 function reach(from,   head, tail, visits, at, i, part) {
