@@ -105,7 +105,7 @@ static bool grow(Arena *a, size_t i, size_t need)
         size = size / 2 > least ? whole_pages(size / 2) : least; /* tries a smaller chunk */
     if (!c->data)
         return false;
-    if (alignment(size) == HUGE_PAGE) /* the first touch of a page is a fault; there are 512 times fewer huge pages */
+    if (alignment(size) == HUGE_PAGE) /* each page faults when first touched; huge pages are 512 times fewer */
         madvise(c->data, size, MADV_HUGEPAGE);
     c->size = size;
     ASAN_POISON_MEMORY_REGION(c->data, c->size);

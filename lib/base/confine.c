@@ -1,4 +1,4 @@
-/* confine.c -- see confine.h. */
+/* confine.c -- limits on a child process; see confine.h. */
 #include "base/confine.h"
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ void confine_start(void)
     static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM};
     for (size_t i = 0; i < countof(plain); i++)
         signal(plain[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the parent process ends this one */
+    signal(SIGINT, SIG_IGN); /* the parent process decides when this one ends */
     signal(SIGTERM, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(RLIMIT_CORE, 0);

@@ -1,4 +1,4 @@
-/* csv.c -- see csv.h. */
+/* csv.c -- the CSV reader; see csv.h. */
 #include "base/csv.h"
 #include "base/text.h"
 

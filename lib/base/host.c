@@ -1,4 +1,4 @@
-/* host.c -- see host.h. */
+/* host.c -- the machine and the library versions; see host.h. */
 #include "base/host.h"
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-/* param.c -- see param.h. */
+/* param.c -- parsing, checking and printing parameters; see param.h. */
 #include "base/param.h"
 #include "base/text.h"
 

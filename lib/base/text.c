@@ -1,4 +1,4 @@
-/* text.c -- see text.h. */
+/* text.c -- strings; see text.h. */
 #include "base/text.h"
 
 #include <ctype.h>

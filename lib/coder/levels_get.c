@@ -49,7 +49,7 @@ void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
         dense_table(l, table);
 }
 
-/* ---- one entry ---- */
+/* ---- decoding one entry ---- */
 
 Lane lane_open(const Levels *l, size_t block, Bytes stream)
 {

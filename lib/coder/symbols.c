@@ -8,7 +8,7 @@ enum { GAIN_PART = 128, HEAD_BITS = 192 }; /* the sparse form must save at least
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
-}; /* LONG_GAP: this many common codes, and the next gap continues */
+}; /* LONG_GAP: this many common codes or more; the next gap continues it */
 
 /* Returns the greatest number of codes other than the common code in the sparse form. */
 static size_t others_most(size_t n)

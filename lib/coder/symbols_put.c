@@ -352,7 +352,7 @@ static double bound_of(const DensePlan *p)
         return (double)p->s->width * (double)p->s->n;
     for (size_t t = 0; t < tables_of(p); t++) {
         bits += (double)symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
-        double total = 0, sum = 0; /* n H = n log2 n - sum c log2 c */
+        double total = 0, sum = 0; /* n codes of entropy H, counts c: n H = n log2 n - sum of c log2 c */
         for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++)
             if (p->spare[k]) {
                 total += (double)p->spare[k];

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "data/dataset.h"
 
-/* ---- loaders, one for each file format: DatasetInfo.load ---- */
+/* ---- loaders, one for each file format; each is a DatasetInfo.load ---- */
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);
 Status idx_load(Dataset *d, const char *dir, uint64_t seed, int threads, Arena *a, Error *err);

@@ -1,4 +1,4 @@
-/* describe.c -- see describe.h. */
+/* describe.c -- the statistics of a tensor; see describe.h. */
 #include "dump/describe.h"
 #include "num/linalg.h"
 #include "base/parallel.h"

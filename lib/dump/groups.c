@@ -1,4 +1,4 @@
-/* groups.c -- see groups.h. */
+/* groups.c -- groups tensors into vectors; see groups.h. */
 #include "dump/groups.h"
 #include "num/finite.h"
 

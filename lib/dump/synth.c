@@ -1,4 +1,4 @@
-/* synth.c -- see synth.h. */
+/* synth.c -- makes and writes the gradients; see synth.h. */
 #include "dump/synth.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* team.c -- see team.h. */
+/* team.c -- the gradients of P workers; see team.h. */
 #include "dump/team.h"
 
 #include "dump/noise.h"

@@ -1,4 +1,4 @@
-/* tensor.c -- shapes, matrix views, kinds. */
+/* tensor.c -- shapes of tensors, their matrix views and their kinds. */
 #include "dump/tensor.h"
 
 #include <ctype.h>

@@ -83,7 +83,7 @@ static Status open_file(Source *s, Error *err)
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     s->has_user_block =
-        s->id >= 0 && user_block(s->id) != 0; /* only if open: a failing call would overwrite the reason */
+        s->id >= 0 && user_block(s->id) != 0; /* asked of an open file only: failing would overwrite the reason */
     confine_files();                          /* so that no file can make the library open another file */
     if (s->id >= 0)
         return OK;

@@ -1,4 +1,4 @@
-/* tensor_wire.c -- see tensor_wire.h. */
+/* tensor_wire.c -- names and attributes as bytes; see tensor_wire.h. */
 #include "dump/tensor_wire.h"
 
 /* ---- reading ---- */

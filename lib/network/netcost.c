@@ -1,4 +1,4 @@
-/* netcost.c -- see netcost.h. */
+/* netcost.c -- reads the description of a link, and computes the time of an exchange; see netcost.h. */
 #include "network/netcost.h"
 
 #include "base/text.h"

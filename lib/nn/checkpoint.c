@@ -1,4 +1,4 @@
-/* checkpoint.c -- see checkpoint.h. */
+/* checkpoint.c -- writes and reads checkpoints; see checkpoint.h. */
 #include "nn/checkpoint.h"
 
 #include "base/checksum.h"

@@ -22,7 +22,8 @@ Status model_open(Model **out, const ModelSpec *spec, Error *err);
 void model_close(Model *m); /* NULL is fine */
 
 /* Return the names, shapes and offsets of the parameters, in the order of the PyTorch module, and of the running
- * statistics ("bn1.running_mean", ...), for flat arrays of `floats` floats. Both lists live as long as the model. */
+ * statistics ("bn1.running_mean", ...), for flat arrays of list->floats floats. Both lists live as long as the
+ * model. */
 const SliceList *model_parameters(const Model *m);
 const SliceList *model_running(const Model *m);
 

@@ -1,4 +1,4 @@
-/* optim.c -- see optim.h. */
+/* optim.c -- the SGD update; see optim.h. */
 #include "nn/optim.h"
 
 #include "base/parallel.h"

@@ -1,4 +1,4 @@
-/* step_folder.c -- see step_folder.h. */
+/* step_folder.c -- file names, list and lock of such a folder; see step_folder.h. */
 #include "nn/step_folder.h"
 
 #include "base/text.h"

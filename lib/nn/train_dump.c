@@ -1,4 +1,4 @@
-/* train_dump.c -- see train_dump.h. */
+/* train_dump.c -- saves gradients as a dump; see train_dump.h. */
 #include "nn/train_dump.h"
 
 #include "nn/step_folder.h"

@@ -1,4 +1,4 @@
-/* training_run.c -- see training_run.h. */
+/* training_run.c -- the loop over the steps; see training_run.h. */
 #include "nn/training_run.h"
 
 #include "nn/checkpoint.h"

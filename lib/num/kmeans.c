@@ -1,4 +1,4 @@
-/* kmeans.c -- see kmeans.h. */
+/* kmeans.c -- k-means++ seeds and Lloyd's iteration; see kmeans.h. */
 #include "num/kmeans.h"
 
 size_t count_under(const float *x, size_t n, double value)

@@ -1,4 +1,4 @@
-/* rotation.c -- see rotation.h. */
+/* rotation.c -- the rounds of a random rotation and their inverse; see rotation.h. */
 #include "num/rotation.h"
 
 #include "num/hadamard_transform.h"

@@ -30,7 +30,7 @@ typedef struct {
     bool ended;                   /* a try had no value */
     bool level;                   /* the last step did not change the value */
     double reach;                 /* length of the next step where the function is constant */
-    int inside, same;             /* tries inside the bracket; how many of the latest moved the same end */
+    int inside, same;             /* tries inside the bracket; how many of the latest moved the same end of it */
     double low_tried, high_tried; /* the outermost tries */
 } Search;
 

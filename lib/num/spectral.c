@@ -1,4 +1,4 @@
-/* spectral.c -- see spectral.h. */
+/* spectral.c -- computes the bases and the vectors of the atoms; see spectral.h. */
 #include "num/spectral.h"
 #include "base/bytes.h"
 #include "vec/kernels.h"

@@ -1,4 +1,4 @@
-/* stats.c -- see stats.h. */
+/* stats.c -- quantiles, moments, tails of distributions; see stats.h. */
 #include "num/stats.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* subset.c -- see subset.h. */
+/* subset.c -- the draw of a random subset; see subset.h. */
 #include "num/subset.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* thin.c -- see thin.h. */
+/* thin.c -- products with thin matrices, orthonormalisation; see thin.h. */
 #include "num/thin.h"
 #include "vec/kernels.h"
 

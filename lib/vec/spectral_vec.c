@@ -96,8 +96,8 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* Short rows are handled in groups of LANES rows. A group is `cols` whole vectors, and the row and column of each
- * lane are the same in every group. */
+/* Short rows are handled in groups of LANES rows. A group fills exactly `cols` SIMD vectors, and each lane of these
+ * has the same row and column within every group. */
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x)
 {
