@@ -59,7 +59,7 @@ LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
 .PHONY: all check check-run tests demo demo-run deps bench fuzz golden format lint depcheck listcheck coverage docs \
-        rng-quality install uninstall wheel dist clean help FORCE
+        rng-quality install uninstall wheel vectors dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -263,7 +263,7 @@ $(RUNS): run-%: $(B)/test/%
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
 # Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode altered compare claims merge
+REFERENCE := decode altered compare claims merge vectors
 
 .PHONY: verify-reference $(REFERENCE:%=reference-%)
 
@@ -332,6 +332,10 @@ docs: $(PROGRAMS) $(B)/test/report/test_fields
 golden: $(B)/test/codec/test_golden $(PROGRAMS)
 	$< --write
 	@sh test/listcheck.sh $(B)/bin --write
+
+# Cases for other implementations (test/vectors/README.md).
+vectors: $(B)/test/library/test_vectors
+	ATOMO_WRITE_VECTORS=1 $<
 
 FUZZ_SECONDS ?= 60
 FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
