@@ -26,7 +26,7 @@ void *arena_zeroed(Arena *a, size_t count, size_t size);
 /* Records ERR_MEMORY with the size of the take that failed last. */
 Status arena_fail(const Arena *a, Error *err);
 
-/* The same unless everything that was to be taken is there:   TRY(arena_check(p && q, a, err));  */
+/* Returns OK if `taken`, else as arena_fail. After one or several takes:   TRY(arena_check(p && q, a, err)); */
 static inline Status arena_check(bool taken, const Arena *a, Error *err)
 {
     return taken ? OK : arena_fail(a, err);

@@ -22,7 +22,7 @@ typedef struct {
     const char *name; /* the tensor's name; or "conv", "fc", "other" (by kind); or "all" */
     const char *step_group, *worker_group; /* NULL where the file has none */
     int64_t step, worker;                  /* the groups' numbers; 0: no such group */
-    int64_t step_address, worker_address;  /* step and worker in random addresses; see TensorInfo */
+    int64_t step_address, worker_address;  /* see TensorInfo */
     Kind kind;                             /* KIND_OTHER when the members differ in kind */
     bool raw;                              /* smaller than min_elements: sent with the codec `none` */
     bool joined;                           /* true: a kind or a whole gradient; false: one tensor */
@@ -48,7 +48,8 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
  * message has its name, how many there are and the index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
-/* The vector's random address, of its worker or of everyone; its tensor is rng_hash(v->name). */
+/* Return the address of the vector's random numbers: those of its worker, or those that all workers share
+ * (RNG_EVERYONE). The address's tensor is rng_hash(v->name). */
 Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
 Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
 

@@ -58,8 +58,8 @@ typedef struct {
     const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
-    /* Step and worker in random addresses. They equal step and worker, unless several groups of one level have the same
-     * number: then all but the first of these have a negative number made of the group's name. */
+    /* The numbers that stand for the step and the worker in addresses of random numbers (rng.h). They equal `step`
+     * and `worker`, except for twins (dump_twins): a twin has a negative number made from its group's name. */
     int64_t step_address, worker_address;
     Kind kind;
     Shape shape;
@@ -78,8 +78,9 @@ const char *dump_file(const Dump *d); /* the path given to dump_open */
 size_t dump_count(const Dump *d);
 const TensorInfo *dump_tensor(const Dump *d, size_t i); /* by step, worker, then order in the file */
 size_t dump_skipped(const Dump *d);                     /* datasets that hold no floats */
-/* Returns the number of step and worker groups with the number of another group, or with 0 where tensors stand outside of
- * groups. *first: the path of a tensor in the first such group; NULL: there is none. */
+/* Returns the number of twins: step groups (or worker groups in one step) whose number an earlier group has too
+ * ("step_1", "step_01"), or is 0 when other tensors have no such group, since their number is 0 as well. Sets *first
+ * to the path of a tensor in the first twin; NULL: there is none. */
 size_t dump_twins(const Dump *d, const char **first);
 const AttrList *dump_attrs(const Dump *d); /* attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */

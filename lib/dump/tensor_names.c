@@ -112,10 +112,11 @@ static int compare_listed(const void *left, const void *right)
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* ---- random addresses ---- */
+/* ---- step and worker in addresses of random numbers ---- */
 
-/* The number in random addresses of a group that comes after the tensors or groups `before`, one level down.
- * `taken`: tensors outside of groups have the number 0. */
+/* Returns the address number of a step or worker group; group NULL: the tensor has no such group. `before` is the
+ * group of the previous tensor, NULL: none, and before_number and before_address are its numbers. `taken`: tensors
+ * without such a group use the number 0, so a group of this number is a twin. */
 static int64_t group_address(const char *group, int64_t number, bool taken, const char *before,
                              int64_t before_number, int64_t before_address)
 {
@@ -132,11 +133,11 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Tensors are sorted, so those outside of groups come first and groups of one number stand together. */
+/* The tensors are sorted: those without a group come first, and groups of the same number follow one another. */
 static void set_addresses(Listing *l)
 {
     static const TensorInfo none = {0};
-    const TensorInfo *before = &none, *first = &none; /* `first` of the present step */
+    const TensorInfo *before = &none, *first = &none; /* first: the first tensor of this step */
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *t = &l->tensor[i].info;
         t->step_address = group_address(t->step_group, t->step, !l->tensor[0].info.step_group,

@@ -52,7 +52,7 @@ typedef struct {
     const ListedGroup **by_path; /* the groups sorted by path; set by listing_finish */
     size_t skipped;
     size_t twins;     /* see dump_twins */
-    const char *twin; /* NULL: no group is one */
+    const char *twin; /* path of a tensor in the first twin; NULL: none */
     bool ended;
 } Listing;
 

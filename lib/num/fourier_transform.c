@@ -45,7 +45,7 @@ void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
 
 /* ---- plans, all of them in place ---- */
 
-/* Mutable by need: FFTW makes and destroys plans on one thread at a time. */
+/* Global because FFTW can make and destroy plans on only one thread at a time in the whole process. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
 static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)

@@ -102,8 +102,9 @@ Status linalg_ready(Error *err);
  * libraries leave the environment alone. */
 void linalg_choose_kernels(void);
 
-/* For a library in a program that may use OpenBLAS itself: between these calls OpenBLAS runs on one thread, and after the last
- * linalg_return on as many as before the first linalg_borrow. */
+/* For a library inside a program that may use OpenBLAS too: from linalg_borrow to linalg_return OpenBLAS runs on one
+ * thread. Several threads may borrow at the same time; the last return restores the number of threads that OpenBLAS
+ * had before. */
 void linalg_borrow(void);
 void linalg_return(void);
 

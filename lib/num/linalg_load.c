@@ -22,8 +22,8 @@ static struct {
     pthread_once_t once;
     bool may_choose; /* load_once may set OPENBLAS_CORETYPE */
     pthread_mutex_t lock;
-    int borrowers; /* calls of linalg_borrow without their linalg_return */
-    int threads;   /* number of OpenBLAS's threads before the first of these calls */
+    int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
+    int threads;   /* OpenBLAS's number of threads before the first of these calls */
     bool loaded;
     Blas blas;
     char reason[400]; /* why OpenBLAS is not loaded */
