@@ -30,7 +30,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "hadamard:ratio=0.05", "dct:ratio=0.05", "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2", "fp16:rounding=stochastic","svd:vectors=bf16",
           "svd:rank=2,vectors=qsgd,reshape=square", "svd:vectors=qsgd,vbits=3",
           "fp16:rounding=stochastic", "bf16:rounding=stochastic",
-          "nuqsgd", "nuqsgd:bits=2,bucket=100",
+          "nuqsgd", "nuqsgd:bits=2,bucket=100", "nuqsgd:code=elias", "nuqsgd:code=huffman,bits=3", "nuqsgd:code=rans",
           "natural",
           "thc", "thc:bits=7,share=off",
           "intsgd", "intsgd:bits=3,share=off",
@@ -43,7 +43,10 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
 FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
 CERTAIN = ["none", "fp16", "bf16", "ef+fp16"]
 IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error")
-TIMES = ("encode_ms", "encode_ms_min", "decode_ms", "decode_ms_min", "encode_gbps", "decode_gbps")
+SPREADS = ("bytes_se", "bits_per_element_se", "mse_se", "relative_error_se", "cosine_se", "gain_se", "gain_l1_se")
+UNSEEN = ("peak_scratch_bytes", "bias_detectable", "bias")
+TESTS = ("bias_p", "gain_p", "gain_l1_p", "bias_p_holm")
+TIMES = ("encode_ms_se", "decode_ms_se", "encode_ms", "encode_ms_min", "decode_ms", "decode_ms_min", "encode_gbps", "decode_gbps")
 
 
 def agree(ours, theirs, tolerance, floor=1e-300):
@@ -105,6 +108,9 @@ def own_figures(parts, repeats, runs):
               "ratio": plain_metrics.ratio(raw, sent), "bits_per_element": plain_metrics.ratio(8 * sent, g.size / runs),
               "raw_fallbacks": sum(p.fallback for p in parts) / runs,
               "variance_expected": total(p.expected for p in parts)}
+    g2 = float((g.astype(float)**2).sum())
+    found["relative_error_expected"] = plain_metrics.ratio(found["variance_expected"], g2)
+    found |= spread(found, repeats)
     residuals = [p.residual for p in parts]
     if any(r is not None for r in residuals):
         found["residual_norm"] = float(np.sqrt(sum((r or 0)**2 for r in residuals)))
@@ -116,10 +122,19 @@ def own_figures(parts, repeats, runs):
     return found
 
 
+def spread(found, repeats):
+    """Standard errors and tests of bias: one repeat has none, and repeats that are all alike spread by 0."""
+    errors = {name: None if repeats == 1 or found.get(name[:-3]) is None else 0.0 for name in SPREADS}
+    return errors
+
+
 def hold(record, parts, repeats, runs, label):
     ours = own_figures(parts, repeats, runs)
     for field, theirs in record.items():
-        if field in IDENTITY or field in TIMES or field == "peak_scratch_bytes":
+        if field in IDENTITY or field in TIMES or field in UNSEEN:
+            continue
+        if field in TESTS:  # they need draws that differ, which a container has not
+            check(theirs is None or (repeats > 1 and 0 <= theirs <= 1), f"{label}: {field} {theirs}")
             continue
         if field == "variance" and repeats == 1 and all(p.spec in CERTAIN for p in parts):
             ours["variance"] = 0  # a codec without chance has one from one repeat, too

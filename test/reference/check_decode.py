@@ -43,6 +43,8 @@ SPECS = [
     "fourier", "fourier:ratio=0.3", "fourier:dims=2,ratio=0.1", "fourier:ratio=1", "fourier:empty=resample,dims=2",
     "fourier:draw=systematic,probs=clip", "ef+fourier:ratio=0.2",
     "nuqsgd", "nuqsgd:bits=1,bucket=0", "nuqsgd:bits=6,bucket=100", "nuqsgd:bits=2,bucket=7", "ef+nuqsgd",
+    "nuqsgd:code=elias", "nuqsgd:bits=2,bucket=100,code=elias-sparse", "nuqsgd:code=elias-dense,bucket=0",
+    "nuqsgd:bits=6,bucket=1000,code=huffman", "nuqsgd:code=rans",
     "natural", "ef+natural",
     "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000,solver=greedy", "ef+zipml:levels=4",
     "minmax", "minmax:bits=8,rounding=stochastic", "minmax:bits=1,bucket=0,rounding=stochastic", "minmax:bits=9,bucket=7", "ef+minmax:bits=2",

@@ -52,7 +52,7 @@ DEFAULTS = {
     "terngrad": {"clip": "0", "code": "trit", "share": "off"},
     "lowrank": {"rank": "2"},
     "powersgd": {"rank": "2", "warm": "on", "iters": "1", "reshape": "rows"},
-    "nuqsgd": {"bits": "4", "bucket": "8192"},
+    "nuqsgd": {"bits": "4", "bucket": "8192", "code": "fixed"},
     "natural": {"code": "fixed"},
     "minmax": {"bits": "4", "bucket": "512", "rounding": "nearest"},
     "zipml": {"levels": "16", "bucket": "512", "solver": "exact"},
@@ -345,7 +345,8 @@ def plane_bytes(n, width):
     return 8 * width * (n // 64) + (n % 64 + 7) // 8 * width
 
 
-def qsgd(data, n, keys):
+def norms_and_levels(data, n, keys):
+    """What qsgd and nuqsgd send: norms of buckets, and signed levels up to s."""
     s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
     bits, bucket = s.bit_length(), int(keys["bucket"]) or max(n, 1)
     buckets = (n + bucket - 1) // bucket
@@ -360,13 +361,18 @@ def qsgd(data, n, keys):
     else:
         levels = elias_levels(rest, n, bucket, s, keys["code"])
     need(not (np.abs(levels) > s).any(), "a level above s")
+    of = np.arange(n) // bucket
+    need(not (levels[norms[of] == 0]).any() if n else True, "levels under a norm of zero")
+    return norms, levels, of, s
+
+
+def qsgd(data, n, keys):
+    norms, levels, of, s = norms_and_levels(data, n, keys)
     lift = np.where(norms < F32(2.0**-60), F32(2.0**88), F32(1))
     with np.errstate(over="ignore"):
         unit = (norms * lift / F32(s)).astype(F32)
         drop = (F32(1) / lift).astype(F32)
         need(np.isfinite(F32(s) * unit * drop).all(), "the highest level overflows")
-    of = np.arange(n) // bucket
-    need(not (levels[norms[of] == 0]).any() if n else True, "levels under a norm of zero")
     value = (np.abs(levels).astype(F32) * unit[of] * drop[of]).astype(F32)
     return np.where(levels < 0, -value, value)
 
@@ -589,18 +595,9 @@ def minmax(data, n, keys):
         return np.minimum(level.astype(F32) * unit[of] * drop[of] + low[of], high[of])
 
 
-def nuqsgd_is_raw(n, keys):
-    return 4 * bucket_heads(n, keys)[1] + plane_bytes(n, int(keys["bits"]) + 1) >= 4 * n
-
-
 def nuqsgd(data, n, keys):
-    bits, (bucket, buckets) = int(keys["bits"]), bucket_heads(n, keys)
-    norms = floats(data[:4 * buckets], buckets)
-    need(not np.signbit(norms).any(), "a negative norm")
-    level = codes_to_levels(planes(data[4 * buckets:], n, bits + 1), bits)
-    norm = norms.astype(float)[np.arange(n) // bucket]
-    need(not level[norm == 0].any(), "levels under a norm of zero")
-    return np.where(level == 0, 0, np.sign(level) * norm * 2.0**(np.abs(level) - 2**bits + 1)).astype(F32)
+    norms, level, of, s = norms_and_levels(data, n, keys)
+    return np.where(level == 0, 0, np.sign(level) * norms.astype(float)[of] * 2.0**(np.abs(level) - s)).astype(F32)
 
 
 def own_form(name, keys, shape, rounds):
@@ -653,7 +650,7 @@ def must_be_raw(name, keys, n, shape):
     if name == "powersgd":
         return lowrank.powersgd_is_raw(shape, *matrix_shape(shape, keys["reshape"]), keys)
     if name in ("minmax", "nuqsgd", "zipml"):
-        return {"minmax": minmax_is_raw, "nuqsgd": nuqsgd_is_raw, "zipml": zipml_is_raw}[name](n, keys)
+        return {"minmax": minmax_is_raw, "nuqsgd": qsgd_is_raw, "zipml": zipml_is_raw}[name](n, keys)
     if name == "intsgd":
         return intsgd_is_raw(n, keys)
     if name == "thc":

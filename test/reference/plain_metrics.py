@@ -60,6 +60,7 @@ def errors(g, estimates):
     squares = [((h - g)**2).sum() for h in estimates]
     found = {"mse": float(np.mean(squares)), "second_moment": float(np.mean([h @ h for h in estimates]))}
     found |= bias(g, estimates, energy)
+    found["gain_l1"] = ratio(np.sign(g) @ np.mean(estimates, axis=0), np.abs(g).sum())
     found["relative_error"] = ratio(found["mse"], energy)
     found["rel_l2"] = None if found["relative_error"] is None else np.sqrt(found["relative_error"])
     found["rel_l1"] = mean([ratio(np.abs(h - g).sum(), np.abs(g).sum()) for h in estimates])

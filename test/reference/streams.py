@@ -82,10 +82,6 @@ def entropy(spec, shape, rounds):
     if name == "minmax":
         buckets = decode.bucket_heads(n, keys)[1]
         return 64.0 * buckets + order0(planes(data[1 + 8 * buckets:], n, int(keys["bits"])))
-    if name == "nuqsgd":
-        buckets, bits = decode.bucket_heads(n, keys)[1], int(keys["bits"])
-        levels = decode.codes_to_levels(planes(data[1 + 4 * buckets:], n, bits + 1), bits)
-        return 32.0 * buckets + order0(np.abs(levels)) + np.count_nonzero(levels)
     if name == "svd":
         return svd_vectors(data, shape, keys)
     if name == "fourier":

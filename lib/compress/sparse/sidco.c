@@ -146,13 +146,15 @@ static Status encode(const Call *c, const float *x, Buf *out)
 const Compressor compressor_sidco = {
     .name = "sidco",
     .brief = "about k elements, above the threshold of fitted exponential tails",
-    .formula = "k = max(1, floor(ratio n + 1/2)). With M stages t_0 = 0 and\n"
-               "t_m = t_(m-1) + b ln(1/d_m), b = the mean of |g_i| - t_(m-1) over all |g_i| >= t_(m-1)\n"
-               "d = ratio for M = 1; else d_1 = 1/4 and (4 ratio)^(1/(M-1)) for the others.\n"
-               "M is the one of 1 to 4 whose number of elements comes nearest to k (the paper's\n"
-               "adapts from step to step; this one has no state).\n"
-               "decode g_i where |g_i| >= t_M, else 0; where none reaches it, the largest magnitude is t_M.\n"
-               "Biased: meant for ef+sidco.",
+    .formula =
+        "k = max(1, floor(ratio n + 1/2)). With M stages t_0 = 0 and\n"
+        "t_m = t_(m-1) + b ln(1/d_m), b = the mean of |g_i| - t_(m-1) over all |g_i| >= t_(m-1)\n"
+        "d = ratio for M = 1; else d_1 = 1/4 and (4 ratio)^(1/(M-1)) for the others.\n"
+        "M is the one of 1 to 4 whose number of elements comes nearest to k.\n"
+        "decode g_i where |g_i| >= t_M, else 0; where none reaches it, the largest magnitude is t_M.\n"
+        "Biased: meant for ef+sidco.\n"
+        "Differs from the paper: its M adapts from step to step, this one has no state; of its three laws\n"
+        "(exponential, gamma, generalised Pareto) this is the exponential one, SIDCo-E.",
     .paper = "Abdelmoniem, Elzanaty, Alouini, Canini: An Efficient Statistical-based Gradient Compression\n"
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
     .params = schema,
