@@ -167,11 +167,6 @@ static Value text_of(const Json *v)
     return v && v->type == JSON_TEXT ? value_text(v->text) : value_none();
 }
 
-static double number_of(const Value *v)
-{
-    return v->type == VALUE_REAL ? v->real : v->type == VALUE_INT ? (double)v->whole : NAN;
-}
-
 static void fill(const TrainRecords *r, const StepRecord *s, Value *row)
 {
     row[RECORD] = value_text("step");
@@ -220,14 +215,14 @@ static Status replay_row(TrainRecords *r, const Json *json)
 {
     Value row[RECORD_COLUMNS_MOST];
     TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
-    const StepRecord s = {.step = (size_t)number_of(&row[STEP]),
-                          .epoch = (size_t)number_of(&row[EPOCH]),
-                          .train = {number_of(&row[LOSS]), number_of(&row[TRAIN_ACCURACY])},
-                          .test = {NAN, number_of(&row[TEST_ACCURACY])},
-                          .lr = number_of(&row[RATE])};
-    r->sim = number_of(&row[SIM]);
-    r->wall = number_of(&row[WALL]);
-    r->bytes += number_of(&row[BYTES_UP]);
+    const StepRecord s = {.step = (size_t)value_number(&row[STEP]),
+                          .epoch = (size_t)value_number(&row[EPOCH]),
+                          .train = {value_number(&row[LOSS]), value_number(&row[TRAIN_ACCURACY])},
+                          .test = {NAN, value_number(&row[TEST_ACCURACY])},
+                          .lr = value_number(&row[RATE])};
+    r->sim = value_number(&row[SIM]);
+    r->wall = value_number(&row[WALL]);
+    r->bytes += value_number(&row[BYTES_UP]);
     r->last = s;
     targets_note(r, &s);
     row[RECORD] = value_text("step");

@@ -52,18 +52,6 @@ static double raw_bytes(const Tally *t)
 {
     return raw_total(t) / t->cells;
 }
-static double bytes(const Tally *t)
-{
-    return t->bytes / t->cells;
-}
-static double bytes_min(const Tally *t)
-{
-    return t->bytes_min / t->cells;
-}
-static double bytes_max(const Tally *t)
-{
-    return t->bytes_max / t->cells;
-}
 static double compression(const Tally *t)
 {
     return ratio(raw_total(t), t->bytes);
@@ -71,22 +59,6 @@ static double compression(const Tally *t)
 static double bits_per_element(const Tally *t)
 {
     return ratio(8 * t->bytes, t->n);
-}
-static double encode_ms(const Tally *t)
-{
-    return 1e3 * t->encode / t->cells;
-}
-static double encode_ms_min(const Tally *t)
-{
-    return 1e3 * t->encode_min / t->cells;
-}
-static double decode_ms(const Tally *t)
-{
-    return 1e3 * t->decode / t->cells;
-}
-static double decode_ms_min(const Tally *t)
-{
-    return 1e3 * t->decode_min / t->cells;
 }
 static double encode_gbps(const Tally *t)
 {
@@ -123,10 +95,6 @@ static double mse(const Tally *t)
 static double second_moment(const Tally *t)
 {
     return mean_sum(t, E_NORM);
-}
-static double expected(const Tally *t)
-{
-    return t->expected;
 }
 
 /* Returns R - 1, the degrees of freedom: S_M2 is R - 1 times the variance. */
@@ -230,11 +198,6 @@ static double elem_error_neg(const Tally *t)
 
 /* ---- distances and sums that the tally holds ---- */
 
-static double wasserstein(const Tally *t)
-{
-    return t->wasserstein;
-}
-
 static double cosine_of(const Tally *t, size_t r)
 {
     const double norms = sqrt(norm2(t) * t->error[r][E_NORM]);
@@ -269,44 +232,35 @@ static double density(const Tally *t)
     return ratio(mean_sum(t, E_NONZERO), t->n);
 }
 
-static double entropy_bits(const Tally *t)
-{
-    return t->entropy / t->cells;
-}
 static double coding_efficiency(const Tally *t)
 {
     return ratio(t->entropy, 8 * t->bytes);
-}
-static double raw_fallbacks(const Tally *t)
-{
-    return t->raw / t->cells;
 }
 static double residual_norm(const Tally *t)
 {
     return sqrt(t->residual2);
 }
-static double peak_scratch(const Tally *t)
-{
-    return t->scratch;
-}
+
+#define MEMBER(member)   .at = offsetof(Tally, member)
+#define PER_CELL(member) MEMBER(member), .per_cell = true
 
 const Metric metrics[] = {
     {"raw_bytes", FORM_COUNT, raw_bytes},
-    {"bytes", FORM_COUNT, bytes},
-    {"bytes_min", FORM_COUNT, bytes_min},
-    {"bytes_max", FORM_COUNT, bytes_max},
+    {"bytes", FORM_COUNT, PER_CELL(bytes)},
+    {"bytes_min", FORM_COUNT, PER_CELL(bytes_min)},
+    {"bytes_max", FORM_COUNT, PER_CELL(bytes_max)},
     {"ratio", FORM_REAL, compression},
     {"bits_per_element", FORM_REAL, bits_per_element},
-    {"encode_ms", FORM_TIME, encode_ms},
-    {"encode_ms_min", FORM_TIME, encode_ms_min},
-    {"decode_ms", FORM_TIME, decode_ms},
-    {"decode_ms_min", FORM_TIME, decode_ms_min},
+    {"encode_ms", FORM_TIME, PER_CELL(encode)},
+    {"encode_ms_min", FORM_TIME, PER_CELL(encode_min)},
+    {"decode_ms", FORM_TIME, PER_CELL(decode)},
+    {"decode_ms_min", FORM_TIME, PER_CELL(decode_min)},
     {"encode_gbps", FORM_TIME, encode_gbps},
     {"decode_gbps", FORM_TIME, decode_gbps},
     {"mse", FORM_REAL, mse},
     {"variance", FORM_REAL, variance},
     {"second_moment", FORM_REAL, second_moment},
-    {"variance_expected", FORM_REAL, expected},
+    {"variance_expected", FORM_REAL, MEMBER(expected)},
     {"bias_ratio", FORM_REAL, bias_ratio},
     {"bias_z", FORM_REAL, bias_z},
     {"gain", FORM_REAL, gain},
@@ -319,16 +273,16 @@ const Metric metrics[] = {
     {"elem_error_small", FORM_REAL, elem_error_small},
     {"elem_error_pos", FORM_REAL, elem_error_pos},
     {"elem_error_neg", FORM_REAL, elem_error_neg},
-    {"wasserstein", FORM_REAL, wasserstein},
+    {"wasserstein", FORM_REAL, MEMBER(wasserstein)},
     {"cosine", FORM_REAL, cosine},
     {"sign_agreement", FORM_REAL, sign_agreement},
     {"max_abs_error", FORM_REAL, max_abs_error},
     {"density", FORM_REAL, density},
-    {"entropy_bits", FORM_REAL, entropy_bits},
+    {"entropy_bits", FORM_REAL, PER_CELL(entropy)},
     {"coding_efficiency", FORM_REAL, coding_efficiency},
-    {"raw_fallbacks", FORM_COUNT, raw_fallbacks},
+    {"raw_fallbacks", FORM_COUNT, PER_CELL(raw)},
     {"residual_norm", FORM_REAL, residual_norm},
-    {"peak_scratch_bytes", FORM_COUNT, peak_scratch},
+    {"peak_scratch_bytes", FORM_COUNT, MEMBER(scratch)},
     {"bytes_se", FORM_REAL, bytes_se},
     {"bits_per_element_se", FORM_REAL, bits_se},
     {"encode_ms_se", FORM_TIME, encode_ms_se},
@@ -345,6 +299,14 @@ const Metric metrics[] = {
     {"gain_l1_p", FORM_REAL, gain_l1_p},
     {0},
 };
+
+double metric_value(const Metric *m, const Tally *t)
+{
+    if (m->of)
+        return m->of(t);
+    const double v = *(const double *)((const char *)t + m->at) * (m->form == FORM_TIME ? 1e3 : 1);
+    return m->per_cell ? v / t->cells : v;
+}
 
 const char *metric_name(const void *data, size_t i)
 {

@@ -87,10 +87,13 @@ typedef enum {
 typedef struct {
     const char *name; /* name of the field; report/fields.h has its heading and its meaning */
     MetricForm form;
-    double (*of)(const Tally *t); /* NaN: the value does not exist */
+    double (*of)(const Tally *t); /* NULL: the value is a member of the Tally, in seconds for FORM_TIME */
+    size_t at;                    /* the member's offset */
+    bool per_cell;                /* the member is divided by the number of cells */
 } Metric;
 
 extern const Metric metrics[];               /* in the order in which results are printed; ends in {0} */
+double metric_value(const Metric *m, const Tally *t); /* NaN: the value does not exist; times in ms */
 const Metric *metric_find(const char *name); /* returns NULL if there is no such metric */
 /* a callback for text_nearest that returns the name of metric i; ignores `data` */
 const char *metric_name(const void *data, size_t i);

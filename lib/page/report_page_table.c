@@ -91,7 +91,7 @@ static void put_number(TextBuf *out, const PageColumn *c, const Value *v, Arena 
 {
     char exact[32];
     const char *shown = report_cell(c->name, v, a);
-    text_addf(out, " data-v=\"%s\">", text_double(exact, v->type == VALUE_INT ? (double)v->whole : v->real));
+    text_addf(out, " data-v=\"%s\">", text_double(exact, value_number(v)));
     text_add(out, shown ? shown : "");
     out->failed |= !shown;
 }

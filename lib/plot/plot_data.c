@@ -124,11 +124,6 @@ static int compare(const void *left, const void *right)
     return l->row < r->row ? -1 : 1;
 }
 
-static double number(const Value *v)
-{
-    return v->type == VALUE_INT ? (double)v->whole : v->real;
-}
-
 /* Returns the number of a row's line, the index of the first row with the same text. Rows of one line are mostly
  * neighbours. */
 static size_t line_of(const Value *rows, const RowPlace *place, size_t row, size_t columns, size_t by)
@@ -150,7 +145,7 @@ Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, siz
     TRY(arena_check(place && old, a, err));
     memcpy(old, rows, count * columns * sizeof *rows);
     for (size_t i = 0; i < count; i++)
-        place[i] = (RowPlace){number(&rows[i * columns + x]), line_of(rows, place, i, columns, by), i};
+        place[i] = (RowPlace){value_number(&rows[i * columns + x]), line_of(rows, place, i, columns, by), i};
     qsort(place, count, sizeof *place, compare);
     for (size_t i = 0; i < count; i++)
         memcpy(rows + i * columns, old + place[i].row * columns, columns * sizeof *rows);

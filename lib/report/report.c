@@ -3,9 +3,15 @@
 #include "report/report_writer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
+
+double value_number(const Value *v)
+{
+    return v->type == VALUE_INT ? (double)v->whole : v->type == VALUE_REAL ? v->real : (double)NAN;
+}
 
 static const ReportWriter *writer_of(Format format)
 {

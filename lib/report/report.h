@@ -47,6 +47,7 @@ static inline Value value_shape(const Shape *s)
 {
     return (Value){VALUE_SHAPE, {.shape = s}};
 }
+double value_number(const Value *v); /* NaN unless it is an integer or a real number */
 
 typedef struct {
     const char *name; /* name of the field: JSON key, CSV header; fields.h has its heading and digits */

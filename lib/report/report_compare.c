@@ -138,7 +138,7 @@ static void fill_row(const Results *r, const Record *record, Value *row)
         row[N] = number(t->n / t->cells, true);
     put_identity(r, record->place, record->codec, row);
     for (size_t m = 0; record->vectors && metrics[m].name; m++)
-        row[IDENTITY + m] = number(metrics[m].of(t), metrics[m].form == FORM_COUNT);
+        row[IDENTITY + m] = number(metric_value(&metrics[m], t), metrics[m].form == FORM_COUNT);
     row[r->error] = value_text(record->error);
 }
 
@@ -168,9 +168,7 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
     const Value *row = row_at(r, place, codec);
     for (size_t i = 0; i < r->column_count; i++)
         if (!strcmp(r->columns[i].name, field))
-            return row[i].type == VALUE_INT    ? (double)row[i].whole
-                   : row[i].type == VALUE_REAL ? row[i].real
-                                               : NAN;
+            return value_number(&row[i]);
     return NAN;
 }
 

@@ -22,10 +22,7 @@ bool sort_is_by(const char *sort, const char *field)
 /* Returns the value as a number; NaN: it is not a number. */
 static double number(const Value *v)
 {
-    return v->type == VALUE_INT    ? (double)v->whole
-           : v->type == VALUE_REAL ? v->real
-           : v->type == VALUE_BOOL ? (double)v->on
-                                   : (double)NAN;
+    return v->type == VALUE_BOOL ? (double)v->on : value_number(v);
 }
 
 enum { NUMBER, TEXT, NOTHING };

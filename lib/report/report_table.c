@@ -66,7 +66,7 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
 {
     const int digits = field_digits(column);
     if (field_counts_bytes(column))
-        put_bytes(out, v->type == VALUE_INT ? (double)v->whole : v->real, digits);
+        put_bytes(out, value_number(v), digits);
     else if (v->type == VALUE_INT)
         text_addf(out, "%lld", (long long)v->whole);
     else
@@ -146,9 +146,7 @@ static double beside(const Report *r, const Value *row, size_t column, bool (*is
     const Column *columns = r->spec.columns;
     for (size_t i = 0; i < r->spec.column_count; i++)
         if (is(columns[column].name, columns[i].name))
-            return row[i].type == VALUE_REAL  ? row[i].real
-                   : row[i].type == VALUE_INT ? (double)row[i].whole
-                                              : NAN;
+            return value_number(&row[i]);
     return NAN;
 }
 
@@ -186,9 +184,7 @@ bool report_keep(Report *r, const Value *row)
             continue;
         kept->cell[i] = row[i].type == VALUE_NONE && r->spec.absent ? r->spec.absent : cell_of(r, row, i);
         kept->type[i] = row[i].type;
-        kept->number[i] = row[i].type == VALUE_INT    ? (double)row[i].whole
-                          : row[i].type == VALUE_REAL ? row[i].real
-                                                      : NAN;
+        kept->number[i] = value_number(&row[i]);
         if (!kept->cell[i])
             return false;
     }

@@ -304,9 +304,9 @@ static Status check_record(void *data, const Record *r, Error *err)
     const double n = (double)r->vector->shape.n, scale = (double)r->vector->step + 1;
     (void)err;
     if (r->level == LEVEL_VECTOR) {
-        check_rel(metric_find("second_moment")->of(&r->tally), scale * scale * n * (n + 1) * (2 * n + 1) / 6,
-                  1e-12);
-        check(metric_find("mse")->of(&r->tally) == 0);
+        check_rel(metric_value(metric_find("second_moment"), &r->tally),
+                  scale * scale * n * (n + 1) * (2 * n + 1) / 6, 1e-12);
+        check(metric_value(metric_find("mse"), &r->tally) == 0);
         ++*records;
     }
     return OK;

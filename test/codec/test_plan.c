@@ -118,7 +118,7 @@ static Status keep(void *data, const Record *r, Error *err)
     World *w = data;
     (void)err;
     w->vectors[r->place] = (double)r->vectors;
-    w->encode_ms[r->place] = r->vectors ? metric_find("encode_ms")->of(&r->tally) : NAN;
+    w->encode_ms[r->place] = r->vectors ? metric_value(metric_find("encode_ms"), &r->tally) : NAN;
     snprintf(w->error[r->place], sizeof w->error[0], "%s", r->error ? r->error : "");
     return OK;
 }

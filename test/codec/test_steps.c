@@ -54,7 +54,7 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
 
 static double figure(const Record *r, const char *name)
 {
-    return metric_find(name)->of(&r->tally);
+    return metric_value(metric_find(name), &r->tally);
 }
 
 static Status keep(void *data, const Record *r, Error *err)

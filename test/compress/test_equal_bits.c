@@ -26,7 +26,7 @@ static Status keep(void *data, const Record *r, Error *err)
     World *w = data;
     (void)err;
     if (r->place + 1 == compare_places(&w->list))
-        w->bits = metric_find("bits_per_element")->of(&r->tally);
+        w->bits = metric_value(metric_find("bits_per_element"), &r->tally);
     return OK;
 }
 

@@ -65,9 +65,9 @@ static Status keep(void *data, const Record *r, Error *err)
     (void)err;
     if (r->level == LEVEL_VECTOR) {
         const size_t step = (size_t)r->vector->step - 1;
-        f->error[r->codec][step] = metric_find("relative_error")->of(&r->tally);
-        f->bytes[r->codec][step] = metric_find("bytes")->of(&r->tally);
-        f->owed[r->codec][step] = metric_find("residual_norm")->of(&r->tally);
+        f->error[r->codec][step] = metric_value(metric_find("relative_error"), &r->tally);
+        f->bytes[r->codec][step] = metric_value(metric_find("bytes"), &r->tally);
+        f->owed[r->codec][step] = metric_value(metric_find("residual_norm"), &r->tally);
     }
     return OK;
 }

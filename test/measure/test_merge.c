@@ -107,7 +107,7 @@ static void close_bench(Bench *b)
 
 static double figure(const Tally *t, const char *name)
 {
-    return metric_find(name)->of(t);
+    return metric_value(metric_find(name), t);
 }
 
 static const char *const varied[] = {"none",
@@ -353,7 +353,7 @@ static void threads_change_nothing(void **state)
         check_ok(run_bench(&two), &two.err);
         for (const Metric *m = metrics; m->name; m++)
             for (size_t k = 0; k < KEPT && !strstr(m->name, "code_"); k++) {
-                const double a = m->of(&one.kept[k]), b = m->of(&two.kept[k]);
+                const double a = metric_value(m, &one.kept[k]), b = metric_value(m, &two.kept[k]);
                 check(a == b || (isnan(a) && isnan(b)));
             }
         close_bench(&one);

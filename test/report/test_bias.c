@@ -30,7 +30,7 @@ static Status keep(void *data, const Record *r, Error *err)
     World *w = data;
     (void)err;
     for (size_t m = 0; metrics[m].name; m++)
-        w->value[m][r->codec] = metrics[m].of(&r->tally); /* the last record is of all vectors */
+        w->value[m][r->codec] = metric_value(&metrics[m], &r->tally); /* the last record is of all vectors */
     return OK;
 }
 

@@ -177,7 +177,7 @@ static inline Status keep(void *data, const Record *r, Error *err)
     *k = (Kept){.codec = r->codec, .vectors = r->vectors, .level = r->level, .vector = r->vector};
     snprintf(k->error, sizeof k->error, "%s", r->error ? r->error : "");
     for (size_t m = 0; metrics[m].name; m++)
-        k->value[m] = r->vectors ? metrics[m].of(&r->tally) : NAN;
+        k->value[m] = r->vectors ? metric_value(&metrics[m], &r->tally) : NAN;
     w->records++;
     return OK;
 }

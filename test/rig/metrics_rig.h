@@ -26,7 +26,7 @@ static inline int close_bench(void **state)
 
 static inline double value(const Tally *t, const char *name)
 {
-    return metric_find(name)->of(t);
+    return metric_value(metric_find(name), t);
 }
 
 #define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, open_bench, close_bench)
