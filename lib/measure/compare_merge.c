@@ -218,26 +218,6 @@ static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
 
 /* ---- all repeats ---- */
 
-static double median_if(bool known, double *seconds, size_t repeats)
-{
-    return known ? stats_median(seconds, repeats) : NAN;
-}
-
-/* Replaces the spread sums by closed forms of the mean estimate's moments, unless elements are independent. Closed
- * forms exist only if all workers draw the same numbers; else the sums become NaN. */
-static void use_moments(const Merger *m, const Call *call, Tally *tally)
-{
-    AtomMoments moments = {NAN, NAN};
-    const double times = (double)tally->repeats - 1;
-    if (tally->decoded < 2 || codec_moments(call, m->b->x, &moments) == ELEMENTWISE)
-        return;
-    const bool known = codec_traits(m->t->codec) & SHARED_DRAWS;
-    tally->weighted = known && moments.weighted > 0 ? moments.weighted : 0;
-    tally->squares = known ? moments.squares : NAN;
-    tally->spread[S_M2_SQUARES] = known ? times * times * moments.squares : NAN;
-    tally->spread[S_M2_WEIGHTED] = known ? times * moments.weighted : NAN;
-}
-
 static void conclude(Merger *m, Tally *tally)
 {
     const Buffers *b = m->b;
@@ -250,23 +230,16 @@ static void conclude(Merger *m, Tally *tally)
     tally->raw /= payloads;
     tally->merged /= decoded;
     tally->early /= decoded;
-    /* sorts the seconds, so b->encode[0] becomes the minimum */
-    tally->encode = stats_median(b->encode, repeats);
-    tally->encode_min = b->encode[0];
+    trial_times(tally, b, true, m->x.adds);
     tally->each = stats_median(b->each, repeats);
-    tally->merge = median_if(m->x.adds, b->merge, repeats);
-    tally->decode = median_if(m->x.adds, b->decode, repeats);
-    tally->decode_min = m->x.adds ? b->decode[0] : NAN;
-    tally->encode_spread = stats_median_variance(b->encode, repeats);
-    tally->decode_spread = m->x.adds ? stats_median_variance(b->decode, repeats) : NAN;
+    tally->merge = m->x.adds ? stats_median(b->merge, repeats) : NAN;
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
-    if (codec_traits(m->t->codec) & SHARED_DRAWS)
+    const bool shared =
+        codec_traits(m->t->codec) & SHARED_DRAWS; /* else closed forms of the mean are unknown */
+    if (shared)
         tally->expected = codec_variance(&call, b->x);
-    /* every payload is raw floats, which have no error */
-    if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0;
-    use_moments(m, &call, tally);
+    trial_moments(&call, b->x, shared, tally);
 }
 
 /* Trains the state on worker 0's gradient. All workers use one state, so there is nothing to copy. */

@@ -75,6 +75,14 @@ void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t re
  * failure. */
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
+/* Sets the tally's times from the seconds of the repeats, which it sorts; NaN where encoding or decoding was not timed. */
+void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
+
+/* Sets `expected` to 0 if every payload is raw floats, which have no error, and replaces the spread sums behind bias_z
+ * and gain_z, unless elements are independent: if atoms are independent, by the atoms' closed forms for the estimate of
+ * x (S_M2 is R - 1 times the variance, for R repeats); if nothing is, or the forms are not `known`, by NaN. */
+void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
+
 /* ---- merges of many workers (compare_merge.c) ---- */
 
 static inline size_t workers_of(const Comparison *c)

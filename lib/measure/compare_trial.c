@@ -142,15 +142,16 @@ static Status settle(Run *run, Tally *tally)
     return OK;
 }
 
-/* Replaces the spread sums behind bias_z and gain_z, unless elements are independent. If atoms are independent, the
- * atoms' closed forms replace the sums (S_M2 is R - 1 times the variance, for R repeats); if nothing is independent,
- * the sums become NaN. */
-static void use_moments(Run *run, Tally *tally)
+void trial_moments(const Call *call, const float *x, bool known, Tally *tally)
 {
     AtomMoments m = {NAN, NAN};
     const double times = (double)tally->repeats - 1;
-    if (tally->decoded < 2 || codec_moments(&run->call, run->b->x, &m) == ELEMENTWISE)
+    if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
+        tally->expected = 0;
+    if (tally->decoded < 2 || codec_moments(call, x, &m) == ELEMENTWISE)
         return;
+    if (!known)
+        m = (AtomMoments){NAN, NAN};
     tally->squares = m.squares;
     tally->weighted = m.weighted > 0 ? m.weighted : 0;
     tally->spread[S_M2_SQUARES] = times * times * m.squares;
@@ -183,27 +184,22 @@ static Status conclude(Run *run, Tally *tally)
     }
     arena_lend(a, run->b->work, 2 * lendable(run->t->vector->shape.n));
     tally->expected = expected_variance(run);
-    /* every repeat sent raw floats, which have no error */
-    if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
-        tally->expected = 0;
-    use_moments(run, tally);
+    trial_moments(&run->call, run->b->x, true, tally);
     if (run->t->state)
         status = settle(run, tally);
     arena_unlend(a);
     return status;
 }
 
-static void note_times(const Run *run, Tally *tally)
+void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded)
 {
-    const Buffers *b = run->b;
-    const size_t repeats = run->t->c->repeats;
-    const bool timed = !run->t->c->untimed;
-    tally->encode = timed ? stats_median(b->encode, repeats) : NAN;
-    tally->decode = timed ? stats_median(b->decode, repeats) : NAN;
-    tally->encode_min = timed ? b->encode[0] : NAN; /* stats_median has sorted the seconds */
-    tally->decode_min = timed ? b->decode[0] : NAN;
-    tally->encode_spread = timed ? stats_median_variance(b->encode, repeats) : NAN;
-    tally->decode_spread = timed ? stats_median_variance(b->decode, repeats) : NAN;
+    const size_t repeats = tally->repeats;
+    tally->encode = encoded ? stats_median(b->encode, repeats) : NAN;
+    tally->decode = decoded ? stats_median(b->decode, repeats) : NAN;
+    tally->encode_min = encoded ? b->encode[0] : NAN; /* stats_median has sorted the seconds */
+    tally->decode_min = decoded ? b->decode[0] : NAN;
+    tally->encode_spread = encoded ? stats_median_variance(b->encode, repeats) : NAN;
+    tally->decode_spread = decoded ? stats_median_variance(b->decode, repeats) : NAN;
 }
 
 static Status measure(Run *run, Tally *tally)
@@ -231,7 +227,7 @@ static Status measure(Run *run, Tally *tally)
     tally->early /= (double)tally->decoded;
     tally->entropy /= (double)tally->decoded;
     tally->raw /= (double)tally->decoded;
-    note_times(run, tally);
+    trial_times(tally, run->b, !t->c->untimed, !t->c->untimed);
     return conclude(run, tally);
 }
 
