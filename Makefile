@@ -262,6 +262,11 @@ $(RUNS): run-%: $(B)/test/%
 	@if $< >$<.log 2>&1; then awk '/^\[  PASSED/ {print "$*:", $$4, "passed"} /^skip/ {print "$*:", $$0}' $<.log; \
 	else cat $<.log; echo "$*: FAILED"; exit 1; fi
 
+# All limits of the system in small steps; `cli-tests` has a few of each.
+.PHONY: limits
+limits: $(PROGRAMS)
+	@sh test/limits.sh $(B)/bin all
+
 # Independent implementations hold the programs against the documents (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare claims merge vectors
 
@@ -444,6 +449,7 @@ help:
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
 	@echo "make bench     speed, as ratios to memcpy and to peers"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
+	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"
 	@echo "make wheel     the Python package for pip install, in build/wheel"
 	@echo "make golden    rewrite the stored payloads; review the difference"

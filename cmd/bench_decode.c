@@ -3,24 +3,86 @@
 
 #include "measure/archive.h"
 #include "app/progress.h"
+#include "base/host.h"
 #include "compress/spec.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
 
 typedef struct {
     Common common;
+    Bytecount output_max, memory;
     Arena *a;
     Error *err;
 } Options;
+
+/* Without --max-output: what a file this small may become. */
+static uint64_t usual_most(uint64_t file_size)
+{
+    enum { ALWAYS = 64 << 20, EACH = 1024 };
+    return file_size > UINT64_MAX / (2 * EACH) ? UINT64_MAX : ALWAYS + EACH * file_size;
+}
+
+/* Bytes free for the user where `path` will be written; UINT64_MAX: unknown. */
+static uint64_t free_space(const char *path, Arena *a)
+{
+    struct statvfs disk;
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? text_slice(a, path, (size_t)(slash - path) + 1) : ".";
+    if (!folder || statvfs(folder, &disk))
+        return UINT64_MAX;
+    return (uint64_t)disk.f_bavail * disk.f_frsize;
+}
+
+/* Refuses a file that decodes to more than the limits, before anything is written. */
+static Status check_size(const Options *o, FrameReader *from, ArchiveSize *size)
+{
+    const char *path = frame_name(from);
+    const uint64_t most = o->output_max.bytes ? o->output_max.bytes : usual_most(frame_size(from));
+    TRY(archive_survey(from, size, o->a, o->err));
+    if (size->bytes > most) {
+        FAIL(o->err, ERR_CORRUPT, "%s: %llu bytes that decode to %llu, want at most %llu", path,
+             (unsigned long long)frame_size(from), (unsigned long long)size->bytes, (unsigned long long)most);
+        return error_hint(o->err, "--max-output %llu decodes it, if you trust the file",
+                          (unsigned long long)size->bytes);
+    }
+    if (size->largest > o->memory.bytes) {
+        FAIL(o->err, ERR_MEMORY,
+             "%s: its largest vector takes %llu bytes, more than the %llu that --memory allows", path,
+             (unsigned long long)size->largest, (unsigned long long)o->memory.bytes);
+        return error_hint(o->err,
+                          "--memory BYTES raises the limit; decoding takes several times its largest vector");
+    }
+    const uint64_t space = free_space(o->common.output, o->a);
+    if (size->bytes > space)
+        return FAIL(o->err, ERR_IO, "%s: decodes to %llu bytes, and %llu are free where %s will be", path,
+                    (unsigned long long)size->bytes, (unsigned long long)space, o->common.output);
+    return OK;
+}
 
 static Status write_dump(const Options *o, FrameReader *from, const Codec *codec)
 {
     Progress progress;
     ArchiveSum sum;
     DumpWriter *to;
+    ArchiveSize size;
+    TRY(check_size(o, from, &size));
     TRY(dump_create(&to, o->common.output, o->err));
     progress_open(&progress, "decoding", frame_records(from), o->common.quiet);
-    const ArchiveJob job = {codec, 0, (int)o->common.threads, progress_tick, &progress};
+    const ArchiveJob job = {.codec = codec,
+                            .threads = (int)o->common.threads,
+                            .memory = o->memory.bytes,
+                            .output_max = size.bytes + !size.bytes,
+                            .tick = progress_tick,
+                            .tick_data = &progress};
     const Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
+    if (status == ERR_MEMORY)
+        error_hint(
+            o->err,
+            "decoding takes several times its largest vector, here %llu bytes; --memory BYTES raises the "
+            "limit",
+            (unsigned long long)size.largest);
     TRY(dump_finish(to, status, o->err));
     printf("%s: %s, %zu tensors, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
            sum.tensors, (unsigned long long)sum.payload_bytes, (unsigned long long)sum.raw_bytes);
@@ -52,13 +114,23 @@ static Status run(void *options, const TextList *arguments)
 int bench_decode(int argc, char **argv)
 {
     Error err;
-    Options o = {.a = arena_open(0), .err = &err};
+    Options o = {.a = arena_open(0), .err = &err, .memory = {host_memory() / 2}};
+    const Option options[] = {
+        OPTION(0, "max-output", "BYTES", &o.output_max,
+               "most bytes of tensors; without it 64M and 1024 for each byte of the file"),
+        OPTION(0, "memory", "BYTES", &o.memory, "most memory for decoding"),
+        {0},
+    };
     const Command command = {
         .program = "atomo-bench",
         .command = "decode",
         .usage = "FILE.atomo -o FILE.h5",
         .brief = "decode a file of payloads, written by encode, to a dump",
-        .details = "Paths, shapes and attributes are those of the encoded dump.\n",
+        .details =
+            "Paths, shapes and attributes are those of the encoded dump. A file that decodes to more than "
+            "--max-output, than --memory can hold or than the disk has room for is refused before anything is "
+            "written.\n",
+        .options = options,
         .common = &o.common,
         .takes = TAKES_THREADS | TAKES_OUTPUT,
         .arguments_min = 1,

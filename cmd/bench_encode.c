@@ -24,8 +24,11 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     TRY(arena_check(spec, o->a, o->err));
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
     progress_open(&progress, "encoding", list->count, o->common.quiet);
-    const ArchiveJob job = {codec, (uint64_t)o->common.seed, (int)o->common.threads, progress_tick,
-                            &progress};
+    const ArchiveJob job = {.codec = codec,
+                            .seed = (uint64_t)o->common.seed,
+                            .threads = (int)o->common.threads,
+                            .tick = progress_tick,
+                            .tick_data = &progress};
     const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     if (status != OK) {

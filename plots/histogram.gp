@@ -42,6 +42,7 @@ array std[most]
 do for [k = 1:lines] {
     mean[k] = sum1[k] / elements[k]
     std[k] = sqrt(sum2[k] / elements[k] - mean[k] ** 2) * width[k]
+    std[k] = std[k] > 0 ? std[k] : width[k] / sqrt(12) # all in one bin
     mean[k] = from[k] + mean[k] * width[k]
 }
 

@@ -2,6 +2,7 @@
 #include "app/compare_job.h"
 
 #include "app/notes.h"
+#include "base/host.h"
 #include "measure/timing.h"
 #include "compress/spec.h"
 
@@ -73,8 +74,8 @@ static Status open_journal(CompareJob *j)
     if (j->journal.replaced)
         progress_note(
             &j->progress,
-            "note: %s: the records of an earlier run are overwritten; --resume would have used them",
-            j->journal.path);
+            "note: %s: %zu records of an earlier run are overwritten; --resume would have used them",
+            j->journal.path, j->journal.replaced);
     return OK;
 }
 
@@ -278,12 +279,6 @@ Status compare_job_finish(CompareJob *j, Status status, const char *schema)
 
 /* ---- the command line ---- */
 
-static uint64_t half_of_memory(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
-}
-
 /* Returns the names of the fields that --help explains: the command's own fields, then the metrics. */
 static const char *field_names(const CompareJob *j, const char *own)
 {
@@ -380,7 +375,7 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     j->err = &err;
     j->journal.fd = -1;
     j->repeats = j->repeats ? j->repeats : 10;
-    j->memory.bytes = j->sums_up ? 0 : half_of_memory();
+    j->memory.bytes = j->sums_up ? 0 : host_memory() / 2;
     c.options = all_options(j, command->options);
     c.details = details(j, command->details);
     c.fields = field_names(j, command->fields ? command->fields : "");

@@ -1,5 +1,6 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
 #include "app/cli.h"
+#include "base/host.h"
 #include "num/linalg.h"
 #include "report/report.h"
 
@@ -8,12 +9,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-int cli_report(const char *program, const Error *err)
+int cli_report(const char *program, const Error *error)
 {
+    Error hinted = *error, *err = &hinted;
     static const int codes[] = {[OK] = 0,          [ERR_USAGE] = 2,  [ERR_IO] = 1,       [ERR_CORRUPT] = 1,
                                 [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
+    host_limit_hint(err);
     fflush(stdout); /* finished results must come before the error message */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
@@ -60,7 +64,7 @@ static void note_stop(int signal)
 
 void cli_catch_stop(void)
 {
-    struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -152,9 +156,27 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
+/* Raises the limit on the stack where it is too small for the libraries that we call; false where that is not allowed. */
+static bool stack_suffices(const char *program)
+{
+    enum { LEAST = 1 << 20, USUAL = 8 << 20 };
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY || stack.rlim_cur >= LEAST)
+        return true;
+    const rlim_t was = stack.rlim_cur;
+    stack.rlim_cur = stack.rlim_max < USUAL ? stack.rlim_max : USUAL;
+    if (stack.rlim_cur >= LEAST && !setrlimit(RLIMIT_STACK, &stack))
+        return true;
+    fprintf(stderr, "%s: the limit on the stack is %llu KiB, want 1024 (ulimit -s)\n", program,
+            (unsigned long long)was / 1024);
+    return false;
+}
+
 int cli_main(const char *program, const char *brief, const Subcommand *table, int argc, char **argv)
 {
     fill_standard_streams();
+    if (!stack_suffices(program))
+        return 1;
     linalg_choose_kernels();
     cli_catch_stop();
     signal(SIGPIPE, SIG_IGN); /* without the signal, a closed pipe or a file size limit is a write error */

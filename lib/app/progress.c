@@ -2,6 +2,7 @@
 #include "app/progress.h"
 
 #include "app/cli.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -96,13 +97,15 @@ bool progress_tick(void *p, uint64_t done)
 
 void progress_note(Progress *p, const char *format, ...)
 {
+    char text[2048];
     const bool again = p->visible;
     va_list args;
     wipe(p);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    text_make_printable(text);
+    fprintf(stderr, "%s\n", text);
     if (again)
         draw(p, now() - p->started);
 }

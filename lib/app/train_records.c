@@ -125,8 +125,8 @@ static Status open_journal(TrainRecords *r)
     if (r->journal.replaced)
         progress_note(
             &r->job->progress,
-            "note: %s: the records of an earlier run are overwritten; --resume would have used them",
-            r->journal.path);
+            "note: %s: %zu records of an earlier run are overwritten; --resume would have used them",
+            r->journal.path, r->journal.replaced);
     return OK;
 }
 
@@ -203,8 +203,11 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     targets_note(r, s);
     fill(r, s, row);
     const char *line = r->journal.path ? report_json_row(r->column, STEP_COLUMNS, row, j->a) : "";
-    const Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
+    Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
+    if (status == OK &&
+        !isnan(s->test.accuracy)) /* a checkpoint follows, and must not outlive the records before it */
+        status = journal_sync(&r->journal, err);
     TRY(status);
     return report_row(r->report, row, !isnan(s->test.accuracy), err);
 }

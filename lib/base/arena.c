@@ -164,6 +164,11 @@ Status arena_fail(const Arena *a, Error *err)
     return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", a->failed);
 }
 
+bool arena_failed(const Arena *a)
+{
+    return a->failed != 0;
+}
+
 ArenaMark arena_mark(const Arena *a)
 {
     return (ArenaMark){a->current, a->chunk[a->current].used};

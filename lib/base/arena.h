@@ -32,6 +32,9 @@ static inline Status arena_check(bool taken, const Arena *a, Error *err)
     return taken ? OK : arena_fail(a, err);
 }
 
+/* True when a take has failed since the arena was opened: parsers that only note a missing text tell "no memory" from "malformed". */
+bool arena_failed(const Arena *a);
+
 /* A rewind releases everything taken after the mark. */
 typedef struct {
     size_t chunk, used;

@@ -18,20 +18,41 @@ static void set_limit(int which, uint64_t soft)
     setrlimit(which, &limit);
 }
 
+/* Closes all descriptors behind the standard ones except the `count` of fd. */
+static void close_others(const int *fd, size_t count)
+{
+    unsigned from = 3;
+    for (size_t done = 0; done <= count; done++) {
+        unsigned next = ~0u;
+        for (size_t i = 0; i < count; i++)
+            next = (unsigned)fd[i] >= from && (unsigned)fd[i] < next ? (unsigned)fd[i] : next;
+        if (next > from)
+            close_range(from, next == ~0u ? next : next - 1, 0);
+        if (next == ~0u)
+            return;
+        from = next + 1;
+    }
+}
+
+/* Moving all out of the way first takes `count` numbers behind the last that is wanted: a limit of 7 files is enough for
+ * two. */
 void confine_keep(const int *fd, size_t count)
 {
-    enum { MOST = 4, OUT_OF_THE_WAY = 16 };
+    enum { MOST = 4 };
     int high[MOST];
     bool kept = count <= MOST;
+    close_others(fd, count);
     for (size_t i = 0; kept && i < count; i++)
-        kept = (high[i] = fcntl(fd[i], F_DUPFD, OUT_OF_THE_WAY)) >= 0;
-    const int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i < CONFINE_FD; i++)
-        dup2(null, i);
+        kept = (high[i] = fcntl(fd[i], F_DUPFD, CONFINE_FD + (int)count)) >= 0;
     for (size_t i = 0; kept && i < count; i++)
         kept = dup2(high[i], CONFINE_FD + (int)i) >= 0;
-    if (!kept || close_range(CONFINE_FD + (unsigned)count, ~0u, 0) < 0)
-        _exit(1);
+    kept = kept && !close_range(CONFINE_FD + (unsigned)count, ~0u, 0);
+    const int null = kept ? open("/dev/null", O_RDWR) : -1;
+    if (null < 0)
+        _exit(CONFINE_NO_FILES);
+    for (int i = 0; i < CONFINE_FD; i++)
+        dup2(null, i);
+    close(null);
 }
 
 uint64_t confine_space(void)

@@ -5,10 +5,11 @@
 
 #include "base/base.h"
 
-enum { CONFINE_FD = 3 };
+enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* an exit code */ };
 
 /* Renumbers the `count` descriptors to CONFINE_FD, CONFINE_FD + 1, ..., closes all other descriptors, and discards
- * what the library writes to stdout and stderr. */
+ * what the library writes to stdout and stderr. Exits with CONFINE_NO_FILES where the limit on open files leaves no
+ * room. */
 void confine_keep(const int *fd, size_t count);
 
 /* Returns the bytes of address space in use; 0: unknown. Call it before confine_files. */

@@ -35,6 +35,8 @@ static const char *next_field(Scanner *s)
         *s->to++ = *s->at;
     }
     *s->to++ = 0;
+    if (*field == *CSV_GUARD && csv_guarded(field[1]))
+        field++;
     s->quote_open = quoted;
     s->row_end = s->at == s->end || *s->at != ',';
     if (s->at < s->end && *s->at == '\r')

@@ -4,6 +4,15 @@
 
 #include "base/arena.h"
 
+/* A spreadsheet runs a text that begins with one of these as a formula. Our writer puts an apostrophe in front of such a text,
+ * and of one that begins with an apostrophe; csv_parse takes it away again. */
+#define CSV_GUARD "'"
+static inline bool csv_guarded(char first)
+{
+    return first == '=' || first == '+' || first == '-' || first == '@' || first == '\t' || first == '\r' ||
+           first == '\'';
+}
+
 typedef struct {
     const char **name; /* (columns) */
     size_t columns, rows;

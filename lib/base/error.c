@@ -1,18 +1,10 @@
 /* error.c -- fills in an Error. Texts are cut to the size of their field and made printable, since they contain names
  * from files. */
-#include "base/base.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Replaces control characters, which could add lines to a message or control the terminal. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
 
 Status error_set(Error *err, Status status, const char *format, ...)
 {
@@ -22,7 +14,7 @@ Status error_set(Error *err, Status status, const char *format, ...)
     err->hint[0] = 0;
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    make_printable(err->text);
+    text_make_printable(err->text);
     return status;
 }
 
@@ -37,7 +29,7 @@ Status error_at(Error *err, const char *format, ...)
     const size_t used = strlen(where);
     memcpy(err->text, where, used);
     snprintf(err->text + used, sizeof err->text - used, ": %.*s", (int)(sizeof err->text - used - 3), what);
-    make_printable(err->text);
+    text_make_printable(err->text);
     return err->status;
 }
 
@@ -47,6 +39,6 @@ Status error_hint(Error *err, const char *format, ...)
     va_start(args, format);
     vsnprintf(err->hint, sizeof err->hint, format, args);
     va_end(args);
-    make_printable(err->hint);
+    text_make_printable(err->hint);
     return err->status;
 }

@@ -2,9 +2,12 @@
 #include "base/host.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 char *host_value(const char *path, const char *key, const char *separator, Arena *a)
 {
@@ -24,6 +27,57 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
     if (f)
         fclose(f);
     return found;
+}
+
+uint64_t host_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;
+}
+
+typedef struct {
+    int which;
+    char letter;    /* of the shell's ulimit */
+    uint64_t unit;  /* of its number, in bytes; 1: a count */
+    uint64_t small; /* in units: a limit below is a likely reason for failures */
+} Limit;
+
+static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
+                               {RLIMIT_NOFILE, 'n', 1, 64},
+                               {RLIMIT_NPROC, 'u', 1, 256},
+                               {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX}};
+
+/* The limit in the shell's units; UINT64_MAX: none. */
+static uint64_t limit_now(const Limit *l)
+{
+    struct rlimit is;
+    return getrlimit(l->which, &is) || is.rlim_cur == RLIM_INFINITY ? UINT64_MAX : is.rlim_cur / l->unit;
+}
+
+/* Whether the text is about a program or a library that says little about what it ran out of. */
+static bool is_foreign(const char *text)
+{
+    static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
+    for (size_t i = 0; i < countof(names); i++)
+        if (strstr(text, names[i]))
+            return true;
+    return false;
+}
+
+void host_limit_hint(Error *err)
+{
+    char text[128] = "";
+    static const int cause[] = {ENOMEM, EMFILE, EAGAIN, EFBIG};
+    for (size_t i = 0; i < countof(limits); i++) {
+        const bool meant =
+            strstr(err->text, strerror(cause[i])) || (cause[i] == ENOMEM && err->status == ERR_MEMORY);
+        const uint64_t now = limit_now(&limits[i]);
+        const size_t used = strlen(text);
+        if (now != UINT64_MAX && (meant || (is_foreign(err->text) && now < limits[i].small)))
+            snprintf(text + used, sizeof text - used, " -%c %llu", limits[i].letter, (unsigned long long)now);
+    }
+    if (*text && !*err->hint)
+        error_hint(err, "a limit is set, as by ulimit%s; a higher one may help", text);
 }
 
 char *host_cpu(Arena *a)

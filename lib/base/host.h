@@ -8,6 +8,12 @@
  * such line. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
+uint64_t host_memory(void); /* bytes of this machine's memory; 2 GiB where that is unknown */
+
+/* Adds a hint that names the limits (ulimit -v, -n, -u and -f) that an error about memory, open files, processes or sizes of files
+ * may come from, where one is set and the error has no hint. */
+void host_limit_hint(Error *err);
+
 char *host_cpu(Arena *a); /* the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* distribution, kernel, architecture; NULL: unknown */
 

@@ -166,14 +166,13 @@ Status outfile_check(const char *path, Arena *a, Error *err)
     return OK;
 }
 
-/* Flushes the directory entry to the disk too; it is no failure when the file system cannot do this. */
-static void sync_directory(const OutFile *f)
+void outfile_sync_directory(const char *path)
 {
     char directory[PATH_MAX];
-    const size_t length = directory_length(f->target);
+    const size_t length = directory_length(path);
     if (length >= sizeof directory)
         return;
-    memcpy(directory, f->target, length);
+    memcpy(directory, path, length);
     directory[length] = 0;
     const int fd = open(length ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -182,11 +181,16 @@ static void sync_directory(const OutFile *f)
     close(fd);
 }
 
-void outfile_text(OutFile *f, const char *text)
+void outfile_bytes(OutFile *f, const void *data, size_t size)
 {
     errno = 0;
-    if (fputs(text, f->to) == EOF && !f->failed)
+    if (fwrite(data, 1, size, f->to) != size && !f->failed)
         f->failed = errno;
+}
+
+void outfile_text(OutFile *f, const char *text)
+{
+    outfile_bytes(f, text, strlen(text));
 }
 
 /* Writes the temporary file's name to `name`; a nameless file gets a name beside the target first. */
@@ -203,13 +207,21 @@ static Status give_name(const OutFile *f, char name[PATH_MAX], Error *err)
     return f->nameless ? cannot(f, "name the finished file", err) : OK;
 }
 
+static bool sync_file(int fd)
+{
+    while (fsync(fd))
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
 /* Flushes the file's bytes to the disk. */
 static Status flush(OutFile *f, Error *err)
 {
     if (f->temporary && f->replaces)
         (void)fchmod(fileno(f->to), f->mode); /* if this fails, the file keeps mode 0600 */
     errno = 0;
-    if (!fflush(f->to) && !ferror(f->to) && !(f->temporary && fsync(fileno(f->to))))
+    if (!fflush(f->to) && !ferror(f->to) && (!f->temporary || sync_file(fileno(f->to))))
         return OK;
     const int why = f->failed ? f->failed : errno;
     return FAIL(err, ERR_IO, "%s: cannot write: %s", f->path, why ? strerror(why) : "some of it was lost");
@@ -230,7 +242,7 @@ Status outfile_commit(OutFile *f, Error *err)
     if (status != OK && named)
         unlink(*name ? name : f->temporary);
     if (status == OK && f->temporary)
-        sync_directory(f);
+        outfile_sync_directory(f->target);
     return status;
 }
 

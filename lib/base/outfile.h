@@ -31,8 +31,11 @@ Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 Status outfile_check(const char *path, Arena *a, Error *err);
 /* True when both paths lead to the same file, which need not exist yet. */
 bool outfile_same(const char *path, const char *other, Arena *a);
-/* Writes a text; outfile_commit reports a failure. */
+/* Flushes the entry of the file at `path` in its directory to the disk; a file system that cannot is no failure. */
+void outfile_sync_directory(const char *path);
+/* Write a text, or bytes; outfile_commit reports a failure. */
 void outfile_text(OutFile *f, const char *text);
+void outfile_bytes(OutFile *f, const void *data, size_t size);
 /* Closes the file in any case; on failure nothing is left behind. */
 Status outfile_commit(OutFile *f, Error *err);
 void outfile_abandon(OutFile *f); /* does nothing if the file is not open */

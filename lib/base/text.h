@@ -37,6 +37,16 @@ char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
  * (overlong forms and surrogates are not valid). */
 size_t text_utf8(const char *s, size_t left);
 
+/* The code point of the character of `length` bytes at s. */
+uint32_t text_code(const char *s, size_t length);
+
+/* True for a character (text_utf8 gives its length) that steers a terminal instead of being seen: controls, line ends, and those
+ * that reverse the direction of writing or take no room. */
+bool text_steers(const char *s, size_t length);
+
+/* Replaces such characters, and bytes that are no UTF-8, by '?', in place. */
+void text_make_printable(char *text);
+
 /* Writes the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf") to `out`, and returns
  * it. */
 char *text_double(char out[32], double v);

@@ -182,6 +182,8 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
         return FAIL(err, ERR_CORRUPT, "libmatio took too long over this file");
     if (WIFSIGNALED(state))
         return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (signal %d)", WTERMSIG(state));
+    if (WEXITSTATUS(state) == CONFINE_NO_FILES)
+        return FAIL(err, ERR_IO, "no process to read it: %s", strerror(EMFILE));
     Answer answer = *s->answer;
     answer.err.text[sizeof answer.err.text - 1] = 0;
     if (WEXITSTATUS(state) && *answer.err.text)

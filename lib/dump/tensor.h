@@ -53,7 +53,7 @@ typedef struct {
 
 typedef struct {
     const char *path;    /* path in the file without the leading '/': "step_000100/worker_0/conv1.weight" */
-    const char *name;    /* path below the step and worker groups: "conv1.weight" */
+    const char *name;    /* path below the step and worker groups: "conv1.weight"; a star alone gets a '/' in front */
     const char *display; /* name without "module." and "_orig_mod." */
     const char *step_group, *worker_group; /* "step_000100", "worker_0"; NULL where the file has none */
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */

@@ -5,6 +5,7 @@
  * safe, as any bytes are floats. All other tensors are unpacked by the reader into shared memory, which this process
  * creates and seals, so that the reader can neither shrink nor grow it. Everything else comes as messages, which
  * tensor_stream.c parses. */
+#include "base/confine.h"
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -56,6 +57,8 @@ static Status reader_lost(Dump *d, bool died, Error *err)
     d->reader = 0;
     if (!died || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
         FAIL(err, ERR_CORRUPT, "%s: the HDF5 library took too long over this file", d->file);
+    else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
+        FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
     else if (WIFSIGNALED(state))
         FAIL(err, ERR_CORRUPT, "%s: the HDF5 library failed on this file (signal %d)", d->file,
              WTERMSIG(state));
@@ -109,10 +112,13 @@ static bool has_signature(int fd, uint64_t size)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     uint8_t found[8];
-    for (uint64_t at = 0; at + sizeof found <= size; at = at ? 2 * at : 512)
-        if (pread(fd, found, sizeof found, (off_t)at) == sizeof found &&
-            !memcmp(found, signature, sizeof found))
+    for (uint64_t at = 0; at + sizeof found <= size; at = at ? 2 * at : 512) {
+        ssize_t got;
+        while ((got = pread(fd, found, sizeof found, (off_t)at)) < 0 && errno == EINTR)
+            ;
+        if (got == sizeof found && !memcmp(found, signature, sizeof found))
             return true;
+    }
     return false;
 }
 

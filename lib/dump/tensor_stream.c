@@ -8,6 +8,12 @@ static Status bad_message(Error *err, const char *what)
     return FAIL(err, ERR_CORRUPT, "the reader process sent nonsense (%s)", what);
 }
 
+/* bad_message, unless texts are missing because the arena had no memory for them. */
+static Status malformed(const Arena *a, Error *err, const char *what)
+{
+    return arena_failed(a) ? arena_fail(a, err) : bad_message(err, what);
+}
+
 /* Returns the array with room for one more item of `size` bytes: doubles a full array. NULL: no memory. */
 static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
 {
@@ -27,7 +33,7 @@ static Status take_group(Listing *l, Reader *r, Error *err)
     ListedGroup g = {.path = take_text(r, PATH_LIMIT, l->arena)};
     take_attrs(r, &g.attrs, l->arena);
     if (!reader_done(r) || (*g.path && !path_valid(g.path)))
-        return bad_message(err, "a group");
+        return malformed(l->arena, err, "a group");
     l->group = more(l->group, l->groups, &l->group_room, sizeof g, l->arena);
     TRY(arena_check(l->group, l->arena, err));
     l->group[l->groups++] = g;
@@ -50,10 +56,10 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     t.at = take_u64(r);
     if (r->bad || !path_valid(t.info.path) || !shape_make(&t.info.shape, rank, dim) ||
         t.info.shape.n > elements_limit(l->file_size) || !stands_in_file(&t, l->file_size))
-        return bad_message(err, "a tensor");
+        return malformed(l->arena, err, "a tensor");
     take_attrs(r, &t.info.attrs, l->arena);
     if (!reader_done(r))
-        return bad_message(err, "a tensor's attributes");
+        return malformed(l->arena, err, "a tensor's attributes");
     l->tensor = more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
     TRY(arena_check(l->tensor, l->arena, err));
     l->tensor[l->tensors++] = t;

@@ -26,7 +26,7 @@ static Status work_open(Work *w, const ArchiveJob *job, uint64_t elements_max, A
     *w = (Work){
         .job = job, .states = {.elements_max = elements_max, .one_shape = true}, .sum = sum, .err = err};
     TRY(codec_open(&w->none, "none", a, err));
-    w->scratch = arena_open(0);
+    w->scratch = arena_open(job->memory);
     return OK;
 }
 
@@ -244,6 +244,28 @@ Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, Fr
 
 /* ---- decoding ---- */
 
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+Status archive_survey(FrameReader *from, ArchiveSize *out, Arena *scratch, Error *err)
+{
+    FrameItem item = {0};
+    *out = (ArchiveSize){0};
+    while (item.type != FRAME_END) {
+        const ArenaMark mark = arena_mark(scratch);
+        TRY(frame_next(from, &item, scratch, err));
+        if (item.type == FRAME_RECORD) {
+            const uint64_t bytes = 4 * (uint64_t)frame_shape(&item.record).n;
+            out->bytes = add_capped(out->bytes, bytes);
+            out->largest = bytes > out->largest ? bytes : out->largest;
+        }
+        arena_rewind(scratch, mark);
+    }
+    return frame_rewind(from, err);
+}
+
 /* Decodes the estimate. Also computes the next state, if the codec's decoder reads the state. */
 static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
 {
@@ -270,6 +292,10 @@ static Status decode_record(Work *w, const FrameReader *from, const FrameRecord 
 {
     const Shape shape = frame_shape(r);
     Call c = call_for(w, r, &shape);
+    if (w->job->output_max && add_capped(w->sum->raw_bytes, 4 * (uint64_t)shape.n) > w->job->output_max)
+        return FAIL(w->err, ERR_CORRUPT, "%.200s: at byte %llu: more than %llu bytes of tensors",
+                    frame_name(from), (unsigned long long)frame_offset(from),
+                    (unsigned long long)w->job->output_max);
     float *x = NEW(w->scratch, float, shape.n);
     TRY(arena_check(x, w->scratch, w->err));
     if (receive(w, &c, r, x) != OK)
@@ -297,7 +323,8 @@ Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, 
 {
     Work w;
     bool ended = false;
-    TRY(work_open(&w, job, frame_elements_limit(frame_size(from)), sum, a, err));
+    const uint64_t states = frame_elements_limit(frame_size(from)), most = job->memory / 4;
+    TRY(work_open(&w, job, most && most < states ? most : states, sum, a, err));
     Status status = OK;
     while (status == OK && !ended) {
         const ArenaMark mark = arena_mark(w.scratch);

@@ -13,6 +13,8 @@ typedef struct {
     const Codec *codec;
     uint64_t seed; /* used by encode only; decode reads the seed from the container */
     int threads;
+    uint64_t memory;     /* most bytes for decoding; 0: no limit */
+    uint64_t output_max; /* most bytes of tensors that decoding writes; 0: no limit */
     /* Called after each vector with the number of vectors done; if it returns false, the job ends with ERR_STOPPED.
      * May be NULL. */
     bool (*tick)(void *data, uint64_t done);
@@ -28,6 +30,16 @@ typedef struct {
 /* Writes the attributes of the groups and a record for every vector. The caller commits the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
+
+/* What decoding a container will write and need, as its descriptions say. */
+typedef struct {
+    uint64_t bytes;   /* of all tensors as float32 */
+    uint64_t largest; /* of the largest vector */
+} ArchiveSize;
+
+/* Reads the whole container, checks every block, decodes nothing, and goes back to its beginning. The scratch arena is
+ * rewound. */
+Status archive_survey(FrameReader *r, ArchiveSize *out, Arena *scratch, Error *err);
 
 /* Writes estimates with the paths, shapes and attributes of the container. `job->codec` must be the codec that the
  * container names. The caller commits the file. */

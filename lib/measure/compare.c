@@ -262,7 +262,8 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
     e->pooled += v->shape.n;
 }
 
-/* Measures a vector. If the codec fails, the vector's record says so; any other error ends the comparison. */
+/* Measures a vector. If the codec fails, the vector's record says so; any other error, and a lack of memory, which may
+ * not last, ends the comparison. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {
     const Comparison *c = e->c;
@@ -286,7 +287,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     const Status status = t.plan && e->plan->failed ? (why = *e->plan->why).status
                           : c->workers              ? merge_run(&t, &e->b, &r.tally, &why)
                                                     : trial_run(&t, &e->b, &r.tally, &why);
-    if (status == ERR_STOPPED || unread) {
+    if (status == ERR_STOPPED || status == ERR_MEMORY || unread) {
         *e->err = why;
         return status;
     }

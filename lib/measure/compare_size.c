@@ -79,7 +79,7 @@ typedef struct {
 } Size;
 
 /* Adds a vector's payload bytes and elements to the total. If the codec fails on a vector, the vector is left out;
- * any other error is returned. */
+ * any other error, and a lack of memory, is returned. */
 static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats, Size *total, Error *err)
 {
     const Vector *v = &s->c->vectors->item[i];
@@ -100,11 +100,12 @@ static Status add_vector(Sizer *s, const Codec *codec, size_t i, size_t repeats,
             : send_repeats(s, &call, v, state, codec_traits(own) & RANDOM ? repeats : 1, &bytes);
     arena_rewind(s->payloads, payloads);
     arena_rewind(s->scratch, scratch);
-    if (status == ERR_STOPPED)
+    const bool ends = status == ERR_STOPPED || status == ERR_MEMORY;
+    if (ends)
         *err = why;
     if (status == OK)
         *total = (Size){total->bytes + bytes, total->elements + (double)v->shape.n};
-    return status == ERR_STOPPED ? status : OK;
+    return ends ? status : OK;
 }
 
 /* ---- all vectors ---- */

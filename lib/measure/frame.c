@@ -223,6 +223,7 @@ struct FrameReader {
     uint64_t size;    /* bytes in the file */
     uint64_t at;      /* offset of the next block */
     uint64_t block;   /* offset of the last block read */
+    uint64_t first;   /* offset of the block behind the header */
     uint64_t records; /* number of records that the header states */
     uint64_t delivered;
     bool ended;
@@ -231,6 +232,12 @@ struct FrameReader {
 static Status bad(const FrameReader *r, Error *err, const char *what)
 {
     return FAIL(err, ERR_CORRUPT, "%s: at byte %llu: %s", r->name, (unsigned long long)r->block, what);
+}
+
+/* bad, unless texts or lists are missing because the arena had no memory for them. */
+static Status malformed(const FrameReader *r, const Arena *a, Error *err, const char *what)
+{
+    return arena_failed(a) ? arena_fail(a, err) : bad(r, err, what);
 }
 
 static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
@@ -281,7 +288,18 @@ static Status read_header(FrameReader *r, Arena *a, Error *err)
     TRY(read_block(r, &type, &body, a, err));
     r->records = take_u64(&body);
     r->spec = take_text(&body, TEXT_LIMIT, a);
-    return type == 'H' && reader_done(&body) ? OK : bad(r, err, "the header is malformed");
+    r->first = r->at;
+    return type == 'H' && reader_done(&body) ? OK : malformed(r, a, err, "the header is malformed");
+}
+
+Status frame_rewind(FrameReader *r, Error *err)
+{
+    if (fseeko(r->from, (off_t)r->first, SEEK_SET))
+        return FAIL(err, ERR_IO, "%s: cannot seek in it: %s", r->name, strerror(errno));
+    r->at = r->first;
+    r->delivered = 0;
+    r->ended = false;
+    return OK;
 }
 
 static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *item, Arena *a, Error *err)
@@ -291,7 +309,7 @@ static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *it
     take_attrs(body, &item->attrs, a);
     return reader_done(body) && (!*item->group || path_valid(item->group))
                ? OK
-               : bad(r, err, "a group's attributes are malformed");
+               : malformed(r, a, err, "a group's attributes are malformed");
 }
 
 /* Reads a member; false: malformed. */
@@ -352,7 +370,7 @@ static Status take_record(FrameReader *r, Reader *body, FrameItem *item, Arena *
     rec->raw = flags & FLAG_RAW;
     rec->joined = flags & FLAG_JOINED;
     if (body->bad || flags & ~(FLAG_RAW | FLAG_JOINED) || !take_members(body, rec, a))
-        return bad(r, err, "a record's description is malformed");
+        return malformed(r, a, err, "a record's description is malformed");
     if (!take_rounds(body, rec))
         return bad(r, err, "a record's payload does not fit its description");
     return r->delivered++ < r->records ? OK : bad(r, err, "more records than the header says");

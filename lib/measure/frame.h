@@ -81,4 +81,7 @@ typedef struct {
 /* Reads the next block, into the arena. ERR_CORRUPT: the message has the reason and the offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
 
+/* Goes back to the first block, so that frame_next reads all blocks again. */
+Status frame_rewind(FrameReader *r, Error *err);
+
 #endif

@@ -81,23 +81,30 @@ static void *load(Blas *blas)
     return NULL;
 }
 
+/* Bytes; UINT64_MAX: no limit. */
+static uint64_t address_space_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
 /* Each thread that calls OpenBLAS takes a buffer; when there is no address space for one more, OpenBLAS waits for
  * ever. So when address space is limited, this function makes OpenBLAS allocate the buffers of all threads now; false
  * when they do not fit, and OpenBLAS is not used. */
 static bool reserve_buffers(const Blas *blas)
 {
     enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
-    struct rlimit limit;
     const size_t cores = (size_t)parallel_cores(), room = cores * BUFFER + SPARE;
     void *buffer[64];
     size_t held = 0;
-    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+    const uint64_t limit = address_space_limit();
+    if (limit == UINT64_MAX)
         return true;
     void *probe = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe == MAP_FAILED) {
         snprintf(loading.reason, sizeof loading.reason,
                  "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves",
-                 cores, room / 1000000, (unsigned long long)limit.rlim_cur / 1000000);
+                 cores, room / 1000000, (unsigned long long)limit / 1000000);
         return false;
     }
     munmap(probe, room);
@@ -158,7 +165,8 @@ Status linalg_ready(Error *err)
 {
     if (blas_routines())
         return OK;
-    FAIL(err, ERR_IO, "OpenBLAS cannot be loaded: %s", loading.reason);
+    FAIL(err, address_space_limit() == UINT64_MAX ? ERR_IO : ERR_MEMORY, "OpenBLAS cannot be loaded: %s",
+         loading.reason);
     return error_hint(
         err, "install libopenblas0-pthread, or lift the limit on address space (ulimit -v unlimited)");
 }

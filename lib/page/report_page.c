@@ -218,7 +218,7 @@ static Status put_result(void *page, Entry *e, size_t number, const Stored *s, E
 static Status put_out(Page *p, TextBuf *text)
 {
     TRY(arena_check(text_done(text), p->a, p->err));
-    fwrite(text->data, 1, text->size, p->out.to); /* outfile commit reports write errors */
+    outfile_bytes(&p->out, text->data, text->size);
     return OK;
 }
 

@@ -95,7 +95,7 @@ static Status write_beside(const char *figure, const char *data, Arena *a, Error
     const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
     TRY(arena_check(path, a, err));
     TRY(outfile_open(&out, path, a, err));
-    fputs(data, out.to);
+    outfile_text(&out, data);
     return outfile_commit(&out, err);
 }
 
@@ -103,7 +103,7 @@ static Status write_figure(const char *path, const Drawing *d, Arena *a, Error *
 {
     OutFile out;
     TRY(outfile_open(&out, path, a, err));
-    fwrite(d->data, 1, d->size, out.to);
+    outfile_bytes(&out, d->data, d->size);
     return outfile_commit(&out, err);
 }
 

@@ -76,7 +76,7 @@ Status plot_sort(const PlotKind *kind, Value *rows, size_t count, size_t by, siz
 
 /* Returns s with the characters replaced that gnuplot's CSV reader misreads: it ends a text at a comma even within
  * quotes, miscounts the columns after a doubled quote, and interprets backslashes. Bytes other than printable
- * ASCII become '?'. NULL: out of memory. */
+ * ASCII become '?', a name of blanks becomes their number. NULL: out of memory. */
 char *plot_name(const char *s, Arena *a);
 
 /* The scripts of plots/, built into the program. */

@@ -22,8 +22,11 @@ static void put_plain(TextBuf *out, char c)
 char *plot_name(const char *s, Arena *a)
 {
     TextBuf out = {.arena = a};
-    for (; *s; s++)
-        put_plain(&out, *s);
+    if (*s && !s[strspn(s, " \t\r\n")]) /* gnuplot takes blanks for a missing value */
+        text_addf(&out, "(%zu blank%s)", strlen(s), s[1] ? "s" : "");
+    else
+        for (; *s; s++)
+            put_plain(&out, *s);
     return text_done(&out);
 }
 

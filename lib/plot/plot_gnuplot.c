@@ -22,6 +22,8 @@ extern char **environ;
 
 typedef struct {
     char *path; /* path of the private directory */
+    int lease; /* the end of a pipe; once we and gnuplot have closed it, the guardian removes the directory */
+    pid_t guard; /* 0: none */
     PlotStopped stopped;
     Arena *a;
     Error *err;
@@ -29,24 +31,69 @@ typedef struct {
 
 /* ---- the private directory ---- */
 
+static void remove_directory(const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(path);
+}
+
+/* The guardian: waits until nobody holds the other end of the pipe, also because we were killed, and removes the directory. */
+_Noreturn static void guard(const char *path, int pipe_end)
+{
+    char byte;
+    setsid(); /* signals to our process group do not reach it */
+    dup2(pipe_end, 0);
+    close_range(1, ~0u, 0);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    remove_directory(path);
+    _exit(0);
+}
+
+/* Starts the guardian. Without one the directory is left behind if we are killed. */
+static void room_guard(Room *room)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    const pid_t child = fork();
+    if (child == 0)
+        guard(room->path, ends[0]);
+    close(ends[0]);
+    if (child < 0) {
+        close(ends[1]);
+        return;
+    }
+    room->guard = child;
+    room->lease = ends[1];
+}
+
 static Status room_open(Room *room)
 {
     const char *base = getenv("TMPDIR");
     room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
+    room->lease = -1;
+    room->guard = 0;
     TRY(arena_check(room->path, room->a, room->err));
     if (!mkdtemp(room->path))
         return FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(errno));
+    room_guard(room);
     return OK;
 }
 
 static void room_close(Room *room)
 {
-    DIR *dir = opendir(room->path);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(room->path);
+    if (!room->guard) {
+        remove_directory(room->path);
+        return;
+    }
+    close(room->lease);
+    while (waitpid(room->guard, NULL, 0) < 0 && errno == EINTR)
+        ;
 }
 
 static char *in_room(const Room *room, const char *name)
@@ -110,6 +157,9 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
         failed = posix_spawn_file_actions_addopen(&to_do, 1, "said.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!failed)
         failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
+    if (!failed && room->lease >= 0)
+        failed =
+            posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease); /* stays open in gnuplot */
     if (!failed)
         failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&to_do);

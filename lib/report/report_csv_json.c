@@ -1,11 +1,14 @@
 /* report_csv_json.c -- the formats for programs, CSV and JSON.
  *
  * CSV: RFC 4180 with a header row and plain line ends. A field with a comma, a quote or a line end is quoted, and
- * a quote in it is doubled. A value that does not exist is empty; an empty text is "".
+ * a quote in it is doubled. A value that does not exist is empty; an empty text is "". A text that a spreadsheet would
+ * take for a formula has an apostrophe in front (csv.h).
  *
  * JSON: {"schema": .., "meta": {..}, "results": [..]}, one row per line. Strict JSON: NaN and infinities are null,
- * control characters are escaped, bytes that are not UTF-8 become U+FFFD. */
+ * characters that steer a terminal are escaped, bytes that are not UTF-8 become U+FFFD. */
 #include "report/report_writer.h"
+
+#include "base/csv.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,11 +49,12 @@ static void put_value(TextBuf *out, const ValueForm *form, const Value *v)
 
 static void put_csv_text(TextBuf *out, const char *s)
 {
+    const char *guard = csv_guarded(*s) ? CSV_GUARD : "";
     if (*s && !strpbrk(s, ",\"\r\n")) {
-        text_add(out, s);
+        text_addf(out, "%s%s", guard, s);
         return;
     }
-    text_add(out, "\"");
+    text_addf(out, "\"%s", guard);
     for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
         text_add_bytes(out, s, (size_t)(quote - s));
         text_add(out, "\"\"");
@@ -104,8 +108,8 @@ static void put_json_text(TextBuf *out, const char *text)
         const char *escape = strchr(special, *s);
         if (escape)
             text_addf(out, "\\%c", letter[escape - special]);
-        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            text_addf(out, "\\u%04x", (unsigned)*s);
+        else if (length && length < 4 && text_steers(s, length))
+            text_addf(out, "\\u%04x", (unsigned)text_code(s, length));
         else if (length)
             text_add_bytes(out, s, length);
         else

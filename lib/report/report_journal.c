@@ -2,6 +2,8 @@
 #include "report/report_journal.h"
 
 #include "base/file.h"
+#include "base/outfile.h"
+#include "measure/timing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +11,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const double SYNC_PERIOD = 1; /* seconds */
 
 static Status cannot(const Journal *j, const char *what, Error *err)
 {
@@ -31,14 +35,28 @@ static Status write_all(const Journal *j, const char *data, size_t size, Error *
     return OK;
 }
 
-Status journal_add(const Journal *j, const char *line, Arena *a, Error *err)
+/* A file system without syncing (EINVAL) is no failure. */
+Status journal_sync(Journal *j, Error *err)
+{
+    if (!j->path || j->fd < 0)
+        return OK;
+    j->synced = clock_now();
+    while (fdatasync(j->fd))
+        if (errno != EINTR)
+            return errno == EINVAL || errno == ENOTSUP ? OK : cannot(j, "write", err);
+    return OK;
+}
+
+Status journal_add(Journal *j, const char *line, Arena *a, Error *err)
 {
     if (!j->path)
         return OK;
     const ArenaMark mark = arena_mark(a);
     const char *whole = text_format(a, "%s\n", line);
-    const Status status = whole ? write_all(j, whole, strlen(whole), err) : arena_fail(a, err);
+    Status status = whole ? write_all(j, whole, strlen(whole), err) : arena_fail(a, err);
     arena_rewind(a, mark);
+    if (status == OK && clock_now() - j->synced >= SYNC_PERIOD)
+        status = journal_sync(j, err);
     return status;
 }
 
@@ -46,7 +64,10 @@ static Status begin(Journal *j, const char *first, Arena *a, Error *err)
 {
     if (ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0)
         return cannot(j, "write", err);
-    return journal_add(j, first, a, err);
+    TRY(journal_add(j, first, a, err));
+    TRY(journal_sync(j, err));
+    outfile_sync_directory(j->path);
+    return OK;
 }
 
 /* ---- resuming ---- */
@@ -102,6 +123,45 @@ static Status take_lines(Journal *j, char *data, size_t size, const char *settin
     return number ? OK : begin(j, settings, a, err);
 }
 
+/* ---- opening ---- */
+
+/* Each journal begins with these bytes; one that was cut short in its first line has some of them. */
+static bool is_journal(const char *data, size_t size)
+{
+    static const char head[] = "{\"journal\": \"atomo-";
+    return !memcmp(data, head, size < sizeof head - 1 ? size : sizeof head - 1);
+}
+
+static Status refuse(const Journal *j, const char *what, Error *err)
+{
+    FAIL(err, ERR_IO, "%s: %s, want a journal of this program or no file", j->path, what);
+    return error_hint(err, "move it away, or write to another -o FILE");
+}
+
+/* Opens the file, creates it where there is none, and locks it. */
+static Status open_locked(Journal *j, Error *err)
+{
+    struct stat now;
+    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (j->fd < 0 && errno == ELOOP)
+        return refuse(j, "is a symbolic link", err);
+    if (j->fd < 0)
+        return cannot(j, "write", err);
+    if (fstat(j->fd, &now) || !S_ISREG(now.st_mode))
+        return refuse(j, "is no regular file", err);
+    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) /* some file systems have no locks */
+        return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
+    return OK;
+}
+
+static size_t count_records(const char *data, size_t size)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < size; i++)
+        lines += data[i] == '\n';
+    return lines ? lines - 1 : 0;
+}
+
 static bool keeps_journal(const char *output)
 {
     struct stat now;
@@ -111,7 +171,7 @@ static bool keeps_journal(const char *output)
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
                     Error *err)
 {
-    *j = (Journal){.fd = -1};
+    *j = (Journal){.fd = -1, .synced = clock_now()};
     if (!keeps_journal(output))
         return OK;
     Column *columns = NEW_ZERO(a, Column, count);
@@ -126,30 +186,32 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     TRY(arena_check(first, a, err));
     char *data = NULL;
     size_t size = 0;
-    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (j->fd < 0)
-        return cannot(j, "write", err);
-    /* other failures are ignored, as some file systems have no locks */
-    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
+    TRY(open_locked(j, err));
     if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", j->path);
-    j->replaced = size && !resume;
+    if (!is_journal(data, size))
+        return refuse(j, "is no journal", err);
+    j->replaced = resume ? 0 : count_records(data, size);
     return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
 }
 
 void journal_close(Journal *j)
 {
-    if (j->path && j->fd >= 0)
+    Error ignored;
+    if (j->path && j->fd >= 0) {
+        (void)journal_sync(j, &ignored); /* the records are a help after a crash, and no result */
         close(j->fd);
+    }
     *j = (Journal){.fd = -1};
 }
 
 void journal_remove(Journal *j)
 {
-    if (j->path)
+    if (j->path && j->fd >= 0) {
         unlink(j->path);
-    journal_close(j);
+        close(j->fd);
+    }
+    *j = (Journal){.fd = -1};
 }
 
 /* ---- records back into rows ---- */

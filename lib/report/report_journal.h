@@ -2,7 +2,10 @@
  *
  * JSON Lines, each line one write(2), so that a killed run leaves complete lines and at most one incomplete last
  * line, which --resume drops. The first line has the settings that the results depend on; a journal with other
- * settings is refused. The file is removed when the results are complete. */
+ * settings is refused. Lines reach the disk within a second, and at the latest when the journal is closed. The file
+ * is removed when the results are complete.
+ *
+ * A symbolic link, a file that is not regular and a file that is no journal of ours are refused and stay unchanged. */
 #ifndef ATOMO_REPORT_JOURNAL_H
 #define ATOMO_REPORT_JOURNAL_H
 
@@ -14,7 +17,8 @@ typedef struct {
     int fd;
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
-    bool replaced; /* true: an earlier run's journal was overwritten, as --resume was not given */
+    size_t replaced; /* records of an earlier run that this one overwrites, as --resume was not given */
+    double synced;   /* time of the last sync to the disk */
 } Journal;
 
 /* Begins a journal beside `output`; with `resume`, continues an existing one. Keeps no journal if `output` is NULL
@@ -22,8 +26,11 @@ typedef struct {
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,
                     Error *err);
 
-/* Appends a record; `line` has no newline. */
-Status journal_add(const Journal *j, const char *line, Arena *a, Error *err);
+/* Adds a record; `line` has no line end. */
+Status journal_add(Journal *j, const char *line, Arena *a, Error *err);
+
+/* Waits until all lines are on the disk. */
+Status journal_sync(Journal *j, Error *err);
 
 void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
 void journal_remove(Journal *j); /* call when the results are complete */

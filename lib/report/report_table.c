@@ -73,15 +73,13 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
         put_real(out, v->real, digits);
 }
 
-/* Writes s. Control characters, which could control the terminal or break the row, and bytes that are not UTF-8
- * become "?". */
+/* Characters that could steer the terminal or break the row, and bytes that are no UTF-8, become "?". */
 static void put_printable(TextBuf *out, const char *s)
 {
     while (*s) {
-        const unsigned char c = (unsigned char)*s;
         const size_t length = text_utf8(s, strnlen(s, 4));
-        const bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
-        text_add_bytes(out, control || length == 0 ? "?" : s, control || length == 0 ? 1 : length);
+        const bool shown = length && !text_steers(s, length);
+        text_add_bytes(out, shown ? s : "?", shown ? length : 1);
         s += length ? length : 1;
     }
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,11 +79,35 @@ static void only_what_is_kept_stays_open_and_nothing_else_opens(void **state)
     check(WIFEXITED(how) && WEXITSTATUS(how) == 7);
 }
 
+static void nothing(int tie)
+{
+    (void)tie;
+}
+
+/* Under each limit the child has what it needs, or says that it has not. */
+static void few_open_files_are_enough_or_said(void **state)
+{
+    (void)state;
+    struct rlimit before, tight;
+    check(!getrlimit(RLIMIT_NOFILE, &before));
+    int least = 0;
+    for (rlim_t most = 16; most >= 4; most--) {
+        tight = (struct rlimit){most, before.rlim_max};
+        check(!setrlimit(RLIMIT_NOFILE, &tight));
+        const int how = ended(nothing);
+        check(!setrlimit(RLIMIT_NOFILE, &before));
+        check(WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == CONFINE_NO_FILES));
+        least = WEXITSTATUS(how) == 0 ? (int)most : least;
+    }
+    check(least <= 6 && least > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_endless_loop_is_ended),
         cmocka_unit_test(memory_beyond_the_limit_is_not_had),
+        cmocka_unit_test(few_open_files_are_enough_or_said),
         cmocka_unit_test(only_what_is_kept_stays_open_and_nothing_else_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

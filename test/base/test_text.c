@@ -164,7 +164,37 @@ static void a_text_without_memory_says_so_once(void **state)
     arena_close(a);
 }
 
+static void characters_that_steer_a_terminal_are_replaced(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"", ""},
+        {"conv1.weight", "conv1.weight"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"a\x1b[2J\nb\x7f", "a?[2J?b?"},
+        {"\xc2\x9b"
+         "x",
+         "?x"}, /* CSI as one control character */
+        {"a\xe2\x80\xae"
+         "b\xe2\x81\xa6\xe2\x81\xa9",
+         "a?b??"},                                                /* U+202E, U+2066, U+2069 */
+        {"\xd8\x9c\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf", "????"}, /* U+061C, U+200B, U+2028, U+FEFF */
+        {"\xe2\x80\xad", "?"},
+        {"\xe2\x80\x90", "\xe2\x80\x90"}, /* U+2010, a hyphen */
+        {"\xff"
+         "a\xe2\x80",
+         "?a??"},
+    };
+    for (size_t i = 0; i < countof(pairs); i++) {
+        char text[32];
+        strcpy(text, pairs[i][0]);
+        text_make_printable(text);
+        assert_string_equal(text, pairs[i][1]);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(characters_that_steer_a_terminal_are_replaced),
     cmocka_unit_test(every_double_reads_back),
     cmocka_unit_test(doubles_are_as_short_as_they_can_be),
     cmocka_unit_test(whole_numbers_are_whole_strings),

@@ -74,3 +74,32 @@ $ (ulimit -f 20; atomo-bench synth -o a.h5); ls -A
 >
 2> atomo-bench: a.h5: cannot write step_000001/layer*: File too large
 = 0
+
+# a small file that decodes to much is refused before anything is written; --max-output allows it
+$ atomo-bench synth --shape 17000000 -q -o big.h5 >/dev/null; atomo-bench encode big.h5 -c topk:ratio=1e-7 -q -o s.atomo >/dev/null; rm big.h5; atomo-bench decode s.atomo -o b.h5; echo $?; atomo-bench decode s.atomo -q -o b.h5 --max-output 60M; echo $?; atomo-bench decode s.atomo -o b.h5 --max-output 68M --memory 10M; echo $?; ls; atomo-bench decode s.atomo -o b.h5 --max-output 68000000
+2> atomo-bench: s.atomo: * bytes that decode to 68000000, want at most 67*
+2> hint: --max-output 68000000 decodes it, if you trust the file
+2> atomo-bench: s.atomo: * bytes that decode to 68000000, want at most 62914560
+2> atomo-bench: s.atomo: its largest vector takes 68000000 bytes, more than the 10485760 that --memory allows
+> 1
+> s.atomo
+> b.h5: topk:ratio=1e-07, 1 tensors, * payload bytes -> 68000000
+= 0
+
+# ... also one that needs more memory than --memory on the way
+$ atomo-bench synth --shape 1000003 -q -o g.h5 >/dev/null; atomo-bench encode g.h5 -c dct:ratio=1e-5 -q -o s.atomo >/dev/null; atomo-bench decode s.atomo -o b.h5 --memory 5M; ls
+2> atomo-bench: s.atomo: at byte *: out of memory: * bytes were asked for*
+2> hint: decoding takes several times its largest vector, here 4000012 bytes; --memory BYTES raises the limit
+- b.h5
+= 0
+
+# ... terabytes from many records, and a long transform from 200 bytes; also where the disk has too little room
+? python3 -c ''
+$ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/test/cli/bomb.py dct.atomo dct 67108859 1; for f in tera dct; do timeout -s KILL 20 atomo-bench decode $f.atomo -o b.h5; echo $?; done; atomo-bench decode tera.atomo -o b.h5 --max-output 100T; ls
+2> atomo-bench: tera.atomo: * bytes that decode to 5368709120000, want at most *
+2> atomo-bench: dct.atomo: * bytes that decode to 268435436, want at most *
+2> atomo-bench: tera.atomo: decodes to 5368709120000 bytes, and * are free where b.h5 will be
+> 1
+- 0
+- b.h5
+= 0

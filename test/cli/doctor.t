@@ -50,6 +50,12 @@ $ for v in 45000 70000 100000 150000 220000 300000 400000 700000; do for c in --
 = 0
 
 # a limit on threads and processes: one thread does the work
-? [ "$(id -u)" = 0 ] && command -v setpriv && setpriv --reuid 65534 --clear-groups true && setpriv --reuid 65534 --clear-groups test -x "$(command -v atomo-bench)"
-$ cp "$SRC"/datasets/lenet-mnist.h5 .; chmod 755 .; for u in 2 4 8; do setpriv --reuid 65534 --clear-groups sh -c "ulimit -u $u; timeout -s KILL 30 atomo-bench compare lenet-mnist.h5 -c svd --repeats 1 --step '*200' -q -f csv >/dev/null 2>e; r=\$?; [ \$r = 0 ] || { [ \$r = 1 ] && grep -q atomo-bench e; } || echo \"\$u processes: code \$r\"" 2>/dev/null; done
+? [ "$(id -u)" = 0 ] && command -v setpriv && command -v prlimit && setpriv --reuid 65534 --clear-groups true && setpriv --reuid 65534 --clear-groups test -x "$(command -v atomo-bench)"
+$ cp "$SRC"/datasets/lenet-mnist.h5 .; chmod 755 .; for u in 1 2 4 8; do timeout -s KILL 30 setpriv --reuid 65534 --clear-groups prlimit --nproc=$u atomo-bench compare lenet-mnist.h5 -c svd --repeats 1 --step '*200' -q -f csv >/dev/null 2>e; r=$?; [ $r = 0 ] || { [ $r = 1 ] && grep -q '^hint: .*ulimit -u' e; } || echo "$u processes: code $r"; done
+>
+= 0
+
+# under limits on memory, files, processes, stack and sizes: a result, or one line that names the limit, within ten seconds
+$ sh "$SRC"/test/limits.sh "$(dirname "$(command -v atomo-bench)")"
+- FAILED*
 = 0

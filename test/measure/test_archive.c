@@ -296,6 +296,60 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     arena_close(arena);
 }
 
+/* The survey leaves the reader at the first block, and writes nothing. */
+static void a_survey_finds_the_size(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec none = codec_of(compressor_find("none"));
+    const GroupSpec all = {.grouping = GROUP_ALL};
+    FrameReader *r;
+    ArchiveSize size;
+    make_dump(2, 1);
+    const ArchiveSum sum = encode(&none, &all);
+    check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        const size_t used = arena_used(arena);
+        check_ok(archive_survey(r, &size, arena, &err), &err);
+        check(size.bytes == sum.raw_bytes && size.largest == 4 * (8 * 4 * 3 * 3 + 30 * 20 + 7));
+        check(arena_used(arena) == used);
+    }
+    frame_close(r);
+    check_ok(decode(&none), &err);
+    arena_close(arena);
+}
+
+static void decoding_ends_at_the_limits(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec none = codec_of(compressor_find("none"));
+    const GroupSpec each = {.grouping = GROUP_TENSOR};
+    make_dump(2, 1);
+    const uint64_t all = encode(&none, &each).raw_bytes;
+    const struct {
+        uint64_t output, memory;
+        Status status;
+    } limits[] = {{all, 0, OK},
+                  {all - 1, 0, ERR_CORRUPT},
+                  {1, 0, ERR_CORRUPT},
+                  {0, 1000, ERR_MEMORY},
+                  {0, 1 << 20, OK}};
+    for (size_t i = 0; i < countof(limits); i++) {
+        FrameReader *r;
+        DumpWriter *w;
+        ArchiveSum sum;
+        const ArchiveJob job = {
+            .codec = &none, .threads = 1, .output_max = limits[i].output, .memory = limits[i].memory};
+        check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
+        check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
+        check(archive_decode(r, &job, w, &sum, arena, &err) == limits[i].status);
+        dump_abandon(w);
+        frame_close(r);
+    }
+    arena_close(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +358,8 @@ int main(void)
         cmocka_unit_test(states_evolve_and_are_replayed),
         cmocka_unit_test(a_payload_of_another_codec_is_refused_with_its_place),
         cmocka_unit_test(a_record_at_the_address_of_another_name_is_refused),
+        cmocka_unit_test(a_survey_finds_the_size),
+        cmocka_unit_test(decoding_ends_at_the_limits),
         cmocka_unit_test(work_that_is_stopped_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

@@ -32,7 +32,10 @@ static int close_folder(void **state)
 
 static Status begin(Journal *j, const char *to, bool resume, int64_t seed, Arena *a, Error *err)
 {
-    const Fact settings[] = {{"file", value_text("g.h5")}, {"seed", value_int(seed)}, {"step", value_none()}};
+    const Fact settings[] = {{"journal", value_text("atomo-records/1")},
+                             {"file", value_text("g.h5")},
+                             {"seed", value_int(seed)},
+                             {"step", value_none()}};
     return journal_open(j, to, resume, settings, countof(settings), a, err);
 }
 
@@ -144,7 +147,7 @@ static void without_resume_it_begins_afresh(void **state)
     Error err;
     write_journal(*state);
     check_ok(begin(&j, output, false, 1, *state, &err), &err);
-    check(j.replaced && j.old_count == 0);
+    check(j.replaced == 3 && j.old_count == 0);
     journal_close(&j);
     check_ok(begin(&j, output, true, 1, *state, &err), &err);
     check(j.old_count == 0);
@@ -223,6 +226,94 @@ static void a_file_system_without_locks_is_no_hindrance(void **state)
     journal_close(&j);
 }
 
+static void check_untouched(const char *content)
+{
+    char found[64] = "";
+    FILE *f = fopen(output, "rb");
+    check(f != NULL);
+    found[fread(found, 1, sizeof found - 1, f)] = 0;
+    fclose(f);
+    assert_string_equal(found, content);
+}
+
+/* A link could lead to any file of the user's. */
+static void symbolic_links_are_not_followed(void **state)
+{
+    static const char precious[] = "{\"journal\": \"atomo-records/1\"}\n";
+    Journal j;
+    Error err;
+    FILE *f = fopen(output, "wb");
+    fputs(precious, f);
+    fclose(f);
+    check(symlink(output, path) == 0);
+    for (int resume = 0; resume < 2; resume++) {
+        check(begin(&j, output, resume, 1, *state, &err) == ERR_IO);
+        check(strstr(err.text, "r.csv.journal: is a symbolic link") && *err.hint);
+        journal_close(&j);
+        check_untouched(precious);
+    }
+    unlink(path);
+    check(symlink("/nonexistent/x", path) == 0);
+    check(begin(&j, output, false, 1, *state, &err) == ERR_IO);
+    journal_close(&j);
+}
+
+/* Files of other programs stay as they are, and so do pipes, which have no content to look at. */
+static void a_file_that_is_no_journal_is_refused(void **state)
+{
+    static const char *const texts[] = {"a diary\n", "{\"journal\": \"of mine\"}\n", "x", "{\"file\": 1}\n"};
+    Journal j;
+    Error err;
+    for (size_t i = 0; i < countof(texts); i++)
+        for (int resume = 0; resume < 2; resume++) {
+            FILE *f = fopen(path, "wb");
+            fputs(texts[i], f);
+            fclose(f);
+            check(begin(&j, output, resume, 1, *state, &err) == ERR_IO);
+            check(strstr(err.text, "r.csv.journal: is no journal") && *err.hint);
+            journal_close(&j);
+            check(rename(path, output) == 0);
+            check_untouched(texts[i]);
+            unlink(output);
+        }
+    check(mkfifo(path, 0600) == 0);
+    check(begin(&j, output, false, 1, *state, &err) == ERR_IO);
+    check(strstr(err.text, "is no regular file") != NULL);
+    journal_close(&j);
+}
+
+/* Replaces the C library's fdatasync. */
+static int syncs, sync_error;
+int fdatasync(int fd)
+{
+    (void)fd;
+    syncs++;
+    errno = sync_error;
+    return sync_error ? -1 : 0;
+}
+
+static void lines_reach_the_disk(void **state)
+{
+    Journal j;
+    Error err;
+    syncs = 0;
+    check_ok(begin(&j, output, false, 1, *state, &err), &err);
+    check(syncs == 1);
+    j.synced -= 2; /* as if two seconds had passed */
+    check_ok(journal_add(&j, "{}", *state, &err), &err);
+    check(syncs == 2);
+    check_ok(journal_add(&j, "{}", *state, &err), &err);
+    sync_error = EIO;
+    const Status failed = journal_sync(&j, &err);
+    sync_error = EINVAL;
+    const Status none = journal_sync(&j, &err);
+    sync_error = 0;
+    check(failed == ERR_IO && none == OK);
+    syncs = 0;
+    journal_close(&j);
+    check(syncs == 1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
 
 static const struct CMUnitTest tests[] = {
@@ -234,6 +325,9 @@ static const struct CMUnitTest tests[] = {
     TEST(records_that_no_run_wrote_are_refused),
     TEST(nothing_is_kept_beside_what_is_no_file),
     TEST(two_runs_do_not_share_a_journal),
+    TEST(symbolic_links_are_not_followed),
+    TEST(a_file_that_is_no_journal_is_refused),
+    TEST(lines_reach_the_disk),
     TEST(a_file_system_without_locks_is_no_hindrance),
 };
 

@@ -217,6 +217,7 @@ static void json_is_strict_whatever_the_text(void **state)
         {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                                 /* overlong */
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},                 /* a surrogate */
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* beyond Unicode */
+        {"\xe2\x80\xae\xc2\x9b", "\\u202e\\u009b"},
         {"a\\\"/", "a\\\\\\\"/"},
     };
     static const Column one[] = {{"t", true}};

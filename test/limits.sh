@@ -1,0 +1,92 @@
+#!/bin/sh
+# limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, open files, processes, stack and file size.
+# Each run must end within ten seconds, with its result or with one line on stderr (and perhaps a hint) that names what ran
+# out; an output file is whole or as it was. Without `all`, few values of each limit.
+bin=$(cd "${1:?usage: limits.sh BIN_DIRECTORY [all]}" && pwd) || exit 2
+here=$(cd "$(dirname "$0")" && pwd)
+all=$2
+PATH=$bin:$PATH
+work=$(mktemp -d "${TMPDIR:-/tmp}/atomo-limits.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+chmod 755 "$work"
+cd "$work" || exit 1
+failed=0 runs=0 refused=0
+
+atomo-bench synth --shape 60x50 --shape 10 --steps 2 -q -o g.h5 >/dev/null && atomo-bench encode g.h5 -c qsgd -q -o g.atomo >/dev/null &&
+    atomo-bench compare g.h5 -c none -c qsgd -q -o c.csv && mkdir d && cp c.csv d || exit 1
+cat >commands <<END
+atomo-bench --version
+atomo-bench compare g.h5 -c qsgd -c svd --repeats 2 -q -o out.csv
+atomo-bench decode g.atomo -q -o out.h5
+atomo-bench plot pareto c.csv -q -o out.svg
+atomo-bench report d -q -o out.html
+atomo-train run --network softmax --dataset digits --max-steps 2 --workers 2 -q -o out.csv
+END
+
+# Says why the run that has just ended is not as it should be.
+judge() { # name of the limit, command, code
+    runs=$((runs + 1))
+    why=
+    if [ "$3" != 0 ]; then
+        refused=$((refused + 1))
+        first=$(head -n 1 err)
+        if [ "$3" = 127 ] && grep -q 'error while loading shared libraries' err; then
+            return # the loader's failure: the program has not begun
+        elif [ "$3" != 1 ]; then
+            why="code $3"
+        elif [ "$(grep -vc '^hint: \|^note: ' err)" != 1 ]; then
+            why='not one line'
+        elif ! grep -qi 'memory\|limit\|too many open files\|temporarily unavailable\|address space\|too large' err; then
+            why='names no limit'
+        fi
+    fi
+    for f in out.csv out.h5 out.svg out.html; do
+        [ ! -e $f ] || [ "$3" = 0 ] || [ "$(cat $f)" = before ] || why="$why; $f is neither whole nor as it was"
+    done
+    leavings=$(find . -name '.*.tmp' | head -n 1)
+    [ -z "$leavings" ] || why="$why; leaves $leavings"
+    if [ -n "$why" ]; then
+        failed=$((failed + 1))
+        echo "FAILED: $1: $2: $why${first:+: $first}"
+    fi
+}
+
+try() { # flag of ulimit, value
+    while read -r command; do
+        for f in out.csv out.h5 out.svg out.html; do echo before >$f; done
+        rm -rf out.csv.journal out.plot.csv
+        if [ "$1" = u ]; then
+            # shellcheck disable=SC2086
+            timeout -s KILL 10 setpriv --reuid 65534 --clear-groups prlimit --nproc="$2" $command >/dev/null 2>err
+        else
+            (ulimit "-$1" "$2" && exec timeout -s KILL 10 $command) >/dev/null 2>err
+        fi
+        judge "ulimit -$1 $2" "$command" $?
+    done <commands
+}
+
+series() { # flag, first, last, step when all, step when few
+    value=$2
+    while [ "$value" -le "$3" ]; do
+        try "$1" "$value"
+        value=$((value + ${all:+$4} + $([ "$all" ] && echo 0 || echo "$5")))
+    done
+}
+
+if nm -D "$bin/atomo-bench" 2>/dev/null | grep -q asan; then
+    echo 'SKIP limits on address space (a build with AddressSanitizer)'
+else
+    series v 40000 2000000 10000 390000
+fi
+series n 4 16 1 4
+series s 64 1024 64 320
+series f 1 41 4 20
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups test -x "$bin/atomo-bench" 2>/dev/null; then
+    chmod -R a+rwX .
+    series u 1 8 1 3
+else
+    echo 'SKIP limits on processes (root only, and a directory that others can read)'
+fi
+echo "limits: $runs runs, $refused ended with a message, $failed failed"
+[ "$failed" = 0 ]
