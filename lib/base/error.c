@@ -1,6 +1,6 @@
 /* error.c -- fills in an Error. Texts are cut to the size of their field and made printable, since they contain names
  * from files. */
-#include "base/text.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #define ATOMO_TEXT_H
 
 #include "base/arena.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 
@@ -26,26 +27,13 @@ typedef struct {
     bool failed;
 } TextBuf;
 
-void text_reserve(TextBuf *t,
-                  size_t length); /* makes room for `length` more bytes, so that adding them takes no new memory */
+void text_reserve(
+    TextBuf *t,
+    size_t length); /* makes room for `length` more bytes, so that adding them takes no new memory */
 void text_add(TextBuf *t, const char *s);
 void text_add_bytes(TextBuf *t, const char *s, size_t length);
 void text_addf(TextBuf *t, const char *format, ...) PRINTF(2);
 char *text_done(TextBuf *t); /* the text, NUL-ended, or NULL */
-
-/* Returns the length in bytes of the UTF-8 character at s, where `left` bytes are left; 0: no valid character
- * (overlong forms and surrogates are not valid). */
-size_t text_utf8(const char *s, size_t left);
-
-/* The code point of the character of `length` bytes at s. */
-uint32_t text_code(const char *s, size_t length);
-
-/* True for a character (text_utf8 gives its length) that steers a terminal instead of being seen: controls, line ends, and those
- * that reverse the direction of writing or take no room. */
-bool text_steers(const char *s, size_t length);
-
-/* Replaces such characters, and bytes that are no UTF-8, by '?', in place. */
-void text_make_printable(char *text);
 
 /* Writes the shortest decimal that reads back as the same double ("0.01", "1e-09", "inf") to `out`, and returns
  * it. */
