@@ -37,20 +37,6 @@ void gamma_put(BitWriter *w, uint64_t v)
     put_long(w, v, log2_floor(v) + 1);
 }
 
-static void put_groups(BitWriter *w, uint64_t v)
-{
-    if (v == 1)
-        return;
-    put_groups(w, log2_floor(v));
-    put_long(w, v, log2_floor(v) + 1);
-}
-
-void omega_put(BitWriter *w, uint64_t v)
-{
-    put_groups(w, v);
-    bits_put(w, 0, 1);
-}
-
 static uint64_t refuse(BitReader *r)
 {
     r->bad = true;

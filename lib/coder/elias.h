@@ -21,7 +21,6 @@ unsigned gamma_bits(uint64_t v);
 unsigned omega_bits(uint64_t v);
 
 void gamma_put(BitWriter *w, uint64_t v);
-void omega_put(BitWriter *w, uint64_t v);
 
 /* Return the decoded number; 0, with r->bad set, when the bits are not the code of a 64-bit number. */
 uint64_t gamma_get(BitReader *r);

@@ -120,7 +120,4 @@ bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t 
 /* True when all words have been read and every lane is at 2^16, the state at which writers begin. */
 bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in);
 
-/* Reads a whole stream of n bytes; false when `in` is not exactly such a stream. */
-bool rans_get(const RansReader *r, unsigned lanes, Bytes in, size_t n, uint8_t *byte);
-
 #endif

@@ -157,10 +157,3 @@ bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in)
         good &= l->state[lane] == FIRST_STATE;
     return good;
 }
-
-bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, size_t n, uint8_t *byte)
-{
-    Reader in = reader_open(bytes);
-    RansLanes l;
-    return rans_open(r, &l, lanes, &in) && rans_pull(r, &l, &in, n, byte) && rans_ended(r, &l, &in);
-}

@@ -1,7 +1,7 @@
 /* test_coders.c -- every stream coder's cost function (predicted bits) against the bits that it writes. */
 #include "rig/try.h"
 
-#include "coder/elias.h"
+#include "rig/coder_rig.h"
 #include "coder/golomb.h"
 #include "coder/huffman.h"
 #include "coder/levels.h"

@@ -1,7 +1,7 @@
 /* test_elias.c -- Elias codes against published codes and lengths; random bytes are read safely. */
 #include "rig/check.h"
 
-#include "coder/elias.h"
+#include "rig/coder_rig.h"
 #include "base/rng.h"
 
 typedef struct {

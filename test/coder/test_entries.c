@@ -2,7 +2,7 @@
  * set, against omega codes written one by one. */
 #include "rig/check.h"
 
-#include "coder/elias.h"
+#include "rig/coder_rig.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
 #include "rig/wall.h"

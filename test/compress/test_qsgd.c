@@ -2,7 +2,7 @@
  * and payloads that must be refused. */
 #include "rig/try.h"
 
-#include "coder/elias.h"
+#include "rig/coder_rig.h"
 #include "coder/planes.h"
 #include "vec/quantise.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_elias.c -- fuzzes Elias codes and the streams of levels. Bytes must be refused, or equal the bytes that the
  * writer makes of the numbers read, as no two streams encode the same numbers. */
-#include "coder/elias.h"
+#include "rig/coder_rig.h"
 #include "coder/levels.h"
 #include "coder/planes.h"
 

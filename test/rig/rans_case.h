@@ -2,9 +2,9 @@
 #ifndef ATOMO_TEST_RANS_CASE_H
 #define ATOMO_TEST_RANS_CASE_H
 
+#include "rig/coder_rig.h"
 #include "rig/wall.h"
 
-#include "coder/rans.h"
 #include "base/rng.h"
 
 static const unsigned lane_counts[] = {1, 4, RANS_LANES};
