@@ -10,13 +10,13 @@ MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib
+PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib libseccomp
 HEADERS  := dnnl.h
 REVISION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
 # What `make deps` installs: to build, to test, to draw.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
-             libmatio-dev zlib1g-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
+             libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox
 
 have_pkgs  := $(shell pkg-config --exists $(PKGS) cmocka 2>/dev/null && echo yes)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
@@ -213,8 +213,7 @@ PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 check: deps
 	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS)
 	@$(PARALLEL) -O check-run
-	@cat $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) | awk '/^\[  PASSED/ {passed += $$4} /SKIPPED/ {skipped++} \
-	    END {printf "\n%d passed, 0 failed, %d skipped\n", passed, skipped}'
+	@sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(B)/cli.log $(PYTHON_TESTS:%=$(B)/python-%.log)
 
 demo: deps
 	@$(PARALLEL) all
@@ -289,7 +288,7 @@ $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 	@$< test/fuzz/corpus/$*
 
 cli-tests: $(PROGRAMS) $(LIBRARY)
-	@sh test/cli/run.sh $(B)/bin
+	@sh test/cli/run.sh $(B)/bin >$(B)/cli.log 2>&1; code=$$?; cat $(B)/cli.log; exit $$code
 
 # The Python package, where its modules are (Debian: python3-numpy, python3-h5py, python3-pandas, python3-torch). A library under
 # AddressSanitizer cannot be loaded by a program without it.
@@ -300,7 +299,7 @@ PYTHON_TESTS := atomo torch
 python-tests: $(PYTHON_TESTS:%=python-%)
 
 $(PYTHON_TESTS:%=python-%): python-%: all
-	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip python/test_$*: needs numpy, and a build without sanitizers"; \
+	@if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
 	elif PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME) BIN=$(CURDIR)/$(B)/bin \
 	    $(PYTHON) test/python/test_$*.py >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "python/test_$*: FAILED"; exit 1; fi

@@ -1,5 +1,7 @@
 /* doctor.c -- see doctor.h. Each function checks one part of the machine and adds its findings. */
 #include "app/doctor.h"
+
+#include "base/confine.h"
 #include "base/host.h"
 #include "vec/kernels.h"
 #include "num/linalg.h"
@@ -113,6 +115,10 @@ static void look_at_blas(Look *l)
 
 static void look_at_files(Look *l)
 {
+    const bool filtered = confine_can_filter();
+    add(l, "reader process",
+        filtered ? "system calls are filtered (seccomp)" : "system calls are not filtered",
+        filtered ? NULL : "read no files from untrusted sources here: this kernel has no seccomp filters");
     add(l, "hdf5", library_hdf5(l->a), NULL);
     const char *plugins = getenv("HDF5_PLUGIN_PATH");
     if (plugins)

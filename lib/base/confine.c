@@ -9,13 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static void set_limit(int which, uint64_t soft)
+/* Sets a limit of the process `who` (0: this one); `hard`: it cannot be raised again. */
+static void set_limit(pid_t who, int which, uint64_t most, bool hard)
 {
     struct rlimit limit;
-    if (getrlimit(which, &limit))
+    if (prlimit(who, which, NULL, &limit))
         return;
-    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
-    setrlimit(which, &limit);
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    limit.rlim_max = hard ? limit.rlim_cur : limit.rlim_max;
+    prlimit(who, which, &limit, NULL);
 }
 
 /* Closes all descriptors behind the standard ones except the `count` of fd. */
@@ -74,24 +76,46 @@ void confine_start(void)
     signal(SIGINT, SIG_IGN); /* the parent process decides when this one ends */
     signal(SIGTERM, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_FSIZE, 0);
+    set_limit(0, RLIMIT_CORE, 0, true);
+    set_limit(0, RLIMIT_FSIZE, 0, true);
+    set_limit(0, RLIMIT_NPROC, 0, true);
 }
 
 void confine_memory(uint64_t used, uint64_t more)
 {
     if (used)
-        set_limit(RLIMIT_AS, used + more);
+        set_limit(0, RLIMIT_AS, used + more, false);
+}
+
+static void limit_seconds(pid_t who, clockid_t clock, uint64_t seconds)
+{
+    struct timespec used = {0};
+    clock_gettime(clock, &used);
+    set_limit(who, RLIMIT_CPU, (uint64_t)used.tv_sec + seconds + 1, false);
 }
 
 void confine_seconds(uint64_t seconds)
 {
-    struct timespec used = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    set_limit(RLIMIT_CPU, (uint64_t)used.tv_sec + seconds + 1);
+    limit_seconds(0, CLOCK_PROCESS_CPUTIME_ID, seconds);
 }
 
-void confine_files(void)
+void confine_files(unsigned more)
 {
-    set_limit(RLIMIT_NOFILE, 0);
+    const int next = fcntl(0, F_DUPFD, 0);
+    if (next >= 0)
+        close(next);
+    set_limit(0, RLIMIT_NOFILE, next < 0 ? 0 : (unsigned)next + more, true);
+}
+
+void confine_child_memory(pid_t child, uint64_t used, uint64_t more)
+{
+    if (used)
+        set_limit(child, RLIMIT_AS, used + more, true);
+}
+
+void confine_child_seconds(pid_t child, uint64_t seconds)
+{
+    clockid_t clock;
+    if (!clock_getcpuclockid(child, &clock))
+        limit_seconds(child, clock, seconds);
 }

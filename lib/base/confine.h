@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* an exit code */ };
 
 /* Renumbers the `count` descriptors to CONFINE_FD, CONFINE_FD + 1, ..., closes all other descriptors, and discards
@@ -22,6 +24,16 @@ void confine_start(void);
 /* Limits address space to `more` bytes beyond `used`, the result of confine_space; used = 0: no limit. */
 void confine_memory(uint64_t used, uint64_t more);
 void confine_seconds(uint64_t seconds); /* limits processor time from now on */
-void confine_files(void);               /* from now on no file can be opened */
+void confine_files(unsigned more);      /* from now on at most `more` further files can be open at once */
+
+/* From now on all system calls fail with EPERM but those that reading open files, memory and messages need; with `opens`,
+ * files can be opened for reading, too. A second call takes that away. False where the system has no such filters. */
+bool confine_calls(bool opens);
+bool confine_can_filter(void); /* true where confine_calls works; called in any process */
+
+/* The parent changes its child's limits, which the filter keeps the child from doing. */
+void confine_child_memory(pid_t child, uint64_t used,
+                          uint64_t more);                  /* for good: the child cannot exceed it */
+void confine_child_seconds(pid_t child, uint64_t seconds); /* of processor time, from now on */
 
 #endif

@@ -37,7 +37,8 @@ typedef struct {
 typedef struct {
     int file, memory; /* descriptors: the file's bytes; the child's output */
     size_t file_size;
-    size_t most; /* an upper bound on the images in the file: deflate compresses by a factor of at most 1032 */
+    size_t
+        most; /* an upper bound on the images in the file: deflate compresses by a factor of at most 1032 */
     Answer *answer;
 } Shared;
 
@@ -132,10 +133,10 @@ static Status read_bytes(mat_t *mat, matvar_t *v, uint8_t *out, size_t size, Err
     return FAIL(err, ERR_CORRUPT, "%s cannot be read, or ends before its %zu bytes", v->name, size);
 }
 
-static Status read_variables(const Shared *s, uint64_t used, size_t *count, Error *err)
+static Status read_variables(const Shared *s, size_t *count, Error *err)
 {
     mat_t *mat = Mat_Open("/proc/self/fd/3", MAT_ACC_RDONLY);
-    confine_files();
+    confine_calls(false);
     if (!mat)
         return FAIL(err, ERR_CORRUPT, "libmatio cannot open it");
     matvar_t *x = Mat_VarReadInfo(mat, "X"), *y = Mat_VarReadInfo(mat, "y");
@@ -144,7 +145,6 @@ static Status read_variables(const Shared *s, uint64_t used, size_t *count, Erro
     TRY(check_pixels(x, s->most, count, err));
     TRY(check_labels(y, *count, err));
     const size_t bytes = HEAD + *count * (PIXELS + 1);
-    confine_memory(used, bytes + 256 * MIB);
     uint8_t *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, CONFINE_FD + 1, 0);
     if (out == MAP_FAILED)
         return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
@@ -159,11 +159,13 @@ static _Noreturn void child_run(const Shared *s)
     confine_keep((int[]){s->file, s->memory}, 2);
     const uint64_t used = confine_space();
     confine_start();
-    confine_memory(used, 256 * MIB);
+    confine_memory(used, HEAD + s->most * (PIXELS + 1) + 256 * MIB);
     const uint64_t seconds = 8 + (s->file_size + s->most * PIXELS) / (32 * MIB);
     confine_seconds(seconds);
     alarm((unsigned)(60 + 8 * seconds)); /* limits wall-clock time, as waiting takes no CPU seconds */
-    const Status status = read_variables(s, used, &count, &err);
+    confine_files(2);
+    confine_calls(true);
+    const Status status = read_variables(s, &count, &err);
     if (status == OK)
         s->answer->count = count;
     else

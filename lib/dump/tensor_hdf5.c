@@ -29,6 +29,7 @@ struct Dump {
     Listing listing;
     pid_t reader;           /* 0: not running */
     int socket, memory, fd; /* fd: the file itself */
+    uint64_t used;          /* address space of the reader at its start */
     const float *x;         /* the shared memory */
     size_t room;
     uint8_t *inbox; /* bytes received and not yet parsed: [from, to) */
@@ -156,6 +157,7 @@ static Status start_reader(Dump *d, Error *err)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return FAIL(err, ERR_IO, "%s: no socket pair: %s", d->file, strerror(errno));
     d->socket = ends[0];
+    d->used = confine_space();
     d->reader = fork();
     if (d->reader == 0)
         reader_run(ends[1], d->memory, d->file, d->listing.file_size);
@@ -314,8 +316,12 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     const size_t bytes = t->info.shape.n * sizeof *x;
     uint8_t request[REQUEST_SIZE];
     Bytes answer;
-    if (!d->x)
+    if (!d->x) {
         TRY(share_memory(d, err));
+        confine_child_memory(d->reader, d->used, 8 * d->room + ((uint64_t)1 << 30));
+    }
+    confine_child_seconds(d->reader,
+                          8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
     ssize_t sent;

@@ -28,7 +28,6 @@ typedef struct {
     int socket;
     const char *file; /* its path */
     uint64_t file_size;
-    uint64_t used;       /* bytes of address space in use before the file was opened */
     bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
     hid_t id;
     Arena *arena;

@@ -83,8 +83,9 @@ static Status open_file(Source *s, Error *err)
     H5PLset_loading_state(0);
     s->id = H5Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     s->has_user_block =
-        s->id >= 0 && user_block(s->id) != 0; /* asked of an open file only: failing would overwrite the reason */
-    confine_files();                          /* so that no file can make the library open another file */
+        s->id >= 0 &&
+        user_block(s->id) != 0; /* asked of an open file only: failing would overwrite the reason */
+    confine_calls(false);       /* so that the file cannot make the library open another file */
     if (s->id >= 0)
         return OK;
     char reason[HDF5_REASON];
@@ -113,7 +114,6 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
 {
     const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
     if (!*x) {
-        confine_memory(s->used, 8 * bytes + 1024 * MIB);
         void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, MEMORY_FD, 0);
         if (memory == MAP_FAILED)
             return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", (size_t)bytes);
@@ -122,7 +122,6 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     }
     if (i >= s->count || s->found[i].n > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    confine_seconds(8 + s->found[i].n * sizeof **x / MIB); /* HDF5 converts uncommon types at only a few MB/s */
     return read_tensor(s, &s->found[i], *x, err);
 }
 
@@ -134,10 +133,12 @@ _Noreturn void reader_run(int socket, int memory, const char *file, uint64_t fil
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
     confine_keep((int[]){socket, memory}, 2);
-    s.used = confine_space(); /* before confine_files, as it reads /proc */
+    const uint64_t used = confine_space(); /* before the limits, as it reads /proc */
     confine_start();
-    confine_memory(s.used, 1024 * MIB);
+    confine_memory(used, 1024 * MIB);
     confine_seconds(8 + file_size / (16 * MIB));
+    confine_files(1);
+    confine_calls(true);
     if (open_file(&s, &err) != OK || walk_file(&s, &err) != OK) {
         send_error(SOCKET_FD, &err);
         _exit(1);

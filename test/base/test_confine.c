@@ -4,8 +4,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,9 +71,79 @@ static void open_files(int tie)
 {
     char byte = 1;
     const bool kept = read(tie, &byte, 1) == 1 && byte == 0, alone = fcntl(tie + 1, F_GETFD) < 0;
-    confine_files();
+    confine_files(0);
     const bool quiet = write(2, "cry\n", 4) == 4; /* writes to stderr are discarded */
     _exit(kept && alone && quiet && open("/dev/null", O_RDONLY) < 0 ? 7 : 8);
+}
+
+/* Each call that must fail under the filter; returns the number of those that did not fail. */
+static int forbidden(void)
+{
+    struct rlimit space;
+    int allowed = 0;
+    errno = 0;
+    allowed += open("/dev/null", O_RDONLY) >= 0;
+    allowed += open("/tmp/atomo-confined", O_WRONLY | O_CREAT, 0600) >= 0;
+    allowed += socket(AF_INET, SOCK_STREAM, 0) >= 0;
+    allowed += fork() >= 0;
+    allowed += kill(getppid(), 0) == 0;
+    allowed += syscall(SYS_tgkill, getppid(), getppid(), 0) == 0;
+    allowed += mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+    allowed += getrlimit(RLIMIT_AS, &space) == 0;
+    allowed += setrlimit(RLIMIT_AS, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}) == 0;
+    allowed += unlink("/tmp/atomo-confined") == 0;
+    execl("/bin/true", "true", (char *)NULL);
+    return allowed + (errno != EPERM);
+}
+
+static void call(int tie)
+{
+    char byte;
+    _exit(confine_calls(true) && open("/dev/null", O_RDONLY) >= 0 && open("/dev/null", O_WRONLY) < 0 &&
+                  open("/dev/null", O_RDWR) < 0 && confine_calls(false) && read(tie, &byte, 1) == 1
+              ? forbidden()
+              : 99);
+}
+
+static void few_system_calls_are_left(void **state)
+{
+    (void)state;
+    if (!confine_can_filter())
+        _skip(__FILE__, __LINE__); /* a kernel without filters */
+    const int how = ended(call);
+    check(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+}
+
+static void grow(int tie)
+{
+    char byte;
+    confine_calls(false);
+    while (read(tie, &byte, 1) == 1 && !byte) /* the parent writes 1 when it has set the limit */
+        ;
+    _exit(mmap(NULL, 1 << 28, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 5 : 6);
+}
+
+static void a_parent_limits_its_child(void **state)
+{
+    (void)state;
+    int ends[2], how = 0;
+    check(!pipe(ends));
+    const uint64_t used = confine_space();
+    const pid_t child = fork();
+    if (child == 0) {
+        confine_keep(&ends[0], 1);
+        grow(CONFINE_FD);
+    }
+    confine_child_memory(child, used, 1 << 26);
+    confine_child_seconds(child, 100);
+    struct rlimit space, seconds;
+    check(!prlimit(child, RLIMIT_AS, NULL, &space) && !prlimit(child, RLIMIT_CPU, NULL, &seconds));
+    check(space.rlim_cur == used + (1 << 26) && space.rlim_max == space.rlim_cur);
+    check(seconds.rlim_cur >= 100 && seconds.rlim_cur < 110);
+    check(write(ends[1], "\1", 1) == 1);
+    check(waitpid(child, &how, 0) == child && WIFEXITED(how) && WEXITSTATUS(how) == 5);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void only_what_is_kept_stays_open_and_nothing_else_opens(void **state)
@@ -107,6 +181,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_endless_loop_is_ended),
         cmocka_unit_test(memory_beyond_the_limit_is_not_had),
+        cmocka_unit_test(few_system_calls_are_left),
+        cmocka_unit_test(a_parent_limits_its_child),
         cmocka_unit_test(few_open_files_are_enough_or_said),
         cmocka_unit_test(only_what_is_kept_stays_open_and_nothing_else_opens),
     };
