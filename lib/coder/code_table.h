@@ -13,7 +13,7 @@
 typedef struct {
     BitWriter *w;
     uint64_t bits;
-    uint32_t next;   /* the least symbol that may be listed next */
+    uint32_t next;   /* the least symbol that may be listed next: the one after the last listed symbol */
     unsigned before; /* the previous number: the next step is relative to this number */
 } TableWalk;
 

@@ -15,7 +15,7 @@ unsigned omega_bits(uint64_t v)
     return bits;
 }
 
-/* Writes the low `count` bits of v; count <= 64. */
+/* Writes the low `count` bits of v, from the highest; count <= 64, while bits_put itself takes fewer. */
 static void put_long(BitWriter *w, uint64_t v, unsigned count)
 {
     if (count > 32) {

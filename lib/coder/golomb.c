@@ -8,8 +8,9 @@
 
 enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
 
-/* The truncated binary code of one ratio (golomb.h). For the encoder: code and length in bits, indexed by top. For
- * the decoder: top and length in bits, indexed by the next three bits of the stream. */
+/* The truncated binary codes of 0 .. ratio - 1; m = ratio 2^shift, and top = floor((gap mod m) / 2^shift) is the
+ * number that is coded. For the encoder: code and length in bits, indexed by top. For the decoder: top and length in
+ * bits, indexed by the next three bits of the stream. */
 typedef struct {
     uint8_t code[RATIOS], bits[RATIOS];
     uint8_t top[8], taken[8];
@@ -32,7 +33,8 @@ static Golomb open_code(GolombCode code)
     unsigned low = 0; /* floor(log2 ratio) */
     while (2u << low <= g.ratio)
         low++;
-    const unsigned shorter = (2u << low) - g.ratio; /* top < shorter takes `low` bits, else low + 1 bits */
+    /* a top below `shorter` takes `low` bits, any other top low + 1 bits */
+    const unsigned shorter = (2u << low) - g.ratio;
     for (unsigned t = 0; t < g.ratio; t++) {
         const unsigned bits = low + (t >= shorter), code_of_t = t < shorter ? t : t + shorter;
         g.binary.bits[t] = (uint8_t)bits;
@@ -76,8 +78,8 @@ Indices indices_list(const size_t *index, size_t count)
 
 enum { NEAR = 3 };
 
-/* Counts the bits of the gaps with each of `codes` consecutive Golomb codes, in one pass over the set, as set->run
- * may be slow. */
+/* Counts the bits of the gaps with each of `codes` consecutive Golomb codes, from `first` on, in one pass over the
+ * set, as set->run may be slow. */
 static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
     Golomb g[NEAR];
@@ -110,7 +112,8 @@ uint64_t golomb_bits(GolombCode code, const Indices *set)
     return bits[0];
 }
 
-/* Returns the code with the least m >= -1 / log2(1 - density), the best m for a geometric gap. */
+/* Returns the code with the least m >= -1 / log2(1 - density), which is the best m when gaps are geometrically
+ * distributed. */
 static GolombCode code_for(double density)
 {
     const double m = density < 1 ? -M_LN2 / log1p(-density) : 1;
@@ -149,8 +152,9 @@ GolombCode golomb_best(const Indices *set, uint64_t *bits)
     return best;
 }
 
-/* Returns the mean code length of a geometric gap: the sum over gaps of density (1 - density)^gap times the gap's
- * code length. Q = (1 - density)^m is the probability of each further zero of the quotient. */
+/* Returns the mean code length when gaps are geometrically distributed: the sum over gaps of density (1 -
+ * density)^gap times the gap's code length. Q = (1 - density)^m is the probability of each further zero of the
+ * quotient. */
 static double mean_bits(GolombCode code, double density)
 {
     const Golomb g = open_code(code);
@@ -239,8 +243,8 @@ static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
     return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
 }
 
-/* Reads a whole gap from one bits_peek, enough for nearly every gap. Returns false and reads nothing when the gap's
- * code may be longer than the peeked bits. */
+/* Reads a whole gap from the bits that one bits_peek returns, which is enough for nearly every gap. Returns false and
+ * reads nothing when the gap's code may be longer than the peeked bits. */
 static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
 {
     uint64_t v = bits_peek(r);

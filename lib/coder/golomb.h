@@ -19,7 +19,7 @@
 /* An increasing sequence of indices, delivered in runs (parts), so that the whole list need not be in memory. */
 typedef struct Indices Indices;
 struct Indices {
-    size_t count, runs; /* count: indices in all runs together */
+    size_t count, runs; /* count: number of indices in all runs together; runs: number of runs */
     const void *data;
     /* Returns a run's indices and sets their count; the indices are valid until the next call. */
     const size_t *(*run)(const Indices *set, size_t run, size_t *count);

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-enum { FIRST_LENGTH = 8 }; /* the first length of a table is sent as the difference from this number */
+/* a table sends the code length of its first symbol as the difference from this number */
+enum { FIRST_LENGTH = 8 };
 
 bool huffman_open(Huffman *h, uint32_t alphabet, Arena *a)
 {
@@ -27,7 +28,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the symbols that occur in `leaf`, the rarest first, equally frequent ones by symbol; returns their number. */
+/* Lists the symbols that occur in `leaf`, the rarest first, equally frequent symbols in rising order; returns the
+ * number of listed symbols. */
 static uint32_t sort_symbols(const Huffman *h, const uint64_t *count, uint64_t *leaf)
 {
     uint32_t n = 0;
@@ -56,7 +58,7 @@ static unsigned leaf_depths(const uint64_t *leaf, uint32_t n, uint64_t *joined, 
     depth[2 * n - 2] = 0;
     for (uint32_t k = 2 * n - 2; k-- > 0;)
         depth[k] = (uint8_t)(depth[parent[k]] + 1);
-    return depth[0]; /* no leaf is deeper than the lightest one */
+    return depth[0]; /* leaf 0 has the least count, so no leaf is deeper */
 }
 
 static bool find_lengths(Huffman *h, uint64_t *leaf, uint32_t n)
@@ -193,7 +195,8 @@ bool huffman_table_get(Huffman *h, BitReader *r)
         unsigned length = 0;
         if (!scan_symbol(&t, &symbol) || (present > 1 && !scan_step(&t, 1, HUFFMAN_LONGEST, &length)))
             return false;
-        h->order[0] = (uint16_t)symbol; /* stays if this is the only symbol; else number_codes fills `order` */
+        /* remains if this is the only symbol of the code; else number_codes overwrites `order` */
+        h->order[0] = (uint16_t)symbol;
         h->length[symbol] = (uint8_t)length;
         h->count[length]++;
     }
@@ -228,14 +231,16 @@ void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *
 static uint16_t first_symbol(const Huffman *h, uint64_t bits, unsigned *length)
 {
     unsigned l = 1;
-    while ((bits >> (64 - l)) - h->first[l] >= h->count[l]) /* ends, as the code is complete */
+    /* ends, since every sequence of bits begins with a code of a complete code */
+    while ((bits >> (64 - l)) - h->first[l] >= h->count[l])
         l++;
     *length = l;
     return h->order[h->place[l] + (uint32_t)((bits >> (64 - l)) - h->first[l])];
 }
 
-/* An entry of the look-up table, from the low end: up to three symbols of 16 bits, the total length of their codes:8,
- * their number:8. An entry is 0 when the first code is longer than HUFFMAN_LOOK bits. */
+/* An entry of the look-up table, from the low end: up to three symbols of 16 bits each, 8 bits with the total length
+ * of the symbols' codes, 8 bits with the number of symbols. An entry is 0 when the first code is longer than
+ * HUFFMAN_LOOK bits. */
 enum { ENTRY_BITS = 48, ENTRY_COUNT = 56 };
 
 static uint64_t look_entry(const uint64_t *single, uint32_t bits)
@@ -258,7 +263,8 @@ bool huffman_ready(Huffman *h)
     uint64_t *look = NEW(h->room, uint64_t, 1 << HUFFMAN_LOOK);
     if (!look)
         return false;
-    uint64_t single[1 << HUFFMAN_LOOK] = {0}; /* length << SYMBOL_BITS | symbol of the first code */
+    /* indexed by the next bits of the stream: length << SYMBOL_BITS | symbol of the first code in the bits */
+    uint64_t single[1 << HUFFMAN_LOOK] = {0};
     for (unsigned l = 1; l <= HUFFMAN_LOOK && h->present > 1; l++)
         for (uint32_t i = 0; i < h->count[l]; i++) {
             const uint32_t from = (h->first[l] + i) << (HUFFMAN_LOOK - l);

@@ -5,14 +5,14 @@
  * that the lengths alone determine the codes. A symbol that never occurs has no code. When only one symbol occurs,
  * its code has 0 bits. The table, in Elias' gamma code (elias.h):
  *
- *     gamma(1 + symbols with a code)  { gamma(1 + symbols skipped before it)  gamma(step) } x symbols with a code
+ *     gamma(1 + symbols with a code)  { gamma(1 + symbols skipped before this symbol)  gamma(step) } x symbols
  *
- * where step = 1 + 2 d for a length that is d >= 0 above the previous length, and step = 2 d for a length that is d >
- * 0 below it; the number before the first length is 8. A table of one symbol has no step. A stream has no end mark:
- * the reader knows the table and the number of symbols.
+ * where step = 1 + 2 d for a code length d >= 0 above the previous symbol's code length, and step = 2 d for a code
+ * length d > 0 below; the first symbol's code length is compared with 8. A table of one symbol has no step. A stream
+ * has no end mark: the reader knows the table and the number of symbols.
  *
- * The code is optimal for the counts unless a code would be longer than HUFFMAN_LONGEST bits, possible only with more
- * than 9 million symbols: then all counts are halved until no code is longer. */
+ * The code is optimal for the counts unless a code would be longer than HUFFMAN_LONGEST bits, which needs more than 9
+ * million symbols: then all counts are halved until no code is longer. */
 #ifndef ATOMO_HUFFMAN_H
 #define ATOMO_HUFFMAN_H
 
@@ -27,7 +27,8 @@ typedef struct {
     uint8_t *length;   /* (alphabet) code length in bits; 0: the symbol has no code, or is the only symbol */
     uint32_t *code;    /* (alphabet) code words */
     uint16_t *order;   /* (present) symbols in order of their codes */
-    /* For each length: the first code, the position of its symbol in `order`, and the number of codes. */
+    /* For each code length: the first code, the position of the first code's symbol in `order`, and the number of
+     * codes. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
     uint64_t *look; /* (2^HUFFMAN_LOOK) up to three symbols, indexed by the next bits; made by huffman_ready */
     Arena *room;    /* memory for building, freed after each build */
@@ -51,7 +52,8 @@ void huffman_table_put(const Huffman *h, BitWriter *w);
 /* Reads a table; false for symbols beyond the alphabet and for codes that are not complete. */
 bool huffman_table_get(Huffman *h, BitReader *r);
 
-/* Makes the decoder's table `look`, which saves time from some thousands of symbols on. False: out of memory. */
+/* Makes the table `look`, which speeds up huffman_get when some thousands of symbols or more are read. False: out of
+ * memory. */
 bool huffman_ready(Huffman *h);
 
 /* Write and read n symbols, each with a code. huffman_get needs room for HUFFMAN_SLACK symbols behind the n symbols;

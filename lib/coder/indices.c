@@ -108,6 +108,7 @@ double indices_mean_bits(double n, double count)
 {
     double body = 0;
     if (count > 0 && count < n)
-        body = 8 + 4 + fmin(n, count * golomb_mean_bits(count / n)); /* 8: the form; 4: the mean padding */
+        /* 8 bits: the byte `form`; 4 bits: the mean padding to a whole byte */
+        body = 8 + 4 + fmin(n, count * golomb_mean_bits(count / n));
     return 8 * (double)varint_size((uint64_t)count) + body;
 }

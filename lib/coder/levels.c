@@ -1,5 +1,5 @@
-/* levels.c -- computes the sizes of the streams, writes and reads the table of lengths, and runs the coders of
- * levels_streams.h. */
+/* levels.c -- computes the sizes of the blocks' streams, writes and reads the table of stream lengths, and runs the
+ * encoders and decoders of levels_streams.h. */
 #include "coder/levels_streams.h"
 
 size_t levels_room(size_t n, uint32_t s)
@@ -12,8 +12,8 @@ static size_t table_bytes(const Levels *l)
     return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
 }
 
-/* Both streams are longest when every level is non-zero: in the sparse stream, leaving out an entry saves more bits
- * than the longer gap takes. */
+/* The sparse and the dense stream are longest when every level is non-zero: in the sparse stream, leaving out an
+ * entry saves more bits than the longer gap before the next entry takes. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
 {
     const Levels l = {.n = n, .run = run, .s = s};
@@ -143,7 +143,7 @@ static void get_blocks(void *data, size_t piece)
     job->stream[first].bad = !good;
 }
 
-/* Finds each stream's offset and size; false when the lengths do not add up to in.size. */
+/* Finds each stream's offset and size from the table of lengths; false when the lengths do not add up to in.size. */
 static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
 {
     uint64_t at = table_bytes(l);

@@ -23,45 +23,48 @@ typedef struct {
     size_t n, run; /* run >= 1 */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    void *code;    /* codes from element `first` on; NULL: `make` makes a block's codes when needed */
-    size_t first;  /* the element of the first code, the first of a block */
+    /* codes from element `first` on; NULL: the function `make` makes a block's codes when they are needed */
+    void *code;
+    size_t first;  /* index of the first element in `code`: where a block begins */
     const void *data;
     void (*make)(const void *data, size_t block, void *code);       /* writes the codes of a block */
     void (*take)(const void *data, size_t block, const void *code); /* receives the codes that levels_get reads */
 } Levels;
 
-/* Returns the bytes of memory that n codes take. */
+/* Returns the bytes of memory that n codes take: one byte each, or a 32-bit word each for large s. */
 size_t levels_room(size_t n, uint32_t s);
 static inline bool levels_wide(const Levels *l)
 {
     return l->bits > CODE_BYTE_BITS;
 }
 
-/* Returns an upper bound on the bytes that levels_put writes in a form. */
+/* Returns an upper bound on the bytes that levels_put writes for n levels of any value in this form. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 
 /* The exact bits of one block's stream in each form. */
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
-LevelsSize levels_measure(const Levels *l, size_t block); /* l->code holds the block's codes */
+/* returns the sizes of a block's streams; l->code must hold the block's codes */
+LevelsSize levels_measure(const Levels *l, size_t block);
 
-/* Returns the bytes of all streams in a form, with the table; size[b]: levels_measure of block b. */
+/* Returns the bytes of all streams in a form together with the table of lengths; size[b]: the result of
+ * levels_measure for block b. */
 size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
 
-/* The place of a block's stream; callers of levels_put and levels_get lend an array of blocks_of(n). */
+/* Where a block's stream is; callers of levels_put and levels_get lend an array of blocks_of(n) of these structs. */
 typedef struct {
-    size_t at, size; /* offset and size in the bytes that are written or read */
+    size_t at, size; /* offset and size of the stream in the bytes that are written or read */
     bool bad;
 } LevelsStream;
 
-/* Writes exactly levels_bytes bytes. */
+/* Writes all streams; `out` has room for exactly the bytes that levels_bytes returns. */
 void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
                 uint8_t *out);
 
 /* Decodes the streams and gives the codes to `take`, block by block in any order; false for bytes that levels_put
- * does not write for these n, run and s. `room` has room for the codes of LEVELS_AT_ONCE blocks, or of n elements if
- * that is less. */
+ * does not write for this n, run and s. The caller lends `room`, memory for the codes of LEVELS_AT_ONCE blocks, or of
+ * n elements if n is smaller. */
 enum { LEVELS_AT_ONCE = 64 };
 bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in);
 

@@ -68,7 +68,8 @@ INLINE void set_code(Lane *lane, size_t i, uint32_t code, bool wide)
         ((uint8_t *)lane->code)[i] = (uint8_t)code;
 }
 
-/* Writes a code at lane->next + gap - 1; false when this is beyond the run. */
+/* Writes a code at lane->next + gap - 1; false when this index is beyond the run. A lane is a block's stream that is
+ * being read. */
 INLINE bool place(Lane *lane, uint64_t gap, uint32_t code, bool wide)
 {
     if (__builtin_expect(gap > lane->run_end - lane->next, 0))
@@ -98,7 +99,7 @@ static bool dense_slow(const Levels *l, Lane *lane)
     return place(lane, 1, (uint32_t)(more - 1) | sign << l->bits, levels_wide(l));
 }
 
-/* Reads one entry with the table; at least 8 bytes of the stream must be left. */
+/* Reads one entry (gap, sign and level) with the look-up table; at least 8 bytes of the stream must be left. */
 INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, LevelsForm form)
 {
     const uint64_t bits = __builtin_bswap64(load_u64(lane->r.data + (lane->r.at >> 3))) << (lane->r.at & 7);
@@ -109,8 +110,8 @@ INLINE bool look(const Levels *l, const uint32_t *table, Lane *lane, bool wide, 
     return place(lane, form == LEVELS_SPARSE ? e >> GAP_SHIFT & GAP_MASK : 1, e >> CODE_SHIFT, wide);
 }
 
-/* Returns how many entries can be read before fewer than 8 bytes of the stream are left; no entry is longer than 64
- * bits. */
+/* Returns how many entries (gap, sign and level) can be read before fewer than 8 bytes of the stream are left; no
+ * entry is longer than 64 bits. */
 INLINE size_t safe_entries(const Lane *lane)
 {
     const size_t at = (size_t)(lane->r.at >> 3) + 8;
@@ -118,8 +119,8 @@ INLINE size_t safe_entries(const Lane *lane)
     return safe < lane->left ? safe : lane->left;
 }
 
-/* look_four reads the next `count` entries of each of four lanes, look_one the next entries of one lane. Both work on
- * copies of the lanes, which live in registers. */
+/* look_four reads the next `count` entries of each of four streams, look_one the next entries of one stream. Each
+ * function works on copies of the streams' states (lanes), which the compiler keeps in registers. */
 INLINE bool look_four(const Levels *l, const uint32_t *table, Lane *lane, size_t count, bool wide,
                       LevelsForm form)
 {
@@ -147,8 +148,8 @@ INLINE bool look_one(const Levels *l, const uint32_t *table, Lane *lane, bool wi
 
 /* ---- runs ---- */
 
-/* Begins the next run, and further runs while they have no entries; false when a run claims more entries than
- * elements. */
+/* Begins the next run of elements, and further runs while they have no entries; false when a run claims more entries
+ * than elements. */
 static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
 {
     while (lane->left == 0 && lane->run_end < lane->n) {

@@ -30,7 +30,7 @@ static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
     }
 }
 
-/* Returns the code word that follows a gap: the sign and, unless s = 1, the level. */
+/* Returns the code word that is written after a gap: the sign and, unless s = 1, the level. */
 static uint64_t sparse_word(const Levels *l, uint32_t code)
 {
     const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
@@ -85,7 +85,8 @@ static void put_wide_run(const Levels *l, const StreamWords *words, const uint32
     uint16_t at[BLOCK + ROOM_BEHIND];
     const size_t count = kernels()->places32(code, n, at);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    size_t before = SIZE_MAX; /* the index before the run's first element */
+    /* indices count from the run's first element, so SIZE_MAX stands for index -1: the element before the run */
+    size_t before = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));
         before = at[i];
@@ -112,15 +113,15 @@ static BitWriter put_some(const Levels *l, const StreamWords *words, const uint3
     return w;
 }
 
-/* Writes a run. The kernel stops at an entry that it cannot write; the loop then writes up to FEW entries itself and
- * calls the kernel again. */
+/* Writes a run. The vector kernel stops at an entry that is too long for its tables; the loop then writes up to FEW
+ * entries and calls the kernel again. */
 static void put_run(const Levels *l, const StreamWords *words, const uint8_t *code, size_t n, BitWriter *w)
 {
     enum { FEW = 64 };
     uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
     const size_t count = kernels()->entries8(code, n, entry);
     put_word(w, packed(omega_word((uint32_t)count + 1)));
-    room[0] = 0; /* the index before the run's first element */
+    room[0] = 0; /* indices count from 1 in a run, so 0 is the element before the run */
     for (size_t i = 0, some; i < count; i += some) {
         i += kernels()->put_entries(entry + i, count - i, l->bits, w);
         some = count - i < FEW ? count - i : FEW;

@@ -16,12 +16,12 @@ static inline size_t run_end(const Levels *l, size_t i, size_t end)
 
 enum { WORD_BITS = 10, GAP_WORDS = 256, PAIR_BITS = 5, PAIR_GAPS = 64, PAIRS_FROM = 1 << 14 };
 
-/* Tables of code words. `code` is filled (`ready`) when codes are narrow enough and n is large enough to save time,
- * `pair` likewise (`paired`). */
+/* Tables of code words. `ready`: the tables `code` and `gap` are filled, since codes are narrow enough and n is large
+ * enough to save time; `paired`: so is `pair`. */
 typedef struct {
     bool ready, paired;
     uint64_t code[2 << WORD_BITS], gap[GAP_WORDS];
-    uint32_t pair[PAIR_GAPS << PAIR_BITS]; /* a gap and the code behind it */
+    uint32_t pair[PAIR_GAPS << PAIR_BITS]; /* one word for a gap and the code that follows the gap */
 } StreamWords;
 
 void stream_words(const Levels *l, LevelsForm form, StreamWords *words);
@@ -35,15 +35,17 @@ enum { LANES_MAX = 4, LOOK_BITS = 12, LOOK_FROM = 2048 };
 typedef struct {
     BitReader r;
     void *code;           /* the block's first code */
-    size_t start, n;      /* the block's first element and its length */
-    size_t next, run_end; /* the next element and the run's end, as indices in the block */
+    /* index in the block of the next element, and of the element after the current run */
+    size_t start, n;
+    size_t next, run_end; /* entries (gap, sign and level) of the current run that are still to be read */
     size_t left;          /* entries of the run that are still to be read */
 } Lane;
 
 Lane lane_open(const Levels *l, size_t block, Bytes stream);
 
-/* Fills the look-up table of readers. Indexed by the next LOOK_BITS bits, it holds the entry that they begin with, as
- * length:4 | gap:10 | code:18 from the low end; 0: the entry is longer, or not valid. */
+/* Fills the look-up table of readers. Indexed by the next LOOK_BITS bits of a stream, the table holds the entry (gap,
+ * sign and level) at the start of these bits, as length:4 | gap:10 | code:18 from the low end; 0: the entry is longer
+ * than LOOK_BITS bits, or not valid. */
 void stream_table(const Levels *l, LevelsForm form, uint32_t *table);
 bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes);
 bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes);

@@ -28,9 +28,10 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Adds `count` sets of codes without unpacking them. Writes the planes of the sums of codes from .. to - 1 to their
- * place in `out`, the planes of all sums; `from` is a multiple of 64, and `width` bits must hold any sum. False when
- * an unused bit is not zero or a code is above the `most` of its set. */
+/* Adds `count` sets of codes element by element, without unpacking the codes. Computes the sums of codes from .. to -
+ * 1, and writes the sums' bit planes to their bytes in `out`, which has room for the planes of all sums; `from` is a
+ * multiple of 64, and `width` bits must hold any sum. False when an unused bit is not zero or a code is above the
+ * `most` of its set. */
 bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
 
 /* Return the size of n trits, write them, read them; trits_get returns false when a byte is above 242 or an unused

@@ -6,12 +6,16 @@
 
 enum {
     LOG_BITS = 16,
-    ALL_PRECISIONS_UNDER = 1 << 15, /* low precisions are tried only below this number of symbols */
-    DETAIL_FROM = 160,              /* details are tried if the table has at least 1/160 of all bits */
+    /* low precisions of the frequencies (bits) are tried only for fewer symbols than this */
+    ALL_PRECISIONS_UNDER = 1 << 15,
+    /* rounded weights are tried if the table has at least 1/160 of all bits */
+    DETAIL_FROM = 160,
     FINE_GAIN = 256,                /* a higher precision must save 1/256 of the bits: it is slower to read */
     RARE = 3,                       /* a symbol that occurs less often than this is rare */
-    WORD_BITS = 16,                 /* streams are whole words, so a smaller estimated gain may be none */
-    STATE_COST = 24,                /* mean overhead of a lane in bits: its state, less the information in it */
+    /* streams are whole 16-bit words, so a smaller estimated gain may vanish in the rounding */
+    WORD_BITS = 16,
+    /* mean overhead of a lane (a coder state) in bits: the state that is sent, less the information in the state */
+    STATE_COST = 24,
 };
 
 /* Returns log2 v in units of 2^-LOG_BITS, rounded down, by repeated squaring of integers, so that every machine makes
@@ -55,9 +59,9 @@ static uint16_t rounded(uint16_t v, unsigned detail)
     return (uint16_t)((v + (1u << cut >> 1)) >> cut << cut);
 }
 
-/* Computes weights and frequencies at r->precision from the counts of the table's symbols. When weights are rounded,
- * a rare symbol takes the weight of the symbol before it if the two differ by at most a factor of 2: a step to
- * another weight in the table would cost more bits. */
+/* Computes weights and frequencies at r->precision from the counts of the table's symbols. When weights are rounded
+ * to `detail` bits below the highest bit, a rare symbol takes the weight of the symbol before it if the two weights
+ * differ by at most a factor of 2: a different weight would cost more bits in the table. */
 static void weigh(Rans *r, const uint64_t *count, unsigned detail)
 {
     uint64_t weight[RANS_BYTES];
@@ -72,8 +76,9 @@ static void weigh(Rans *r, const uint64_t *count, unsigned detail)
         rans_share(r, weight);
 }
 
-/* Chooses the precision at which a table with exact weights and the stream are shortest. Precisions below
- * RANS_PRECISION are tried for few symbols only, higher ones as long as each saves 1/FINE_GAIN of the bits. */
+/* Chooses the precision (bits of the frequencies) at which a table with exact weights and the stream together are
+ * shortest. Precisions below RANS_PRECISION are tried for few symbols only, higher precisions as long as each step
+ * saves 1/FINE_GAIN of the bits. */
 static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_rank, uint64_t total)
 {
     uint64_t least = UINT64_MAX;
@@ -94,7 +99,8 @@ static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_
     *r = best;
 }
 
-/* Rounds the weights if this saves more bits in the table than it adds to the stream. */
+/* Rounds the weights, to `detail` bits below their highest bit, if this saves more bits in the table than it adds to
+ * the stream. */
 static void choose_detail(Rans *r, const uint64_t *count, const uint64_t *by_rank)
 {
     uint64_t least = all_bits(r, count);

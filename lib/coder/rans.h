@@ -3,19 +3,22 @@
  * shorter.
  *
  * READ ME FIRST, as the direction may surprise: the writer takes the symbols from last to first and fills its bytes
- * from the end, so that the reader goes forwards. Symbol i belongs to lane i mod lanes. Each lane has its own 32-bit
- * state in [2^16, 2^32); all lanes share one sequence of 16-bit words. When the state of a reader's lane falls below
- * 2^16, the lane takes the next word. Every lane of a writer starts at state 2^16, so every lane of a reader must end
- * there; readers check it.
+ * from the end, so that the reader goes forwards. There are 1, 4 or 16 coder states (lanes), and symbol i belongs to
+ * lane i mod lanes. Each lane has a 32-bit state in [2^16, 2^32); all lanes share one sequence of 16-bit words. When
+ * the state of a reader's lane falls below 2^16, the lane takes the next word. Every lane of a writer starts at state
+ * 2^16, so every lane of a reader must end at state 2^16; readers check this.
  *
  *     table  = precision:4 detail:4 gamma(1 + runs)  { gamma(left out) gamma(listed) } x runs  { weight } x symbols
  *     stream = { state:32 } x lanes  { word:16 } x ...
  *
- * The table lists its symbols in runs: each run says how many symbols of the alphabet are left out (in the first run:
- * this number plus one) and how many symbols are listed after them. A weight w is sent as a step (code_table.h) from
- * the previous b = floor(log2 w), 6 at first, to its own, and as the min(b, detail) bits below its highest bit; the
- * remaining bits are 0. The frequency of a symbol is its weight's share of 2^precision (rans_share). A table of one
- * symbol or none has no weights, detail 0 and precision 12; its stream is empty.
+ * `precision` is the number of bits of the frequencies: they add up to 2^precision. The table lists the symbols that
+ * occur as runs of consecutive symbols: each run says how many symbols of the alphabet are left out (in the first
+ * run: this number plus one) and how many symbols are listed after the left-out symbols. Then each listed symbol has
+ * a weight w, and `detail` says how many bits below the highest bit of a weight are sent at most: b = floor(log2 w)
+ * is sent as a step (code_table.h) from the previous weight's b (from 6 for the first weight), then the min(b,
+ * detail) bits below the highest bit; the remaining bits of w are 0. The frequency of a symbol is its weight's share
+ * of 2^precision (rans_share). A table of one symbol or none has no weights, detail 0 and precision 12; its stream is
+ * empty.
  *
  * Streams carry bytes: the symbols themselves if the alphabet has at most RANS_BYTES symbols, else the symbols' ranks
  * in the table, which lists at most RANS_BYTES symbols. */
@@ -29,22 +32,25 @@ enum {
     RANS_BYTES = 256,
     RANS_LANES = 16, /* at most */
     RANS_PRECISION_LEAST = 4,
-    RANS_PRECISION = 12, /* usual; with a higher precision the reader takes two look-ups for a symbol */
+    /* the usual number of bits of the frequencies; with more bits the reader needs two table look-ups for each
+     * symbol */
+    RANS_PRECISION = 12,
     RANS_PRECISION_MOST = 15,
     RANS_SLOTS = 1 << RANS_PRECISION,
     RANS_FINE_SLOTS = 1 << RANS_PRECISION_MOST,
-    RANS_DETAIL = 3, /* the highest detail of a table with rounded weights */
-    RANS_EXACT = 15, /* the detail of a table whose weights are the frequencies */
+    RANS_DETAIL = 3, /* rounded weights are sent with at most 3 bits below their highest bit */
+    /* weights that are the frequencies themselves are sent with all of their bits, at most 15 below the highest */
+    RANS_EXACT = 15,
 };
 
 typedef struct {
     uint32_t alphabet; /* 1 .. RANS_ALPHABET */
-    uint32_t present;  /* symbols of the table */
+    uint32_t present;  /* number of symbols in the table: those that occur */
     int precision;
     unsigned detail;
     uint16_t symbol[RANS_BYTES];    /* (present) rising */
     uint16_t weight[RANS_BYTES];    /* (present) */
-    uint16_t frequency[RANS_BYTES]; /* (present) adds up to 2^precision */
+    uint16_t frequency[RANS_BYTES]; /* (present) frequencies, which add up to 2^precision */
 } Rans;
 
 static inline bool rans_ranks(const Rans *r)
@@ -58,19 +64,21 @@ static inline uint32_t rans_byte(const Rans *r, uint32_t rank)
 
 /* ---- tables ---- */
 
-/* Sets each frequency to its weight's share of 2^precision, rounded, and at least 1; then changes frequencies by one,
- * where this costs the fewest bits, until their sum is 2^precision. There are r->present weights, each at least 1,
- * with a sum below 2^47. */
+/* Sets each symbol's frequency to its weight's share of 2^precision, rounded, and at least 1; then changes
+ * frequencies by one, where this costs the fewest bits, until their sum is 2^precision. There are r->present weights,
+ * each at least 1, with a sum below 2^47. */
 void rans_share(Rans *r, const uint64_t *weight);
 
-/* Chooses precision, detail and weights for symbols that occur count[s] < 2^47 times, s < alphabet, so that table and
- * stream together are short; false when more than RANS_BYTES symbols occur. */
+/* Chooses the precision and detail of the table, and the weights of the symbols, for symbols that occur count[s] <
+ * 2^47 times, s < alphabet, so that table and stream together are short; false when more than RANS_BYTES symbols
+ * occur. */
 bool rans_build(Rans *r, uint32_t alphabet, const uint64_t *count);
 
 /* Returns the exact bits of the table. */
 uint64_t rans_table_bits(const Rans *r);
-/* Estimates the bits of a stream in which symbol s occurs count[s] times, to within 9 bits for each lane plus a
- * thousandth (the exact number depends on the lanes' states). The same number on every machine. */
+/* Estimates the bits of a stream in which symbol s occurs count[s] times, to within 9 bits for each lane (coder
+ * state) plus a thousandth; the exact number depends on the final states. The estimate is the same on every
+ * machine. */
 uint64_t rans_bits(const Rans *r, const uint64_t *count, unsigned lanes);
 
 void rans_table_put(const Rans *r, BitWriter *w);
@@ -80,15 +88,16 @@ bool rans_table_get(Rans *r, uint32_t alphabet, BitReader *in);
 
 /* ---- streams ---- */
 
-/* Returns an upper bound on the bytes of a stream. */
+/* Returns an upper bound on the bytes of a stream of n symbols: a word for each symbol and a state for each lane. */
 static inline size_t rans_most(size_t n, unsigned lanes)
 {
     return 2 * n + 4 * (size_t)lanes;
 }
 
-/* Look-up tables of writers and readers, fields from the high end. slice[byte] = frequency:16 | start:16. slot[low
- * bits of a state] = byte:8 | frequency:12 | slot - start:12. If the precision is above RANS_PRECISION, fine[low bits
- * of a state] holds the byte alone, and slice[byte] the rest. */
+/* Look-up tables of writers and readers; the fields of an entry are listed from the high end. For a symbol whose
+ * frequency's slots begin at `start`: slice[byte] = frequency:16 | start:16, and slot[low bits of a state] = byte:8 |
+ * frequency:12 | slot - start:12. If the precision is above RANS_PRECISION, fine[low bits of a state] holds the byte
+ * alone, and frequency and start come from slice[byte]. */
 typedef struct {
     const Rans *rans;
     uint32_t slice[RANS_BYTES];
@@ -98,26 +107,27 @@ typedef struct {
     uint32_t slice[RANS_BYTES];
     union {
         uint32_t slot[RANS_SLOTS];
-        uint8_t fine[RANS_FINE_SLOTS + 3]; /* readers load four bytes at once */
+        /* 3 more bytes, since the vector kernels load four bytes at once */
+        uint8_t fine[RANS_FINE_SLOTS + 3];
     };
 } RansReader;
 void rans_writer(RansWriter *w, const Rans *r);
 void rans_reader(RansReader *reader, const Rans *r);
-/* Returns how many bytes of a RansReader are used for this table. */
+/* Returns how many bytes of a RansReader are used for a table with this precision. */
 size_t rans_reader_size(const Rans *r);
 
 /* Writes the stream so that it ends at `end`, and returns its bytes. lanes: 1, 4 or RANS_LANES. */
 size_t rans_put(const RansWriter *w, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *end);
 
-/* The states of a stream that is read in pieces; the length of every piece but the last is a multiple of the number
- * of lanes. */
+/* The coder states of a stream that is read in pieces; the length of every piece but the last is a multiple of the
+ * number of lanes (states). */
 typedef struct {
     unsigned lanes;
     uint32_t state[RANS_LANES];
 } RansLanes;
 bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in);
 bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte);
-/* True when all words have been read and every lane is at 2^16, the state at which writers begin. */
+/* True when all words have been read and every lane's state is 2^16, the state at which writers begin. */
 bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in);
 
 #endif

@@ -1,5 +1,5 @@
-/* rans_stream.c -- writes and reads rANS streams; with sixteen lanes, the kernels (vec/rans_vec.c) handle rows of 16
- * symbols. */
+/* rans_stream.c -- writes and reads rANS streams; with sixteen lanes (coder states), the vector kernels
+ * (vec/rans_vec.c) handle 16 symbols at a time. */
 #include "vec/kernels.h"
 #include "coder/rans.h"
 
@@ -53,8 +53,8 @@ size_t rans_reader_size(const Rans *r)
 
 static const uint32_t FIRST_STATE = 1u << 16;
 
-/* Encodes a symbol into a lane's state, and writes a word in front of `at` when the state is full; returns the start
- * of the words. */
+/* Encodes a symbol into a lane's state; when the state would become too large, first writes its low 16 bits as a word
+ * in front of `at`. Returns the start of the words. */
 static uint8_t *push(const RansWriter *w, uint8_t byte, uint32_t *state, uint8_t *at)
 {
     const uint32_t f = w->slice[byte] >> 16, start = w->slice[byte] & 0xffff;
@@ -100,7 +100,7 @@ bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in)
     return good && !in->bad;
 }
 
-/* Reads the next symbol of a lane; false when the lane needs a word and none is left. */
+/* Reads the next symbol of a lane (coder state); false when the lane needs a word and no word is left. */
 static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte)
 {
     const int precision = r->rans->precision;
@@ -124,7 +124,8 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     return true;
 }
 
-/* Reads rows of sixteen symbols while at least the words of a whole row are left; returns the number of rows. */
+/* Reads rows of sixteen symbols, one from each lane, while at least 16 words, the most that a row can take, are left;
+ * returns the number of rows. */
 static size_t pull_rows(const RansReader *r, RansLanes *l, Reader *in, size_t rows, uint8_t *byte)
 {
     const int precision = r->rans->precision;

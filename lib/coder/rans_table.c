@@ -3,12 +3,13 @@
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* the first step starts from this number */ };
+enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* FIRST_CLASS: floor(log2 w) of the first weight w is sent as a step from this number */ };
 
 /* ---- frequencies ---- */
 
-/* Returns the symbol whose frequency should change by `step`, 1 or -1: with the greatest gain in bits, or the least
- * loss. When a frequency f grows by one, the bits of the symbol's occurrences fall by about weight / (f + 1/2). */
+/* Returns the symbol whose frequency should change by `step`, 1 or -1: the symbol with the greatest gain in bits, or
+ * the least loss. When a frequency f grows by one, the bits of the symbol's occurrences fall by about weight / (f +
+ * 1/2). */
 static uint32_t best_step(const Rans *r, const uint64_t *weight, int step)
 {
     uint32_t best = 0;

@@ -3,14 +3,16 @@
 #include "coder/symbols_parts.h"
 #include "num/log_series.h"
 
-enum { SPARSE = 4 };                       /* the form's byte; as bit planes have no lanes, no other form has it */
-enum { GAIN_PART = 128, HEAD_BITS = 192 }; /* the sparse form must save at least 1/128 and 192 bits */
+/* the first byte of the sparse form; bit planes (kind 0) have no lanes, so no other form begins with 4 */
+enum { SPARSE = 4 };
+/* the sparse form is taken if it saves at least 1/128 of the bits and 192 bits */
+enum { GAIN_PART = 128, HEAD_BITS = 192 };
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
-}; /* LONG_GAP: this many common codes or more; the next gap continues it */
+}; /* a gap of LONG_GAP means that at least this many common codes come before the next other code, and that the next gap is added to this gap */
 
-/* Returns the greatest number of codes other than the common code in the sparse form. */
+/* Returns the greatest number of codes other than the common code for which the sparse form is tried. */
 static size_t others_most(size_t n)
 {
     return n / 4;
@@ -64,16 +66,16 @@ static Symbols symbols_of(const Symbols *s, const Words *w)
                      .take = take_words};
 }
 
-/* The codes other than the common code, in order, and their positions: an index set with rANS, with Huffman the gaps
- * before them, which are shorter when positions are clustered. */
+/* The codes other than the common code, in order, and their positions. With rANS, the positions are sent as an index
+ * set; with Huffman, as the gaps between them, which are shorter when positions are clustered. */
 typedef struct {
     const Symbols *s;
     uint32_t common;
     Words gap, other;
     /* writing: */
     const DensePlan *plan;
-    size_t *before; /* (blocks + 1) other codes before each block */
-    size_t *index;  /* (others) positions of the other codes */
+    size_t *before; /* (blocks + 1) number of codes other than the common code before each block */
+    size_t *index;  /* (others) positions of the codes other than the common code */
     /* reading: */
     Places places;
     bool *bad; /* (blocks) */
@@ -81,7 +83,7 @@ typedef struct {
 
 /* ---- writing ---- */
 
-/* Returns v log2 v, the same on every machine. */
+/* Returns v log2 v, the same number on every machine. */
 static double v_log2_v(uint64_t v)
 {
     int e = 0;
@@ -89,8 +91,8 @@ static double v_log2_v(uint64_t v)
     return (double)v * (e + m * M_LOG2E);
 }
 
-/* Finds the most frequent code; false if more than n/4 codes differ from it. Codes of 17 bits are counted in pairs 2
- * k, 2 k + 1; then the even code of the most frequent pair is taken. */
+/* Finds the most frequent code; false if more than n/4 codes differ from this code. Codes of 17 bits are counted in
+ * pairs 2 k, 2 k + 1; then the even code of the most frequent pair is taken. */
 static bool find_common(const DensePlan *p, uint32_t *common)
 {
     uint64_t most = 0, seen = 0;
@@ -106,8 +108,8 @@ static bool find_common(const DensePlan *p, uint32_t *common)
     return true;
 }
 
-/* Returns a lower bound on the bits of the sparse form: the entropy of the positions, plus the entropy of the other
- * codes as symbols of the dense form. */
+/* Returns a lower bound on the bits of the sparse form: the entropy of the positions of the codes other than the
+ * common code, plus the entropy of these codes as symbols of the dense form. */
 static double sparse_bits(const DensePlan *p, uint32_t common)
 {
     const Symbols *s = p->s;
@@ -129,7 +131,7 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
            sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
 }
 
-/* Writes a block's codes as words. */
+/* Writes a block's codes to `code` as 32-bit words. */
 static void make_block(const DensePlan *p, size_t block, uint32_t *code)
 {
     if (symbols_wide(p->s))
@@ -163,7 +165,7 @@ static void list_others(void *data, size_t block)
         }
 }
 
-/* Lists the other codes and their positions; leaves the list empty if there are too many. */
+/* Lists the codes other than the common code, and their positions; leaves the list empty if there are too many. */
 static Status find_others(Others *o, Arena *scratch)
 {
     const size_t n = o->s->n, blocks = blocks_of(n);
@@ -226,7 +228,7 @@ static Status put_gaps(Others *o, Buf *out, Arena *scratch, double *entropy)
     return OK;
 }
 
-/* Returns log2 of the number of sets of k out of n. */
+/* Returns log2 of the number of subsets with k of n elements. */
 static double log2_sets(double n, double k)
 {
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;
@@ -244,7 +246,8 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     return OK;
 }
 
-/* Writes the sparse form to `out`, which stays empty if there are no other codes, or too many. */
+/* Writes the sparse form to `out`; `out` stays empty if all codes are equal, or too many differ from the common
+ * code. */
 static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
 {
     Buf positions, others;
@@ -296,8 +299,8 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
     return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
 }
 
-/* Computes the positions of the other codes from the gaps; false if they lead beyond the last code, or if the last
- * gap is LONG_GAP. */
+/* Computes the positions of the codes other than the common code from the gaps; false if a position is beyond the
+ * last code, or if the last gap is LONG_GAP, which needs a next gap. */
 static bool find_positions(const Others *o, Places *places)
 {
     const size_t n = o->s->n;
@@ -350,7 +353,7 @@ static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const ch
     return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
 }
 
-/* Gives a block's codes to `take`: the common code everywhere, except at the positions of the other codes. */
+/* Gives a block's codes to `take`: the common code everywhere, except at the listed positions of the other codes. */
 static void take_block(void *data, size_t block)
 {
     const Others *o = data;

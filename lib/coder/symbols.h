@@ -44,9 +44,9 @@ typedef struct {
     size_t n;
     int width, threads;
     const void *data;
-    /* Writes a block's codes; may be called several times for a block, from several threads. */
+    /* Writes a block's codes to `code`; may be called several times for a block, from several threads. */
     void (*make)(const void *data, size_t block, void *code);
-    /* Takes a block's codes; false for codes that no encoder makes. */
+    /* Receives a block's decoded codes; returns false for codes that no encoder makes. */
     bool (*take)(const void *data, size_t block, const void *code);
     double
         *entropy; /* symbols_put stores the order-0 entropy of its streams, in bits, here; NULL: not wanted */

@@ -1,4 +1,4 @@
-/* symbols_coders.c -- Huffman and rANS behind one interface; tables take whole bytes. */
+/* symbols_coders.c -- Huffman and rANS behind one interface; tables are padded to whole bytes. */
 #include "coder/symbols_parts.h"
 
 /* ---- Huffman ---- */
@@ -56,7 +56,7 @@ static size_t stream_put_huffman(const Table *t, unsigned lanes, const uint16_t 
 
 static bool ready_huffman(Table *t, size_t n, Arena *scratch)
 {
-    (void)scratch; /* t->huffman has its own arena */
+    (void)scratch; /* scratch is unused: t->huffman has an arena of its own */
     return n < LOOK_FROM || huffman_ready(&t->huffman);
 }
 

@@ -5,9 +5,9 @@ typedef struct {
     const Symbols *s;
     const Coder *coder;
     Form form;
-    Table *table;     /* one, or one for each block */
-    Bytes *body;      /* (blocks) low bits and stream */
-    const char **why; /* (blocks) why a block is refused; NULL: it is not */
+    Table *table;     /* one table for all blocks, or one for each block */
+    Bytes *body;      /* (blocks) the bytes of each block: low bits and stream */
+    const char **why; /* (blocks) why a block is refused; NULL: the block is not refused */
     const uint8_t *planes;
 } Job;
 
@@ -36,7 +36,7 @@ static bool form_get(Job *job, unsigned byte)
            (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
-/* Finds each block's body; false when the lengths do not add up to in.size. */
+/* Finds the bytes of each block; false when the blocks' lengths do not add up to in.size. */
 static bool find_bodies(Job *job, Bytes in)
 {
     const size_t blocks = blocks_of(job->s->n);
@@ -82,7 +82,8 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
 /* A block's body that is being read. */
 typedef struct {
     Stream stream;
-    BitReader open; /* with classes: the remaining bits of magnitudes */
+    /* with classes (ranges of magnitudes): the bits of a magnitude that its class does not determine */
+    BitReader open;
     Bytes low;      /* the low bits */
 } Body;
 
@@ -106,7 +107,8 @@ static bool end_body(const Job *job, const Body *body)
     return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
-/* Makes codes from the symbols of classes and the next remaining bits of magnitudes. */
+/* Makes codes from the symbols (each a class of magnitudes and the code's highest bit) and from `open`, the bits of
+ * each magnitude that its class does not determine. */
 static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitReader *open, uint32_t *code)
 {
     const int lead = job->form.shift;
@@ -119,7 +121,7 @@ static void join_classes(const Job *job, const uint16_t *symbol, size_t n, BitRe
     *open = r;
 }
 
-/* Writes symbols into the upper bits of codes, which already have their low bits. */
+/* Writes symbols into the bits of codes above the `shift` low bits, which the codes already have. */
 static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
 {
     const int shift = job->form.shift;

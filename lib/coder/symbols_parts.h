@@ -10,10 +10,12 @@
 
 enum { KIND_PLANES, KIND_ONE_TABLE, KIND_OWN_TABLES, KIND_CLASSES };
 enum { BYTE_WIDTH = 8, SHIFT_MOST = 15 };
-enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 }; /* with kind 3: the two parts of `shift` in the form's byte */
+/* with kind 3 (classes), `shift` in the form's byte is lead, plus 8 if each block has its own table */
+enum { CLASS_LEAD_MOST = 7, CLASS_OWN_TABLES = 8 };
 
 typedef struct {
-    int kind;  /* never KIND_CLASSES: then `classes` is true, and the kind is KIND_ONE_TABLE or KIND_OWN_TABLES */
+    /* never KIND_CLASSES: forms with classes have `classes` set and the kind KIND_ONE_TABLE or KIND_OWN_TABLES */
+    int kind;
     int shift; /* with classes: lead */
     bool classes;
     unsigned lanes_log4; /* lanes = 4^this */
@@ -28,7 +30,7 @@ static inline bool symbols_wide(const Symbols *s)
     return s->width > BYTE_WIDTH;
 }
 
-/* Returns the least shift: an alphabet has at most 2^16 symbols. */
+/* Returns the least number of low bits that symbols leave out, since an alphabet has at most 2^16 symbols. */
 static inline int shift_least(const Symbols *s)
 {
     return s->width > 16 ? s->width - 16 : 0;
@@ -36,7 +38,8 @@ static inline int shift_least(const Symbols *s)
 
 /* ---- classes ---- */
 
-/* Returns how many low bits of a magnitude its class does not determine. */
+/* Returns how many low bits of a magnitude are sent outside its symbol: the class, in the symbol, determines the
+ * position of the highest set bit and the `lead` bits below it. */
 static inline unsigned class_open(uint32_t magnitude, int lead)
 {
     return magnitude < UINT32_C(2) << lead ? 0 : log2_floor(magnitude) - (unsigned)lead;
@@ -46,7 +49,8 @@ static inline uint32_t class_of(uint32_t magnitude, int lead)
     const unsigned open = class_open(magnitude, lead);
     return (open << lead) + (magnitude >> open);
 }
-/* Returns the least magnitude of a class. */
+/* Returns the least magnitude of a class: magnitudes of a class agree in the position of the highest set bit and in
+ * the `lead` bits below it. */
 static inline uint32_t class_least(uint32_t class, int lead)
 {
     const uint32_t above = class >> lead;
@@ -70,9 +74,9 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 
 typedef struct {
     Rans rans;
-    RansReader *reader; /* rANS: set by `ready` */
+    RansReader *reader; /* rANS: the look-up table, set by the coder's function `ready` */
     Huffman huffman;    /* open if the coder is Huffman */
-    bool starved;       /* building a table has run out of memory */
+    bool starved;       /* memory ran out while a table was built */
 } Table;
 
 /* A stream of symbols that is read in pieces. */
@@ -85,14 +89,15 @@ typedef struct {
 
 enum {
     STRETCH = 4096
-}; /* symbols of a piece: few enough for the first-level cache, and a multiple of the lanes */
+}; /* symbols of a piece: few enough for the first-level cache, and a multiple of any number of lanes */
 
 /* The functions of a coder, Huffman or rANS. Sizes of tables and streams are whole bytes. */
 typedef struct {
-    bool is_rans; /* rANS has lanes, and classes for wide codes */
+    /* rANS interleaves 1, 4 or 16 coder states (lanes), and sends wide codes by classes of magnitudes */
+    bool is_rans;
     bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
     /* Builds the best table for these counts; returns the bits of the symbols, UINT64_MAX if there are too many
-     * different symbols or no memory. */
+     * different symbols, or if memory runs out. */
     uint64_t (*build)(Table *t, uint32_t alphabet, const uint64_t *count);
     uint64_t (*table_bits)(const Table *t);
     void (*table_put)(const Table *t, BitWriter *w);
@@ -102,21 +107,22 @@ typedef struct {
     size_t (*stream_put)(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
     bool (*ready)(Table *t, size_t n, Arena *scratch); /* makes the reader's look-up table */
     bool (*stream_open)(Stream *s, const Table *t, unsigned lanes, Bytes in);
-    /* Reads the next piece; overwrites up to HUFFMAN_SLACK symbols behind it. */
+    /* Reads the next n symbols; overwrites up to HUFFMAN_SLACK elements of `symbol` behind them. */
     bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
-    /* Reads symbols as bytes; NULL: the coder has stream_get only. */
+    /* Reads the next n symbols into bytes; NULL: this coder has stream_get only. */
     bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
     bool (*stream_end)(const Stream *s);
 } Coder;
 
 const Coder *symbols_coder(const Symbols *s);
 
-/* Builds a table; returns its bits plus the bits of all symbols that are counted, or UINT64_MAX when no table could
- * be built. */
+/* Builds a table for these counts in t; returns the table's bits plus the bits of all counted symbols, or UINT64_MAX
+ * when no table could be built. */
 uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, Table *t);
 size_t table_size(const Symbols *s, const Table *t);
 void table_put(const Symbols *s, const Table *t, uint8_t *to);
-/* Takes a table and its padding off the front of the bytes. */
+/* Reads a table and its padding from the front of `in`, and advances `in` behind the padding; false for a damaged
+ * table. */
 bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
 /* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */
@@ -124,22 +130,24 @@ bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 typedef struct {
     const Symbols *s;
     uint8_t
-        *code; /* (n) codes that are bytes; wide codes are not stored but made again when needed */
-    uint32_t *count; /* (blocks, cells) how often code >> shift_least occurs */
+        *code; /* (n) the codes, when they are bytes; wider codes are not stored but made again when needed */
+    uint32_t *count; /* (blocks, cells) how often each value of code >> shift_least occurs in each block */
     size_t cells;
-    uint64_t *total; /* (cells) `count` added up over all blocks */
+    uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
     uint32_t
-        *class; /* (blocks, finest) how often each symbol of the classes with the longest lead occurs */
-    uint64_t *class_total; /* (finest) `class` added up over all blocks */
-    size_t finest; /* number of these symbols; 0: no classes */
-    uint64_t *spare; /* (alphabet) counts of a form's symbols */
+        /* (blocks, finest) how often each symbol of the finest classes (of magnitudes with the most leading bits)
+         * occurs */
+        *class;
+    uint64_t *class_total; /* (finest) the counts in `class` added up over all blocks */
+    size_t finest; /* number of symbols of the finest classes; 0: this plan uses no classes */
+    uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
     Form form;       /* the shortest form */
     uint64_t bits;   /* its estimated bits */
-    Table *table;    /* one, or one for each block */
-    Table trial;     /* a table for estimates */
+    Table *table;    /* one table for all blocks, or one for each block */
+    Table trial;     /* a table that is built only to estimate sizes */
     uint8_t *room;   /* (blocks, room_size) */
     size_t room_size;
-    size_t *size; /* (blocks) bytes written, at the end of each block's room */
+    size_t *size; /* (blocks) bytes written for each block, at the end of the block's part of `room` */
     uint8_t *out; /* bit planes */
 } DensePlan;
 
@@ -148,7 +156,8 @@ static const size_t ALL_BLOCKS = SIZE_MAX;
 /* Counts the codes and chooses the form. */
 Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch);
 
-/* Counts a form's symbols in a block, or in all blocks; returns the number of low bits of these symbols. */
+/* Counts the symbols of form f in a block, or in all blocks, into `count`; returns the number of low bits that are
+ * sent beside these symbols. */
 uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count);
 
 Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch);

@@ -15,12 +15,13 @@ static size_t tables_of(const DensePlan *p)
 
 /* ---- counts ---- */
 
-enum { CLASS_SYMBOLS = 1 << 12 }; /* at least as many as symbols of classes with the longest lead, for any width */
+/* upper bound on the number of symbols of the finest classes, for codes of any width */
+enum { CLASS_SYMBOLS = 1 << 12 };
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
     uint32_t turn[4][1 << BYTE_WIDTH] = {
-        {0}}; /* neighbours are often equal; with separate counters they need not wait for each other */
+        {0}}; /* four counts of each value: additions to one count would wait for each other */
     size_t i = 0;
     for (; i + 4 <= n; i += 4)
         for (int k = 0; k < 4; k++)
@@ -52,8 +53,8 @@ static void count_block(void *data, size_t block)
         class[class_symbol(s, code[i], CLASS_LEAD_MOST)]++;
 }
 
-/* Adds up the counts of the classes with the longest lead to counts of the classes with `lead`; returns the number of
- * remaining bits of all magnitudes. */
+/* Adds up the counts of the finest classes (of magnitudes with the longest lead) to counts of classes with a shorter
+ * lead; returns the number of bits of all magnitudes that their classes do not determine. */
 static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int lead, uint64_t *count)
 {
     uint64_t open = 0;
@@ -111,14 +112,15 @@ static Status count_codes(DensePlan *p, Arena *scratch)
 
 /* ---- the shortest form ---- */
 
-/* The bytes of a block's stream from which 16 lanes, or 4 lanes, are worth the bytes of their states. */
+/* From this many bytes of a block's stream on, 16 (or 4) lanes are worth the bytes that their coder states take. */
 enum { LANES_16_FROM = 10 << 10, LANES_4_FROM = 5 << 10 };
 enum {
     PATIENCE = 2
-}; /* forms that are tried after the best one: sizes with rounded tables do not fall and rise smoothly */
+}; /* a search tries this many more forms after the best form: with rounded tables, sizes do not fall and then rise smoothly */
 enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 
-/* Sets a form's lanes, given the bits of all symbols; returns the bits of states and lengths in each block. */
+/* Sets the number of a form's lanes (coder states), given the bits of all symbols; returns the bits that states and
+ * lengths take in each block. */
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
     const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;
@@ -128,14 +130,15 @@ static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
            (f->classes ? LENGTH_BITS : 0);
 }
 
-/* A search over the forms of one family, tried in turn: shifts, or classes. */
+/* The state of a search that tries forms in turn: forms with growing shifts (low bits outside the symbol), or forms
+ * with growing leads (leading bits of a magnitude in the symbol). */
 typedef struct {
     uint64_t best;
-    int worse; /* forms tried since the best one */
+    int worse; /* number of forms tried since the best form */
 } Search;
 
-/* Tries a form with one table, and keeps it if it is shorter than the plan's form; false when the family's search
- * should end. */
+/* Tries a form with one table, and makes it the plan's form if it is shorter than the plan's form so far; false when
+ * the search should end. */
 static bool try_form(DensePlan *p, Form form, Search *family)
 {
     const uint64_t low = symbols_counts(p, &form, ALL_BLOCKS, p->spare),
@@ -153,7 +156,8 @@ static bool try_form(DensePlan *p, Form form, Search *family)
     return true;
 }
 
-/* Tries growing shifts, then growing leads of classes, while they shorten the form. */
+/* Tries growing shifts (low bits outside the symbol), then growing leads of classes (leading bits of a magnitude in
+ * the symbol), while they shorten the form. */
 static void choose_symbols(DensePlan *p)
 {
     const Symbols *s = p->s;
@@ -193,7 +197,8 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
         return ERR_MEMORY;
     p->trial.starved = false;
     choose_symbols(p);
-    if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK) /* if closer, the written bytes decide */
+    /* if closer, write_blocks compares the bytes that are written */
+    if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
     else if (!p->trial.starved)
         choose_tables(p);
@@ -219,8 +224,8 @@ static Status make_tables(DensePlan *p, Arena *scratch)
 
 /* ---- blocks ---- */
 
-/* Splits codes into symbols of classes and the remaining bits, which are written to `low` behind their length;
- * returns the bytes written to `low`. */
+/* Splits codes into symbols (classes of magnitudes) and the bits of magnitudes that a class does not determine.
+ * Writes the number of these bits and the bits to `low`; returns the bytes written to `low`. */
 static size_t split_classes(const Symbols *s, int lead, const uint32_t *code, size_t n, uint16_t *symbol,
                             uint8_t *low)
 {
@@ -262,7 +267,8 @@ static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, ui
     return planes_size(n, shift);
 }
 
-/* Fills a block's room from the end: the stream, the low bits, the block's own table. */
+/* Fills a block's part of `room` from the end: the stream, before it the low bits, before them the block's own
+ * table. */
 static void put_block(void *data, size_t block)
 {
     DensePlan *p = data;
@@ -296,7 +302,7 @@ static size_t room_most(const DensePlan *p, size_t n)
     return most + 2 * low;
 }
 
-/* Writes each block into its part of p->room; sets *total to the bytes of the whole form. */
+/* Writes each block into its part of p->room; sets *total to the bytes of the whole form in the payload. */
 static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
 {
     const size_t n = p->s->n, blocks = blocks_of(n);
