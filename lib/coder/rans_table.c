@@ -3,7 +3,7 @@
 #include "coder/elias.h"
 #include "coder/rans.h"
 
-enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* FIRST_CLASS: floor(log2 w) of the first weight w is sent as a step from this number */ };
+enum { PRECISION_BITS = 4, DETAIL_BITS = 4, FIRST_CLASS = 6 /* see rans.h */ };
 
 /* ---- frequencies ---- */
 

@@ -10,7 +10,7 @@ enum { GAIN_PART = 128, HEAD_BITS = 192 };
 enum {
     GAP_WIDTH = 16,
     LONG_GAP = (1 << GAP_WIDTH) - 1
-}; /* a gap of LONG_GAP means that at least this many common codes come before the next other code, and that the next gap is added to this gap */
+}; /* LONG_GAP: the gap is at least this long, and the next gap is added to it */
 
 /* Returns the greatest number of codes other than the common code for which the sparse form is tried. */
 static size_t others_most(size_t n)

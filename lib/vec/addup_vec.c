@@ -11,8 +11,8 @@ INLINE float load_one(const uint8_t *p)
     return v;
 }
 
-/* Adds elements at .. at + n - 1 of `some` workers to `sum`; true when no magnitude is above part_most. `some` is a
- * constant at each call, so that the inner loop unrolls. */
+/* Adds elements at .. at + n - 1 of the payloads of `some` workers to `sum`; true when no payload's element has a
+ * magnitude above part_most. `some` is a constant at each call, so that the inner loop unrolls. */
 INLINE bool add_run(const uint8_t *const *in, size_t some, size_t at, size_t n, float part_most, double *sum)
 {
     int beyond = 0;

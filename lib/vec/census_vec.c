@@ -28,13 +28,14 @@ INLINE uint64_t count_levels(const uint64_t *plane, int bits, Census *c)
 }
 
 typedef struct {
-    uint64_t before; /* the previous group: a set bit for each non-zero level */
+    uint64_t before; /* the previous 64 elements: a set bit for each non-zero level */
     int64_t last;    /* index of the last non-zero level */
 } Gaps;
 
-/* Counts the index gaps that end in one group; `here` has a set bit for each of its non-zero levels, and its first
- * element has index `base`. A gap is at least 2^k when the 2^k - 1 levels before its end are all zero. Only the first
- * gap of a group can be longer than a group, so it is also computed from the indices. */
+/* Counts the index gaps that end in one group of 64 elements; `here` has a set bit for each non-zero level of the
+ * group, and the group's first element has index `base`. A gap is at least 2^k when the 2^k - 1 levels before its end
+ * are all zero. Only the first gap of a group can be longer than 64, so this gap is also computed from the
+ * indices. */
 INLINE void count_gaps(uint64_t here, int64_t base, Gaps *gaps, Census *c)
 {
     if (!here) {
@@ -65,7 +66,8 @@ INLINE void count_groups(const uint64_t *plane, size_t groups, int bits, int wid
         count_gaps(count_levels(plane + g * (size_t)width, bits, c), base + (int64_t)g * GROUP, gaps, c);
 }
 
-/* Packs the planes of the levels only, without the sign plane above them. */
+/* Counts levels and gaps of codes of one byte; packs only the bit planes of the levels, without the sign plane above
+ * them. */
 void ISA_NAME(census8)(const uint8_t *code, size_t n, int bits, Census *census)
 {
     Gaps gaps = {UINT64_C(1) << 63, -1};
@@ -107,7 +109,8 @@ void ISA_NAME(census32)(const uint32_t *code, size_t n, int bits, Census *census
 
 /* ---- indices of non-zero codes ---- */
 
-/* Writes every index, and moves on only behind the index of a non-zero code: there is no branch to predict. */
+/* Writes the index of every code to the next free element of `at`, but advances in `at` only when the code is not
+ * zero: so there is no branch to predict. */
 size_t ISA_NAME(places32)(const uint32_t *code, size_t n, uint16_t *at)
 {
     size_t count = 0, i = 0;

@@ -17,8 +17,9 @@ void ISA_NAME(stretches)(const float *x, size_t n, const float *above, size_t co
     IN_PIECES(ROW, float, x, uint8_t, code, n, stretch_row(from, above, count, to));
 }
 
-/* Writes the slots (kernels_list.h, cluster_slots) of one vector of codes. With at most LANES clusters (`few`), the
- * tables `from` and `size` fit registers and are looked up by a permutation. */
+/* Sets slot[] to the slots of one vector of codes: lane l with cluster c = code[l] takes slot from[c] + floor(word[l]
+ * size[c] / 2^32). With at most LANES clusters (`few`), the tables `from` and `size` fit registers, and a permutation
+ * looks up their entries. */
 INLINE void find_slots(VecU word, const uint8_t *code, bool few, const uint32_t *from, const uint32_t *size,
                        uint32_t *slot)
 {

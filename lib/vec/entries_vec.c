@@ -16,7 +16,8 @@ INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 
 #elif VEC_BYTES == 32
 
-/* Extracts the indices of the kept lanes, a byte each, from a word that holds all eight indices. */
+/* Writes the lanes of v in which `code` is not zero, one after another, and returns their number. The numbers of
+ * these lanes, a byte each, are extracted from a 64-bit word that lists 0 to 7. */
 INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
 {
     const unsigned set = (unsigned)_mm256_movemask_ps((__m256)(code != 0));
@@ -52,8 +53,9 @@ enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63, ROOM = 4 * LANES + 8 };
 #define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
 #define LONG                 HEAD(0, LENGTH_LOW)
 
-/* By L: a word to exclusive-or with 2 v, which sets the prefix, and the length of the whole code. The code of 1 is a
- * single zero bit. LONG marks codes of 18 bits and more, which the vector loop does not write. */
+/* Entry L serves numbers v with floor(log2 v) = L: a word to exclusive-or with 2 v, which sets the prefix of the
+ * Elias omega code, and the length of the whole code. The code of 1 is a single zero bit. LONG marks codes of 18 bits
+ * and more, which the vector loop does not write. */
 static const uint32_t omega_heads[16] = {HEAD(2, 1),
                                          HEAD(0, 3),
                                          HEAD(2u << 4, 6),
@@ -109,7 +111,8 @@ INLINE Heads load_heads(const uint32_t head[16])
 {
     return (Heads){load_u(head), load_u(head + LANES)};
 }
-/* L is the exponent of v converted to float; the conversion is exact for v < 2^24. */
+/* Returns for each lane the table entry for L = floor(log2 v), taken from the exponent of v converted to float; the
+ * conversion is exact for v < 2^24. */
 INLINE VecU head_of(Heads head, VecU v)
 {
     const __m256i log = _mm256_min_epu32((__m256i)(((VecU)real((VecI)v) >> 23) - 127), _mm256_set1_epi32(15));
@@ -134,7 +137,8 @@ INLINE WordsU omega(Heads head, VecU v)
     return (WordsU){(v + v) ^ (h >> LENGTH_SHIFT), h & LENGTH_LOW};
 }
 
-/* Returns the bits of each entry: gap, sign, level. 31 bits at most (17 + 1 + 13) unless the gap's code is LONG. */
+/* Returns the bits of each entry: gap, sign, level. An entry has at most 31 bits (17 + 1 + 13) unless the gap's code
+ * is LONG. */
 INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads level_heads)
 {
     const WordsU g = omega(gap_heads, gap), l = omega(level_heads, code & ((1u << bits) - 1));
@@ -142,7 +146,7 @@ INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads 
     return (WordsU){g.bits << (l.length + 1) | with_sign, g.length + l.length + 1};
 }
 
-/* Merges pairs of words into words of twice the width. */
+/* Appends the bits of each odd lane to those of the even lane before it, as 64-bit words. */
 INLINE WordsQ merge_two(WordsU w)
 {
     const VecQ bits = (VecQ)w.bits, length = (VecQ)w.length;
@@ -150,21 +154,22 @@ INLINE WordsQ merge_two(WordsU w)
                     (length & 0xffffffff) + (length >> 32)};
 }
 
-/* Merges neighbouring 64-bit lanes into the even lanes; valid where the summed length is at most 64. */
+/* Appends the bits of each odd 64-bit lane to those of the even lane before it; valid where the summed length is at
+ * most 64. */
 INLINE WordsQ merge_four(WordsQ w)
 {
     const VecQ length = swap_pairs(w.length);
     return (WordsQ){w.bits << length | swap_pairs(w.bits), w.length + length};
 }
 
-/* A BitWriter without its `end`, kept in three registers: the caller has checked that ROOM bytes are free. */
+/* A BitWriter without its member `end`, kept in three registers: the caller has checked that ROOM bytes are free. */
 typedef struct {
     uint8_t *at;
     uint64_t held;
     unsigned count;
 } Pen;
 
-/* Writes the words in lanes 0, step, 2 step, ... as bits_put does. */
+/* Writes the words in lanes 0, step, 2 step, ... one after another, as bits_put does. */
 INLINE Pen put_words(Pen pen, WordsQ words, size_t step)
 {
     uint64_t bits[LANES / 2], length[LANES / 2];

@@ -7,7 +7,8 @@ INLINE VecF max_f(VecF a, VecF b)
     return -min_f(-a, -b);
 }
 
-/* The + 0.0f at the end turns -0 into +0, so that the result does not depend on the order of zeros of both signs. */
+/* Sets *low and *high to the smallest and the largest element. The + 0.0f at the end turns -0 into +0, so that the
+ * result does not depend on the order of zeros of both signs. */
 void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 {
     float least = x[0], most = x[0], lane[ROW];
@@ -47,7 +48,7 @@ INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *ke
     return ((VecU)whole(t) + more) >> q.fraction;
 }
 
-/* The last, shorter vector is padded with `low`. */
+/* Defines a function that converts n floats to levels; a shorter last vector is padded with `low`. */
 #define TO_GRADES(NAME, TYPE, STORE)                                                                         \
     INLINE void NAME##_all(const float *x, size_t n, float low, Quantiser q, const RngKey *key,              \
                            uint32_t first, TYPE *code)                                                       \

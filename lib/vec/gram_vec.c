@@ -1,8 +1,8 @@
 /* gram_vec.c -- the Gram matrix a' a of a matrix with at most FEW_COLS columns.
  *
- * Each entry (i, j) is summed in 8 lanes: lane l adds the products of rows l, l + 8, ... in order, and a fixed tree
- * adds the lanes. Products of floats are exact in double, so a fused multiply-add rounds once, as a multiplication
- * followed by an addition does: every instruction set gives the same bytes. */
+ * Each entry (i, j) is summed in 8 lanes: lane l adds the products of rows l, l + 8, ... in order, and the lanes are
+ * added in a fixed tree. Products of floats are exact in double, so a fused multiply-add rounds once, as a
+ * multiplication followed by an addition does: every instruction set gives the same bytes. */
 #include "vec/turn.h"
 
 enum { EIGHT = 8, PANEL = 64, SIDE = 3, SIDES = (FEW_COLS + SIDE - 1) / SIDE };
@@ -10,7 +10,8 @@ enum { EIGHT = 8, PANEL = 64, SIDE = 3, SIDES = (FEW_COLS + SIDE - 1) / SIDE };
 typedef double Column[PANEL];
 typedef double Tile[SIDE][SIDE][EIGHT];
 
-/* Three vectors. The functions on them have no loops, so that compilers keep the three in registers. */
+/* Three vectors. The functions that take a Three have no loops, so that compilers keep the three vectors in
+ * registers. */
 typedef struct {
     VecD v[SIDE];
 } Three;
@@ -49,7 +50,7 @@ INLINE Three add_products(Three sum, VecD x, Three y)
                     add_product(sum.v[2], x, y.v[2])}};
 }
 
-/* Adds to sum[i][j], lane by lane, the dot product of column i of pi and column j of pj, for i, j < 3. */
+/* Adds the dot product of column i of pi and column j of pj to sum[i][j], lane by lane, for i, j < 3. */
 static void add_square(const Column *pi, const Column *pj, size_t rows, Tile sum)
 {
     for (size_t lane = 0; lane < EIGHT; lane += DLANES) {
@@ -66,7 +67,8 @@ static void add_square(const Column *pi, const Column *pj, size_t rows, Tile sum
     }
 }
 
-/* The same for three columns with themselves; only j >= i, as the matrix is symmetric. */
+/* Adds the dot product of columns i and j of p to sum[i][j], lane by lane, for i <= j < 3; the matrix is
+ * symmetric. */
 static void add_triangle(const Column *p, size_t rows, Tile sum)
 {
     for (size_t lane = 0; lane < EIGHT; lane += DLANES) {
@@ -109,8 +111,8 @@ static void fetch(Ahead *a)
     a->at += step;
 }
 
-/* Adds the products of a panel's rows to the tiles (3 x 3 entries) of the upper triangle, one column of tiles after
- * the other, and prefetches the next panel meanwhile. */
+/* Adds the products of the columns of a panel (some rows of the matrix) to the upper triangle of the Gram matrix, in
+ * tiles of 3 x 3 entries, one column of tiles after the other, and prefetches the next panel meanwhile. */
 static void add_panel(const Column *p, size_t rows, size_t sides, Tile *sum, Ahead ahead)
 {
     for (size_t j = 0; j < sides; j++) {
@@ -121,8 +123,8 @@ static void add_panel(const Column *p, size_t rows, size_t sides, Tile *sum, Ahe
     }
 }
 
-/* Transposes as many whole blocks of TURNED rows as there are, four columns at a time; the last four columns may
- * overlap the four before them. Returns how many rows it has transposed. */
+/* Transposes the rows of a panel in blocks of TURNED rows, four columns at a time; the last four columns may overlap
+ * the four columns before. Returns how many rows it has transposed; fewer than TURNED rows may remain. */
 static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
 {
     size_t r = 0;
@@ -140,8 +142,8 @@ static size_t turn_panel(const float *a, size_t rows, size_t cols, Column *p)
     return r;
 }
 
-/* Loads rows as columns of doubles, and appends zero rows up to a multiple of eight. Returns the number of rows with
- * them. */
+/* Loads rows as columns of doubles, and appends zero rows up to a multiple of eight. Returns the number of rows
+ * including the zero rows. */
 static size_t load_panel(const float *a, size_t rows, size_t cols, Column *p)
 {
     const size_t whole = (rows + EIGHT - 1) / EIGHT * EIGHT;

@@ -1,12 +1,12 @@
 /* hadamard_vec.c -- the Walsh-Hadamard transform: butterflies (a, b) -> (a + b, a - b) at strides 1, 2, 4, ...
  *
- * Every element passes through its butterflies by rising stride, however many of them are done while it is in a
- * register, so all instruction sets give the same bytes. */
+ * Every element passes through its butterflies by rising stride, no matter how many butterflies are computed while
+ * the element is in a register, so all instruction sets give the same bytes. */
 #include "vec/lane.h"
 
 /* ---- butterflies between vectors ---- */
 
-/* The butterflies of strides s and 2 s on four vectors that are s apart. */
+/* Computes the butterflies of strides s and 2 s on four vectors that are s apart. */
 INLINE void quad(VecF *a, VecF *b, VecF *c, VecF *d)
 {
     const VecF ab = *a + *b, a_b = *a - *b, cd = *c + *d, c_d = *c - *d;
@@ -23,7 +23,7 @@ INLINE void pair(VecF *a, VecF *b)
     *b = difference;
 }
 
-/* The butterflies of all strides on 2^log vectors; without loops, so that the vectors live in registers. */
+/* Computes the butterflies of all strides on 2^log vectors; without loops, so that the vectors stay in registers. */
 INLINE void butterflies(VecF v[16], const int log)
 {
     if (log == 1)
@@ -65,8 +65,8 @@ INLINE void butterflies(VecF v[16], const int log)
 #define SWAP2(v) SHUFFLE4(v, v, 2, 3, 0, 1)
 #endif
 
-/* Butterflies of lanes whose numbers differ in bit `bit`: flips the sign of lanes with the bit set, then adds
- * `swapped`, where each lane holds its partner. */
+/* Computes the butterflies of lanes whose numbers differ in bit `bit`: flips the sign of the lanes of v that have the
+ * bit set, then adds `swapped`, in which each lane holds the other lane of its pair. */
 INLINE VecF add_signed(VecF swapped, VecF v, int bit)
 {
     return swapped + (VecF)((VecU)v ^ (lane_numbers() << (31 - bit) & 0x80000000u));
@@ -87,7 +87,7 @@ INLINE VecF lane_butterflies(VecF v)
 
 /* ---- rows ---- */
 
-/* The butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns, times `scale`. */
+/* Computes the butterflies of strides 1, 2, 4, ... rows on 2^log rows of `cols` columns, times `scale`. */
 INLINE void step(const float *from, size_t from_stride, float *to, size_t to_stride, size_t cols, float scale,
                  const int log)
 {
@@ -123,8 +123,8 @@ static void step_of(int log, const float *from, size_t from_stride, float *to, s
     }
 }
 
-/* More than sixteen rows take two steps with a compact copy between them: rows a power of two apart map to the same
- * cache lines and would evict each other. */
+/* Transforms each column. More than sixteen rows take two steps with a compact copy between the steps: rows a power
+ * of two apart map to the same cache lines and would evict each other. */
 void ISA_NAME(hadamard_rows)(float *x, size_t stride, int log_rows, size_t cols, float scale)
 {
     _Alignas(64) float between[HADAMARD_TILE];

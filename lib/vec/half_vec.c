@@ -6,8 +6,8 @@
 #define FP16_MOST  0x477fe000u /* 65504 */
 #define FP16_SMALL 0x38800000u /* 2^-14, below it fp16 is denormal */
 #define BF16_MOST  0x7f7f0000u
-/* REBIAS: the difference of the exponent biases, 127 - 15, in fp16's exponent field. TINY_BITS: the bits of a
- * denormal's fraction that one random word decides. */
+/* REBIAS: the difference of the exponent biases, 127 - 15, in fp16's exponent field. TINY_BITS: how many bits of a
+ * denormal's fraction are compared with the first random word. */
 enum { REBIAS = 112 << 10, TINY_BITS = 21 };
 
 INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
@@ -46,9 +46,9 @@ INLINE void bf16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
     store_halves(out, sign | (mag + (~word >> 16)) >> 16);
 }
 
-/* Denormals: t = |x| 2^24 is rounded up when the upper TINY_BITS bits of the random word are below its fraction.
- * Where they equal the fraction's first TINY_BITS bits, the next random word is compared with the fraction's
- * remaining bits. */
+/* Rounds to fp16 at random. Denormals: t = |x| 2^24 is rounded up when the upper TINY_BITS bits of the random word
+ * are below the fraction of t. Where these bits equal the first TINY_BITS bits of the fraction, the next random word
+ * is compared with the remaining bits of the fraction. */
 INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *out)
 {
     VecU sign;
@@ -84,7 +84,7 @@ INLINE VecI bf16_value_lanes(const uint8_t *in, float *x)
     return (half & 0x7fffu) >= 0x7f80u;
 }
 
-/* The last, shorter vector is padded with zeros. */
+/* Defines a function that converts n floats to 16-bit floats; a shorter last vector is padded with zeros. */
 #define TO_HALVES(NAME, LANES_OF, PARAMS, ...)                                                               \
     void ISA_NAME(NAME) PARAMS                                                                               \
     {                                                                                                        \

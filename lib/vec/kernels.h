@@ -16,12 +16,12 @@ enum { FEW_COLS = 32, MEDIAN_MOST = 31 };
 
 typedef enum { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_COUNT } Isa;
 
-/* For each k, how many numbers of a run are at least 2^k; the exact length of the run's Elias codes follows from
- * it. */
+/* For each k, how many numbers of a run (a bucket's part in a block) are at least 2^k; the exact length of the run's
+ * Elias codes follows from these counts. */
 typedef struct {
     uint64_t level[17]; /* level >= 2^k */
     uint64_t next[17];  /* level + 1 >= 2^k, k >= 1 */
-    uint64_t gap[17];   /* index gap >= 2^k; gaps lie between non-zero levels, the first from the run's start */
+    uint64_t gap[17]; /* index gap >= 2^k; gaps lie between non-zero levels, the first from the run's start */
 } Census;
 /* Codes of `width` bits as bit planes (planes.h); no code is above `most`. */
 typedef struct {
@@ -54,8 +54,8 @@ enum {
 };
 
 /* Indices into sums over elements. For each element, `mean` is the mean error over all repeats, and m2 the sum of the
- * squared deviations from it. spread_add returns by how much one repeat raises the first two sums (below S_STEPS),
- * spread_sums the other sums. */
+ * squared deviations of the errors from `mean`. spread_add returns by how much one repeat raises the sums below
+ * S_STEPS, spread_sums returns the other sums. */
 enum {
     S_M2,
     S_M2_WEIGHTED, /* m2 x^2 */
@@ -94,6 +94,7 @@ typedef struct {
 
 Isa isa_of_cpu(void); /* returns the widest instruction set of this CPU */
 const Kernels *kernels(void);
-const Kernels *kernels_of(Isa isa); /* for tests; NULL: not in this build, or this CPU lacks the set */
+/* for tests; NULL: not in this build, or this CPU lacks the instruction set */
+const Kernels *kernels_of(Isa isa);
 
 #endif

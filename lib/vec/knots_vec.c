@@ -1,9 +1,9 @@
 /* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (knots.h): the row minima of a
  * totally monotone matrix, with row j and column i.
  *
- * Divide and conquer finds the minimum of every sixteenth row; there each lane takes another column. These minima
- * bound the columns of the minima of the fifteen rows between them, which are searched with one row in each lane. Of
- * equal costs the first column wins, so that the result does not depend on the number of lanes. */
+ * Divide and conquer finds the minimum of every sixteenth row; in this search each lane takes another column. These
+ * minima bound the columns of the minima of the fifteen rows between, which are searched with one row in each lane.
+ * Of equal costs the first column wins, so that the result does not depend on the number of lanes. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ INLINE void keep_less(Least *l, VecD cost, VecD i)
 #endif
 }
 
-/* Returns from, from + 1, ... in the lanes. */
+/* Returns a vector with `from` in lane 0, from + 1 in lane 1, ... */
 INLINE VecD count_from(size_t from)
 {
     double v[WIDE];
@@ -104,10 +104,12 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     }
 }
 
-/* Writes the minima of rows j .. j + PAIR - 1, two vectors of rows; the columns of the minima lie in low .. high. */
+/* Writes to next[] and back[] the minima of rows j .. j + PAIR - 1, which fill two vectors, and the columns of the
+ * minima; all of these columns lie in low .. high. */
 INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, double *next, uint16_t *back)
 {
-    const size_t common = high < j ? high + 1 : j; /* columns below `common` are below every row's j */
+    /* Only columns below the row number count; columns below `common` count in all rows. */
+    const size_t common = high < j ? high + 1 : j;
     VecD xj[2], bj[2], row[2];
     Least l[2];
     double place = (double)low;
@@ -128,8 +130,8 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     store_pair(l, next + j, back + j);
 }
 
-/* Handles blocks first .. last - 1 of sixteen rows. `low` is the column of the minimum in the row before the first
- * block, `high` the column of the minimum in the last row. */
+/* Handles blocks first .. last - 1, of sixteen rows each. `low` is the column of the minimum in the row before the
+ * first block, `high` the column of the minimum in the last row of the last block. */
 static void divide(const Layer *y, size_t from, size_t first, size_t last, size_t low, size_t high,
                    double *next, uint16_t *back)
 {

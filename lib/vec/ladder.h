@@ -2,10 +2,10 @@
  * norm.
  *
  * z = |x| 2^(s - 1) / N is 1 at the lowest non-zero level. For z >= 1 the exponent field of z gives the level, and
- * its mantissa the probability of the next level; for z < 1, z is the probability of level 1. x is rounded up iff u <
- * this probability, where u is the upper bits of the element's random word. For s = 1 the coin of coin.h decides
- * instead. A code is level | sign << bits, as in quantise.h. The vector kernels repeat these lines operation by
- * operation. */
+ * the mantissa of z the probability of rounding up to the next level; for z < 1, z is the probability of level 1. x
+ * is rounded up iff u < this probability, where u is the upper bits of the element's random word. For s = 1 the coin
+ * of coin.h decides instead. A code is level | sign << bits, as in quantise.h. The vector kernels repeat these lines
+ * operation by operation. */
 #ifndef ATOMO_LADDER_H
 #define ATOMO_LADDER_H
 
@@ -14,7 +14,7 @@
 
 enum { LADDER_BITS_MAX = 6 };
 
-/* lift is a power of two that keeps every product inside float32's normal range, as in coin.h. */
+/* `lift` is a power of two that keeps every product inside float32's normal range. */
 typedef struct {
     float lift, slope, top; /* z = min(|x| lift slope, top) */
     float unit, drop;       /* value of level k = (unit 2^(k - s)) drop */

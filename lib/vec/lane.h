@@ -50,7 +50,7 @@ INLINE VecI max_i(VecI a, VecI b)
     return (a & more) | (b & ~more);
 }
 
-/* True when any lane is not 0. */
+/* True when a lane of v is not 0. */
 INLINE bool any(VecI v)
 {
 #if VEC_BYTES == 64
@@ -117,7 +117,7 @@ INLINE VecU load_halves(const uint8_t *p)
     return __builtin_convertvector(h, VecU);
 }
 
-/* Returns l in lane l. */
+/* Returns the vector 0, 1, 2, ...: l in lane l. */
 INLINE VecU lane_numbers(void)
 {
 #if VEC_BYTES == 64
@@ -129,7 +129,8 @@ INLINE VecU lane_numbers(void)
 #endif
 }
 
-/* Returns (i + l) RNG_STRIDE in lane l: the counters of words i, i + 1, ..., to which rng_word adds the key. */
+/* Returns (i + l) RNG_STRIDE in lane l: the counters of random words i, i + 1, ..., to which rng_word adds the
+ * key. */
 INLINE VecU stride_lanes(uint32_t i)
 {
     return (lane_numbers() + i) * RNG_STRIDE;
@@ -154,9 +155,9 @@ INLINE VecU multiply_high(VecU a, VecU b)
     return (VecU)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
 }
 
-/* Runs a statement for every piece of STEP elements of `in` and `out`, arrays of n elements. The statement reads STEP
- * elements at `from` and writes STEP elements at `to`; i is the index of the piece's first element. A shorter last
- * piece is padded with zeros. */
+/* Runs a statement for every piece of STEP elements of `in` and `out`, arrays of n elements. In the statement, `from`
+ * points to the STEP elements to read, `to` to the STEP elements to write, and i is the index of the piece's first
+ * element. A shorter last piece is padded with zeros. */
 #define IN_PIECES(STEP, IN, in, OUT, out, n, ...)                                                            \
     do {                                                                                                     \
         size_t i = 0;                                                                                        \

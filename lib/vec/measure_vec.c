@@ -1,8 +1,8 @@
 /* measure_vec.c -- the loops behind the metrics: all sums over a gradient x and its estimate y in one pass, in
  * double.
  *
- * Each sum is taken in 16 lanes, which the tree of vec.h adds. A shorter last row is padded with zeros, which add
- * nothing to any sum. */
+ * Each sum is taken in 16 lanes, which the fixed tree of vec.h adds up. The last elements, if fewer than 16, are
+ * padded with zeros, which add nothing to any sum. */
 #include "vec/vec.h"
 
 #include <math.h>
@@ -149,8 +149,9 @@ void ISA_NAME(error_sums)(const float *x, const float *y, size_t n, const double
         *largest = fmax(*largest, lane[l]);
 }
 
-/* An error d that rounds to the stored mean counts as equal to it: otherwise an element whose error is the same in
- * every repeat would get a variance from the rounding of its mean. */
+/* Updates mean and m2 of 16 errors d = y - x. A d that is equal to the stored mean once rounded to float32 counts as
+ * equal to the mean: otherwise an element whose error is the same in every repeat would get a variance from the
+ * rounding of its mean. */
 INLINE void step_row(const float *x, const float *y, double count, float *half, float *root,
                      VecD acc[S_STEPS][DPARTS])
 {

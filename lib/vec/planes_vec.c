@@ -1,5 +1,5 @@
-/* planes_vec.c -- gathers bit k of 64 codes in one word, for every k, and back (planes.h); 32-bit codes are handled
- * one byte of the code at a time. */
+/* planes_vec.c -- converts groups of 64 codes to bit planes (planes.h) and back: plane k is a word of bit k of the 64
+ * codes. 32-bit codes are handled one byte of the code at a time. */
 #include "vec/lane.h"
 
 /* ---- one plane of 64 bytes ---- */
@@ -28,8 +28,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #elif VEC_BYTES == 32
 
-/* A 16-bit shift by at most 7 moves bits of the lower byte into the upper byte, but never into its top bit, and
- * movemask reads only top bits. */
+/* Packs bits k < width of 64 codes into planes. A 16-bit shift by at most 7 moves bits of the lower byte into the
+ * upper byte, but never into the top bit of the upper byte, and movemask reads only top bits. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)code),
@@ -70,7 +70,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 
-/* Handles eight codes at a time: the product gathers bit 0 of each byte in the top byte. */
+/* Packs bits k < width of 64 codes into planes, eight codes at a time: the product gathers bit 0 of each byte in the
+ * top byte. */
 INLINE void pack_group(const uint8_t *code, int width, uint8_t *plane)
 {
     for (int j = 0; j < 8; j++) {
@@ -96,7 +97,8 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 
 #endif
 
-/* ---- groups of 64 codes; `width` is a constant in each case, so that the loops over planes unroll ---- */
+/* ---- groups of 64 codes; `width` is a constant in each case of a switch, so that the loops over planes unroll
+ * ---- */
 
 enum { GROUP = 64 };
 

@@ -22,7 +22,7 @@ INLINE VecI power_value_lanes(const uint8_t *power, const uint8_t *sign, float *
     return (p == 255) | ((p == 0) & (s != 0));
 }
 
-/* The last, shorter vector is padded with zeros. */
+/* Rounds n floats to powers of two (kernels_list.h); a shorter last vector is padded with zeros. */
 bool ISA_NAME(powers)(const float *x, size_t n, RngKey key, uint8_t *power, uint8_t *sign)
 {
     VecI bad = {0};

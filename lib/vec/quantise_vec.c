@@ -37,8 +37,8 @@ void ISA_NAME(quantise32)(const float *x, size_t n, Quantiser q, RngKey key, uin
 
 /* ---- the coin ---- */
 
-/* Writes the codes of one vector. False when the 30 random bits of a lane equal those of its probability, so that
- * coin_code must decide with further random bits. */
+/* Rounds one vector to codes with levels 0 and 1. False when the 30 random bits of a lane equal the first 30 bits of
+ * the lane's probability, so that coin_code must decide with further random bits. */
 INLINE bool toss_lanes(const float *x, Coin coin, RngKey key, uint32_t i, uint8_t *code)
 {
     const VecF v = load_f(x);

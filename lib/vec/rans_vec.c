@@ -1,9 +1,11 @@
-/* rans_vec.c -- the coder of rans.h with sixteen lanes: rows of 16 symbols, written backwards and read forwards. */
+/* rans_vec.c -- the rANS coder of rans.h with sixteen lanes (states): rows of 16 symbols, one for each lane, are
+ * written from the last row to the first and read from the first to the last. */
 #include "vec/vec.h"
 
 #include "base/bytes.h"
 
-enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW }; /* the least state; the most bytes that a row reads */
+/* LOW: the least state of a lane; ROW_WORDS: the most bytes that a row reads */
+enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW };
 
 #if VEC_BYTES == 64
 
@@ -41,7 +43,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
     return at;
 }
 
-/* Refills the states that are below LOW with words from p; returns the address behind the words. */
+/* Refills the states x that are below LOW with 16-bit words from p; returns the address behind the words. */
 INLINE const uint8_t *refill(__m512i *x, const uint8_t *p)
 {
     const __mmask16 empty = _mm512_cmplt_epu32_mask(*x, _mm512_set1_epi32(LOW));
@@ -106,7 +108,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
         const uint32_t s = slice[byte[i]], f = s >> 16;
         uint32_t x = state[i % ROW];
         const bool full = x >= f << (32 - precision);
-        store_u16(at - 2, (uint16_t)x); /* the next word overwrites it unless the state is full */
+        store_u16(at - 2, (uint16_t)x); /* the next word overwrites these bytes if the state is not full */
         at -= full ? 2 : 0;
         x >>= full ? 16 : 0;
         state[i % ROW] = (x / f << precision) + x % f + (s & 0xffff);

@@ -1,9 +1,10 @@
 /* sift_vec.c -- the pass with which random sparsifiers begin: adds up |x| and lists the elements that a coin (coin.h)
  * may keep.
  *
- * An element with keep probability p is a candidate when word / 4 <= floor(p 2^30): coin.h keeps it, or there is a
- * tie, which coin.h decides with more random bits. The arithmetic repeats coin.h's operation by operation, so every
- * element that a later coin_keep keeps, with the same or a larger scale, is among the candidates. */
+ * An element with keep probability p is a candidate when word / 4 <= floor(p 2^30), where `word` is its random word.
+ * On < the coin keeps the element; on = there is a tie, which coin.h decides with more random bits. The arithmetic
+ * repeats coin.h's operation by operation, so every element that a later coin_keep keeps, with an equal or a larger
+ * scale, is among the candidates. */
 #include "vec/lane.h"
 
 INLINE VecD magnitude_d(const float *x)
@@ -12,8 +13,8 @@ INLINE VecD magnitude_d(const float *x)
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
 }
 
-/* Appends index and value of the lanes where r <= most; returns their number. May write up to LANES elements, however
- * few it appends. */
+/* Appends to `at` and `value` the index and the value of the lanes where r <= most; returns the number of these
+ * lanes. May write up to LANES elements, however few lanes it appends. */
 INLINE size_t append(uint32_t *at, float *value, VecU index, VecF v, VecI r, VecI most)
 {
 #if VEC_BYTES == 64
@@ -98,8 +99,8 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
     return tree16(lane);
 }
 
-/* Adds the squares of a vector of magnitudes to all2, and the magnitudes below `low` and their squares to `under` and
- * `under2`. */
+/* Adds the squares of a vector v of magnitudes to all2, and for the magnitudes below `low` also the magnitude to
+ * `under` and the square to `under2`. */
 INLINE void add_around(VecD v, VecD low, VecD *under, VecD *under2, VecD *all2)
 {
     typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));
@@ -124,7 +125,7 @@ size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, fl
         for (int part = 0; part < PARTS; part++) {
             const float *const at = x + i + part * LANES;
             const VecF v = abs_f(load_f(at));
-            const VecI out = 1 + ((v >= from) & (v < to)); /* 0: from <= v < to */
+            const VecI out = 1 + ((v >= from) & (v < to)); /* 0 in lanes where from <= v < to, else 1 */
             add_around(magnitude_d(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
             add_around(magnitude_d(at + DLANES), edge, &under[2 * part + 1], &under2[2 * part + 1],
                        &all2[2 * part + 1]);

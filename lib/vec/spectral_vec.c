@@ -1,13 +1,15 @@
 /* spectral_vec.c -- loops of spectral ATOMO: the projection of a matrix on a few vectors, and the sum of rank-one
  * matrices.
  *
- * There is no fused multiply-add: these products are rounded, and all instruction sets must round alike. */
+ * Neither loop uses fused multiply-add: products of floats and doubles are rounded, and all instruction sets must
+ * round alike. */
 #include "vec/turn.h"
 #include "base/bytes.h"
 
 /* Computes elements r .. r + TURNED - 1 of u[k] = a v_k, with `a` at row r; v_k is column k of v. `count` is a
- * constant in each case, so that the sums live in registers. Columns are taken four at a time; the last four may
- * overlap columns that were added before, and `tail` has zeros in place of their factors. */
+ * constant in each case, so that the sums stay in registers. Columns of a are taken four at a time; the last four may
+ * overlap columns that were already added, and `tail` holds the rows of v for the last four columns, with zeros for
+ * those already added. */
 INLINE void project_turned(const float *a, size_t cols, const double *v, const double *tail, const int count,
                            uint8_t *const u[4], size_t r)
 {
@@ -33,7 +35,8 @@ INLINE void project_turned(const float *a, size_t cols, const double *v, const d
     }
 }
 
-/* The same for one row, in the same order of operations as a lane of project_turned. */
+/* Computes element r of u[k] = a v_k, with `a` at row r, in the order of operations in which a lane of project_turned
+ * computes an element. */
 static void project_one(const float *a, size_t cols, const double *v, size_t count, uint8_t *const u[4],
                         size_t r)
 {
@@ -74,7 +77,7 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
         project_one(a + r * cols, cols, v, count, u, r);
 }
 
-/* Row r of x = the sum over k of u[k][r] v[k], plus the old row when `add`; for rows of at least a vector's
+/* Sets row r of x to the sum over k of u[k][r] v[k], plus the old row when `add`; for rows of at least a vector's
  * length. */
 static void outer_long(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                        size_t cols, bool add, float *x)
@@ -96,8 +99,8 @@ static void outer_long(const float *const u[4], const float *const v[4], size_t 
     }
 }
 
-/* Short rows are handled in groups of LANES rows. A group fills exactly `cols` SIMD vectors, and each lane of these
- * has the same row and column within every group. */
+/* Sets x to the sum of count rank-one matrices. Short rows are handled in groups of LANES rows. A group fills exactly
+ * `cols` SIMD vectors, and a given lane of these vectors has the same row and column within every group. */
 void ISA_NAME(outer_rows)(const float *const u[4], const float *const v[4], size_t count, size_t rows,
                           size_t cols, bool add, float *x)
 {

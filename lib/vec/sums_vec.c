@@ -45,7 +45,8 @@ void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares)
 
 float ISA_NAME(abs_max)(const float *x, size_t n)
 {
-    VecI top[PARTS]; /* magnitudes compare as their bits do as integers */
+    /* magnitudes are compared by their bits, which as integers have the order of the floats */
+    VecI top[PARTS];
     int32_t lane[ROW], most = 0;
     size_t i = 0;
     for (int v = 0; v < PARTS; v++)

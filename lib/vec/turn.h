@@ -1,18 +1,19 @@
 /* turn.h -- transposes a few rows of a matrix, four columns at a time.
  *
- * Afterwards a vector holds one column of TURNED rows. Each lane then adds up the products of its own row, and the
- * sum needs no reduction at the end. */
+ * After the transposition a vector holds one column of TURNED rows. Each lane then adds up the products of one row,
+ * and the sum over a row needs no reduction over lanes at the end. */
 #ifndef ATOMO_TURN_H
 #define ATOMO_TURN_H
 
 #include "vec/vec.h"
 
-enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES }; /* rows at a time; vectors of doubles for them */
+/* TURNED: rows that are transposed at a time; PER_TURN: vectors of doubles that hold one column of these rows */
+enum { TURNED = DLANES == 8 ? 8 : 4, PER_TURN = TURNED / DLANES };
 
 typedef float Turned __attribute__((vector_size(4 * TURNED)));
 
 #if VEC_BYTES == 64
-#define LOW_PAIRS(a, b)   _mm256_unpacklo_ps(a, b) /* each half: a0 b0 a1 b1 */
+#define LOW_PAIRS(a, b)   _mm256_unpacklo_ps(a, b) /* each 128-bit half becomes a0 b0 a1 b1 */
 #define HIGH_PAIRS(a, b)  _mm256_unpackhi_ps(a, b)
 #define LOW_HALVES(a, b)  _mm256_shuffle_ps(a, b, 0x44)
 #define HIGH_HALVES(a, b) _mm256_shuffle_ps(a, b, 0xee)
@@ -23,8 +24,8 @@ typedef float Turned __attribute__((vector_size(4 * TURNED)));
 #define HIGH_HALVES(a, b) SHUFFLE4(a, b, 2, 3, 6, 7)
 #endif
 
-/* Returns sum + a b for a and b converted from float: their product is exact in double, so that the result is rounded
- * once, fused or not. */
+/* Returns sum + a b for a and b converted from float: the product a b is exact in double, so that the result is
+ * rounded once, with or without a fused multiply-add. */
 INLINE VecD add_product(VecD sum, VecD a, VecD b)
 {
 #if VEC_BYTES == 64
@@ -34,7 +35,8 @@ INLINE VecD add_product(VecD sum, VecD a, VecD b)
 #endif
 }
 
-/* Loads four columns of the row at `a`, and with 8 rows at a time also of the fourth row after it. */
+/* Loads four columns of the row at `a`; with 8 rows at a time also the same columns of the fourth row after it, into
+ * the upper half. */
 INLINE Turned load_turned(const float *a, size_t stride)
 {
 #if VEC_BYTES == 64
@@ -60,7 +62,7 @@ INLINE void turn_rows(const float *a, size_t stride, Turned column[4])
     column[3] = HIGH_HALVES(high01, high23);
 }
 
-/* Returns rows part * DLANES .. (part + 1) * DLANES - 1 of a column, as doubles. */
+/* Returns rows part * DLANES .. (part + 1) * DLANES - 1 of a transposed column, as doubles. */
 INLINE VecD widen(Turned v, int part)
 {
 #if VEC_BYTES == 64 /* compilers turn the general conversion below into four instructions */

@@ -24,8 +24,9 @@ enum {
     LANES = VEC_BYTES / 4,
     ROW = 16,
     PARTS = ROW / LANES
-};                                                      /* floats in a vector, in a row; vectors in a row */
-enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES }; /* doubles in a vector; vectors of them in a row */
+}; /* floats in a vector, in a row; vectors in a row */
+/* DLANES: doubles in a vector; DPARTS: vectors of doubles in a row */
+enum { DLANES = VEC_BYTES / 8, DPARTS = ROW / DLANES };
 
 typedef float VecF __attribute__((vector_size(VEC_BYTES)));
 typedef int32_t VecI __attribute__((vector_size(VEC_BYTES)));
@@ -89,7 +90,7 @@ INLINE VecF pick_lanes(VecF v, VecI index)
     __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
 #endif
 
-/* Returns the sum of 16 lanes, added in a fixed tree; every sum ends with it. */
+/* Returns the sum of 16 lanes, added in a fixed tree; every sum over lanes ends with this function. */
 INLINE double tree16(const double lane[ROW])
 {
     double s[8];

@@ -2,8 +2,8 @@
  * each pair of neighbours gives one smooth and one detail coefficient.
  *
  * Sums are taken in double, tap by tap in the same order in every lane, and only the results are rounded to float.
- * Taps rounded to float would be wrong by up to 2^-25, the same way at each of up to twenty levels, so these errors
- * would add up; errors of rounded results are random and partly cancel. */
+ * Taps rounded to float would have errors up to 2^-25 that are the same at each of up to twenty levels and would add
+ * up; errors of rounded results are random and partly cancel. */
 #include "vec/vec.h"
 
 enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
@@ -89,13 +89,14 @@ INLINE void store_narrow(float *p, VecD v)
 #endif
 }
 
-/* Element k of `to` is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). */
+/* A filter f and its output: element k of `to` is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1).
+ * The inputs a and b are the even and the odd elements of x, or the smooth and the detail coefficients. */
 typedef struct {
     const double *f;
     float *to;
 } Filter;
 
-/* Applies two filters in one pass over a and b. */
+/* Applies two filters to the inputs a and b in one pass. */
 INLINE void filter_both(const float *a, const float *b, size_t n, Filter one, Filter two, const int step,
                         const int half)
 {
@@ -140,7 +141,8 @@ INLINE void split(const WaveletFilter *w, const float *x, size_t pairs, float *s
     }
 }
 
-/* The transpose of `split`: pair k of x depends on smooth and detail coefficients k, k - 1, ..., k - half + 1. */
+/* The transpose of `split`: computes pairs of x; pair k depends on smooth and detail coefficients k, k - 1, ..., k -
+ * half + 1. */
 INLINE void join(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x,
                  const int half)
 {
