@@ -103,8 +103,8 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
 
 /* ---- a spec at several rates ---- */
 
-/* The first row that fits a key gives its values. The rows: bits and ranks, numbers of levels, shares, real-valued
- * bits and ranks. */
+/* Typical values of a rate key: the values of the first row that fits the key. The rows are for bits and ranks,
+ * for numbers of levels, for shares, and for real-valued bits and ranks. */
 static const struct {
     ParamType type;
     /* a key fits if its default is at most `usual` and the upper end of its range at most `high` */

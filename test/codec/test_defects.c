@@ -12,8 +12,8 @@
 #include "coder/signs.h"
 #include "compress/spec.h"
 
-/* ---- 1: levels were rounded up when the random number is above the fraction, so 0.1 was rounded up nine times in
- * ten ---- */
+/* ---- defect 1: levels were rounded up when the random number is above the fraction, so 0.1 was rounded up nine
+ * times in ten ---- */
 
 static double share_rounded_up(uint32_t s, double fraction)
 {
@@ -40,7 +40,7 @@ static void defect_1_qsgd_rounds_up_with_the_fraction_and_not_with_its_complemen
             check_near(share_rounded_up(s, fraction), fraction, 6.5 * 0.5 / sqrt(60000));
 }
 
-/* ---- 2 and 3: svd, on matrices with a known spectrum on their diagonal ---- */
+/* ---- defects 2 and 3: svd, on matrices with a known spectrum on their diagonal ---- */
 
 static Try *open_spectrum(const char *spec, size_t rows, size_t atoms, double (*lambda)(size_t k))
 {
@@ -147,7 +147,8 @@ static void defect_3_a_steady_number_of_atoms_leaves_each_its_own_probability(vo
     }
 }
 
-/* ---- 4: onebit: the complement of a byte mask of 0 and 1 is 255 and 254, which multiplied the positive mean ---- */
+/* ---- defect 4: onebit: the complement of a byte mask of 0 and 1 is 255 and 254, which multiplied the positive
+ * mean ---- */
 
 static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
 {
@@ -160,7 +161,7 @@ static void defect_4_both_sides_of_onebit_decode_to_their_own_mean(void **state)
     try_close(t);
 }
 
-/* ---- 5: randk: no scaling by n/k, indices drawn with replacement, and an index of n ---- */
+/* ---- defect 5: randk: no scaling by n/k, indices drawn with replacement, and an index of n ---- */
 
 static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_k(void **state)
 {
@@ -190,7 +191,7 @@ static void defect_5_randk_sends_k_different_elements_and_scales_them_by_n_over_
     }
 }
 
-/* ---- 6: natural: the rounded vector was computed, but the input was returned ---- */
+/* ---- defect 6: natural: the rounded vector was computed, but the input was returned ---- */
 
 static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void **state)
 {
@@ -211,7 +212,7 @@ static void defect_6_natural_decodes_to_powers_of_two_and_not_to_its_input(void 
     try_close(t);
 }
 
-/* ---- 8: a threshold relative to the largest value, not to the largest magnitude, sends all of a negative
+/* ---- defect 8: a threshold relative to the largest value, not to the largest magnitude, sends all of a negative
  * gradient ---- */
 
 static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(void **state)
@@ -238,7 +239,7 @@ static void defect_8_a_threshold_of_a_negative_gradient_is_one_of_magnitudes(voi
     }
 }
 
-/* ---- 10: a number of bits kept in a float is wrong beyond 2^24 ---- */
+/* ---- defect 10: a number of bits kept in a float is wrong beyond 2^24 ---- */
 
 static void defect_10_sizes_beyond_two_to_the_24_bits_are_exact(void **state)
 {
@@ -274,7 +275,7 @@ static void defect_10_a_stream_of_more_than_two_to_the_24_bits_ends_at_its_last_
     test_free(data);
 }
 
-/* ---- 11: sign: a third level, 0 for zeros, does not fit in one bit ---- */
+/* ---- defect 11: sign: a third level, 0 for zeros, does not fit in one bit ---- */
 
 static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **state)
 {
@@ -288,7 +289,7 @@ static void defect_11_zeros_of_both_signs_are_plus_and_no_third_level(void **sta
     try_close(t);
 }
 
-/* ---- 12: a trainer compressed a variable other than the gradient that it computed ---- */
+/* ---- defect 12: a trainer compressed a variable other than the gradient that it computed ---- */
 
 static Status load_line(void *data, const Vector *v, float *x, Error *err)
 {

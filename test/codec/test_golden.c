@@ -34,7 +34,7 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     check_ok(rig_decode(&rig), &rig.err);
     if (packed)
         used += snprintf(line + used, LINE - (size_t)used, "- | ");
-    /* rank 2, but rounding errors become atoms too, so that the number of atoms varies */
+    /* the source has rank 2, but rounding errors become atoms too, so that the number of atoms varies */
     else if (exact || strcmp(source->name, "low-rank-40x30"))
         used += snprintf(line + used, LINE - (size_t)used, "%zu | ", rig.payload.size);
     else
@@ -118,8 +118,8 @@ static void payloads_are_what_they_were(void **state)
         one_codec(compressors[i]);
 }
 
-/* Tests a refuse file: the spec, the shape as numbers, then the payload in hex (white space ignored, rounds
- * separated by |), then # and the text that the error must contain. */
+/* Tests that the payload in a file is refused. The file has the spec, the shape as numbers, then the payload in
+ * hex (white space ignored, rounds separated by |), then # and the text that the error must contain. */
 static void refuse_one(const char *path)
 {
     char spec[128], shape_line[64], why[128] = "";

@@ -164,7 +164,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
     double least = HUGE_VAL;
     open_world(&w);
     check_ok(compare_run(&w.c, &w.failures, w.a, &w.err), &w.err);
-    /* reads for percentiles, plan and trial */
+    /* vectors are read for the percentiles, for the plan and for the trial */
     check(w.failures == 0 && w.loads == CELLS * (3 * VECTORS - 1));
     for (size_t k = 0; k < CELLS; k++) {
         const double *ms = &w.encode_ms[k * (VECTORS + 1)];

@@ -45,8 +45,8 @@ static void no_payload_is_larger_than_raw_and_repeats_are_equal(void **state)
     for_all(small_and_repeatable, false);
 }
 
-/* Checks that the payload of a codec without RANDOM depends neither on its own random address nor on the
- * shared one. */
+/* Checks that the payload of a codec without RANDOM depends neither on the worker's own random numbers nor on
+ * those that all workers share. */
 static void draws_nothing(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
@@ -227,7 +227,7 @@ static void adds(Rig *rig, const Source *source, const float *x)
     memcpy(first, rig->decoded, n * sizeof *first);
     memcpy(copy, rig->payload.data, rig->payload.size);
     const Bytes one = {copy, rig->payload.size};
-    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* the same step of worker 1 */
+    check_ok(rig_encode_as(rig, x, 0, 1), &rig->err); /* worker 1 encodes the same step */
     check_ok(rig_decode(rig), &rig->err);
     const Bytes both[] = {one, buf_bytes(&rig->payload)};
     const size_t room = 2 * rig->payload.cap + 64; /* 64 bytes for headers of wrappers */

@@ -1,8 +1,9 @@
-/* test_ties.c -- topk on vectors with equal magnitudes: of these it must send the first ones. */
+/* test_ties.c -- topk on vectors with equal magnitudes: of equal magnitudes it must send the elements with the
+ * lowest indices. */
 #include "rig/try.h"
 
-/* The vectors have eight magnitudes with random signs. topk must send all elements above the k-th magnitude, and
- * of those equal to it the first, k elements in all. */
+/* The vectors have eight magnitudes with random signs. topk must send k elements: all above the k-th largest
+ * magnitude, and, of the elements equal to it, those with the lowest indices. */
 static void topk_keeps_exactly_k_of_ties_on_any_number_of_threads(void **state)
 {
     (void)state;

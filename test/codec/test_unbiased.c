@@ -5,8 +5,8 @@
 #include "rig/every_codec.h"
 #include "compress/spec.h"
 
-/* Returns the number of draws that detects a bias of 1 % (1.08e6 times the gain's variance), limited to what
- * a test may cost. */
+/* Returns the number of draws that detects a bias of 1 % (1.08e6 times the variance of the gain <estimate, x> /
+ * |x|^2), limited to what a test may cost. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
     const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e6 / (double)(n + 300);
@@ -85,7 +85,7 @@ static double bias_seen(double gain_variance)
     return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
 }
 
-/* Returns the variance of one draw's gain; NaN when the codec is not unbiased. */
+/* Returns the variance of one draw's gain <estimate, x> / |x|^2; NaN when the codec is not unbiased. */
 static double gain_variance(const char *spec, const float *x)
 {
     Rig rig;
@@ -126,16 +126,16 @@ static const char *name_of(const char *spec)
     return codec->ops->name;
 }
 
-/* True when a mode with gain variance v is a better one to test than a mode with variance `other`: the noisier of
- * two modes for which DRAWS_GOOD draws suffice; else the quieter. */
+/* True when a codec's mode (a spec) with gain variance v is a better mode to test than a mode with variance
+ * `other`: the noisier of two modes for which DRAWS_GOOD draws suffice; else the quieter. */
 static bool goes_before(double v, double other)
 {
     const bool good = draws_wanted(v) <= DRAWS_GOOD, other_good = draws_wanted(other) <= DRAWS_GOOD;
     return good != other_good ? good : good ? v > other : v < other;
 }
 
-/* Tests one mode of each codec. A mode so noisy that a bias of 1 % needs more than DRAWS_MOST draws is tested
- * with a larger bias. */
+/* Tests one mode (spec) of each codec. A mode so noisy that a bias of 1 % needs more than DRAWS_MOST draws is
+ * tested with a larger bias. */
 static void a_bias_of_one_percent_is_caught(void **state)
 {
     (void)state;

@@ -39,11 +39,11 @@ static const Row rows[] = {
     {"eden:bits=0.5", M_PI - 1, M_PI - 1, .5, .5, PUBLISHED, 0}, /* half of the elements are sent, at 1 bit */
     /* a tenth of the elements is sent, at 1 bit */
     {"eden:bits=0.1", 14.708, 14.708, .1, .1, PUBLISHED, 0},
-    {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0}, /* 1 / (2/pi) - 1 */
-    {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},       /* 1 - 2/pi */
+    {"drive", M_PI / 2 - 1, M_PI / 2 - 1, 1, 1, PUBLISHED, 0}, /* the error is 1 / (2/pi) - 1 */
+    {"drive:scale=mse", .363, .364, 1, 1, PUBLISHED, 0},       /* the error is 1 - 2/pi */
     /* no scale is sent, so the error means nothing */
     {"sign", NAN, NAN, 1, 1, TABLE, 0},
-    /* 1 - 2/pi for normal, 1/2 for Laplace elements */
+    /* the error is 1 - 2/pi for normal, 1/2 for Laplace elements */
     {"scaledsign", .364, .501, 1, 1, TABLE, 0},
     {"scaledsign:scale=bucket", .364, .501, 1.0625, 1.0625, TABLE, 0},
     {"onebit", .364, .501, 1, 1, TABLE, 0},

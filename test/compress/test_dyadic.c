@@ -127,7 +127,8 @@ static void probabilities_are_optimal_in_each_basis(void **state)
         }
 }
 
-/* Limits and false-alarm rate as in draws.h; the `planted` bias multiplies every estimate by 1.02. */
+/* Mean and variance of draws must pass the limits of draws.h; estimates multiplied by 1.02, the `planted` bias,
+ * must fail. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;

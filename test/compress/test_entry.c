@@ -73,7 +73,7 @@ static void a_misleading_sample_changes_nothing(void **state)
                 const bool seen = k == rng_mix(i, RNG_STRIDE) % stride;
                 float *v = &x[i * stride + k];
                 *v = copysignf(how == 0   ? (seen ? 100 : 1e-3f) /* the guessed level is far too high */
-                               : how == 1 ? (seen ? 1e-3f : 100) /* far too low */
+                               : how == 1 ? (seen ? 1e-3f : 100) /* the guessed level is far too low */
                                : how == 2 ? (seen ? 0 : 1)       /* all sampled elements are zero */
                                           : (i % 5000 || k ? 1e-6f * (float)(1 + k)
                                                            : 1e7f), /* a few elements make up the sum */

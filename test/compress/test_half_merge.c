@@ -8,7 +8,8 @@ enum { WORKERS = 5, N = 3000 };
 
 static const struct {
     const char *spec;
-    double step, least; /* a half's last place: largest, relative to the value; smallest, absolute */
+    /* step: largest distance between neighbouring halves, relative to the value; least: smallest distance */
+    double step, least;
 } halves[] = {{"fp16", 0x1p-10, 0x1p-24}, {"bf16", 0x1p-7, 0x1p-133}};
 
 typedef struct {

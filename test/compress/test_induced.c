@@ -21,8 +21,8 @@ static Shape matrix(void)
     return (Shape){.rank = 2, .dim = {20, 35}, .n = N};
 }
 
-/* A payload is that of the first codec followed by that of the second, each as if run alone, the second at the
- * random address that docs/FORMAT.md gives. */
+/* A payload is that of the first codec followed by that of the second, each as if run alone, the second with the
+ * random numbers that docs/FORMAT.md gives. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
     (void)state;

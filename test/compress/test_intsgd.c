@@ -190,7 +190,7 @@ static void what_cannot_merge_is_refused(void **state)
     for (size_t i = 0; i < 64; i++)
         check_rel((double)k.t[0]->x[i], 256 * (double)k.t[0]->y[i], 1e-6);
     check(codec_merge(&k.call[0], many, MANY, &out) == ERR_NUMERIC);
-    /* the shared scale is not a gradient */
+    /* the merged payload of round 0 holds the shared scale, not a gradient */
     check(codec_decode(&k.call[0], k.heard, k.t[0]->y) == ERR_CORRUPT);
     crowd_close(&k);
 }

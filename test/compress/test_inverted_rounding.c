@@ -117,7 +117,7 @@ static double error_of_qsgd(size_t p, double a, int levels)
 
 /* With A = |x|_1 / |x|_2 and s levels, qsgd's squared relative error is A/s - 1, as hardly an element of these
  * vectors exceeds norm / s. The number of elements rounded up to level 1 has a variance of at most A s, and each
- * adds 1 / s^2 to the error. That is a thirtieth of the published errors. */
+ * adds 1 / s^2 to the error. This error is a thirtieth of the published errors. */
 static void qsgd_errs_a_thirtieth_of_that(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void what_is_called_corrected_follows_from_what_was_printed(void **state)
         check(csv_real(&file.table, row, "published relative_error") == (bits == 1   ? e->one
                                                                          : bits == 2 ? e->mixed
                                                                                      : e->three));
-        check_rel(corrected, a / bits - 1, 5e-4); /* to the last printed digit */
+        check_rel(corrected, a / bits - 1, 5e-4); /* the printed values agree to the last digit */
         check(strstr(csv_cell(&file.table, row, "cause"), text_format(arena, "= %.2f", a)));
     }
     assert_int_equal(found, 6);

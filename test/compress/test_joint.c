@@ -103,7 +103,7 @@ static void a_tensor_alone_is_a_step_of_one(void **state)
     model_close(&m);
 }
 
-/* Limits and false-alarm rate as in draws.h. */
+/* Mean and variance of planned draws must pass the limits of draws.h. */
 static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
 {
     (void)state;

@@ -71,7 +71,7 @@ static void the_last_bit_of_every_tensor_saves_the_same(void **state)
                 const CurvePoint there = point_ref(m.x[j], m.shape[j].n, o[j].at.level * exp2(k / 24.0));
                 const double rate = (there.variance - here.variance) / (here.bits - there.bits);
                 if (there.level > sum)
-                    continue; /* less than one expected atom: not on the curve */
+                    continue; /* this level expects less than one atom, so it is not on the curve */
                 if (there.bits > 1.03 * here.bits)
                     gain[inner] = fmax(gain[inner], rate);
                 else if (there.bits < 0.97 * here.bits)

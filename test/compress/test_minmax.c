@@ -203,7 +203,8 @@ static void extremes_and_constants_come_back_and_nothing_leaves_the_range(void *
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
     for (size_t v = 0; v < countof(values); v++)
         for (int bits = 1; bits <= 16; bits++)
-            for (int kind = 0; kind < 3; kind++) { /* a constant; 0 and the value; 1 and its neighbour */
+            /* three kinds of vectors: a constant; 0 and the value; 1 and its neighbouring float */
+            for (int kind = 0; kind < 3; kind++) {
                 Try *t = open_case((Case){300, 100, bits, bits % 2});
                 for (size_t i = 0; i < 300; i++)
                     t->x[i] = kind == 0 || i % 3 == 1 ? values[v] : 0;

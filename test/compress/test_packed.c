@@ -296,7 +296,8 @@ static void chunks_that_no_encoder_writes_are_refused(void **state)
     add_blosc(h, zeros, 4 * N, 4, "blosclz");
     h->bytes[h->size++] = 0;
     store_u32(h->bytes + 1 + 12, (uint32_t)h->size - 1);
-    h->bytes[1 + 16]++; /* the offset of the first block follows */
+    /* the offset of the chunk's first block, which follows the 16-byte header, now points one byte too far */
+    h->bytes[1 + 16]++;
     refused(h, "do not unpack");
     h = hostile_open("blosc+none", N);
     add_blosc(h, zeros, 4 * N, 8, "blosclz");

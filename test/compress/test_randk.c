@@ -5,7 +5,7 @@
 
 #include <float.h>
 
-/* Returns the random address that all workers share. */
+/* Returns the source of random numbers that all workers share in repeat r. */
 static Rng address(uint64_t r)
 {
     return rng_open(11, r, RNG_EVERYONE, 0, 5);
@@ -19,8 +19,8 @@ static size_t kept_ref(double ratio, size_t n)
     return n == 0 ? 0 : k < 1 ? 1 : k;
 }
 
-/* The payload holds the elements of the subset drawn at the random address, in index order; they are decoded times
- * n/k. */
+/* The payload holds the elements of the subset that the shared random numbers select, in index order; they are
+ * decoded times n/k. */
 static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 {
     (void)state;

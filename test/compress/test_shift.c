@@ -176,11 +176,11 @@ static void diana_learns_at_one_over_one_plus_omega(void **state)
     } rows[] = {{"diana+randk:ratio=0.1", 9},
                 {"diana+natural", 0.125},
                 {"diana+entry:ratio=0.1", 9},
-                {"diana+lq:q=2", 23.5},                 /* sqrt n - 1 */
-                {"diana+lq:q=1", 599},                  /* n - 1 */
-                {"diana+terngrad", 11.8},               /* (sqrt n + 1)/2 - 1, plus a smaller term */
-                {"diana+qsgd:levels=1,bucket=0", 23.5}, /* sqrt n / s - 1, s levels */
-                {"diana+qsgd:levels=4,bucket=0", 5.1},  /* sqrt n / s - 1, s levels */
+                {"diana+lq:q=2", 23.5},                 /* omega = sqrt n - 1 */
+                {"diana+lq:q=1", 599},                  /* omega = n - 1 */
+                {"diana+terngrad", 11.8},               /* omega = (sqrt n + 1)/2 - 1, plus a smaller term */
+                {"diana+qsgd:levels=1,bucket=0", 23.5}, /* omega = sqrt n / s - 1 with s levels */
+                {"diana+qsgd:levels=4,bucket=0", 5.1},  /* omega = sqrt n / s - 1 with s levels */
                 {"diana+none", 0},
                 {"diana+topk", 0}};
     for (size_t k = 0; k < countof(rows); k++) {
@@ -355,7 +355,7 @@ static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
         up[i] = FLT_MAX, down[i] = -FLT_MAX;
     rig_open(&rig, "ef21+none", shape_vector(N));
     step(&rig, up, 0);
-    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* the difference is 2 FLT_MAX */
+    check(rig_encode(&rig, down, 1) == ERR_NUMERIC); /* gradient minus shift is 2 FLT_MAX */
     rig.message.rounds = 1;
     uint8_t bytes[1 + sizeof up] = {PAYLOAD_RAW};
     memcpy(bytes + 1, up, sizeof up);

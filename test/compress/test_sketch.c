@@ -137,7 +137,7 @@ static void the_merged_sketch_is_that_of_the_sum(void **state)
         float *sum = NEW_ZERO(t->arena, float, N);
         t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
         for (int w = 0; w < WORKERS; w++) {
-            t->call.rng = rng_open(2, 0, w, 0, 0); /* the worker's own address must not matter */
+            t->call.rng = rng_open(2, 0, w, 0, 0); /* the worker's own random numbers must not matter */
             rounded_normal(t, (uint64_t)w);
             check_ok(try_send(t), &t->err);
             uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);

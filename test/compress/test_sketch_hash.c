@@ -125,7 +125,8 @@ static void collisions_are_as_many_as_chance_makes(void **state)
             load[bucket[row][i]]++;
         const double x = chi_square(load, COLS, (double)N / COLS);
         check(x < chi_limit(COLS - 1));
-        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS)); /* nor are the loads more even than random ones */
+        /* nor are the loads of the cells more even than random loads */
+        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS));
         for (size_t other = 0; other < row; other++) {
             double both = 0, same = 0;
             for (size_t i = 0; i < N; i++)

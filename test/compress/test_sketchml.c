@@ -301,7 +301,7 @@ static void errors_fall_with_cells(void **state)
         check(error < last && (double)t->out.size > bits);
         last = error;
         bits = (double)t->out.size;
-        if (s == 1) /* 0.1225 when this was written */
+        if (s == 1) /* the error was 0.1225 when this test was written */
             check(error / norm < 0.15);
         try_close(t);
     }

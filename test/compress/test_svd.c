@@ -47,8 +47,8 @@ static void fill_ref(Expected *e, double rank)
     }
 }
 
-/* Returns the expected values. Singular values come largest first; those within rounding error of the largest
- * are set to 0. */
+/* Returns the expected values. Singular values come largest first; values within the rounding error of the largest
+ * one are set to 0. */
 static Expected expect(Arena *a, const Shape *shape, const float *x)
 {
     Error err;
@@ -237,7 +237,7 @@ static void real_gradients(void **state)
             const ArenaMark mark = arena_mark(a);
             float *x = NEW(a, float, shape->n);
             check_ok(dump_read(dump, i, x, &err), &err);
-            if (shape->n <= 70000) /* the largest tensors are slow; similar shapes are above */
+            if (shape->n <= 70000) /* the largest tensors are slow; similar shapes are tested above */
                 check_tensor(shape, x, (size_t)fmin(100, 4 + 200000 / (double)shape->n));
             arena_rewind(a, mark);
         }

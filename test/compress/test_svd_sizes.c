@@ -40,7 +40,7 @@ static void rounded_vectors_have_a_fraction_of_the_variance_at_the_same_size(voi
                                         "charlm-shakespeare.h5"};
     static const struct {
         const char *floats, *rounded;
-        double share; /* at most this share of the variance with float vectors */
+        double share; /* the second spec's variance is at most this share of the first spec's */
     } pairs[] = {{"svd:rank=1,draw=systematic", "svd:rank=3.5,vectors=qsgd,draw=systematic", 1. / 3},
                  {"svd:rank=1,draw=systematic", "svd:rank=6,vectors=qsgd,vbits=6,draw=systematic", 1. / 5}};
     for (size_t f = 0; f < countof(files); f++) {

@@ -144,7 +144,7 @@ static void a_bias_of_one_percent_would_show(void **state)
     }
 }
 
-/* ---- random addresses ---- */
+/* ---- independent random words for the vectors ---- */
 
 /* The matrix is a multiple of uu'. If both singular vectors were rounded with the same random words, the mean of
  * each diagonal element would be too large by its rounding variance, and the mean trace by the relative rounding
@@ -177,7 +177,7 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
     rig_close(&rig);
 }
 
-/* A singular vector's payload is that of bf16 or qsgd alone, at the random address that docs/FORMAT.md gives. */
+/* A singular vector's payload is that of bf16 or qsgd alone, with the random numbers that docs/FORMAT.md gives. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
     (void)state;

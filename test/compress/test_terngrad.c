@@ -185,7 +185,8 @@ static void damaged_shared_scales_are_refused(void **state)
         check(codec_receive(&t->call, &m, t->y) == rows[i].want);
         check(t->codec->ops->merge(&t->call, &m.round[0], 1, &merged) == rows[i].want);
     }
-    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT); /* a scale, not a gradient */
+    /* round 0 has a scale, not a gradient */
+    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
     try_close(t);
 }
 

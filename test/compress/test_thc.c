@@ -275,7 +275,7 @@ static void damaged_norms_and_sums_are_refused(void **state)
     uint8_t sum[2 + 5 * 32] = {2, 3};
     memset(sum + 2, 0xff, 5 * 32); /* codes of 31, where three workers have at most 21 */
     check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
-    /* the first round has norms, not a gradient */
+    /* round 0 has norms, not a gradient */
     check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
     try_close(t);
 }

@@ -183,7 +183,8 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
     }
 }
 
-/* Limits and false-alarm rate as in draws.h; the `planted` bias multiplies every estimate by 1.02. */
+/* Mean and variance of draws must pass the limits of draws.h; estimates multiplied by 1.02, the `planted` bias,
+ * must fail. */
 static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
 {
     (void)state;

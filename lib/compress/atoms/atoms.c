@@ -10,7 +10,7 @@ size_t atoms_bound(size_t n)
     return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
 }
 
-/* ---- index sets of the heavy or of the light atoms ---- */
+/* ---- index sets of the heavy (p = 1) or of the light (p < 1) atoms ---- */
 
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
 {
@@ -47,8 +47,9 @@ static const size_t *side_run(const Indices *set, size_t block, size_t *count)
     return s->index;
 }
 
-/* If a list of all indices takes at most a byte for each of the n atoms, collects the indices in a list first; else
- * finds them block by block while they are written. */
+/* Writes the indices of the kept heavy or light atoms. If a list of all these indices takes at most a byte for
+ * each of the n atoms, collects them in a list first; else finds the indices block by block while they are
+ * written. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = blocks_of(n);
@@ -194,8 +195,8 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
 
 /* ---- reading ---- */
 
-/* The heavy or the light atoms of a payload: `value` has the coefficients of heavy atoms; `sign` and `tau` are for
- * light ones. */
+/* The heavy (p = 1) or the light (p < 1) atoms read from a payload: `value` has the coefficients of heavy atoms;
+ * `sign` and `tau` are set for light atoms. */
 typedef struct {
     Places set;
     const uint8_t *value, *sign;
@@ -249,7 +250,8 @@ static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
     return OK;
 }
 
-/* Refuses an atom that is both heavy and light, and a heavy atom that is not above the level. */
+/* Refuses an atom that is both heavy (p = 1) and light (p < 1), and a heavy atom whose magnitude is not above the
+ * water level tau. */
 static Status check_lists(const Call *c, const ReadAtoms *heavy, const ReadAtoms *light, size_t n)
 {
     for (size_t h = 0; h < heavy->set.count && light->set.count; h++)

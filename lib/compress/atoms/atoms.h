@@ -19,21 +19,23 @@ enum { EMPTY_SEND, EMPTY_RESAMPLE };
 enum { DRAW_INDEPENDENT, DRAW_SYSTEMATIC };
 extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
 
-/* The keys that all codecs of this family have; T has `int probs, empty, draw`. */
+/* The parameters that all ATOMO codecs share; T, a codec's struct of parameters, has the members `int probs,
+ * empty, draw`. */
 #define ATOM_PARAMS(T)                                                                                       \
     PARAM_OF(T, probs, "optimal", atom_probs, "Algorithm 1, or the released coder's clipped shares"),        \
         PARAM_OF(T, empty, "send", atom_empty,                                                               \
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* How the level is chosen and atoms are drawn. The first of the fields budget, bits, eps and tau that is above 0 sets
- * the level; probs applies to budget only. */
+/* How the water level tau is chosen and atoms are drawn. The first of the fields budget, bits, eps and tau that is
+ * above 0 sets tau; probs applies to budget only. */
 typedef struct {
     double budget; /* expected number of atoms */
-    /* expected bits of the payload, kind byte included; however small, the level still expects at least one atom */
+    /* expected bits of the payload, kind byte included; fewer bits than one atom needs count as the bits of one
+     * expected atom */
     double bits;
     double eps; /* variance divided by |x|^2 */
-    float tau;  /* the level */
+    float tau;  /* the water level */
     int probs, empty, draw;
 } AtomPlan;
 
@@ -48,21 +50,23 @@ typedef struct {
 } AtomPiece;
 
 typedef struct {
-    float tau;    /* the level; 0: every non-zero atom is heavy */
-    size_t heavy; /* number of heavy atoms; all of them are kept */
+    float tau;    /* number of heavy atoms (|x| > tau, p = 1), which are always kept */
+    size_t heavy; /* expected number of kept light atoms (p < 1) */
     double light; /* expected number of light atoms that are kept */
     size_t count; /* number of atoms kept; set by atoms_toss */
     struct Candidates *from;
 } AtomDraw;
 
-/* Finds the level for x (n) and the expected numbers of atoms. ERR_NUMERIC: tau is beyond float32. */
+/* Finds the water level tau for the n coefficients x, and the expected numbers of heavy and light atoms.
+ * ERR_NUMERIC: tau is beyond float32. */
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw);
 
-/* Draws the atoms. Independent draws use word i of c->rng for element i; a systematic draw uses one word for all. The
- * result does not depend on the number of threads. */
+/* Draws the atoms. Independent draws use random word i of c->rng for element i; a systematic draw uses one random
+ * word for all elements. The result does not depend on the number of threads. */
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
-/* Returns the atoms kept in a block. They are in `room`, which holds a whole block, or in the draw's own memory. */
+/* Returns the atoms kept in a block of elements: either in `room`, which must hold a whole block, or in memory of
+ * the draw. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
 /* ---- expected bits and variance: atoms_cost.c ---- */
@@ -70,25 +74,28 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 /* Returns the expected payload bits of a draw from n atoms: `heavy` heavy atoms, and `light` light atoms expected to
  * be kept. */
 double atoms_bits(size_t n, double heavy, double light);
-double atoms_light_bits(size_t n, double light);               /* the same for a light list alone */
-double atoms_phase_bits(size_t n, double heavy, double light); /* the same for complex atoms (fourier.c) */
+/* returns the expected bits of a payload's list of light atoms (p < 1) alone */
+double atoms_light_bits(size_t n, double light);
+/* as atoms_bits, for the complex atoms of fourier.c */
+double atoms_phase_bits(size_t n, double heavy, double light);
 
-/* Returns the level at which atoms_bits is `bits`; 0: `bits` suffices for every non-zero atom; NaN: out of memory. */
+/* Returns the water level at which the payload of x (n) is expected to take `bits` (atoms_bits); 0: `bits`
+ * suffices for every non-zero atom; NaN: out of memory. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
 /* Returns E |estimate - x|^2 = sum over |x| <= tau of |x| (tau - |x|), for orthonormal atoms and empty=send, and sets
  * m to the moments of the atoms' errors; NaN: out of memory. */
 double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
-/* The curve hook of codecs with orthonormal atoms: bits and variance at 16 levels to the octave, from the level that
- * expects one atom down to 0. */
+/* Computes the curve of a codec with orthonormal atoms: expected bits and variance at 16 water levels to the
+ * octave, from the level at which one atom is expected down to 0. */
 Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count);
 
 /* ---- payloads: atoms.c ---- */
 
 typedef struct {
     AtomPlan plan;
-    bool light; /* the payload is a light list alone, because no |x| is above tau */
+    bool light; /* true: the payload lists light atoms (p < 1) only, because no |x| is above tau */
 } AtomCoder;
 
 /* Returns an upper bound on the bytes of a payload of n atoms. */
@@ -99,19 +106,19 @@ size_t atoms_bound(size_t n);
 Status atoms_encode(const Call *c, const AtomCoder *coder, const float *x, size_t n, const float *raw,
                     Buf *out);
 
-/* Decodes a payload to the estimate x (n). ERR_CORRUPT: atoms_encode does not write this payload. `light` as in
- * AtomCoder. */
+/* Decodes a payload to the estimate x (n). light: the payload lists light atoms (p < 1) only. ERR_CORRUPT:
+ * atoms_encode does not write this payload. */
 Status atoms_decode(const Call *c, bool light, Bytes in, size_t n, float *x);
 
 /* Returns the closed form of the variance of atoms_encode: 0 if the tensor is sent raw; NaN: no closed form. */
 double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, size_t n);
 
-/* Returns which parts of the error are independent, and sets m to their moments (0 if the tensor is sent raw). For
- * atoms other than single elements. */
+/* Returns which parts of the estimate's error are independent, and sets m to the moments of these parts (0 if the
+ * tensor is sent raw). For atoms other than single elements. */
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m);
 
-/* The heavy or the light atoms of a draw, for writers of payloads. They read the draw block by block, because no list
- * of all kept atoms is in memory. */
+/* The heavy (p = 1) or the light (p < 1) atoms of a draw, for functions that write payloads. These functions read
+ * the draw block by block, because no list of all kept atoms is in memory. */
 typedef struct {
     const AtomDraw *draw;
     size_t n; /* number of atoms, kept or not */
@@ -128,10 +135,10 @@ size_t atom_side_count_heavy(const AtomSide *side);
 /* Writes the indices of the heavy or the light atoms, `count` of them. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
 
-/* Reads a set of indices below n. If the bytes are no set, sets in->bad and returns OK. */
+/* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
 Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
 
-/* ERR_CORRUPT: an index below n is in both sets. */
+/* Refuses a payload (ERR_CORRUPT) in which an index below n is in both sets. */
 Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);
 
 #endif

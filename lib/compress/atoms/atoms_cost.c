@@ -1,9 +1,9 @@
-/* atoms_cost.c -- expected bits and variance of a draw: at one level, at the level that meets a number of bits, and
- * at many levels (the curve).
+/* atoms_cost.c -- expected bits and variance of a draw of atoms: at one water level, at the level that meets a
+ * number of bits, and at many levels (the curve).
  *
- * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits without the
- * sign. At a bin's lower edge v, three numbers are exact: the number of heavy atoms, the expected number of light
- * atoms S1 / v, and the variance v S1 - S2. S1 and S2 are the sums of |x| and x^2 over |x| < v. */
+ * Levels are searched on a profile of the magnitudes: counts and sums in bins of the float's leading bits without
+ * the sign. At a bin's lower edge v, three numbers are exact: the number of heavy atoms, the expected number of
+ * light atoms S1 / v, and the variance v S1 - S2. S1 and S2 are the sums of |x| and x^2 over |x| < v. */
 #include "compress/atoms/atoms.h"
 
 #include "num/phase.h"
@@ -11,13 +11,13 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- at one level ---- */
+/* ---- bits and variance at one water level ---- */
 
-/* Returns the expected bits of a light list: for each of `light` atoms an index and `each` more bits, and tau if the
- * set is not empty. */
+/* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list: for
+ * each an index and `each` more bits, and once the float tau if the list is not empty. */
 static double light_bits(size_t n, double light, double each)
 {
-    const double any = -expm1(-light); /* about the probability that the set is not empty */
+    const double any = -expm1(-light); /* about the probability that the list is not empty */
     return indices_mean_bits((double)n, light) + any * (32 + 4) + each * light;
 }
 
@@ -78,7 +78,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
     return sum;
 }
 
-/* ---- the profile ---- */
+/* ---- the profile: counts and sums of magnitudes in bins ---- */
 
 typedef struct {
     double sum, square;
@@ -148,7 +148,8 @@ static void accumulate(Profile *p)
         const Bin own = p->bin[b];
         p->bin[b].sum = under.sum;
         p->bin[b].square = under.square;
-        /* skips empty bins, which are most: each addition must wait for the previous one */
+        /* skips the empty bins, which are most bins: every addition to a running sum waits for the previous
+         * addition */
         if (own.sum > 0) {
             under.sum += own.sum;
             under.square += own.square;
@@ -178,7 +179,7 @@ static double edge(const Profile *p, int bin)
     return (double)bits_float((uint32_t)bin << p->shift);
 }
 
-/* ---- the level that meets a number of bits ---- */
+/* ---- the water level that meets a number of bits ---- */
 
 enum { LEVEL_SHIFT = 16, LAST_EDGE = 0x7f7f /* the bin of the largest finite floats */ };
 
@@ -187,8 +188,8 @@ static double cost_at(const Profile *p, size_t n, int bin)
     return atoms_bits(n, (double)p->bin[bin].count, p->bin[bin].sum / edge(p, bin));
 }
 
-/* Returns the level whose expected bits are `bits`. Bits fall as the level rises: bisects the bins' edges, then
- * interpolates between two edges. */
+/* Returns the water level at which the payload is expected to take `bits`. These bits fall as the level rises:
+ * bisects the lower edges of the bins, then interpolates between two edges. */
 static double search(const Profile *p, size_t n, double bits)
 {
     int low = 1, high = LAST_EDGE; /* edge 0 is 0, which is not a level */
@@ -204,7 +205,7 @@ static double search(const Profile *p, size_t n, double bits)
     const double from = cost_at(p, n, low), to = cost_at(p, n, high);
     const double share = from > to ? fmin(1, fmax(0, (from - bits) / (from - to))) : 0;
     const double level = edge(p, low) + share * (edge(p, high) - edge(p, low));
-    return fmin(level, p->bin[p->bins - 1].sum); /* at the level |x|_1 one atom is expected */
+    return fmin(level, p->bin[p->bins - 1].sum); /* at the level |x|_1 the probabilities sum to 1 */
 }
 
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch)
@@ -220,7 +221,7 @@ double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, A
     return level;
 }
 
-/* ---- the curve over all levels ---- */
+/* ---- the curve of bits and variance over all water levels ---- */
 
 /* 16 bins to the octave: between two edges, bits and variance are within 2e-4 of a straight line. */
 enum { CURVE_SHIFT = 19 };
@@ -232,8 +233,8 @@ typedef struct {
     size_t count;
 } AtomCurve;
 
-/* Appends a level, after removing the last points if they need at least as many bits. False if the level needs at
- * least as many bits as a payload that keeps every atom. */
+/* Appends the point of a water level to the curve, after removing the last points if they need at least as many
+ * bits. False if the level needs at least as many bits as a payload that keeps every atom. */
 static bool add_level(AtomCurve *curve, double level, const Bin *at)
 {
     const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level),
@@ -246,8 +247,8 @@ static bool add_level(AtomCurve *curve, double level, const Bin *at)
     return true;
 }
 
-/* Appends levels downwards from |x|_1, at which one atom is expected. At levels of max |x| or more no atom is
- * heavy. */
+/* Appends points at water levels downwards from |x|_1, at which one atom is expected. At levels of max |x| or more
+ * no atom is heavy (p = 1). */
 static void add_levels(AtomCurve *curve, const Profile *p)
 {
     const Bin all = {p->bin[p->bins - 1].sum, p->bin[p->bins - 1].square, 0};

@@ -12,7 +12,7 @@ const char *const atom_probs[] = {"optimal", "clip", NULL};
 const char *const atom_empty[] = {"send", "resample", NULL};
 const char *const atom_draws[] = {"independent", "systematic", NULL};
 
-/* Removes the candidates of a block that their coins do not keep at the final level. */
+/* Removes, from a block's candidates, the atoms that their random words do not keep at the final water level. */
 static void toss(const Candidates *d, size_t block, AtomPiece *p)
 {
     const RngKey key = rng_key(&d->rng, USE_COIN, block);
@@ -45,7 +45,7 @@ static Status draw_independent(Candidates *d)
     return OK;
 }
 
-/* ---- systematic draws ---- */
+/* ---- systematic draws: one random offset for all atoms ---- */
 
 /* Returns p in units of 2^-64. p = 1 is returned as 0: it would add an integer to the running sum, of which only the
  * fraction matters. */
@@ -159,9 +159,9 @@ static Status draw_again(Candidates *d)
     return candidates_collect(d, toss_after_first);
 }
 
-/* ---- opening and drawing ---- */
+/* ---- finding the water level and drawing the atoms ---- */
 
-/* Number of heavy atoms in a block, and their sum of |x|. */
+/* Number of heavy atoms (p = 1) in a block of elements, and the sum of their |x|. */
 typedef struct {
     size_t count;
     double sum;

@@ -45,7 +45,7 @@ size_t basis_bound(const Call *c)
     return atoms_bound(c->shape->n);
 }
 
-/* ---- range of float32 ---- */
+/* ---- keeping estimates within the range of float32 ---- */
 
 double basis_lift(float largest)
 {
@@ -68,8 +68,8 @@ bool basis_scale(const float *from, size_t n, double lift, float *to)
 }
 
 /* True if no estimate can leave float32's range. With m = max |x|: |x|_2 <= sqrt(n) m, so |coef|_1 <= n m, and the
- * level is at most n m / budget. An estimate has at most n coefficients, each at most the larger of the level and
- * |x|_2. */
+ * water level is at most n m / budget. An estimate has at most n coefficients, each at most the larger of the
+ * level and |x|_2. */
 bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
 {
     const double side = sqrt((double)n), most = (double)largest * side;
@@ -87,7 +87,7 @@ Status basis_check_range(const Call *c, Bytes payload)
     return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
 }
 
-/* ---- the transform ---- */
+/* ---- the transform between a tensor and its coefficients ---- */
 
 static Status transform(const Call *c, const float *x, float *coef)
 {
@@ -153,7 +153,7 @@ Status basis_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-/* ---- variance, curve, moments ---- */
+/* ---- variance, curve of bits and variance, moments of the error ---- */
 
 double basis_variance(const Call *c, const float *x)
 {

@@ -11,7 +11,7 @@
 
 #include "compress/atoms/atoms.h"
 
-/* Compressor.family for the hooks below. A Basis has: */
+/* An orthonormal basis; the Compressor.family of a codec that uses the hooks below. */
 typedef struct {
     /* Makes the plan for x; NULL: basis_plan makes it. */
     Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
@@ -21,7 +21,7 @@ typedef struct {
     bool light; /* payloads consist of a light list only (AtomCoder) */
 } Basis;
 
-/* The keys of the family; they are the first member of a codec's parameters. */
+/* The parameters that all codecs in an orthonormal basis share; the first member of a codec's parameters. */
 typedef struct {
     double ratio;
     int probs, empty, draw;
@@ -32,13 +32,14 @@ typedef struct {
           .rate = true),                                                                                     \
         ATOM_PARAMS(BasisKeys)
 
-/* Returns the plan of the keys: a budget of ratio n, or, if the Call has a CurvePoint, its level. */
+/* Returns the plan that the codec's parameters give: a budget of ratio * n expected atoms, or, if the Call has a
+ * CurvePoint, the water level of that point. */
 AtomPlan basis_plan(const Call *c);
 
-/* Returns the promise that depends on the keys: UNBIASED, unless empty=resample. */
+/* Returns the trait that depends on the parameters: UNBIASED, unless empty=resample. */
 unsigned basis_traits(const Codec *codec);
 
-/* The other hooks of a Compressor of this family. */
+/* The other hooks of a Compressor whose family is a Basis. */
 size_t basis_bound(const Call *c);
 Status basis_encode(const Call *c, const float *x, Buf *out);
 Status basis_decode(const Call *c, Bytes in, float *x);
@@ -50,7 +51,7 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
     .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
 #define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* for codecs with BASIS_KEYS */
 
-/* ---- for codecs with another payload ---- */
+/* ---- functions for codecs that use a basis but write another payload ---- */
 
 /* Returns the power of two that brings the largest magnitude to about 1; returns 1 if the magnitude is 0, or from
  * 2^-40 to 2^40. */

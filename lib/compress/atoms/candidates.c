@@ -1,12 +1,13 @@
-/* candidates.c -- finds the level and the candidates in one pass, for a tensor that is large enough to sample and
- * keeps few atoms.
+/* candidates.c -- finds the water level and the candidates (the elements that a draw may keep) in one pass, for a
+ * tensor that is large enough to sample and keeps few atoms.
  *
- * A level t is guessed from a sample and lowered a little, so that it is almost surely below the true level tau. One
- * pass then adds up |x| and collects the candidates of t. These include every element above t, which suffices to
- * solve for tau exactly, and all candidates of tau. If the guess was too high, a linear-time search finds the level.
- * If many atoms are kept, lists of them would be larger than the tensor; tau is then solved over the elements
- * themselves. The result is the same either way: the iteration for tau uses only elements above the levels that it
- * visits, in an order that does not depend on t. */
+ * A level t is guessed from a sample and lowered a little, so that it is almost surely below the true level tau.
+ * One pass then adds up |x| and collects the candidates of t (the elements that their random words keep at level
+ * t). These candidates include every element above t, which suffices to solve for tau exactly, and all candidates
+ * of tau. If the guess was too high, a linear-time search finds the level. If many atoms are kept, lists of them
+ * would be larger than the tensor; tau is then solved over the elements themselves. The result is the same either
+ * way: the iteration for tau uses only elements above the levels that it visits, in an order that does not depend
+ * on t. */
 #include "compress/atoms/candidates.h"
 
 #include "vec/kernels.h"
@@ -27,13 +28,14 @@ enum {
  * less than 2 bytes for each element of the tensor. */
 #define DENSE 0.125
 
-/* Returns the coin (coin.h) of a level; at level 0 it keeps every element that is not zero. */
+/* Returns the coin (coin.h) that decides by a random word whether an element is kept at a water level; at level 0
+ * it keeps every element that is not zero. */
 static Coin coin_of(float tau)
 {
     return coin_make(tau > 0 ? tau : FLT_TRUE_MIN);
 }
 
-/* ---- candidates, WAVE blocks at a time ---- */
+/* ---- collecting the candidates (elements that a draw may keep), WAVE blocks at a time ---- */
 
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
 {
@@ -42,7 +44,7 @@ void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot)
                                        slot->value, &slot->sum);
 }
 
-/* Sets the bits of the atoms in a slot. */
+/* Sets, in d->kept, the bits of the atoms in a slot (the memory for one block's draw). */
 static void mark_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -62,7 +64,7 @@ static void fill_slot(void *data, size_t slot)
         mark_slot(d, slot);
 }
 
-/* Copies a slot's candidates to memory of exactly their size. */
+/* Copies the candidates in a slot (memory for one block's draw) to memory of exactly their size. */
 static bool settle_slot(Candidates *d, size_t slot)
 {
     const AtomPiece *s = &d->slot[slot];
@@ -120,7 +122,7 @@ Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n)
     return OK;
 }
 
-/* ---- the level ---- */
+/* ---- the water level ---- */
 
 /* Returns element i of a stratified sample of SAMPLE elements. */
 static float sampled(const Candidates *d, uint32_t i)
@@ -129,7 +131,7 @@ static float sampled(const Candidates *d, uint32_t i)
     return d->x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
 }
 
-/* Returns 0.9 times the sample's level; 0: the sample has no level. */
+/* Returns 0.9 times the water level of the sample; 0: the sample has no level. */
 static double guess_level(const Candidates *d, double budget)
 {
     const ArenaMark mark = arena_mark(d->call->scratch);
@@ -143,7 +145,8 @@ static double guess_level(const Candidates *d, double budget)
     return 0.9 * level.tau;
 }
 
-/* True if the level keeps more than a share DENSE of the elements, as estimated from the sample. */
+/* True if a draw with this coin is expected to keep more than a share DENSE of the elements, as estimated from the
+ * sample. */
 static bool keeps_many(const Candidates *d, Coin coin)
 {
     double sum = 0;
@@ -152,8 +155,8 @@ static bool keeps_many(const Candidates *d, Coin coin)
     return sum > DENSE * SAMPLE;
 }
 
-/* The elements not yet counted as heavy: a list of magnitudes, which shrinks, or the elements of x with |x| <=
- * `under`. */
+/* The elements not yet counted as heavy (p = 1): a list of magnitudes, which shrinks, or the elements of x with
+ * |x| <= `under`. */
 typedef struct {
     float *list; /* NULL: x is used */
     size_t count;
@@ -213,10 +216,10 @@ static size_t take_whole(Remaining *live, double level, double *sum)
 
 typedef enum { SOLVED, TOO_HIGH, ILL_CONDITIONED } LevelResult;
 
-/* Solves tau = (|x|_1 - sum of the heavy) / (s - number of the heavy) by iteration, from `all` = |x|_1 and the
- * elements above `from`. Each round counts the elements above its level as heavy; the levels fall until a round finds
- * none. TOO_HIGH: a level is below `from`. ILL_CONDITIONED: the subtraction would lose more than three digits, or
- * ROUNDS rounds have passed. */
+/* Solves tau = (|x|_1 - sum of the heavy |x|) / (s - number of heavy elements) by iteration, where s is the
+ * budget, and heavy elements have |x| > tau. Uses `all` = |x|_1 and the elements above `from`. Each round counts
+ * the elements above its level as heavy; the levels fall until a round finds none. TOO_HIGH: a level is below
+ * `from`. ILL_CONDITIONED: the subtraction would lose more than three digits, or ROUNDS rounds have passed. */
 static LevelResult solve(double all, double s, double from, Remaining *live, double *tau)
 {
     double above = 0, more;
@@ -295,7 +298,8 @@ static Status sample_and_solve(Candidates *d, double s, double *tau, LevelResult
     return OK;
 }
 
-/* Finds the level of a budget s (Algorithm 1). *ready: the pieces hold the candidates of tau or of a lower level. */
+/* Finds the water level of a budget of s expected atoms (Algorithm 1). Sets *ready if d->piece holds the
+ * candidates of tau or of a lower level. */
 static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
 {
     LevelResult solved = ILL_CONDITIONED;
@@ -314,7 +318,7 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
     return OK;
 }
 
-/* Returns the level that the paper's released code uses, for p = min(1, s |x| / |x|_1). */
+/* Returns the water level that the paper's released code uses for a budget s, with p = min(1, s |x| / |x|_1). */
 static double clipped_level(const Candidates *d, double s)
 {
     double sum = 0;

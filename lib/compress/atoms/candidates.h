@@ -1,9 +1,10 @@
-/* candidates.h -- the level of a draw, and the elements that the draw may keep, found in one pass over memory.
+/* candidates.h -- the water level of a draw, and the elements that the draw may keep, found in one pass over
+ * memory.
  *
- * The candidates of a level t are the elements that their coins (coin.h) keep at t. An element's coin uses the same
- * random word at every level, so the candidates of a lower level include those of a higher one. If there are few
- * candidates, they are held in lists. A dense draw has no lists, only a bit for each element, set if it is kept. For
- * atoms_draw.c. */
+ * The candidates of a level t are the elements that their coins (coin.h) keep at t. An element's coin uses the
+ * same random word at every level, so the candidates of a lower level include those of a higher one. If there are
+ * few candidates, they are held in lists. A dense draw has no lists, only a bit for each element, set if it is
+ * kept. For atoms_draw.c. */
 #ifndef ATOMO_CANDIDATES_H
 #define ATOMO_CANDIDATES_H
 
@@ -38,15 +39,15 @@ struct Candidates {
 /* Allocates memory in c->scratch, which must outlive the draw. x (n) must outlive it too. */
 Status candidates_open(Candidates *d, const Call *c, const float *x, size_t n);
 
-/* Draws every block by `filler`, into the block's piece or bits. */
+/* Draws every block by `filler`, into d->piece, or, if the draw is dense, into the bits d->kept. */
 Status candidates_collect(Candidates *d, BlockDraw *filler);
 
 /* A BlockDraw: keeps the elements that d->coin keeps. */
 void candidates_sift(const Candidates *d, size_t block, AtomPiece *slot);
 
-/* Finds the plan's level, and sets d->coin to its coin. Unless the draw is dense, the pieces then hold a superset of
- * the elements that this coin keeps. The level depends neither on the sample nor on the threads or the instruction
- * set. */
+/* Finds the plan's water level, and sets d->coin to the coin of that level. Unless the draw is dense, the pieces
+ * then hold a superset of the elements that this coin keeps. The level depends neither on the sample nor on the
+ * threads or the instruction set. */
 Status candidates_of_plan(Candidates *d, const AtomPlan *plan, float *tau);
 
 #endif

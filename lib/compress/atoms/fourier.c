@@ -1,12 +1,12 @@
-/* fourier.c -- ATOMO in the Fourier basis: an atom is a frequency; its cosine and sine coefficients are one complex
- * number z. A heavy atom is sent as its two floats. A light atom is sent as its index and one of 64 phases, drawn so
- * that the estimate is unbiased (phase.h); all light atoms have the amplitude tau.
+/* fourier.c -- ATOMO in the Fourier basis: an atom is a frequency; its cosine and sine coefficients are one
+ * complex number z. A heavy atom is sent as its two floats. A light atom is sent as its index and one of 64
+ * phases, drawn so that the estimate is unbiased (phase.h); all light atoms have the amplitude tau.
  *
  *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
  *
- * A real atom has no im. A light atom decodes to tau times corner `phase` of phase.h's polygon (0 or 32 for a real
- * atom). Phases fill each byte from its high bit; padding bits are zeros. An atom is kept with p = min(1, gauge /
- * tau); phase.h defines its gauge. */
+ * A real atom (a frequency that is its own conjugate) has no im. A light atom decodes to tau times corner `phase`
+ * of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit; padding bits are zeros.
+ * An atom is kept with p = min(1, gauge / tau); phase.h defines its gauge. */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
@@ -36,7 +36,8 @@ static FourierSpectrum shape_of(const Call *c)
     return spectrum_shape(rows, cols);
 }
 
-/* A tensor's spectrum, and the level for its gauges; the atoms are not yet drawn. */
+/* A tensor's spectrum, and the water level for its atoms' gauges (phase.h: the magnitudes that set p); the atoms
+ * are not yet drawn. */
 typedef struct {
     AtomPlan plan;
     FourierSpectrum s;
@@ -229,7 +230,7 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
     return within ? OK : payload_bad(c, "a value is beyond float32");
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static size_t bound(const Call *c)
 {

@@ -19,7 +19,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- the plan: an Offer for each tensor ---- */
+/* ---- the plan: an Offer (a point of a codec's curve) for each tensor ---- */
 
 static const Codec *codec_of(const Codec *self, int i)
 {
@@ -65,7 +65,7 @@ static Status plan(const Step *step, void *records)
     return offers_choose(o, step->count, bits * elements, records, c->scratch, c->err);
 }
 
-/* ---- one tensor ---- */
+/* ---- the hooks for one tensor ---- */
 
 static const float *load_own(void *data, size_t j, Error *err)
 {
@@ -154,7 +154,8 @@ static unsigned traits(const Codec *codec)
     return codec_traits(codec->inner) & (codec->other ? codec_traits(codec->other) : ~0u);
 }
 
-/* Refuses keys of the inner codec that set its rate, and keys for which the curve does not hold. */
+/* Refuses keys of the inner codec that set its rate, and keys for which the inner codec's curve of bits and
+ * variance is wrong. */
 static Status check_inner(const Codec *inner, Error *err)
 {
     static const char *const kept[][2] = {{"probs", "optimal"}, {"empty", "send"}};

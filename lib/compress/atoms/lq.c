@@ -17,14 +17,15 @@ static const Param schema[] = {
     {0},
 };
 
-/* EXACT_BYTES only for q = 1, 2 and inf: other norms use pow, whose last bit may differ between machines. */
+/* Promises equal bytes on all machines (EXACT_BYTES) only for q = 1, 2 and inf: other norms use pow, whose last
+ * bit may differ between machines. */
 static unsigned traits(const Codec *codec)
 {
     const double q = ((const Lq *)codec->params)->q;
     return q == 1 || q == 2 || isinf(q) ? EXACT_BYTES : 0;
 }
 
-/* ---- the norm ---- */
+/* ---- the norm |x|_q ---- */
 
 typedef struct {
     double sum; /* sum of |x|, x^2 or (|x| / largest)^q */

@@ -5,10 +5,11 @@
 
 enum { JUMPS_MOST = 16 };
 
-/* Offers that save less than this share of the variance are ignored: so small a saving is rounding error. */
+/* Offers (points of a tensor's curve) that save less than this share of the variance are ignored: so small a
+ * saving is rounding error. */
 #define LEAST_SAVING 1e-9
 
-/* ---- one tensor ---- */
+/* ---- the offers for one tensor ---- */
 
 static const CurvePoint *corner(const Offers *o, size_t k)
 {
@@ -21,7 +22,7 @@ static double saving(const CurvePoint *from, const CurvePoint *to)
     return (from->variance - to->variance) / (to->bits - from->bits);
 }
 
-/* Returns the variance saved per bit from corner k - 1 to corner k > 0; it falls with k. */
+/* Returns the variance saved per bit from corner k - 1 to corner k > 0 of the lower convex hull; it falls with k. */
 static double saving_at(const Offers *o, size_t k)
 {
     return saving(corner(o, k - 1), corner(o, k));
@@ -61,7 +62,8 @@ Status offers_make(Offers *o, CurvePoint *const curve[OFFER_CODECS], const size_
     return OK;
 }
 
-/* Returns the last corner such that every bit up to it saves at least mu of variance. */
+/* Returns the last corner of the lower convex hull such that every bit up to this corner saves at least mu of
+ * variance. */
 static size_t corner_of(const Offers *o, double mu)
 {
     size_t low = 0, high = o->corners; /* saving_at(low) >= mu (or low = 0), saving_at(high) < mu */
@@ -107,7 +109,7 @@ static Offer best_within(const Offers *o, double bits)
     return best;
 }
 
-/* ---- all tensors ---- */
+/* ---- dividing the budget between all tensors ---- */
 
 typedef struct {
     const Offers *o; /* one for each tensor */
@@ -147,12 +149,12 @@ static Multiplier find_multiplier(const Market *m, double bits)
 
 typedef struct {
     double bits, variance;
-    size_t cut;    /* the first tensor whose next corner did not fit in the budget; `tensors`: none */
+    size_t cut;    /* the first tensor whose next hull corner did not fit in the budget; `tensors`: none */
     size_t corner; /* the last corner of that tensor that fits */
 } Spending;
 
-/* Takes corners in order while they fit in the budget; the first tensor whose next corner does not fit gets the bits
- * that are left. */
+/* Moves tensors without a fixed offer along the corners of their hulls, one tensor after another, while the corners
+ * fit in the budget. The first tensor whose next corner does not fit gets the bits that are left. */
 static Spending spend(const Market *m, double bits, Offer *chosen)
 {
     const Multiplier mu = find_multiplier(m, bits);
@@ -181,8 +183,8 @@ static Spending spend(const Market *m, double bits, Offer *chosen)
     return spent;
 }
 
-/* Returns the total variance if tensor j has its corner k and the other tensors share the rest of the budget;
- * infinity if the rest is too small. */
+/* Returns the total variance if tensor j has corner k of its lower convex hull and the other tensors share the
+ * rest of the budget; infinity if the rest is too small. */
 static double variance_with(const Market *m, double bits, size_t j, size_t k, Offer *chosen)
 {
     const CurvePoint *p = corner(&m->o[j], k);
@@ -190,10 +192,10 @@ static double variance_with(const Market *m, double bits, size_t j, size_t k, Of
     return spent.bits + p->bits <= bits * (1 + 1e-9) ? p->variance + spent.variance : INFINITY;
 }
 
-/* A hull may have long edges, from one codec to another or from atoms to raw floats. If the budget ends within such
- * an edge, that tensor's best offer may lie far above its hull. The tensor is then fixed at one end of the edge if
- * that lowers the total variance, and the other tensors share the rest of the budget. The budget may then end within
- * another tensor's edge; hence the rounds. */
+/* A lower convex hull may have long edges, from one codec to another or from atoms to raw floats. If the budget
+ * ends within such an edge, that tensor's best offer may lie far above its hull. The tensor is then fixed at one
+ * end of the edge if that lowers the total variance, and the other tensors share the rest of the budget. The
+ * budget may then end within another tensor's edge; hence the rounds. */
 Status offers_choose(const Offers *o, size_t tensors, double bits, Offer *chosen, Arena *a, Error *err)
 {
     bool *fixed = NEW_ZERO(a, bool, tensors);

@@ -51,7 +51,7 @@ static void load(const FourierSpectrum *s, const float *x, double lift)
             s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
 }
 
-/* Copies the data to x, times lift; false: a value is beyond float32. */
+/* Copies the matrix s->data, multiplied by lift, to x; false: a value is beyond float32. */
 static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
@@ -71,7 +71,7 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
 typedef struct {
     const FourierSpectrum *s;
     float *gauge;
-    size_t blocks; /* number of blocks of a row's middle part */
+    size_t blocks; /* number of blocks of a row's middle part (0 < k < cols / 2) */
 } GaugeJob;
 
 static void measure_piece(void *data, size_t piece)
@@ -84,8 +84,8 @@ static void measure_piece(void *data, size_t piece)
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* Measures the column at k = 0 or k = cols / 2. Its entries with j > rows / 2 are partners of atoms, not atoms: their
- * gauges are dropped. */
+/* Computes the gauges (phase.h) of the atoms in column k, which is 0 or cols / 2. Entries with j > rows / 2 are
+ * conjugate partners of atoms, not atoms: their gauges are dropped. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {
     const double n = (double)elements(s);
@@ -150,8 +150,8 @@ double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
     return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
 }
 
-/* Sets the partners of the atoms in column k (0 or cols / 2) to the atoms' conjugates: the inverse transform reads
- * both. */
+/* Sets the conjugate partners of the atoms in column k (0 or cols / 2): the inverse transform reads both atoms and
+ * partners. */
 static void mirror(const FourierSpectrum *s, size_t k)
 {
     for (size_t j = 1; 2 * j < s->rows; j++) {

@@ -32,7 +32,7 @@ typedef struct {
 /* Returns the spectrum of a matrix of this size, without data. */
 FourierSpectrum spectrum_shape(size_t rows, size_t cols);
 
-/* Returns the place of atom `atom` in the data. */
+/* Returns where atom number `atom` is in s->data. */
 Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom);
 
 /* Computes s->data from x, and the atoms' gauges (phase.h), gauge (atoms). ERR_NUMERIC: a gauge is beyond float32. */

@@ -11,7 +11,7 @@
 
 static const char *const methods[] = {"gram", "gesdd", NULL}; /* in the order of SpectralMethod */
 
-enum { VBITS = 8 }; /* the key's default */
+enum { VBITS = 8 }; /* the default of the key vbits */
 
 static const Param schema[] = {
     PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
@@ -140,7 +140,8 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 /* ---- the curve of bits and variance ---- */
 
-/* Returns the variance with the expected rounding noise in place of each vector's own; no vectors are computed. */
+/* Returns the plan's variance, computed from the expected rounding noise of random vectors instead of the noise of
+ * each vector; computes no vectors. */
 static double expected_variance(const SvdPlan *plan)
 {
     double sum = 0;
@@ -169,9 +170,9 @@ static Status add_level(const Call *c, SvdPlan *plan, double level, CurvePoint *
     return OK;
 }
 
-/* Levels are 16 to the octave, from the level that expects about a thousandth of an atom (one atom is a large part of
- * a small budget) down to the level that keeps all atoms; then level 0. If vectors are rounded, level 0 means raw
- * floats. */
+/* Water levels are 16 to the octave, from the level that expects about a thousandth of an atom (one atom is a
+ * large part of a small budget) down to the level that keeps all atoms; then level 0. If vectors are rounded,
+ * level 0 means raw floats. */
 static Status curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
 {
     SvdPlan plan;

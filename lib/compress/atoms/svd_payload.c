@@ -121,7 +121,7 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
     return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
 }
 
-/* ---- rounding noise ---- */
+/* ---- the variance that rounding adds ---- */
 
 Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *right)
 {

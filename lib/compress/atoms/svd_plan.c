@@ -102,8 +102,8 @@ static size_t draw_systematic(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-/* Has the distribution of drawing until an atom is kept: draws the first kept atom from its distribution given that
- * there is one, then the later atoms independently. */
+/* Draws atoms with the distribution of a draw that is repeated until it keeps an atom: draws the first kept atom
+ * from its distribution given that there is one, then the later atoms independently. */
 static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;

@@ -40,8 +40,9 @@ void svd_view(const Call *c, size_t *rows, size_t *cols);
 /* Sets all members except level, p, atoms, bits and raw; their memory is in c->scratch. */
 Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan);
 
-/* Sets level, p, atoms, bits and raw: for an expected number of `rank` atoms, or for a given level. */
+/* Sets level, p, atoms, bits and raw for an expected number of `rank` atoms. */
 Status svd_plan_rank(const Call *c, SvdPlan *plan);
+/* Sets level, p, atoms, bits and raw for a given water level. */
 Status svd_plan_level(const Call *c, SvdPlan *plan, double level);
 
 /* Draws atoms: writes the indices of the kept atoms, rising, to kept (k); returns their number. */

@@ -42,14 +42,15 @@ static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
     return inner.self->ops->bound(&inner) >= raw_size(&inner);
 }
 
-/* ---- expected bits and noise ---- */
+/* ---- expected bits and rounding noise of a vector ---- */
 
-/* Means over one element of a random unit vector. Its magnitude in steps between levels is |Z| t, Z from N(0, 1). */
+/* Means over one element of a random unit vector. The element's magnitude, in steps between levels, is |Z| t,
+ * where Z is from N(0, 1) and t is a factor. */
 typedef struct {
     double density;  /* probability of a level that is not 0 */
     double rounding; /* f (1 - f): variance in units of the squared step, f the fractional part */
-    double dense;    /* bits of omega(level + 1), and of a sign if the level is not 0 */
-    double sparse;   /* bits of omega(level) and of a sign; none if the level is 0 */
+    double dense;    /* bits of the Elias omega code of level + 1, and of a sign if the level is not 0 */
+    double sparse;   /* bits of the Elias omega code of the level and of a sign; none if the level is 0 */
 } LevelMeans;
 
 static void add_level(LevelMeans *m, double chance, uint32_t level, uint32_t s)
@@ -79,8 +80,8 @@ static LevelMeans level_means(double t, uint32_t s)
     return m;
 }
 
-/* Returns the expected bits of omega(gap) for each element, for gaps between random positions of this density in a
- * run of `run` elements. */
+/* Returns the expected bits of the Elias omega codes of index gaps, for each element, for gaps between random
+ * positions of this density in a run of `run` elements. */
 static double gap_bits(double density, double run)
 {
     double bits = 0, chance = density;
@@ -113,7 +114,7 @@ VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
     return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
 }
 
-/* ---- one vector ---- */
+/* ---- encoding and decoding one vector ---- */
 
 size_t svd_vectors_most(size_t n)
 {

@@ -24,7 +24,7 @@ typedef struct {
  * QSGD only. */
 bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
 
-/* codec: opened from that spec; must outlive the result. */
+/* Returns the Vectors of a form; `codec` is opened from the spec of svd_vectors_spec, and must outlive the result. */
 Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
 
 /* The expected bits of a random unit vector of n elements, and the mean squared error of its rounding. Singular
@@ -37,8 +37,8 @@ VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n);
 /* Returns an upper bound on the bytes of a vector, in any form. */
 size_t svd_vectors_most(size_t n);
 
-/* Appends x (n) in a rounded form (not for F32). `index` is the vector's random address. ERR_NUMERIC: a value is
- * beyond the form's range. */
+/* Appends x (n) in a rounded form (not for F32). `index` selects the vector's random words. ERR_NUMERIC: a value
+ * is beyond the form's range. */
 Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out);
 
 /* Returns the bytes of the next vector in r (for F32 its floats) and sets *size to their number; NULL: r is cut

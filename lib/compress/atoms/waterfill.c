@@ -53,7 +53,7 @@ static inline double bits_double(uint64_t u)
     return v;
 }
 
-/* ---- counting, in pieces that depend on n only ---- */
+/* ---- counting entries by bin, in pieces of the vector that depend on n only ---- */
 
 enum { PIECES = 64 };
 
@@ -61,7 +61,7 @@ typedef struct {
     const Entries *entries;
     Bins *piece; /* one for each piece */
     size_t pieces;
-    uint64_t prefix;  /* only entries whose bits above the digit are these are counted */
+    uint64_t prefix;  /* only entries whose bits above the digit equal this prefix are counted */
     int shift, width; /* position and width of the digit, in bits */
 } Count;
 
@@ -84,7 +84,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts all pieces, and adds them up in order into piece[0]. */
+/* Counts the entries of all pieces by their digit, and adds up the pieces' bins in order into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -99,12 +99,12 @@ static void count_digit(Count *c, int threads)
 
 typedef struct {
     double s;
-    size_t above; /* number of entries known to be heavy */
-    double below; /* sum of the entries known to be light */
+    size_t above; /* number of entries known to be above the water level (p = 1) */
+    double below; /* sum of the entries known to be below the water level (p < 1) */
 } Search;
 
-/* Goes down from the largest bin while its entries are heavy. Returns the bin that holds the first light entry, or -1
- * if all entries are heavy. */
+/* Goes down from the largest bin while its entries are heavy (above the water level). Returns the bin that holds
+ * the first light entry (below the water level), or -1 if all entries are heavy. */
 static int find_bin(Search *f, const Count *c, bool last)
 {
     const Bins *bins = &c->piece[0];
@@ -179,7 +179,7 @@ bool waterfill_floats(const float *x, size_t n, double budget, int threads, Aren
     return search(&e, budget, threads, scratch, out);
 }
 
-/* ---- few entries: Algorithm 1 as in the paper, one heavy entry after another ---- */
+/* ---- few entries: Algorithm 1 as in the paper, one heavy entry (p = 1) after another ---- */
 
 enum { FEW = 64 };
 

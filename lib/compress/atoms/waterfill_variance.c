@@ -29,7 +29,7 @@ typedef struct {
     const float *x;
     size_t n, pieces;
     Bins *piece;      /* one for each piece */
-    uint32_t prefix;  /* only entries whose bits above the digit are these are counted */
+    uint32_t prefix;  /* only entries whose bits above the digit equal this prefix are counted */
     int shift, width; /* position and width of the digit, in bits */
 } Count;
 
@@ -52,7 +52,7 @@ static void count_piece(void *data, size_t p)
     }
 }
 
-/* Counts all pieces, and adds them up in order into piece[0]. */
+/* Counts the entries of all pieces by their digit, and adds up the pieces' bins in order into piece[0]. */
 static void count_digit(Count *c, int threads)
 {
     parallel_for(threads, c->pieces, count_piece, c);
@@ -68,8 +68,8 @@ typedef struct {
     double sum, squares;
 } Under;
 
-/* Goes up while the variance at a bin's upper edge is at most `variance`. Returns the first bin where it is larger,
- * or the number of bins. */
+/* Goes up the bins while the variance at a bin's upper edge is at most `variance`. Returns the first bin where the
+ * variance is larger, or the number of bins. */
 static uint32_t find_bin(const Count *c, double variance, Under *under)
 {
     const Bins *bins = &c->piece[0];
@@ -104,7 +104,7 @@ static double search(const float *x, size_t n, Under under, double variance, int
         /* added, not or-ed: find_bin may return the number of bins, which carries into the prefix */
         c.prefix = (c.prefix << c.width) + last;
     }
-    if (last < 1u << c.width) { /* the last bin holds the largest light entry */
+    if (last < 1u << c.width) { /* bin `last` holds the largest light entry (below the water level) */
         under.sum += c.piece[0].sum[last];
         under.squares += c.piece[0].squares[last];
     }
@@ -112,7 +112,7 @@ static double search(const float *x, size_t n, Under under, double variance, int
     return under.sum > 0 ? (variance + under.squares) / under.sum : 0;
 }
 
-/* ---- large vectors ---- */
+/* ---- large vectors: a sample gives a range that should hold the level ---- */
 
 enum {
     SAMPLE = 1 << 14,
@@ -172,7 +172,7 @@ static bool gather(Range *r, int threads, Arena *scratch)
     return true;
 }
 
-/* True if the level lies in the range, and all entries in the range were collected. */
+/* True if the water level lies in the range, and all entries in the range were collected. */
 static bool holds_level(const Range *r, double variance)
 {
     Under u = r->under;
@@ -192,7 +192,7 @@ static double sum_squares(const float *x, size_t n)
     return sum;
 }
 
-/* Returns the level of a sample with one entry from each `stride` entries; NaN: out of memory. */
+/* Returns the water level of a sample with one entry from each `stride` entries; NaN: out of memory. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
     const ArenaMark mark = arena_mark(scratch);

@@ -77,7 +77,7 @@ static void find_head(void *data, size_t bucket)
     find(b, bucket, b->head + b->head_size * bucket);
 }
 
-/* ---- one block of codes ---- */
+/* ---- the codes of one block ---- */
 
 /* Computes a bucket's head just before its codes, while the bucket is in the cache. For a bucket that spans two
  * blocks the head is computed in both, and stored by the block in which the bucket begins. */
@@ -95,7 +95,7 @@ static void quantise(const void *data, size_t block, void *code)
         }
         char *own_code = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
-        /* if it is not finite, buckets_encode refuses the tensor afterwards */
+        /* if the scale is not finite, buckets_encode refuses the tensor afterwards */
         if (scale == 0 || !isfinite(scale))
             memset(own_code, 0, (end - i) * width);
         else
@@ -124,7 +124,7 @@ static const char *dequantise(const void *data, size_t block, const void *code)
     return why;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static void open_buckets(Buckets *b, const Call *c)
 {

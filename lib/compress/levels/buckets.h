@@ -31,7 +31,8 @@ typedef struct BucketLaw {
     bool (*good)(const struct Buckets *b, const uint8_t *head);
     Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
-    /* The factor of a bucket's levels. If it is 0, all codes must be 0, and `quantise` is not called. */
+    /* Returns the factor by which a bucket's levels are multiplied. If it is 0, all codes must be 0, and
+     * `quantise` is not called. */
     float (*scale)(const uint8_t *head);
 
     /* Rounds x (n), a part of one bucket, to code (n): bytes, or 32-bit words if Buckets.wide. Draws the words first,
@@ -62,9 +63,10 @@ typedef struct Buckets {
     Codes codes;
 } Buckets;
 
-/* Opens buckets of `bucket` elements (0: one bucket of all elements) with levels 0 .. s. Elements have signs in
- * buckets_open, and none in buckets_open_unsigned. */
+/* Opens buckets of `bucket` elements (0: one bucket of all elements) with a sign and a level 0 .. s for each
+ * element. */
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
+/* As buckets_open, with levels 0 .. s and no signs. */
 void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
 
 size_t buckets_bound(const Call *c);

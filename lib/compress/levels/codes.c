@@ -265,7 +265,7 @@ Status codes_report(const Codes *codes)
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
-    if (is_symbols(codes)) /* codes_put has reported their entropy */
+    if (is_symbols(codes)) /* codes_put has reported the entropy of symbols */
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);

@@ -202,8 +202,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return run(&job, merge_block);
 }
 
-/* Stochastic: returns the sum of (up - |x|)(|x| - down), where up and down are the halves next to |x|; NaN if a value
- * saturates or rounding is to nearest. */
+/* With rounding=stochastic returns the sum of (up - |x|)(|x| - down), where up and down are the halves next to
+ * |x|; NaN if a value saturates or rounding is to nearest. */
 static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;

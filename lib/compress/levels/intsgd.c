@@ -73,7 +73,7 @@ static size_t bound(const Call *c)
     return sums_bound(&job.sums);
 }
 
-/* ---- the scale ---- */
+/* ---- the scale shared by all workers ---- */
 
 typedef struct {
     const float *x;
@@ -105,7 +105,7 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
                : FAIL(c->err, ERR_NUMERIC, "intsgd: the scale %g is beyond float32", (double)*scale);
 }
 
-/* ---- one block ---- */
+/* ---- the codes of one block ---- */
 
 /* Turns codes of a level and a sign, the integer k in -s .. s, into codes k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
@@ -167,7 +167,7 @@ static void dequantise(void *data, size_t block)
         job->bad[block] |= !values(job, i, end - i < PIECE ? end - i : PIECE, job->decoded + i);
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status put_scale(const IntsgdJob *job, const float *x, Buf *out)
 {
@@ -228,8 +228,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
     return sums_merge(&job.sums, in, count, out);
 }
 
-/* Returns (M/s)^2 sum f (1 - f), f the fractional part of s |x| / M. M is the scale shared by all workers once it is
- * known, before that this worker's own. */
+/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M is the scale and f is the fractional part of s
+ * |x| / M. M is the scale shared by all workers once it is known, before that this worker's own. */
 static double variance(const Call *c, const float *x)
 {
     IntsgdJob job;

@@ -24,7 +24,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- one bucket ---- */
+/* ---- the norm and the levels of one bucket ---- */
 
 static int bits_of(const Buckets *b)
 {

@@ -26,7 +26,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* ---- one bucket ---- */
+/* ---- the norm and the levels of one bucket ---- */
 
 static void find(const Buckets *b, const float *x, size_t n, uint8_t *head)
 {

@@ -42,8 +42,8 @@ size_t sums_bound(const Sums *s);      /* upper bound on the payload's bytes in 
 /* Reads the merged scales of round 0; fails unless they are finite and not negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
-/* Opens a payload of the last round, one worker's or merged. Sets *t to its codes, and *scale to its scales, or to
- * those of round 0 if they are shared, or to NULL if the payload has raw floats. */
+/* Opens a payload of the last round, one worker's or merged. Sets *t to its codes. Sets *scale to the payload's
+ * scales; to the scales of round 0 if all workers share them; to NULL if the payload has raw floats. */
 Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
 
 /* Reads the codes of elements [from, from + n). `from` must be a multiple of 64, and so must n unless the

@@ -166,7 +166,7 @@ static size_t bound(const Call *c)
     return goes_raw(&job) ? raw_size(c) : SCALE_BYTES + codes_size(&job);
 }
 
-/* ---- the scale ---- */
+/* ---- the scale of the levels -s, 0 and s ---- */
 
 typedef struct {
     const float *x;
@@ -246,7 +246,7 @@ static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
     return sums_merge(&sums, in, n, out);
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status put_codes(TerngradJob *job, Buf *out)
 {

@@ -24,8 +24,9 @@ static const Param schema[] = {
     {0},
 };
 
-/* ends[bits] = t. Up to 4 bits P(|Z| > t) = 1/32 for a standard normal Z, as in the paper. Above 4 bits each bit
- * divides that probability by 4, so that the error of clipping falls as fast as the error of rounding. */
+/* ends[bits] = t, the end of the range in standard deviations of a coordinate. Up to 4 bits P(|Z| > t) = 1/32 for
+ * a standard normal Z, as in the paper. Above 4 bits each bit divides that probability by 4, so that the error of
+ * clipping falls as fast as the error of rounding. */
 static const float ends[BITS_MOST + 1] = {0,          2.1538746f, 2.1538746f, 2.1538746f, 2.1538746f,
                                           2.6600676f, 3.097269f,  3.4871042f, 3.8419306f};
 
@@ -70,7 +71,7 @@ static size_t bound(const Call *c)
     return sums_bound(&s);
 }
 
-/* ---- norms: a block is four bytes ---- */
+/* ---- the norms of round 0, four bytes for each block ---- */
 
 static size_t norm_bytes(const void *data, size_t n)
 {
@@ -100,7 +101,7 @@ static size_t level_bytes(const void *data, size_t n)
     return planes_size(n, job->total.width);
 }
 
-/* Returns half the width of the range, multiplied by *lift, the block's scale factor (blocks_lift). */
+/* Returns half the width of the range of levels, multiplied by *lift, the block's scale factor (blocks_lift). */
 static float end_of(const ThcJob *job, const RotatedBlock *b, float *lift)
 {
     const double norm = (double)load_f32(job->norm + 4 * b->index);
@@ -154,7 +155,7 @@ static BlockResult decode_levels(const RotatedBlocks *s, const RotatedBlock *b, 
     return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static RotatedBlocks norm_blocks(const Call *c)
 {

@@ -58,8 +58,8 @@ static float *draw(const Call *c, const LowrankView *v)
     return q;
 }
 
-/* True if no element of P Q' is beyond float32: none exceeds the sum over k of max |P_k| max |Q_k|, with P_k and Q_k
- * the columns. */
+/* True if no element of P Q' is beyond float32: every element is at most the sum over k of max |P_k| max |Q_k|,
+ * where P_k and Q_k are the columns of P and Q. */
 static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
@@ -69,7 +69,7 @@ static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
     return sum <= (double)FLT_MAX / 2;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

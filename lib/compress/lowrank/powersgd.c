@@ -114,8 +114,8 @@ static Status basis_for(const Call *c, const PowersgdView *v, int round, float *
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* True if no element of orth(P) Q' is beyond float32: elements of orth(P) are at most 1, so none exceeds the sum over
- * k of max |Q_k|, with Q_k the columns. */
+/* True if no element of orth(P) Q' is beyond float32: elements of orth(P) are at most 1, so every element is at
+ * most the sum over k of max |Q_k|, where Q_k are the columns of Q. */
 static bool decodes_finite(const PowersgdView *v, const float *q)
 {
     double sum = 0;
@@ -124,7 +124,7 @@ static bool decodes_finite(const PowersgdView *v, const float *q)
     return sum <= (double)FLT_MAX / 2;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

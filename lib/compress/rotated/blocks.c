@@ -77,7 +77,7 @@ static bool is_tiny(const float *x, size_t n)
 
 /* ---- pieces ---- */
 
-/* Encodes or decodes the blocks of a piece. */
+/* Encodes or decodes the blocks of a piece (2^16 elements). */
 static void run_piece(void *data, size_t piece)
 {
     const BlocksJob *job = data;
@@ -110,7 +110,7 @@ static Status run(BlocksJob *job, BlockResult *worst)
     return OK;
 }
 
-/* ---- the whole vector ---- */
+/* ---- encoding and decoding the whole vector ---- */
 
 /* Adds the entropy of the codes and the bits of the floats to c->streams. */
 static void report(const BlocksJob *job)

@@ -27,7 +27,7 @@ typedef enum {
 } BlockResult;
 
 typedef struct {
-    /* piece: number of the piece of 2^16 elements, part of the address of the block's random words; index: of the
+    /* piece: number of the piece of 2^16 elements, which selects the block's random words; index: number of the
      * block in the vector */
     size_t n, piece, index;
     Rotation rotation; /* .at: the block's first element in its piece */
@@ -48,7 +48,7 @@ typedef struct RotatedBlocks {
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-/* Compressor.family for the hooks below: `blocks` makes the quantiser of a Call. */
+/* The Compressor.family of codecs that use the hooks below; `blocks` returns the quantiser for a Call. */
 typedef struct {
     RotatedBlocks (*blocks)(const Call *c);
 } RotatedFamily;
@@ -60,20 +60,22 @@ double blocks_variance(const Call *c, const float *x); /* for quantisers with `v
 
 #define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
 
-/* Write and read the blocks without a kind byte, never as raw floats; n >= ROTATION_SHORTEST. */
+/* Writes the blocks without a kind byte, never as raw floats; n >= ROTATION_SHORTEST. */
 Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
+/* Reads the blocks that blocks_put writes. */
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 
 /* Returns the number of blocks of a vector of n elements. */
 size_t blocks_count(size_t n);
 
 /* Returns the power of two by which a block of this norm is multiplied before its rotation, so that no value leaves
- * float32's range. blocks_drop divides y (n) by it after the rotation back, and returns false if a value is then
- * beyond float32. */
+ * float32's range. */
 static inline float blocks_lift(double norm)
 {
     return norm < 0x1p-60 ? 0x1p100f : norm > 0x1p60 ? 0x1p-100f : 1;
 }
+
+/* Divides y (n) by `lift`, after the rotation back; false: a value is then beyond float32. */
 bool blocks_drop(float *y, size_t n, float lift);
 
 /* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels to code

@@ -115,8 +115,8 @@ static double round_off(const Eden *e, const CodeWidths *k, const float *z, floa
     return dot;
 }
 
-/* Sets code (n) and returns the scale. Returns 0, with code unset, if x is 0 or all coordinates that would be sent
- * are 0. */
+/* Rotates x, sets code (n) to the codes of its levels, and returns the scale. Returns 0, with code unset, if x is
+ * 0 or all coordinates that would be sent are 0. */
 static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
                             uint8_t *code)
 {
@@ -192,7 +192,7 @@ static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, c
     return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static RotatedBlocks eden_blocks(const Call *c)
 {

@@ -37,7 +37,8 @@ static size_t block_bytes(const void *data, size_t n)
 
 /* ---- encoding ---- */
 
-/* Finds the minimum and maximum of z (n), n >= 16, in 16 lanes that the compiler can vectorise. */
+/* Finds the minimum and maximum of z (n), n >= 16, by 16 running minima and maxima, which the compiler can
+ * vectorise. */
 static void find_range(const float *z, size_t n, float *low, float *high)
 {
     float least[16], most[16];
@@ -141,7 +142,7 @@ static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, c
     return lift == 1 || blocks_drop(y, b->n, (float)lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static RotatedBlocks rotated_blocks(const Call *c)
 {

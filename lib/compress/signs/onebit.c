@@ -158,7 +158,7 @@ static void value_strip(void *data, size_t strip)
         }
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static bool open_job(OnebitJob *job, const Call *c)
 {

@@ -101,7 +101,7 @@ static void decode_block(void *data, size_t block)
     }
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

@@ -80,7 +80,7 @@ static int width_of(uint64_t voters)
 }
 
 /* Reads a payload. Checks its length, the number of workers and the padding of signs, but not the votes; get_votes
- * checks those. */
+ * checks the votes. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;

@@ -30,7 +30,8 @@ typedef struct {
     double *onto;
 } TableJob;
 
-/* Returns the number of pieces: small enough that their tables take at most 8 bytes for each element in all. */
+/* Returns the number of pieces into which the vector is cut. Each piece has a table with a sum or a count for each
+ * bucket; the tables of all pieces take at most 8 bytes for each element of the vector. */
 static size_t pieces_of(const CasTable *s)
 {
     const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
@@ -40,8 +41,8 @@ static size_t pieces_of(const CasTable *s)
 
 typedef void Visit(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
 
-/* Visits the elements from .. to - 1, in runs; `from` must be the first element of a block. Finds the elements'
- * clusters if x is given, then their buckets. */
+/* Calls `visit` for the elements from .. to - 1, a run at a time, with each element's bucket; `from` must be the
+ * first element of a block. If x is given, finds the elements' clusters first. */
 static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visit *visit)
 {
     const Kernels *k = kernels();
@@ -60,7 +61,7 @@ static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visi
     }
 }
 
-/* ---- sums and counts ---- */
+/* ---- sums and counts of the buckets ---- */
 
 static void add_values(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
 {

@@ -26,8 +26,9 @@ Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *
 /* Adds each bucket's number of elements to count (buckets). */
 Status cas_table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
 
-/* Sets x (n) to the mean of each element's bucket, or adds that mean to sum (n). */
+/* Sets x (n) to the mean of each element's bucket. */
 void cas_table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x);
+/* Adds the mean of each element's bucket to sum (n). */
 void cas_table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum);
 
 #endif

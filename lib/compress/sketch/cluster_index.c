@@ -14,7 +14,8 @@ typedef struct {
     uint64_t *at;    /* blocks + 1 offsets, at which the blocks' streams begin and end */
     bool *bad;       /* for each block: true if it cannot be decoded */
     Huffman huffman;
-    /* word: for each lookup its bits and their number (see WORD_LENGTH); longest: the largest number of bits */
+    /* word[v]: the bits of the Huffman codes of the cluster numbers packed in byte v, and the number of these bits
+     * (see WORD_LENGTH); longest: the largest number of these bits */
     uint64_t word[256], longest;
 } IndexJob;
 
@@ -31,8 +32,9 @@ static size_t bitmap_size(size_t n)
     return n / 8 + (n % 8 != 0);
 }
 
-/* Returns an upper bound on the bytes. The table takes at most 17 bits for its count, and for each cluster 17 bits
- * for a gap and 11 bits for a length step. Huffman codes take no more bits in all than codes of fixed width. */
+/* Returns an upper bound on the bytes of a Huffman-coded index. The table takes at most 17 bits for its count, and
+ * for each cluster 17 bits for a gap and 11 bits for a length step. Huffman codes take no more bits in all than
+ * codes of fixed width. */
 static size_t huffman_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
@@ -183,8 +185,8 @@ static void get_bitmap(void *data, size_t block)
 
 /* ---- huffman ---- */
 
-/* Returns the number of codes that the encoder looks up at once, as many as an 8-bit index holds: four codes of 2
- * bits, two of 4 bits, or one. */
+/* Returns how many cluster numbers the encoder packs into a byte, to look up their Huffman codes at once: four
+ * numbers of 2 bits, two of 4 bits, or one. */
 static size_t group_of(uint32_t clusters)
 {
     return clusters <= 4 ? 4 : clusters <= 16 ? 2 : 1;
@@ -200,13 +202,14 @@ static inline unsigned lookup(const uint8_t *code, size_t group)
     return (v | v >> 6 | v >> 12 | v >> 18) & 0xff;
 }
 
-/* Returns the k-th of the codes that make up a lookup's index. */
+/* Returns the k-th cluster number of the `group` numbers packed in the byte `value`. */
 static unsigned code_of(unsigned value, size_t group, size_t k)
 {
     return value >> 8 / group * k & ((256u >> (8 - 8 / group)) - 1);
 }
 
-/* A lookup's word has the Huffman codes' bits in bits 0 .. 55, and the number of these bits from bit 56 on. */
+/* job->word[v] has the bits of the Huffman codes of the cluster numbers packed in byte v in bits 0 .. 55, and the
+ * number of these bits from bit 56 on. */
 enum { WORD_LENGTH = 56 };
 
 static void make_words(IndexJob *job)
@@ -218,7 +221,7 @@ static void make_words(IndexJob *job)
         uint64_t bits = 0, length = 0;
         for (size_t k = 0; k < group; k++) {
             const unsigned c = code_of(v, group, k);
-            /* there is no cluster c, so this lookup does not occur */
+            /* there is no cluster c, so no packed byte has this value */
             if (c >= clusters)
                 break;
             bits = bits << h->length[c] | (h->length[c] ? h->code[c] : 0);
@@ -240,7 +243,9 @@ static inline void put_word(BitWriter *w, uint64_t word)
     bits_put(w, word & ((UINT64_C(1) << WORD_LENGTH) - 1), (unsigned)(word >> WORD_LENGTH));
 }
 
-/* Writes the codes of `lookups` lookups. Joins four lookups into one bits_put if any four fit into BITS_MAX bits. */
+/* Writes the Huffman codes of lookups * group cluster numbers: packs `group` numbers into a byte, and looks up the
+ * bits of their codes in job->word. Writes the bits of four bytes by one bits_put if any four fit into BITS_MAX
+ * bits. */
 static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t lookups, size_t group,
                                BitWriter *w)
 {
@@ -356,7 +361,7 @@ static Status open_streams(IndexJob *job, Reader *r, const char **why)
     return huffman_ready(&job->huffman) ? OK : arena_fail(index->scratch, index->err);
 }
 
-/* ---- all forms ---- */
+/* ---- writing and reading an index of any form ---- */
 
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
 {

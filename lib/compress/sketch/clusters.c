@@ -16,7 +16,7 @@ double log2_whole(uint64_t v)
     return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
 }
 
-/* ---- one sign ---- */
+/* ---- clustering the values of one sign ---- */
 
 /* The magnitudes of x <= 0 or of x > 0 in rising order, and the clusters found. */
 typedef struct {
@@ -63,8 +63,8 @@ static void add_centre(ClusterSide *s, double centre)
         s->centre[s->clusters++] = c;
 }
 
-/* Finds the centres: the percentile, and those that k-means finds for the magnitudes below it. With one cluster, or
- * if no magnitude is below the percentile, k-means clusters all magnitudes. */
+/* Finds the centres: the percentile of the magnitudes, and the centres that k-means finds for the magnitudes below
+ * the percentile. With one cluster, or if no magnitude is below the percentile, k-means clusters all magnitudes. */
 static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *rng, Arena *scratch,
                            Error *err)
 {
@@ -104,7 +104,7 @@ static void measure(ClusterSide *s, size_t bins, size_t *count)
     }
 }
 
-/* ---- the sample ---- */
+/* ---- the sample to learn from ---- */
 
 /* Draws values with replacement: element floor(n u), u in [0, 1) of 64 bits. */
 static void draw_sample(const float *x, size_t n, size_t sample, const Rng *rng, float *value)
@@ -186,8 +186,8 @@ Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec,
 
 /* ---- buckets ---- */
 
-/* Rounds the running sums of the shares, not each share, so that the numbers of buckets add up to exactly the
- * budget. */
+/* Divides the budget of buckets in proportion to weight. Rounds the running sums of the shares, not each share, so
+ * that the numbers of buckets add up to exactly the budget. */
 void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
 {
     const size_t clusters = cluster_model_clusters(m);
@@ -228,8 +228,9 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* For x <= 0, a value halfway between two centres belongs to the upper cluster: its threshold is the float before
- * -middle, and x is above it if x >= -middle. */
+/* Sets above[j], the threshold between clusters j and j + 1: an x above it belongs to cluster j + 1 or a later
+ * one. For x <= 0, a value halfway between two centres belongs to the later cluster; so above[j] is the float just
+ * below that value, which is -middle_of(-high, -low). */
 void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {

@@ -40,7 +40,7 @@ typedef struct {
     size_t clusters;   /* most clusters of each sign */
     size_t sample;     /* most values to learn from; drawn with replacement if x has more */
     size_t bins;       /* bins of a cluster's histogram */
-    double percentile; /* percentile of the magnitudes of a sign */
+    double percentile; /* the magnitudes of a sign from this percentile on form one cluster */
 } ClusterSpec;
 
 /* Learns the centres from x (n). Leaves all numbers of buckets at 0. */

@@ -170,7 +170,7 @@ static void take_least(float *least, const float *v, size_t n)
         least[i] = v[i] < least[i] ? v[i] : least[i];
 }
 
-/* Sets x (n) to the least cell of positive parts minus the least cell of negative parts. */
+/* Sets x (n) to the estimates: an element's least cell of positive parts minus its least cell of negative parts. */
 static void split_run(const SketchEstimate *e, const RowHash *hash, size_t at, size_t n, float *x)
 {
     float v[RUN], w[RUN], minus[RUN];
@@ -218,7 +218,7 @@ static void drop_block(void *data, size_t block)
         x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
 }
 
-/* Sets all but the k largest magnitudes to 0. */
+/* Sets all elements of the estimate but the k of largest magnitude to 0. */
 static Status keep_largest(SketchEstimate *e, size_t k)
 {
     const Call *c = e->s.c;

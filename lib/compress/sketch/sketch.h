@@ -2,9 +2,9 @@
  *
  *     kind:8 = 1  { cell:f32 } x rows x tables x cols        merged: kind:8 = 2  workers:varint  { cell:f32 } x ...
  *
- * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is drawn from rng_shared's address with j
- * appended. All workers use the same hashes, so their cells add. If there would be at least as many cells as
- * elements, the elements are sent raw; raw payloads add too. */
+ * Row j puts element i into bucket floor(word_i cols / 2^32); word_i is a random word that depends on j and is the
+ * same for all workers, so their cells add. If there would be at least as many cells as elements, the elements are
+ * sent raw; raw payloads add too. */
 #ifndef ATOMO_SKETCH_H
 #define ATOMO_SKETCH_H
 

@@ -46,8 +46,8 @@ static const Sketchml *sketchml_of(const Call *c)
     return c->self->params;
 }
 
-/* Returns an upper bound: delta-binary keys of 4 bytes and 2 bits are longer than Golomb codes, and a cell takes at
- * most a byte. */
+/* Returns an upper bound on the bytes of a payload: delta-binary keys of 4 bytes and 2 bits are longer than Golomb
+ * codes, and a cell takes at most a byte. */
 static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n, rows = (size_t)sketchml_of(c)->rows;
@@ -60,9 +60,9 @@ static size_t bound(const Call *c)
 
 typedef struct {
     size_t count, cols; /* number of members; cells of a row */
-    size_t first, bins; /* its bins first .. first + bins - 1, numbered within its sign */
+    size_t first, bins; /* the group's bins are first .. first + bins - 1, numbered within the group's sign */
     int side, width;    /* width: bits of a cell */
-    uint32_t *key;      /* `count` entries: indices of its members, rising */
+    uint32_t *key;      /* `count` entries: indices of the group's members, rising */
     uint8_t *bin;       /* the members' bins, `count` of them */
     uint8_t *cell;      /* rows x cols cells */
 } BinGroup;
@@ -78,7 +78,7 @@ static int width_of(size_t bins)
     return bins > 1 ? 32 - __builtin_clz((uint32_t)bins - 1) : 0;
 }
 
-/* Cuts the bins into groups without members. */
+/* Cuts the bins into groups; the groups have no members yet. */
 static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketchml *p)
 {
     const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
@@ -128,7 +128,7 @@ static void group_buckets(const BinGroup *g, const Call *c, size_t row, size_t b
 
 /* ---- keys ---- */
 
-/* Returns the number of bytes of a gap, which is at least 1. */
+/* Returns the number of bytes, 1 to 4, of an index gap. */
 static unsigned bytes_of(uint32_t delta)
 {
     return (39 - (unsigned)__builtin_clz(delta)) / 8;
@@ -173,7 +173,7 @@ static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
     return k->run;
 }
 
-/* Writes `count` rising keys below n; `bytes` is scratch memory for `count` bytes. */
+/* Writes `count` rising keys (element indices) below n; `bytes` is scratch memory for `count` bytes. */
 static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
 {
     if (form == DELTA_ADAPTIVE) {
@@ -224,7 +224,7 @@ static Status get_binary(const Call *c, Reader *in, uint32_t **key, size_t *coun
     return OK;
 }
 
-/* Reads keys, into scratch memory. */
+/* Reads keys (element indices), into scratch memory. */
 static Status keys_get(int form, const Call *c, Reader *in, uint32_t **key, size_t *count)
 {
     Places set;
@@ -250,8 +250,8 @@ typedef struct {
     BinGroups *groups;
     BinIndex index;
     uint8_t *bin; /* the bin of each of the n elements */
-    /* for each block and group: number of members in the block; lay_out replaces it by the number in all blocks
-     * before */
+    /* for each block and group: number of members in the block; lay_out replaces it by the number in all previous
+     * blocks */
     size_t *before;
 } GroupJob;
 
@@ -285,7 +285,8 @@ static void place_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block);
     const size_t *const before = job->before + block * job->groups->count;
     uint32_t *key[GROUPS_MOST];
-    uint8_t *own[GROUPS_MOST]; /* where each group's next member is stored: its key, and its bin */
+    /* key[k] and own[k]: where the key and the bin of group k's next member are stored */
+    uint8_t *own[GROUPS_MOST];
     for (size_t k = 0; k < job->groups->count; k++) {
         key[k] = job->groups->group[k].key + before[k];
         own[k] = job->groups->group[k].bin + before[k];
@@ -365,7 +366,7 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
     const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
-             out); /* g->bin is scratch memory here: the bins are in the cells */
+             out); /* g->bin serves as scratch memory, because the cells already hold the bins */
     streams_subset(c->streams, n, g->count);
     if (!g->count || !g->width)
         return;
@@ -412,7 +413,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 /* ---- decoding ---- */
 
-/* Reads the bins' values; refuses those that are not positive and those that fall. */
+/* Reads the values of the bins; refuses values that are not positive, and values that fall from bin to bin. */
 static Status take_bins(const Call *c, Reader *r, QuantileBins *b)
 {
     uint64_t bins[TWO_SIDES];

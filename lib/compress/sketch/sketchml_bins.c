@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- numbers of elements and extremes ---- */
+/* ---- the number of elements of each sign, and their extremes ---- */
 
 typedef struct {
     size_t count[TWO_SIDES];
@@ -56,7 +56,7 @@ static void survey_block(void *data, size_t block)
                  bits_float((uint32_t)most[side]));
 }
 
-/* ---- the sample ---- */
+/* ---- the sample of the elements that are not zero ---- */
 
 /* Returns the rank of sample element j among the elements that are not zero. */
 static size_t pick_of(const SampleJob *s, size_t j)

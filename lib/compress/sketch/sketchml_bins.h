@@ -1,5 +1,5 @@
-/* sketchml_bins.h -- SketchML's bins: quantiles of the magnitudes of x > 0 and of x < 0, each bin with about as many
- * elements. */
+/* sketchml_bins.h -- SketchML's bins: quantiles of the magnitudes of x > 0 and of x < 0, all bins with about
+ * equally many elements. */
 #ifndef ATOMO_SKETCHML_BINS_H
 #define ATOMO_SKETCHML_BINS_H
 

@@ -55,7 +55,7 @@ static Status count_sides(const Call *c, const float *x, size_t of[SIDES])
     return OK;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

@@ -31,7 +31,7 @@ enum { ADAPTATIONS = 10 };
 #define MOST_OF_WANTED  1.3
 #define LEAST_OF_WANTED 0.8
 
-/* ---- accumulated values ---- */
+/* ---- the accumulated values v ---- */
 
 static float velocity(const Call *c, const float *x, size_t i)
 {
@@ -39,7 +39,7 @@ static float velocity(const Call *c, const float *x, size_t i)
     return u ? (float)((const Dgc *)c->self->params)->momentum * u[i] + x[i] : x[i];
 }
 
-/* Computes v, in scratch. */
+/* Computes the accumulated values v (n), in scratch. */
 static Status accumulated(const Call *c, const float *x, float **out)
 {
     const size_t n = c->shape->n;
@@ -55,7 +55,7 @@ static Status accumulated(const Call *c, const float *x, float **out)
     return OK;
 }
 
-/* ---- the threshold ---- */
+/* ---- the threshold of the magnitudes to send ---- */
 
 static size_t sample_size(const Call *c)
 {
@@ -106,7 +106,7 @@ static Status pick(const Call *c, Picks *s)
     return OK;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

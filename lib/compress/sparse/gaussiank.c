@@ -30,7 +30,8 @@ static void fit_block(void *data, size_t block)
                        &f->moment[block][1]);
 }
 
-/* Returns |mean| + z sigma, where |N(0, 1)| is above z with probability ratio; NaN: out of memory. */
+/* Returns the threshold |mean| + z sigma of the fitted normal distribution, where |N(0, 1)| is above z with
+ * probability ratio; NaN: out of memory. */
 static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;

@@ -127,7 +127,7 @@ static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
     return bad == 0;
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

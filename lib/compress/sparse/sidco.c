@@ -105,7 +105,8 @@ static double miss(size_t count, double k)
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
-/* Returns the level whose count is nearest to k, over all numbers of stages; NaN: out of memory. */
+/* Returns the level that a number of elements nearest to k reaches, over all numbers of stages; NaN: out of
+ * memory. */
 static double best_level(Picks *s, double ratio, double k)
 {
     const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);

@@ -60,8 +60,8 @@ static void count_block(void *data, size_t block)
     job->part[block] = part;
 }
 
-/* Computes counts and sums of a selection that is held as a list. Adds block by block, as count_block does, so that
- * both give the same sums. */
+/* Computes counts and sums of a selection that is held as a list. Adds block by block, as count_block does, so
+ * that both functions give the same sums. */
 static void count_list(SignedSet *s)
 {
     const Picks *p = &s->picks;
@@ -145,8 +145,8 @@ static void fill_block(void *data, size_t block)
         x[f->set.at[k]] = f->value[signs_bit(f->sign, k)];
 }
 
-/* Reads the magnitudes. Each must be positive, or 0 for a sign without elements. A single magnitude is that of both
- * signs. */
+/* Reads the magnitudes. Each must be positive, or 0 for a sign without elements. A single magnitude is used for
+ * both signs. */
 static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
 {
     const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};

@@ -15,8 +15,9 @@ size_t picks_wanted(size_t n, double ratio);
 /* Opens an empty selection (num/select.h) of elements of x (shape->n), in scratch; x must outlive it. */
 Status picks_open(const Call *c, const float *x, Picks *s);
 
-/* Writes the payload of a selection; picks_put_set writes the set of indices only. */
+/* Writes the payload of a selection: the kind, the set of indices and the values. */
 Status picks_put(const Call *c, Picks *s, Buf *out);
+/* Writes the set of indices of a selection, without the values. */
 Status picks_put_set(const Call *c, const Picks *s, Buf *out);
 
 /* Writes the payload of a selection; an empty selection is first replaced by the elements of largest magnitude. */

@@ -23,7 +23,7 @@ static const Param schema[] = {
     {0},
 };
 
-/* Returns the spec's tau; NaN: the spec has none, so tau is computed from t. */
+/* Returns the spec's tau; NaN: the spec has none, so tau is computed from t (the gradient plus the residual). */
 static double tau_of(const Call *c)
 {
     return ((const Strom *)c->self->params)->tau;
@@ -35,14 +35,15 @@ static float threshold(double tau)
     return nearest > 0 ? nearest : FLT_TRUE_MIN;
 }
 
-/* ---- accumulated values ---- */
+/* ---- accumulated values: the gradient plus the residual ---- */
 
 static size_t state_size(const Call *c)
 {
     return sizeof(float) * c->shape->n;
 }
 
-/* Returns t = x + r, in scratch, or x if there is no state. NULL: failed, and c->err says why. */
+/* Returns t = x + r (the gradient plus the residual), in scratch, or x if there is no state. NULL: failed, and
+ * c->err says why. */
 static const float *gathered(const Call *c, const float *x)
 {
     const size_t n = c->shape->n;
@@ -71,7 +72,7 @@ static float half_rms(const float *t, size_t n)
     return threshold(n ? 0.5 * sqrt(squares / (double)n) : 0);
 }
 
-/* ---- the hooks ---- */
+/* ---- the hooks of the codec ---- */
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {

@@ -48,7 +48,8 @@ static void add_residual(const Call *c, const float *x, float *t)
         t[i] = x[i] + decay * e[i];
 }
 
-/* Returns t, in scratch, or x itself before the first step; NULL: out of memory. */
+/* Returns t (the gradient x plus the decayed residual), in scratch, or x itself before the first step; NULL: out
+ * of memory. */
 static const float *with_residual(const Call *c, const float *x)
 {
     if (!c->state)
@@ -76,7 +77,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return codec_encode(&inner, t, out);
 }
 
-/* For the inner codec's plan: a Step whose values are gradients plus residuals. */
+/* The Step from which the inner codec makes its plan: the values are gradients plus residuals. */
 typedef struct {
     const Step *step;
     float *t; /* room for the largest tensor */

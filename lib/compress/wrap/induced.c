@@ -112,8 +112,8 @@ static Status decode(const Call *c, Bytes in, float *x)
     return bad == n ? OK : payload_bad(c, "element %zu of both parts is beyond float32", bad);
 }
 
-/* Settles C as if C had been used alone. C's payload is encoded again, because the sent payload may be raw floats of
- * the sum C(x) + Q(x - C(x)). */
+/* Updates C's state as if C had been used alone. C's payload is encoded again, because the sent payload may be raw
+ * floats of the sum C(x) + Q(x - C(x)). */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, 0);
@@ -164,7 +164,8 @@ static double variance(const Call *c, const float *x)
     return rest ? codec_variance(&with, rest) : NAN;
 }
 
-/* The atoms are those of x - C(x). Their component along x is unknown, so `weighted` is NaN. */
+/* Returns the law and the moments of Q's error on x - C(x). The error's component along x is unknown, so
+ * `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call with = call_with(c);

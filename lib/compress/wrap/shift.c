@@ -36,7 +36,7 @@ static bool wraps_unbiased(const Codec *codec)
     return codec_traits(codec->inner) & UNBIASED;
 }
 
-/* ---- the state ---- */
+/* ---- the state of the codec ---- */
 
 typedef struct {
     double alpha; /* the alpha that diana uses; 0: not computed yet */
@@ -73,7 +73,7 @@ static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
     const Call inner = call_inner(c, own_state(c));
     const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
     *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
-    /* a biased codec has no omega, so its alpha is that of the spec */
+    /* a biased codec has no relative variance omega, so its alpha is that of the spec */
     return head->alpha > 0 || !is_diana(c->self) || !automatic || !wraps_unbiased(c->self)
                ? OK
                : omega_rate(&inner, alpha);
@@ -104,7 +104,7 @@ static Status subtract(const Call *c, const float *x, float *t, Error *err)
                            c->self->ops->name, bad);
 }
 
-/* Computes t = x - h, in scratch; t is x itself before the first step. */
+/* Computes t = x - h (the gradient minus the shift), in scratch; t is x itself before the first step. */
 static Status difference(const Call *c, const float *x, const float **t)
 {
     *t = x;
@@ -123,7 +123,7 @@ static Status train(const Call *c, const float *x, void *state)
     return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
 }
 
-/* For the inner codec's plan: a Step whose values are gradients minus shifts. */
+/* The Step from which the inner codec makes its plan: the values are gradients minus shifts. */
 typedef struct {
     const Step *step;
     float *t; /* room for the largest tensor */
@@ -223,7 +223,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(codec_encode(&inner, t, out));
     if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n))
         return OK;
-    /* the payload decoded, to see whether the estimate is within float32 */
+    /* decodes the payload, to see whether the estimate is within float32's range */
     float *y = NEW(c->scratch, float, n);
     TRY(arena_check(y, c->scratch, c->err));
     if (decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
@@ -254,7 +254,8 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 
 /* ---- learning ---- */
 
-/* Settles the inner codec. Its gradient was t, and its agreed estimate is the mean of all workers' q. */
+/* Updates the inner codec's state. The inner codec encoded t (the gradient minus the shift), and its agreed
+ * estimate is the mean of all workers' q (the decoded t). */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     Call inner = call_inner(c, own_state(c));
@@ -293,7 +294,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     TRY(take_kind(c, &last));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
-    /* before the update, since it needs the shifts of this step */
+    /* must precede the update of the shifts, because settle_inner reads the shifts of this step */
     TRY(settle_inner(c, x, sent, agreed, state));
     const double toward = is_diana(c->self) ? alpha : 1;
     for (size_t i = 0; i < n; i++) {
@@ -324,7 +325,8 @@ static unsigned traits(const Codec *codec)
     return is_diana(codec) || isnan(alpha) || alpha == 1 ? all : all & ~(unsigned)UNBIASED;
 }
 
-/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t), where V is the variance of an unbiased inner codec. */
+/* Returns E|h + a q - x|^2 = (1 - a)^2 |t|^2 + a^2 V(t), where h is the shift, a is alpha, t = x - h, q is the
+ * decoded t, and V is the variance of an unbiased inner codec. */
 static double variance(const Call *c, const float *x)
 {
     const Call inner = call_inner(c, own_state(c));
@@ -338,7 +340,8 @@ static double variance(const Call *c, const float *x)
     return (1 - a) * (1 - a) * norm2 + a * a * codec_variance(&inner, t);
 }
 
-/* The atoms are those of t. Their component along x is unknown, so `weighted` is NaN. */
+/* Returns the law and the moments of the inner codec's error on t (the gradient minus the shift). The error's
+ * component along x is unknown, so `weighted` is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
     const Call inner = call_inner(c, own_state(c));
